@@ -1,0 +1,48 @@
+// Where time comes from: everything that waits or stamps takes a Clock, so tests decide when time passes.
+
+export type Clock = {
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+  /** Milliseconds on a scale that never goes back. */
+  monotonic(): number
+  /** Runs `work` once after `ms`; the returned function cancels it. */
+  after(ms: number, work: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, work) {
+    const timer = setTimeout(work, ms)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
+/** Resolves after `ms`, or at once when the signal aborts: the caller looks at the signal to tell which. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve()
+      return
+    }
+    const finish = () => {
+      cancel()
+      signal?.removeEventListener('abort', finish)
+      resolve()
+    }
+    const cancel = clock.after(ms, finish)
+    signal?.addEventListener('abort', finish, { once: true })
+  })
+}
+
+/** Settles like `work`, but rejects with `late()` when that takes longer than `ms`. The work itself goes on. */
+export function withDeadline<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => {
+      reject(late())
+    })
+    work.then(resolve, reject).finally(cancel)
+  })
+}

@@ -1,0 +1,64 @@
+// Encrypts stored values with AES-256-GCM; the key id in front of each value lets keys rotate.
+//
+// A stored value is one marker byte and what it announces:
+//   0 plain bytes · 1 key id (4) nonce (12) tag (16) ciphertext
+
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+
+const plainMarker = 0
+const sealedMarker = 1
+const keyIdEnd = 5
+const nonceEnd = keyIdEnd + 12
+const tagEnd = nonceEnd + 16
+
+/** How many leading bytes tell which key, if any, a stored value needs. */
+export const keyPrefixLength = keyIdEnd
+
+export class SecretBox {
+  readonly #keys: ReadonlyMap<string, Uint8Array>
+  readonly #sealingKey: { id: Uint8Array; key: Uint8Array } | undefined
+
+  /** The first key seals, all of them open. Without keys values are stored plain. */
+  constructor(keys: readonly Uint8Array[]) {
+    this.#keys = new Map(keys.map((key) => [hex(keyIdOf(key)), key]))
+    const first = keys[0]
+    this.#sealingKey = first && { id: keyIdOf(first), key: first }
+  }
+
+  /** `place` names the table, row and column: a value moved elsewhere does not open. */
+  seal(value: Uint8Array, place: string): Uint8Array {
+    if (!this.#sealingKey) return Buffer.concat([Buffer.of(plainMarker), value])
+    const nonce = randomBytes(12)
+    const cipher = createCipheriv('aes-256-gcm', this.#sealingKey.key, nonce).setAAD(Buffer.from(place))
+    const body = Buffer.concat([cipher.update(value), cipher.final()])
+    return Buffer.concat([Buffer.of(sealedMarker), this.#sealingKey.id, nonce, cipher.getAuthTag(), body])
+  }
+
+  open(stored: Uint8Array, place: string): Uint8Array {
+    if (stored[0] === plainMarker) return stored.subarray(1)
+    if (stored[0] !== sealedMarker || stored.length < tagEnd) throw new Error(`damaged secret at ${place}`)
+    const key = this.#keys.get(hex(stored.subarray(1, keyIdEnd)))
+    if (!key) throw new Error(`no configured key opens the secret at ${place}`)
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', key, stored.subarray(keyIdEnd, nonceEnd))
+        .setAAD(Buffer.from(place))
+        .setAuthTag(stored.subarray(nonceEnd, tagEnd))
+      return Buffer.concat([decipher.update(stored.subarray(tagEnd)), decipher.final()])
+    } catch (cause) {
+      throw new Error(`damaged secret at ${place}`, { cause })
+    }
+  }
+
+  /** Whether a value with these first bytes could be opened; says nothing about the bytes behind them. */
+  hasKeyFor(prefix: Uint8Array): boolean {
+    return prefix[0] === plainMarker || this.#keys.has(hex(prefix.subarray(1, keyIdEnd)))
+  }
+}
+
+function keyIdOf(key: Uint8Array): Uint8Array {
+  return createHash('sha256').update('causeway key id').update(key).digest().subarray(0, 4)
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}

@@ -1,0 +1,73 @@
+// A named background worker: runs one piece of work at an interval, never twice at once, and remembers its last failure.
+//
+// idle    → running when the interval has passed or somebody calls tick()
+// running → idle when the work settles; a failure is kept until the next success
+// stopped → after disposal, which waits for the run in flight
+
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
+
+type Deps = {
+  name: string
+  everyMs: number
+  work: () => Promise<void>
+  clock: Clock
+  log: Log
+}
+
+export class Ticker {
+  readonly name: string
+  readonly #deps: Deps
+  #cancelNext: (() => void) | undefined
+  #running: Promise<void> | undefined
+  #failure: Error | undefined
+  #stopped = false
+
+  constructor(deps: Deps) {
+    this.name = deps.name
+    this.#deps = deps
+  }
+
+  /** The error of the last run, or undefined when that went well. */
+  get failure(): Error | undefined {
+    return this.#failure
+  }
+
+  start(): void {
+    this.#schedule()
+  }
+
+  /** Runs the work now; a run already in flight is joined. Never rejects: a failure is logged and kept. */
+  tick(): Promise<void> {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true
+    this.#cancelNext?.()
+    await this.#running
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    this.#cancelNext?.()
+    this.#cancelNext = this.#deps.clock.after(this.#deps.everyMs, () => {
+      void this.tick().then(() => {
+        this.#schedule()
+      })
+    })
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#deps.work()
+      this.#failure = undefined
+    } catch (cause) {
+      this.#failure = cause instanceof Error ? cause : new Error(String(cause))
+      this.#deps.log.error({ worker: this.name, err: this.#failure }, 'worker run failed')
+    }
+  }
+}

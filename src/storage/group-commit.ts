@@ -1,0 +1,47 @@
+// Runs a batch of operations in one transaction: one disk wait for all, and a failing one does not hurt its neighbours.
+
+import type { Job, JobAnswer } from './sqlite-protocol.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { describeSqliteFailure } from './sqlite-failure.ts'
+import type { Statement, StatementResult } from './statement.ts'
+import { StorageError } from './statement.ts'
+
+export function commitTogether(connection: SqliteConnection, batch: readonly Job[]): JobAnswer[] {
+  const { raw } = connection
+  try {
+    raw.exec('BEGIN IMMEDIATE')
+    const answers = batch.map((job) => runJob(connection, job.statements))
+    raw.exec('COMMIT')
+    return answers
+  } catch (cause) {
+    // Nothing of the batch is on disk: a full disk or an I/O error has no survivors.
+    if (raw.isTransaction) raw.exec('ROLLBACK')
+    const failed = describeSqliteFailure(cause)
+    return batch.map(() => ({ failed }))
+  }
+}
+
+function runJob(connection: SqliteConnection, statements: readonly Statement[]): JobAnswer {
+  const { raw } = connection
+  // A single statement is atomic by itself.
+  const guarded = statements.length > 1 || statements.some(({ expect }) => expect !== undefined)
+  if (guarded) raw.exec('SAVEPOINT job')
+  try {
+    const results = statements.map((statement) => runExpecting(connection, statement))
+    if (guarded) raw.exec('RELEASE job')
+    return { results }
+  } catch (cause) {
+    // Some failures end the whole transaction by themselves; then the batch is lost, not only this job.
+    if (!raw.isTransaction) throw cause
+    if (guarded) raw.exec('ROLLBACK TO job; RELEASE job')
+    return { failed: describeSqliteFailure(cause) }
+  }
+}
+
+function runExpecting(connection: SqliteConnection, statement: Statement): StatementResult {
+  const result = connection.run(statement)
+  if (statement.expect !== undefined && statement.expect !== result.changes) {
+    throw new StorageError('expectation', `expected ${statement.expect} rows, touched ${result.changes}`)
+  }
+  return result
+}

@@ -1,0 +1,6 @@
+// Every migration in order. Additive only: an older row stays readable, nothing is dropped.
+
+import type { Migration } from '../migrate.ts'
+import { foundation } from './001-foundation.ts'
+
+export const migrations: readonly Migration[] = [foundation]

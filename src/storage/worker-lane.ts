@@ -1,0 +1,102 @@
+// The main thread's end of one SQLite worker: one batch in flight, everything asked meanwhile forms the next.
+//
+// opening → ready when the worker has its connection; cannot open rejects start()
+// ready   → idle or waiting for the answers of one batch
+// dead    → after a crash of the worker or disposal: every call rejects
+
+import { Worker } from 'node:worker_threads'
+import { StorageError } from './statement.ts'
+import type { StatementResult } from './statement.ts'
+import type { Job, JobAnswer, WorkerAnswer, WorkerOptions } from './sqlite-protocol.ts'
+
+// Bounds how long one transaction holds the write lock.
+const maxBatch = 1000
+
+type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject: (reason: Error) => void }
+
+export class WorkerLane {
+  readonly #worker: Worker
+  readonly #opened = Promise.withResolvers<undefined>()
+  readonly #exited = Promise.withResolvers<undefined>()
+  #queue: Waiting[] = []
+  #inFlight: Waiting[] = []
+  #idle: (() => void) | undefined
+  #dead: Error | undefined
+
+  constructor(options: WorkerOptions) {
+    this.#worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
+      workerData: options,
+      name: `sqlite ${options.role}`,
+    })
+    this.#worker.on('message', (answer: WorkerAnswer) => {
+      this.#hear(answer)
+    })
+    this.#worker.on('error', (cause) => {
+      this.#die(new StorageError('unavailable', 'the storage worker crashed', { cause }))
+    })
+    this.#worker.on('exit', () => {
+      this.#die(new StorageError('unavailable', 'the storage worker has ended'))
+      this.#exited.resolve(undefined)
+    })
+  }
+
+  /** Resolves when the connection is open. */
+  opened(): Promise<undefined> {
+    return this.#opened.promise
+  }
+
+  run(job: Job): Promise<StatementResult[]> {
+    if (this.#dead) return Promise.reject(this.#dead)
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ job, resolve, reject })
+      // A microtask later, so that what one turn of the event loop asks travels together.
+      if (this.#queue.length === 1 && this.#inFlight.length === 0)
+        queueMicrotask(() => {
+          this.#sendNext()
+        })
+    })
+  }
+
+  /** Finishes what was asked, then closes the connection. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#dead) {
+      if (this.#inFlight.length + this.#queue.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+      this.#dead = new StorageError('unavailable', 'the database is closed')
+      this.#worker.postMessage('close')
+    }
+    await this.#exited.promise
+  }
+
+  #sendNext(): void {
+    if (this.#dead || this.#inFlight.length > 0) return
+    this.#inFlight = this.#queue.splice(0, maxBatch)
+    if (this.#inFlight.length > 0) this.#worker.postMessage(this.#inFlight.map(({ job }) => job))
+    else this.#idle?.()
+  }
+
+  #hear(answer: WorkerAnswer): void {
+    if ('ready' in answer) this.#opened.resolve(undefined)
+    else if ('cannotOpen' in answer) this.#opened.reject(new StorageError('unavailable', answer.cannotOpen))
+    else this.#settle(answer.answers)
+  }
+
+  #settle(answers: readonly JobAnswer[]): void {
+    const settled = this.#inFlight
+    this.#inFlight = []
+    this.#sendNext()
+    for (const [index, waiting] of settled.entries()) {
+      const answer = answers[index]
+      if (answer && 'results' in answer) waiting.resolve(answer.results)
+      else waiting.reject(new StorageError(answer?.failed.failure ?? 'failed', answer?.failed.message ?? 'no answer'))
+    }
+  }
+
+  #die(reason: StorageError): void {
+    this.#dead ??= reason
+    this.#opened.reject(this.#dead)
+    for (const waiting of [...this.#inFlight, ...this.#queue]) waiting.reject(this.#dead)
+    this.#inFlight = []
+    this.#queue = []
+    this.#idle?.()
+  }
+}

@@ -1,0 +1,68 @@
+// A fresh database per test, on either engine, gone when the test is over.
+
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { openDatabase } from '../../src/storage/database.ts'
+import type { Database, EngineName } from '../../src/storage/database.ts'
+import type { DatabaseLocation } from '../../src/lib/setting-formats.ts'
+import { silentLog } from './logs.ts'
+
+export const engines: readonly EngineName[] = ['sqlite', 'postgres']
+
+export type TestLocation = { location: DatabaseLocation; url: string; [Symbol.asyncDispose](): Promise<void> }
+
+export async function newLocation(engine: EngineName): Promise<TestLocation> {
+  return engine === 'sqlite' ? newSqliteFile() : newPostgresDatabase()
+}
+
+export async function newDatabase(
+  engine: EngineName,
+  encryptionKeys: readonly Uint8Array[] = [],
+): Promise<{ database: Database; location: DatabaseLocation; [Symbol.asyncDispose](): Promise<void> }> {
+  await using stack = new AsyncDisposableStack()
+  const { location } = stack.use(await newLocation(engine))
+  const database = stack.use(await openDatabase({ location, encryptionKeys, log: silentLog }))
+  const owned = stack.move()
+  return { database, location, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+async function newSqliteFile(): Promise<TestLocation> {
+  const directory = await mkdtemp(join(tmpdir(), 'causeway-'))
+  const path = join(directory, 'data', 'service.db')
+  return {
+    location: { engine: 'sqlite', path },
+    url: `file:${path}`,
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  }
+}
+
+async function newPostgresDatabase(): Promise<TestLocation> {
+  const name = `causeway_${randomBytes(8).toString('hex')}`
+  await onServer(`CREATE DATABASE ${name}`)
+  const url = new URL(serverUrl())
+  url.pathname = `/${name}`
+  return {
+    location: { engine: 'postgres', url: url.href },
+    url: url.href,
+    [Symbol.asyncDispose]: () => onServer(`DROP DATABASE ${name} WITH (FORCE)`),
+  }
+}
+
+function serverUrl(): string {
+  const url = process.env['TEST_POSTGRES_URL']
+  if (!url) throw new Error('TEST_POSTGRES_URL is not set: run through npm test, which starts a PostgreSQL')
+  return url
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl() })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
