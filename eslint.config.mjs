@@ -22,7 +22,7 @@ export default defineConfig(
           ],
         },
       ],
-      eqeqeq: 'error',
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-console': 'error',
     },
   },

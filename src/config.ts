@@ -38,11 +38,10 @@ export function loadConfig(environment: Environment): Config {
   return config
 }
 
-/** Every setting by variable name as it may be logged: secrets only as set or empty. */
+/** The settings that differ from their defaults, as they may be logged: secrets only as set. */
 export function describeConfig(environment: Environment): Record<string, string> {
-  return Object.fromEntries(
-    allSettings().map((each) => [each.name, showText(each, environmentText(environment, each))]),
-  )
+  const changed = allSettings().filter((each) => environmentText(environment, each) !== each.standard)
+  return Object.fromEntries(changed.map((each) => [each.name, showText(each, environmentText(environment, each))]))
 }
 
 /** Variables that look like ours but are not, such as a misspelt name. */

@@ -1,0 +1,75 @@
+// .env.example and docs/configuration.md, from the table of settings.
+
+import { format } from 'prettier'
+import { settings } from '../src/settings.ts'
+import type { Setting } from '../src/settings.ts'
+
+const titles: Record<keyof typeof settings, string> = {
+  http: 'HTTP',
+  log: 'Logs',
+  storage: 'Storage',
+  downstream: 'Helpdesk (Chatwoot)',
+  inbound: 'Messages to the helpdesk',
+  sync: 'Real-time sync',
+  outbound: 'Messages to the network',
+  lifecycle: 'Lifecycle webhooks',
+  network: 'Network',
+  history: 'History import',
+}
+
+type Section = { title: string; rows: readonly Setting<unknown>[] }
+
+function sections(): Section[] {
+  return Object.entries(settings).map(([name, rows]) => ({
+    title: titles[name as keyof typeof settings],
+    rows: Object.values<Setting<unknown>>(rows),
+  }))
+}
+
+export function renderEnvExample(): string {
+  const blocks = sections().map(({ title, rows }) =>
+    [
+      `## ${title}`,
+      ...rows.map(({ name, standard, doc, kind }) => `# ${doc}\n# Takes ${kind.takes}.\n#${name}=${quoted(standard)}`),
+    ].join('\n\n'),
+  )
+  return (
+    ['# Generated from src/settings.ts by npm run generate. Copy to .env and uncomment what you change.', ...blocks, '']
+      .join('\n\n')
+      .trimEnd() + '\n'
+  )
+}
+
+export async function renderSettingsPage(): Promise<string> {
+  const blocks = sections().map(({ title, rows }) => `## ${title}\n\n${table(rows)}`)
+  const intro = `<!-- Generated from src/settings.ts by npm run generate. -->
+
+# Configuration
+
+Everything is set by environment variables; \`npm start\` also reads a \`.env\` file. An empty variable counts as absent. A
+value that is not usable stops the start and says which variable, what it got and what it takes.`
+  return format(`${[intro, ...blocks].join('\n\n')}\n`, { parser: 'markdown' })
+}
+
+function table(rows: readonly Setting<unknown>[]): string {
+  const cells = rows.map(({ name, standard, doc, kind }) => [
+    code(name),
+    standard === '' ? '' : code(standard),
+    escapePipes(`${doc}. Takes ${kind.takes}.`),
+  ])
+  const line = (row: readonly string[]) => `| ${row.join(' | ')} |`
+  return [line(['Variable', 'Default', 'Meaning']), '| --- | --- | --- |', ...cells.map(line)].join('\n')
+}
+
+function code(text: string): string {
+  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``
+}
+
+function escapePipes(text: string): string {
+  return text.replaceAll('|', '\\|')
+}
+
+// A dollar sign or backtick in double quotes would be taken as an expansion by some readers of .env files.
+function quoted(text: string): string {
+  return /[\s$`#]/.test(text) ? `'${text}'` : text
+}

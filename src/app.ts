@@ -1,0 +1,132 @@
+// The composition root: builds every part in order, disposes in reverse. The only file that knows everybody.
+
+import { hostname } from 'node:os'
+import { randomBytes } from 'node:crypto'
+import { bootWarnings } from './boot-warnings.ts'
+import { readBuildInfo } from './build-info.ts'
+import type { Config } from './config.ts'
+import { closeServer, listen } from './http/listener.ts'
+import { createServer } from './http/server.ts'
+import { InstanceRegistry } from './instances/instance-registry.ts'
+import { Ownership } from './instances/ownership.ts'
+import { Metrics } from './ledger/metrics.ts'
+import { Usage } from './ledger/usage.ts'
+import { systemClock } from './lib/clock.ts'
+import type { Clock } from './lib/clock.ts'
+import { createLog } from './lib/log.ts'
+import type { Log } from './lib/log.ts'
+import { Ticker } from './lib/ticker.ts'
+import { AuditStore } from './storage/audit-store.ts'
+import { openDatabase } from './storage/database.ts'
+import { InstanceStore } from './storage/instance-store.ts'
+import { refuseUnreadableSecrets } from './storage/key-check.ts'
+import { LeaseStore } from './storage/lease-store.ts'
+import { TenantStore } from './storage/tenant-store.ts'
+import { UsageStore } from './storage/usage-store.ts'
+import { TenantCache } from './tenants/tenant-cache.ts'
+import { TenantService } from './tenants/tenant-service.ts'
+
+export type Overrides = { clock?: Clock; log?: Log }
+
+const usageFlushMs = 60_000
+
+export type App = {
+  /** Where the HTTP server listens; known once start() has resolved. */
+  readonly url: string
+  /** Background work by name, for those who decide themselves when it runs. */
+  readonly workers: ReadonlyMap<string, Ticker>
+  readonly usage: Usage
+  /** Resolves when this process owns the accounts and serves. */
+  start(): Promise<void>
+  /** Settles with the reason when the service cannot go on. */
+  readonly ended: Promise<Error>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
+  const { clock = systemClock, log = createLog({ level: config.log.level, format: config.log.format || 'json' }) } =
+    overrides
+  const build = readBuildInfo()
+  const ended = Promise.withResolvers<Error>()
+  const { encryptionKeys, database: location } = config.storage
+
+  await using stack = new AsyncDisposableStack()
+  const database = stack.use(await openDatabase({ location, encryptionKeys, log }))
+  await refuseUnreadableSecrets(database, encryptionKeys)
+  const ownership = stack.use(
+    new Ownership({
+      owner: `${hostname()} pid ${process.pid} (${randomBytes(4).toString('hex')})`,
+      leases: new LeaseStore(database),
+      // Real time whatever a test's clock says: the lease runs on the database's clock.
+      clock: systemClock,
+      log,
+      onLost: ended.resolve,
+    }),
+  )
+  const audit = new AuditStore(database)
+  const registry = new InstanceRegistry({ instances: new InstanceStore(database) })
+  const metrics = new Metrics({ version: build.version, instances: () => registry.counts() })
+  const tenantStore = new TenantStore(database)
+  const tenantCache = new TenantCache({ tenants: tenantStore, clock })
+  const tenants = new TenantService({
+    tenants: tenantStore,
+    clock,
+    onChanged: (ownerTag) => {
+      tenantCache.evict(ownerTag)
+    },
+  })
+  const usage = new Usage({ store: new UsageStore(database), clock })
+  stack.defer(() => usage.flush())
+  const workers = [
+    new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log }),
+  ].map((worker) => stack.use(worker))
+
+  let active = false
+  const server = await createServer({
+    ...config.http,
+    log,
+    isActive: () => active,
+    routes: {
+      version: build.version,
+      build,
+      clock,
+      database,
+      instances: registry,
+      workers,
+      ownership: () => ownership.state,
+      metrics,
+      ...config.http,
+      tenants,
+      tenantCount: () => tenantStore.count(),
+      usage,
+      audit,
+    },
+  })
+  stack.defer(() => closeServer(server))
+
+  let url = ''
+  const start = async () => {
+    // A standby on the same machine finds the port taken by the owner, and free once it owns the accounts itself.
+    const early = await listen(server, config.http, { tolerateBusy: true })
+    await ownership.acquire()
+    url = early ?? (await listen(server, config.http)) ?? ''
+    await registry.load()
+    await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: build.version })
+    active = true
+    for (const worker of workers) worker.start()
+    for (const warning of await bootWarnings(config, registry.list(), tenantCache)) log.warn(warning)
+    log.info({ url, version: build.version, instances: registry.counts().total }, 'service ready')
+  }
+
+  const owned = stack.move()
+  return {
+    get url() {
+      return url
+    },
+    workers: new Map(workers.map((worker) => [worker.name, worker])),
+    usage,
+    start,
+    ended: ended.promise,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}

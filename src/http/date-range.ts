@@ -1,0 +1,43 @@
+// Ranges of days or months from query parameters, with the interface's defaults.
+
+import { BridgeError } from '../core/errors.ts'
+
+type Given = { from?: string; to?: string }
+type Range = { from: string; to: string }
+
+/** Days as YYYY-MM-DD; by default the 30 days that end today, or at `to`. */
+export function dayRange(given: Given, now: number): Range {
+  const to = given.to ?? dayOf(now)
+  const from = given.from ?? dayOf(startOf(to) - 29 * 86_400_000)
+  return checked({ from, to }, (day) => dayOf(startOf(day)))
+}
+
+/** Months as YYYY-MM; by default the 3 calendar months that end with this one, or with `to`. */
+export function monthRange(given: Given, now: number): Range {
+  const to = given.to ?? monthOf(now)
+  const start = new Date(startOf(`${to}-01`))
+  const from = given.from ?? monthOf(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() - 2))
+  return checked({ from, to }, (month) => monthOf(startOf(`${month}-01`)))
+}
+
+function checked({ from, to }: Range, normalise: (text: string) => string): Range {
+  for (const [name, text] of Object.entries({ from, to })) {
+    if (normalise(text) !== text) throw new BridgeError('SERVICE_BAD_REQUEST', `${name}=${text} is not in the calendar`)
+  }
+  if (from > to) throw new BridgeError('SERVICE_BAD_REQUEST', `from=${from} lies after to=${to}`)
+  return { from, to }
+}
+
+function startOf(day: string): number {
+  const start = Date.parse(`${day}T00:00:00.000Z`)
+  if (Number.isNaN(start)) throw new BridgeError('SERVICE_BAD_REQUEST', `${day} is not in the calendar`)
+  return start
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+function monthOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 7)
+}

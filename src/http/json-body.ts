@@ -1,0 +1,53 @@
+// Reads request bodies: JSON where a route takes one, nothing where it does not.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { BridgeError } from '../core/errors.ts'
+
+// Deeper input than this can make JSON.stringify and validation overflow the stack.
+const maxDepth = 64
+
+export function addBodyParser(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (!takesBody(request)) {
+      done(null, undefined)
+      return
+    }
+    try {
+      refuseOtherMedia(request)
+      const text = body.toString('utf8')
+      refuseDeepNesting(text)
+      void parse(request, text, done)
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+function takesBody(request: FastifyRequest): boolean {
+  return request.routeOptions.schema?.body !== undefined
+}
+
+function refuseOtherMedia(request: FastifyRequest): void {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  if (type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type)) return
+  throw new BridgeError('SERVICE_UNSUPPORTED_MEDIA_TYPE', 'send the body as JSON with "Content-Type: application/json"')
+}
+
+/** One pass over the text, counting brackets outside of strings. */
+export function refuseDeepNesting(text: string): void {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '\\' && inString) at++
+    else if (character === '"') inString = !inString
+    else if (inString) continue
+    else if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']') depth--
+    if (depth > maxDepth) {
+      throw new BridgeError('SERVICE_BAD_REQUEST', `the body is nested deeper than ${maxDepth} levels`)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// Answers 405 where a path exists but not with this method.
+
+import type { FastifyInstance, HTTPMethods } from 'fastify'
+import { BridgeError } from '../core/errors.ts'
+
+const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Must be called before the first route: it watches what is declared. Returns what to call after the last. */
+export function watchMethods(app: FastifyInstance): () => void {
+  const declared = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = declared.get(url) ?? new Set()
+    for (const each of [method].flat()) known.add(each)
+    declared.set(url, known)
+  })
+  return () => {
+    for (const [url, known] of [...declared]) refuseOthers(app, url, known)
+  }
+}
+
+function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<string>): void {
+  const others = methods.filter((method) => !known.has(method))
+  const allow = [...known].sort().join(', ')
+  if (others.length === 0) return
+  app.route({
+    method: others,
+    url,
+    schema: { hide: true },
+    handler(_request, reply) {
+      void reply.header('allow', allow)
+      throw new BridgeError('SERVICE_METHOD_NOT_ALLOWED', `this path takes ${allow}`)
+    },
+  })
+}

@@ -1,0 +1,44 @@
+// Ids that follow a request through logs and back to the caller, and the one log line per request.
+
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+
+const printable = /^[\x20-\x7e]{1,128}$/
+
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  return traceHeader(headers, 'x-request-id') ?? randomUUID()
+}
+
+export function addRequestContext(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const migrationId = traceHeader(request.headers, 'x-migration-id')
+    void reply.header('x-request-id', request.id)
+    if (migrationId !== undefined) void reply.header('x-migration-id', migrationId)
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const line = {
+      migration_id: traceHeader(request.headers, 'x-migration-id'),
+      method: request.method,
+      route: request.routeOptions.url ?? 'unknown',
+      instance: instanceOf(request.params),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    }
+    // Probes ask every few seconds; they would bury everything else.
+    const level = request.routeOptions.config.unlimited && reply.statusCode < 400 ? 'debug' : 'info'
+    request.log[level](line, 'request answered')
+    done()
+  })
+}
+
+function instanceOf(params: unknown): string | undefined {
+  const name = typeof params === 'object' && params !== null && 'name' in params ? params.name : undefined
+  return typeof name === 'string' ? name.slice(0, 64) : undefined
+}
+
+function traceHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' && printable.test(value) ? value : undefined
+}

@@ -1,0 +1,89 @@
+// GET /api/health: whether the service is sane, and what is wrong with it when it is not.
+
+import { Type } from 'typebox'
+import type { OwnershipState } from '../../instances/ownership.ts'
+import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Ticker } from '../../lib/ticker.ts'
+import type { Database } from '../../storage/database.ts'
+import type { HttpApp } from '../http-app.ts'
+import { nullable, Timestamp, toTimestamp } from '../schemas.ts'
+
+const pingDeadlineMs = 2000
+
+export type HealthDeps = {
+  version: string
+  clock: Clock
+  database: Pick<Database, 'ping'>
+  instances: Pick<InstanceRegistry, 'list' | 'counts'>
+  workers: readonly Pick<Ticker, 'name' | 'failure'>[]
+  ownership: () => OwnershipState
+}
+
+const Health = Type.Object(
+  {
+    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded')]),
+    version: Type.String(),
+    ts: Timestamp,
+    uptime_seconds: Type.Integer(),
+    checks: Type.Object({
+      db: Type.Object({ ok: Type.Boolean(), latency_ms: Type.Integer() }),
+      instances_connected: Type.Integer(),
+      instances_total: Type.Integer(),
+      outbox_pending: Type.Integer(),
+      workers_failed: Type.Array(Type.String(), { description: 'Background workers whose last run failed' }),
+      ownership: Type.String({ description: 'held, or why this process does not act: standby, uncertain, lost' }),
+    }),
+    instances: Type.Array(Type.Object({ name: Type.String(), state: Type.String(), jid: nullable(Type.String()) })),
+  },
+  { title: 'Health' },
+)
+
+export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
+  const { clock, version } = deps
+  const startedAt = clock.monotonic()
+  app.get(
+    '/api/health',
+    {
+      config: { public: true, unlimited: true },
+      schema: {
+        operationId: 'getHealth',
+        tags: ['operations'],
+        summary: 'Health of the service',
+        description:
+          '503 only when the database does not answer within 2 s; anything else that is wrong is 200 with status degraded.',
+        response: { 200: Health, 503: Health },
+      },
+    },
+    async (_request, reply) => {
+      const db = await pingDatabase(deps)
+      const { active, total } = deps.instances.counts()
+      const workersFailed = deps.workers.filter(({ failure }) => failure).map(({ name }) => name)
+      const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held'
+      return reply.code(db.ok ? 200 : 503).send({
+        status: sane ? 'ok' : 'degraded',
+        version,
+        ts: toTimestamp(clock.now()),
+        uptime_seconds: Math.floor((clock.monotonic() - startedAt) / 1000),
+        checks: {
+          db,
+          instances_connected: active,
+          instances_total: total,
+          outbox_pending: 0,
+          workers_failed: workersFailed,
+          ownership: deps.ownership(),
+        },
+        instances: deps.instances.list().map(({ name, state, jid }) => ({ name, state, jid })),
+      })
+    },
+  )
+}
+
+async function pingDatabase({ clock, database }: HealthDeps): Promise<{ ok: boolean; latency_ms: number }> {
+  const asked = clock.monotonic()
+  const ok = await database.ping(clock, pingDeadlineMs).then(
+    () => true,
+    () => false,
+  )
+  return { ok, latency_ms: Math.round(clock.monotonic() - asked) }
+}

@@ -1,0 +1,151 @@
+// The tenant endpoints: secrets come in and never go out.
+
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { BridgeError } from '../../core/errors.ts'
+import type { Tenant, TenantSettings } from '../../core/tenant.ts'
+import type { TenantService } from '../../tenants/tenant-service.ts'
+import type { HttpApp } from '../http-app.ts'
+import { nullable, OwnerTagParams, responses, Timestamp, toTimestamp } from '../schemas.ts'
+
+export type TenantDeps = { tenants: TenantService }
+
+const fields = {
+  owner_tag: Type.String(),
+  downstream_base_url: Type.String(),
+  downstream_account_id: Type.Integer(),
+  downstream_inbox_id: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+const TenantBody = Type.Object(fields, { title: 'Tenant' })
+const ChangedTenant = Type.Object({ ...fields, message: Type.String() }, { title: 'ChangedTenant' })
+const RemovedTenant = Type.Object({ message: Type.String(), owner_tag: Type.String() }, { title: 'RemovedTenant' })
+
+const BaseUrl = Type.String({ maxLength: 2048, description: 'http(s) URL of the Chatwoot' })
+const Token = Type.String({ minLength: 1, maxLength: 4096, description: 'Write-only' })
+const optionalFields = {
+  downstream_account_id: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }))),
+  downstream_inbox_id: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }))),
+  webhook_hmac_secret: Type.Optional(
+    nullable(Type.String({ maxLength: 4096, description: 'Write-only; an empty string clears it' })),
+  ),
+}
+const PutBody = Type.Object(
+  { downstream_base_url: BaseUrl, downstream_api_token: Token, ...optionalFields },
+  { title: 'TenantPut' },
+)
+const PatchBody = Type.Object(
+  {
+    downstream_base_url: Type.Optional(nullable(BaseUrl)),
+    downstream_api_token: Type.Optional(nullable(Token)),
+    ...optionalFields,
+  },
+  { title: 'TenantPatch', description: 'Absent and null fields stay as they are; unknown keys are ignored' },
+)
+
+export function addTenantRoutes(app: HttpApp, { tenants }: TenantDeps): void {
+  const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['tenants'] })
+  app.get(
+    '/api/tenants',
+    {
+      schema: {
+        ...about('listTenants', 'All tenants'),
+        response: responses({ 200: Type.Array(TenantBody) }, 401, 500),
+      },
+    },
+    async () => (await tenants.list()).map(toBody),
+  )
+  app.get(
+    '/api/tenants/:owner_tag',
+    {
+      schema: {
+        ...about('getTenant', 'One tenant'),
+        params: OwnerTagParams,
+        response: responses({ 200: TenantBody }, 400, 401, 404, 500),
+      },
+    },
+    async ({ params }) => toBody(await tenants.get(params.owner_tag)),
+  )
+  app.put(
+    '/api/tenants/:owner_tag',
+    {
+      schema: {
+        ...about('putTenant', 'Create a tenant or replace all of its settings'),
+        params: OwnerTagParams,
+        body: PutBody,
+        response: responses({ 200: ChangedTenant }, 400, 401, 413, 415, 500),
+      },
+    },
+    async ({ params, body }) => ({
+      ...toBody(await tenants.put(params.owner_tag, { ...defaults, ...toSettings(body) } as TenantSettings)),
+      message: 'saved',
+    }),
+  )
+  app.patch(
+    '/api/tenants/:owner_tag',
+    {
+      schema: {
+        ...about('patchTenant', 'Change some settings of a tenant'),
+        params: OwnerTagParams,
+        body: PatchBody,
+        response: responses({ 200: ChangedTenant }, 400, 401, 404, 413, 415, 500),
+      },
+    },
+    async ({ params, body }) => ({
+      ...toBody(await tenants.patch(params.owner_tag, toSettings(body))),
+      message: 'updated',
+    }),
+  )
+  app.delete(
+    '/api/tenants/:owner_tag',
+    {
+      schema: {
+        ...about('deleteTenant', 'Remove a tenant; its instances go on with the default destination'),
+        params: OwnerTagParams,
+        response: responses({ 200: RemovedTenant }, 400, 401, 404, 500),
+      },
+    },
+    async ({ params }) => {
+      await tenants.remove(params.owner_tag)
+      return { message: 'deleted', owner_tag: params.owner_tag }
+    },
+  )
+}
+
+const defaults = { accountId: 1, inboxId: 0, webhookSecret: null }
+
+function toSettings(body: Static<typeof PatchBody>): Partial<TenantSettings> {
+  const { downstream_base_url: url, downstream_api_token: token, webhook_hmac_secret: secret } = body
+  const { downstream_account_id: account, downstream_inbox_id: inbox } = body
+  return {
+    ...(url != null && { baseUrl: checkBaseUrl(url) }),
+    ...(token != null && { apiToken: token }),
+    ...(account != null && { accountId: account }),
+    ...(inbox != null && { inboxId: inbox }),
+    ...(secret != null && { webhookSecret: secret === '' ? null : secret }),
+  }
+}
+
+function checkBaseUrl(given: string): string {
+  const url = URL.parse(given)
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must be an http:// or https:// URL without query')
+  }
+  // The URL is shown to whoever lists tenants; the token has a field of its own.
+  if (url.username !== '' || url.password !== '') {
+    throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must not carry a user name or password')
+  }
+  return given.replace(/\/+$/, '')
+}
+
+function toBody(tenant: Tenant): Static<typeof TenantBody> {
+  return {
+    owner_tag: tenant.ownerTag,
+    downstream_base_url: tenant.baseUrl,
+    downstream_account_id: tenant.accountId,
+    downstream_inbox_id: tenant.inboxId,
+    created_at: toTimestamp(tenant.createdAt),
+    updated_at: toTimestamp(tenant.updatedAt),
+  }
+}

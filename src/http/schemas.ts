@@ -1,0 +1,39 @@
+// Schemas that several routes share, written so that Ajv and OpenAPI 3.0.3 read them alike.
+
+import { Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import { instanceNamePattern } from '../core/instance.ts'
+import { ownerTagPattern } from '../core/tenant.ts'
+
+/** OpenAPI 3.0 has no null type: null is said with `nullable`. */
+export function nullable<T extends TSchema>(schema: T): ReturnType<typeof Type.Unsafe<Static<T> | null>> {
+  return Type.Unsafe<Static<T> | null>({ ...schema, nullable: true })
+}
+
+export const ErrorBody = Type.Object(
+  { error: Type.String({ description: 'What went wrong and what to do' }), error_code: Type.String() },
+  { title: 'Error', additionalProperties: true },
+)
+
+export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds' })
+
+export const InstanceParams = Type.Object({
+  name: Type.String({
+    pattern: instanceNamePattern,
+    description:
+      'an instance name: a letter or digit, then up to 63 letters, digits, dots, dashes or underscores; not "bulk"',
+  }),
+})
+
+export const OwnerTagParams = Type.Object({
+  owner_tag: Type.String({ pattern: ownerTagPattern, description: 'an owner tag: 1 to 128 printable characters' }),
+})
+
+export function toTimestamp(at: number): string {
+  return new Date(at).toISOString()
+}
+
+/** The responses a route documents: its own, typed, and the error object for each other status it can answer. */
+export function responses<const Own extends Record<number, TSchema>>(own: Own, ...errors: readonly number[]): Own {
+  return { ...own, ...Object.fromEntries(errors.map((status) => [status, ErrorBody])) }
+}

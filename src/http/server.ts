@@ -1,0 +1,139 @@
+// Builds the HTTP server: limits first, then who may pass, then the routes.
+
+import { fileURLToPath } from 'node:url'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import serveStatic from '@fastify/static'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import underPressure from '@fastify/under-pressure'
+import { fastify, LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import { BridgeError } from '../core/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { createTokenCheck } from './auth.ts'
+import { answerClientError } from './client-error.ts'
+import { replyWithError } from './error-reply.ts'
+import type { HttpApp } from './http-app.ts'
+import { addBodyParser } from './json-body.ts'
+import { watchMethods } from './method-not-allowed.ts'
+import { addOpenApi } from './openapi.ts'
+import { addRequestContext, requestIdOf } from './request-context.ts'
+import { addAuditRoute } from './routes/audit.ts'
+import type { AuditDeps } from './routes/audit.ts'
+import { addHealthRoute } from './routes/health.ts'
+import type { HealthDeps } from './routes/health.ts'
+import { addOperationsRoutes } from './routes/operations.ts'
+import type { OperationsDeps } from './routes/operations.ts'
+import { addPublicStatsRoutes } from './routes/public-stats.ts'
+import type { PublicStatsDeps } from './routes/public-stats.ts'
+import { addTenantRoutes } from './routes/tenants.ts'
+import type { TenantDeps } from './routes/tenants.ts'
+import { addUsageRoutes } from './routes/usage.ts'
+import type { UsageDeps } from './routes/usage.ts'
+
+export type ServerOptions = {
+  apiToken: string
+  bodyLimit: number
+  /** Requests per minute and client address; 0 is no limit. */
+  rateLimit: number
+  trustProxy: boolean
+  log: Log
+  /** False while another process owns the accounts: only health, metrics and static files answer. */
+  isActive: () => boolean
+}
+
+export type ServerDeps = ServerOptions & {
+  routes: HealthDeps & OperationsDeps & PublicStatsDeps & TenantDeps & UsageDeps & AuditDeps
+}
+
+const staticFiles = fileURLToPath(new URL('../../static/', import.meta.url))
+// Mean delay over a second; a healthy process stays below a tenth of a second.
+const overloadedDelayMs = 2000
+
+export async function createServer({ routes, ...options }: ServerDeps): Promise<HttpApp> {
+  const loggerInstance: FastifyBaseLogger = options.log
+  const app = fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    bodyLimit: options.bodyLimit,
+    trustProxy: options.trustProxy,
+    genReqId: requestIdOf,
+    routerOptions: { maxParamLength: 512 },
+    requestTimeout: 10_000,
+    http: { headersTimeout: 8000, connectionsCheckingInterval: 1000 },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: replyWithError,
+    return503OnClosing: false,
+    // No coercion: a wrong type is an error, not something to guess about. Verbose for readable messages.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  app.setErrorHandler(replyWithError)
+  addRequestContext(app)
+  await addProtection(app, options)
+  addBodyParser(app)
+  const refuseOtherMethods = watchMethods(app)
+  await addOpenApi(app, routes.version)
+  addHealthRoute(app, routes)
+  addOperationsRoutes(app, routes)
+  addPublicStatsRoutes(app, routes)
+  addTenantRoutes(app, routes)
+  addUsageRoutes(app, routes)
+  addAuditRoute(app, routes)
+  await addStaticFiles(app)
+  refuseOtherMethods()
+  app.setNotFoundHandler(() => {
+    throw new BridgeError('SERVICE_ROUTE_NOT_FOUND', 'there is no such route; /static/reference.html lists them')
+  })
+  return app
+}
+
+async function addStaticFiles(app: HttpApp): Promise<void> {
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, public: true }
+      route.schema = { hide: true }
+    })
+    await scope.register(serveStatic, { root: staticFiles, prefix: '/static/', index: false, decorateReply: false })
+  })
+}
+
+async function addProtection(app: HttpApp, options: ServerOptions): Promise<void> {
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'self'"] } },
+  })
+  await app.register(underPressure, {
+    maxEventLoopDelay: overloadedDelayMs,
+    pressureHandler: (request) => refuseUnless(isUnlimited(request)),
+  })
+  if (options.rateLimit > 0) {
+    await app.register(rateLimit, {
+      max: options.rateLimit,
+      timeWindow: 60_000,
+      allowList: isUnlimited,
+      errorResponseBuilder: () =>
+        new BridgeError('SERVICE_RATE_LIMITED', `more than ${options.rateLimit} requests a minute from this address`),
+    })
+  }
+  const checkToken = createTokenCheck(options.apiToken)
+  // After the onRequest hooks, so that guessing tokens counts against the rate limit.
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    checkToken(request)
+    if (!options.isActive() && !isServedInStandby(request)) {
+      throw new BridgeError('SERVICE_STANDBY', 'another process owns the accounts; this one stands by')
+    }
+    done(null, payload)
+  })
+}
+
+function isUnlimited(request: FastifyRequest): boolean {
+  return request.routeOptions.config.unlimited === true
+}
+
+function isServedInStandby(request: FastifyRequest): boolean {
+  return isUnlimited(request) || request.routeOptions.url?.startsWith('/static/') === true
+}
+
+function refuseUnless(allowed: boolean): Promise<void> {
+  if (allowed) return Promise.resolve()
+  return Promise.reject(new BridgeError('SERVICE_OVERLOADED', 'the service is overloaded, try again in some seconds'))
+}

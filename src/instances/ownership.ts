@@ -1,0 +1,128 @@
+// Makes sure that one process at a time owns the accounts: a lease in the database, renewed while we live.
+//
+// standby   → held when the lease is ours; gives up after the standby time, naming the holder
+// held      → uncertain when no renewal succeeded until shortly before the lease ends (the database is away)
+// uncertain → held when a renewal succeeds after all: nobody took over meanwhile
+// held, uncertain → lost when another process has taken the lease: everything must close
+// any       → released on disposal, so that the next process need not wait
+
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { LeaseStore } from '../storage/lease-store.ts'
+
+export type OwnershipState = 'standby' | 'held' | 'uncertain' | 'lost' | 'released'
+
+const leaseMs = 5000
+const renewEveryMs = 1000
+const safetyMs = 500
+const standbyMs = 60_000
+
+type Deps = {
+  /** Names this process to the operator of another one. */
+  owner: string
+  leases: Pick<LeaseStore, 'acquire' | 'renew' | 'release' | 'holder'>
+  clock: Clock
+  log: Log
+  onLost: (reason: Error) => void
+}
+
+export class Ownership {
+  readonly #deps: Deps
+  readonly #stop = new AbortController()
+  #epoch: number | undefined
+  #deadline = 0
+  #lost = false
+  #renewing: Promise<void> | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  get state(): OwnershipState {
+    if (this.#stop.signal.aborted) return 'released'
+    if (this.#epoch === undefined) return 'standby'
+    if (this.#lost) return 'lost'
+    return this.#deps.clock.monotonic() < this.#deadline ? 'held' : 'uncertain'
+  }
+
+  /** What every guarded write carries. */
+  get epoch(): number {
+    if (this.#epoch === undefined) throw new Error('this process does not own the accounts yet')
+    return this.#epoch
+  }
+
+  /** Resolves when this process owns the accounts; rejects when another one still does after the standby time. */
+  async acquire(): Promise<void> {
+    const { clock, log } = this.#deps
+    const giveUpAt = clock.monotonic() + standbyMs
+    for (let waiting = false; ; waiting = true) {
+      if (await this.#tryAcquire()) break
+      if (this.#stop.signal.aborted) throw new Error('stopped while waiting for the lease')
+      if (clock.monotonic() >= giveUpAt) throw await this.#heldByAnother()
+      if (!waiting) log.warn({ holder: await this.#holderName() }, 'another process owns the accounts, waiting')
+      await sleep(clock, renewEveryMs, this.#stop.signal)
+    }
+    this.#renewing = this.#renewUntilStopped()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#renewing
+    if (this.#epoch === undefined || this.#lost) return
+    await this.#deps.leases.release(this.#deps.owner, this.#epoch)
+  }
+
+  async #tryAcquire(): Promise<boolean> {
+    if (this.#stop.signal.aborted) return false
+    const { leases, owner, clock, log } = this.#deps
+    const asked = clock.monotonic()
+    try {
+      this.#epoch = await leases.acquire(owner, leaseMs)
+      this.#deadline = asked + leaseMs - safetyMs
+    } catch (err) {
+      log.warn({ err }, 'the lease could not be asked for')
+    }
+    return this.#epoch !== undefined
+  }
+
+  async #renewUntilStopped(): Promise<void> {
+    const { clock, log } = this.#deps
+    for (;;) {
+      await sleep(clock, renewEveryMs, this.#stop.signal)
+      if (this.#stop.signal.aborted) return
+      // Counted from before the question: the database may have answered long before we hear of it.
+      const asked = clock.monotonic()
+      try {
+        if (!(await this.#renew())) return
+        this.#deadline = asked + leaseMs - safetyMs
+      } catch (err) {
+        log.warn({ err, state: this.state }, 'the lease could not be renewed')
+      }
+    }
+  }
+
+  async #renew(): Promise<boolean> {
+    const { leases, owner, onLost } = this.#deps
+    if (await leases.renew(owner, this.epoch, leaseMs)) return true
+    this.#lost = true
+    onLost(await this.#heldByAnother())
+    return false
+  }
+
+  async #heldByAnother(): Promise<Error> {
+    return new Error(
+      `${await this.#holderName()} owns the accounts of this database: stop that process, ` +
+        'or give this one a DATABASE_URL of its own',
+    )
+  }
+
+  async #holderName(): Promise<string> {
+    try {
+      return (await this.#deps.leases.holder())?.owner ?? 'another process'
+    } catch (err) {
+      this.#deps.log.debug({ err }, 'the holder of the lease could not be read')
+      return 'another process'
+    }
+  }
+}

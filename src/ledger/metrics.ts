@@ -1,0 +1,77 @@
+// Every metric of the service, in a registry of its own. Labels never carry phone numbers or message ids.
+
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+
+type Deps = {
+  version: string
+  /** Read at every scrape, so the gauges are never stale. */
+  instances: () => { active: number; total: number }
+}
+
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly messages = this.#counter('service_messages_total', 'Messages that crossed the bridge', [
+    'direction',
+    'instance',
+    'owner_tag',
+  ])
+  readonly spamguardBlocks = this.#counter('service_spamguard_blocks_total', 'Outgoing duplicates refused', [
+    'instance',
+    'owner_tag',
+  ])
+  readonly lifecycleEvents = this.#counter('service_lifecycle_events_total', 'Lifecycle events emitted', [
+    'instance',
+    'event',
+    'owner_tag',
+  ])
+  readonly dispatchErrors = this.#counter(
+    'service_message_dispatch_errors_total',
+    'Messages that could not be passed on',
+    ['direction', 'instance', 'kind', 'owner_tag'],
+  )
+  readonly lifecycleRetries = this.#counter(
+    'service_lifecycle_webhook_retries_total',
+    'Lifecycle deliveries that needed a retry, by how they ended',
+    ['event', 'outcome'],
+  )
+  readonly realtimeEvents = this.#counter('service_realtime_events_total', 'Real-time events by what became of them', [
+    'feature',
+    'result',
+    'instance',
+  ])
+
+  constructor({ version, instances }: Deps) {
+    this.#gauge('service_active_instances', 'Instances connected or ready', () => instances().active)
+    this.#gauge('service_total_instances', 'Instances known', () => instances().total)
+    new Gauge({
+      name: 'service_version_info',
+      help: 'Always 1; the label carries the version',
+      labelNames: ['version'],
+      registers: [this.#registry],
+    }).set({ version }, 1)
+    collectDefaultMetrics({ register: this.#registry })
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  exposition(): Promise<string> {
+    return this.#registry.metrics()
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] })
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+}

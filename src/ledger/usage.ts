@@ -1,0 +1,70 @@
+// Counts per instance and day, kept in memory and added to storage every minute, before each read and at the end.
+
+import { noUsage } from '../core/usage.ts'
+import type { UsageCounter, UsageCounts } from '../core/usage.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { DailyUsage, MonthlyUsage, UsageKey, UsageRange, UsageStore } from '../storage/usage-store.ts'
+
+type Deps = { store: UsageStore; clock: Clock }
+type Pending = UsageKey & UsageCounts
+
+export class Usage {
+  readonly #deps: Deps
+  #pending = new Map<string, Pending>()
+  #flushing: Promise<void> = Promise.resolve()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  count(instance: string, ownerTag: string, counter: UsageCounter, amount = 1): void {
+    const day = new Date(this.#deps.clock.now()).toISOString().slice(0, 10)
+    this.#add({ ...noUsage, instance, day, ownerTag, [counter]: amount })
+  }
+
+  /** Stores what was counted so far; after a failure the counts wait for the next flush. */
+  flush(): Promise<void> {
+    const turn = this.#flushing.then(() => this.#store())
+    // The next flush takes its turn whether or not this one fails; the failure belongs to this caller.
+    this.#flushing = turn.catch(() => undefined)
+    return turn
+  }
+
+  async daily(range: UsageRange, instance?: string): Promise<DailyUsage[]> {
+    await this.flush()
+    return this.#deps.store.daily(range, instance)
+  }
+
+  async monthly(range: UsageRange): Promise<MonthlyUsage[]> {
+    await this.flush()
+    return this.#deps.store.monthly(range)
+  }
+
+  async totals(): Promise<UsageCounts> {
+    await this.flush()
+    return this.#deps.store.totals()
+  }
+
+  async #store(): Promise<void> {
+    const taken = [...this.#pending.values()]
+    this.#pending = new Map()
+    try {
+      await this.#deps.store.add(taken)
+    } catch (error) {
+      for (const row of taken) this.#add(row)
+      throw error
+    }
+  }
+
+  #add(row: Pending): void {
+    const key = JSON.stringify([row.instance, row.day, row.ownerTag])
+    const known = this.#pending.get(key) ?? { ...row, ...noUsage }
+    this.#pending.set(key, {
+      ...known,
+      messages_in: known.messages_in + row.messages_in,
+      messages_out: known.messages_out + row.messages_out,
+      spamguard_blocks: known.spamguard_blocks + row.spamguard_blocks,
+      lifecycle_events: known.lifecycle_events + row.lifecycle_events,
+    })
+  }
+}

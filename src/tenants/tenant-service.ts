@@ -1,0 +1,82 @@
+// The use cases behind the tenant endpoints: every change is audited without its secrets and evicts what is cached.
+
+import type { AuditRecord } from '../core/audit.ts'
+import { BridgeError } from '../core/errors.ts'
+import type { Tenant, TenantSettings } from '../core/tenant.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { TenantStore } from '../storage/tenant-store.ts'
+
+type Deps = {
+  tenants: Pick<TenantStore, 'list' | 'find' | 'put' | 'patch' | 'remove'>
+  clock: Clock
+  /** Told after every committed change, so that nothing goes on using the old settings. */
+  onChanged: (ownerTag: string) => void
+}
+
+/** How the settings are called in audit entries. */
+const wireNames: Record<keyof TenantSettings, string> = {
+  baseUrl: 'downstream_base_url',
+  apiToken: 'downstream_api_token',
+  accountId: 'downstream_account_id',
+  inboxId: 'downstream_inbox_id',
+  webhookSecret: 'webhook_hmac_secret',
+}
+
+export class TenantService {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  list(): Promise<Tenant[]> {
+    return this.#deps.tenants.list()
+  }
+
+  async get(ownerTag: string): Promise<Tenant> {
+    const tenant = await this.#deps.tenants.find(ownerTag)
+    if (!tenant) throw unknownTenant(ownerTag)
+    return tenant
+  }
+
+  async put(ownerTag: string, settings: TenantSettings): Promise<Tenant> {
+    const { baseUrl, accountId, inboxId, webhookSecret } = settings
+    const metadata = {
+      [wireNames.baseUrl]: baseUrl,
+      [wireNames.accountId]: accountId,
+      [wireNames.inboxId]: inboxId,
+      webhook_hmac_secret_set: webhookSecret !== null,
+    }
+    await this.#deps.tenants.put(ownerTag, settings, this.#audit('tenant.upsert', ownerTag, metadata))
+    this.#deps.onChanged(ownerTag)
+    return this.get(ownerTag)
+  }
+
+  async patch(ownerTag: string, changes: Partial<TenantSettings>): Promise<Tenant> {
+    const fields = Object.keys(changes).map((key) => wireNames[key as keyof TenantSettings])
+    if (fields.length > 0) {
+      const known = await this.#deps.tenants.patch(
+        ownerTag,
+        changes,
+        this.#audit('tenant.patch', ownerTag, { fields: fields.sort() }),
+      )
+      if (!known) throw unknownTenant(ownerTag)
+      this.#deps.onChanged(ownerTag)
+    }
+    return this.get(ownerTag)
+  }
+
+  async remove(ownerTag: string): Promise<void> {
+    const known = await this.#deps.tenants.remove(ownerTag, this.#audit('tenant.delete', ownerTag, {}))
+    if (!known) throw unknownTenant(ownerTag)
+    this.#deps.onChanged(ownerTag)
+  }
+
+  #audit(action: AuditRecord['action'], ownerTag: string, metadata: NonNullable<AuditRecord['metadata']>): AuditRecord {
+    return { at: this.#deps.clock.now(), actor: 'api', action, ownerTag, target: ownerTag, metadata }
+  }
+}
+
+function unknownTenant(ownerTag: string): BridgeError {
+  return new BridgeError('SERVICE_TENANT_NOT_FOUND', `there is no tenant with owner_tag ${JSON.stringify(ownerTag)}`)
+}
