@@ -11,7 +11,8 @@ type Validation = NonNullable<FastifyError['validation']>[number] & { parentSche
 
 /** What Fastify itself refuses, by the status it chose. */
 const codeOfStatus: Record<number, ErrorCode> = {
-  400: 'SERVICE_BAD_REQUEST',
+  403: 'SERVICE_ROUTE_NOT_FOUND',
+  404: 'SERVICE_ROUTE_NOT_FOUND',
   408: 'SERVICE_REQUEST_TIMEOUT',
   413: 'SERVICE_BODY_TOO_LARGE',
   415: 'SERVICE_UNSUPPORTED_MEDIA_TYPE',
@@ -34,8 +35,8 @@ function describe(error: FastifyError | Error): { code: ErrorCode; message: stri
   if (invalid) {
     return { code: 'SERVICE_BAD_REQUEST', message: sentenceFor(invalid, (error as FastifyError).validationContext) }
   }
-  const code = 'statusCode' in error && error.statusCode ? codeOfStatus[error.statusCode] : undefined
-  if (code) return { code, message: error.message }
+  const status = ('statusCode' in error && error.statusCode) || 500
+  if (status < 500) return { code: codeOfStatus[status] ?? 'SERVICE_BAD_REQUEST', message: error.message }
   return { code: 'SERVICE_INTERNAL', message: 'the service failed on this request; its log says why' }
 }
 

@@ -124,12 +124,12 @@ function schemaIn(part: Content | undefined): ApiSchema | undefined {
 function typeOf(schema: ApiSchema | undefined): string {
   if (!schema) return ''
   const values = schema.anyOf?.map(({ enum: [value] = [] }) => String(value)).join(' | ')
-  const base = values ?? (schema.items ? `array of ${typeOf(schema.items)}` : (schema.title ?? describeObject(schema)))
+  const base = values ?? (schema.items ? `array of ${typeOf(schema.items)}` : describeObject(schema))
   return schema.nullable ? `${base} or null` : base
 }
 
-function describeObject({ type = 'any', format, properties }: ApiSchema): string {
-  if (properties) return `{${Object.keys(properties).join(', ')}}`
+function describeObject({ type = 'any', title = '', format, properties }: ApiSchema): string {
+  if (properties) return `${title} {${Object.keys(properties).join(', ')}}`.trim()
   return format ? `${type} (${format})` : type
 }
 

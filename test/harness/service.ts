@@ -1,0 +1,95 @@
+// A whole service inside the test: real HTTP on a free port, a database of its own, logs that can be read.
+
+import { createApp } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
+import { loadConfig } from '../../src/config.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import type { Database, EngineName } from '../../src/storage/database.ts'
+import { newLocation } from './databases.ts'
+import { RecordedLog, silentLog } from './logs.ts'
+
+export const apiToken = 'test-token'
+
+type Options = {
+  engine?: EngineName
+  environment?: Record<string, string>
+  clock?: Clock
+  /** Puts rows in place before the service starts. */
+  seed?: (database: Database) => Promise<void>
+}
+
+export type Answer = { status: number; headers: Headers; text: string; body: unknown }
+
+export class Service {
+  readonly app: App
+  readonly logs: RecordedLog
+  /** A connection of the test's own, to look at or change what is stored. */
+  readonly database: Database
+  /** The SQLite file, or the URL of the PostgreSQL database. */
+  readonly databasePath: string
+  readonly #owned: AsyncDisposableStack
+
+  private constructor(app: App, logs: RecordedLog, database: Database, path: string, owned: AsyncDisposableStack) {
+    this.app = app
+    this.logs = logs
+    this.database = database
+    this.databasePath = path
+    this.#owned = owned
+  }
+
+  static async start({ engine = 'sqlite', environment = {}, clock, seed }: Options = {}): Promise<Service> {
+    await using stack = new AsyncDisposableStack()
+    const { location, url } = stack.use(await newLocation(engine))
+    const config = loadConfig({
+      PORT: '0',
+      DATABASE_URL: url,
+      SERVICE_API_TOKEN: apiToken,
+      HOST: '127.0.0.1',
+      ...environment,
+    })
+    const { encryptionKeys } = config.storage
+    const database = stack.use(await openDatabase({ location, encryptionKeys, log: silentLog }))
+    await seed?.(database)
+    const logs = new RecordedLog()
+    const app = stack.use(await createApp(config, { log: logs.log, ...(clock && { clock }) }))
+    await app.start()
+    return new Service(app, logs, database, url.replace(/^file:/, ''), stack.move())
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.request('GET', path, { headers })
+  }
+
+  async request(
+    method: string,
+    path: string,
+    {
+      headers = {},
+      body,
+      token = apiToken,
+    }: { headers?: Record<string, string>; body?: unknown; token?: string | null } = {},
+  ): Promise<Answer> {
+    const response = await fetch(`${this.app.url}${path}`, {
+      method,
+      headers: {
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson && text !== '' ? JSON.parse(text) : undefined,
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owned.disposeAsync()
+  }
+}
