@@ -15,14 +15,16 @@ export async function listen(
   { tolerateBusy = false } = {},
 ): Promise<string | undefined> {
   try {
-    await app.listen({ host, port, listenTextResolver: () => 'http listening' })
+    await app.listen({ host, port })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
     if (tolerateBusy) return undefined
     throw new Error(`PORT=${port} on ${host} is taken by another program: stop it or set PORT`, { cause })
   }
   const { address, family, port: bound } = app.server.address() as AddressInfo
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
+  app.log.info({ url }, 'http listening')
+  return url
 }
 
 /** Stops listening, lets running requests finish, and cuts those that do not. */

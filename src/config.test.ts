@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { resolve } from 'node:path'
+import { describe, test } from 'node:test'
+import { allSettings, describeConfig, loadConfig, unknownVariables } from './config.ts'
+
+const key = Buffer.alloc(32, 7)
+
+test('without any variable the defaults of the interface and the decisions hold', () => {
+  const config = loadConfig({})
+  assert.deepEqual(config.http, {
+    port: 3100,
+    host: '127.0.0.1',
+    apiToken: '',
+    publicUrl: null,
+    bodyLimit: 1024 ** 2,
+    rateLimit: 0,
+    trustProxy: false,
+    publicStats: false,
+    publicStatsOrigins: [],
+  })
+  assert.deepEqual(config.storage, {
+    database: { engine: 'sqlite', path: resolve('data/service.db') },
+    encryptionKeys: [],
+  })
+  assert.equal(config.inbound.headerTemplate, '`$phone · $name`')
+  assert.equal(config.inbound.groupHeaderSeparator, '\n\n')
+  assert.equal(config.inbound.reactionHeaderSeparator, '\n')
+  assert.equal(config.sync.retroactiveTtl, 720 * 3_600_000)
+  assert.equal(config.outbound.drainRate, 1)
+  assert.equal(config.lifecycle.shutdownGrace, 12_000)
+})
+
+test('an empty variable counts as absent', () => {
+  const empty = Object.fromEntries(allSettings().map(({ name }) => [name, '']))
+  assert.deepEqual(loadConfig(empty), loadConfig({}))
+})
+
+test('with a token the listener is reachable from outside unless HOST says otherwise', () => {
+  assert.equal(loadConfig({ SERVICE_API_TOKEN: 't' }).http.host, '0.0.0.0')
+  assert.equal(loadConfig({ SERVICE_API_TOKEN: 't', HOST: '::1' }).http.host, '::1')
+})
+
+describe('a value is understood', () => {
+  const cases: [string, string, (config: ReturnType<typeof loadConfig>) => unknown, unknown][] = [
+    ['SERVICE_TYPING_SYNC', '0', (config) => config.sync.typing, false],
+    ['SERVICE_TYPING_SYNC', 'TRUE', (config) => config.sync.typing, true],
+    ['SERVICE_LIFECYCLE_TIMEOUT', '1500ms', (config) => config.lifecycle.timeout, 1500],
+    ['SERVICE_UNREACHABLE_GRACE', '2m', (config) => config.lifecycle.unreachableGrace, 120_000],
+    ['SERVICE_MEDIA_MAX_BYTES', '512kb', (config) => config.inbound.mediaMaxBytes, 512 * 1024],
+    ['SERVICE_DRAIN_RATE', '0.5', (config) => config.outbound.drainRate, 0.5],
+    ['SERVICE_GROUP_HEADER_SEP', 'p', (config) => config.inbound.groupHeaderSeparator, '\n\n'],
+    ['SERVICE_GROUP_HEADER_SEP', 'br', (config) => config.inbound.groupHeaderSeparator, '  \n'],
+    ['SERVICE_GROUP_HEADER_SEP', ' — ', (config) => config.inbound.groupHeaderSeparator, ' — '],
+    ['SERVICE_EGRESS_ALLOW', 'minio, 10.0.0.0/8', (config) => config.downstream.egressAllow, ['minio', '10.0.0.0/8']],
+    ['SERVICE_NETWORK_VERSION', '2,3000,1', (config) => config.network.version, ['2', '3000', '1']],
+    ['DOWNSTREAM_BASE_URL', 'https://desk/ ', (config) => config.downstream.baseUrl, 'https://desk'],
+    [
+      'DATABASE_URL',
+      'file:/var/lib/x.db',
+      (config) => config.storage.database,
+      { engine: 'sqlite', path: '/var/lib/x.db' },
+    ],
+    ['DATABASE_URL', 'file:///var/x.db', (config) => config.storage.database, { engine: 'sqlite', path: '/var/x.db' }],
+    [
+      'DATABASE_URL',
+      'postgres://u:p@h/d',
+      (config) => config.storage.database,
+      { engine: 'postgres', url: 'postgres://u:p@h/d' },
+    ],
+    ['SERVICE_LIFECYCLE_SECRET', 'plain', (config) => config.lifecycle.secret, Buffer.from('plain')],
+    ['SERVICE_LIFECYCLE_SECRET', 'whsec_AQID', (config) => config.lifecycle.secret, Buffer.of(1, 2, 3)],
+  ]
+  for (const [name, value, read, expected] of cases) {
+    test(`${name}=${value}`, () => {
+      assert.deepEqual(read(loadConfig({ [name]: value })), expected)
+    })
+  }
+
+  test('SERVICE_ENCRYPTION_KEY in every spelling of base64', () => {
+    const tricky = Buffer.alloc(32, 0xfb)
+    const spellings = [
+      tricky.toString('base64'),
+      tricky.toString('base64url'),
+      tricky.toString('base64').replace(/=+$/, ''),
+    ]
+    for (const spelling of spellings) {
+      assert.deepEqual(loadConfig({ SERVICE_ENCRYPTION_KEY: spelling }).storage.encryptionKeys, [tricky])
+    }
+    const list = `${tricky.toString('base64')}, ${key.toString('base64url')}`
+    assert.deepEqual(loadConfig({ SERVICE_ENCRYPTION_KEY: list }).storage.encryptionKeys, [tricky, key])
+  })
+})
+
+describe('a wrong value is refused naming variable, value and what it takes', () => {
+  const cases: [string, string][] = [
+    ['PORT', '65536'],
+    ['PORT', 'http'],
+    ['PORT', '-1'],
+    ['PORT', '1e3'],
+    ['LOG_LEVEL', 'loud'],
+    ['SERVICE_TYPING_SYNC', 'yes'],
+    ['SERVICE_LIFECYCLE_TIMEOUT', '10'],
+    ['SERVICE_LIFECYCLE_TIMEOUT', '5 s'],
+    ['SERVICE_LIFECYCLE_TIMEOUT', '2h'],
+    ['SERVICE_LIFECYCLE_TIMEOUT', '0'],
+    ['SERVICE_MEDIA_MAX_BYTES', '64'],
+    ['SERVICE_HISTORY_IMPORT_DAYS', '31'],
+    ['SERVICE_HISTORY_IMPORT_DAYS', '0'],
+    ['SERVICE_DRAIN_RATE', '-1'],
+    ['SERVICE_CONVERSATION_MODE', 'New'],
+    ['SERVICE_HEADER_TEMPLATE', '$phone $nmae'],
+    ['SERVICE_EGRESS_ALLOW', '10.0.0.0/33'],
+    ['SERVICE_EGRESS_ALLOW', 'a,,b'],
+    ['SERVICE_NETWORK_URL', 'https://x'],
+    ['SERVICE_NETWORK_ROOT_KEY', 'abc'],
+    ['SERVICE_NETWORK_VERSION', '2,3000'],
+    ['SERVICE_NETWORK_PROXY', 'socks4://x'],
+    ['DOWNSTREAM_BASE_URL', 'desk.example'],
+    ['DOWNSTREAM_ACCOUNT_ID', '0'],
+    ['DATABASE_URL', 'mysql://x'],
+    ['DATABASE_URL', 'file:'],
+    ['DATABASE_URL', 'file::memory:'],
+    ['DATABASE_URL', 'service.db'],
+  ]
+  for (const [name, value] of cases) {
+    test(`${name}=${value}`, () => {
+      assert.throws(
+        () => loadConfig({ [name]: value }),
+        (error: Error) => error.message.includes(`${name}=${value}: takes `),
+      )
+    })
+  }
+
+  test('a secret is named but not shown', () => {
+    for (const name of ['SERVICE_ENCRYPTION_KEY', 'SERVICE_LIFECYCLE_SECRET']) {
+      const value = name.endsWith('KEY') ? 'canary' : 'whsec_canary!'
+      assert.throws(
+        () => loadConfig({ [name]: value }),
+        (error: Error) => error.message.includes(`${name}=[set]: takes`) && !error.message.includes('canary'),
+      )
+    }
+  })
+
+  test('all wrong values are told at once', () => {
+    assert.throws(() => loadConfig({ PORT: 'x', LOG_LEVEL: 'y' }), /PORT=x[^]*LOG_LEVEL=y/)
+  })
+})
+
+test('the summary shows what was changed, without secrets and passwords', () => {
+  const shown = describeConfig({
+    PORT: '1',
+    SERVICE_API_TOKEN: 'canary',
+    SERVICE_ENCRYPTION_KEY: 'canary',
+    WEBHOOK_HMAC_SECRET: 'canary',
+    DOWNSTREAM_API_TOKEN: 'canary',
+    SERVICE_LIFECYCLE_SECRET: 'canary',
+    DATABASE_URL: 'postgres://user:canary@host/db',
+    DOWNSTREAM_DB_URL: 'postgres://user:canary@host/db',
+    SERVICE_NETWORK_PROXY: 'http://user:canary@proxy:1',
+    LOG_LEVEL: 'info',
+    HOME: 'canary',
+  })
+  assert.ok(!JSON.stringify(shown).includes('canary'), JSON.stringify(shown))
+  assert.equal(shown['PORT'], '1')
+  assert.equal(shown['SERVICE_API_TOKEN'], '[set]')
+  assert.equal(shown['DATABASE_URL'], 'postgres://[hidden]@host/db')
+  assert.ok(!('LOG_LEVEL' in shown))
+})
+
+test('variables that look like ours but are not are found', () => {
+  assert.deepEqual(
+    unknownVariables({ SERVICE_API_TOKEN: 'x', SERVICE_APITOKEN: 'x', PATH: 'x', DOWNSTREAM_URL: 'x' }),
+    ['SERVICE_APITOKEN', 'DOWNSTREAM_URL'],
+  )
+})

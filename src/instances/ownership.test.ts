@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RecordedLog } from '../../test/harness/logs.ts'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import type { LeaseHolder } from '../storage/lease-store.ts'
+import { Ownership } from './ownership.ts'
+
+/** A lease row in memory, with a switch for the database being away. The real one has a contract suite of its own. */
+class LeaseRow {
+  owner = ''
+  epoch = 0
+  taken = false
+  away = false
+
+  acquire(owner: string): Promise<number | undefined> {
+    if (this.away) return Promise.reject(new Error('database away'))
+    if (this.taken) return Promise.resolve(undefined)
+    this.owner = owner
+    this.taken = true
+    return Promise.resolve(++this.epoch)
+  }
+
+  renew(owner: string, epoch: number): Promise<boolean> {
+    if (this.away) return Promise.reject(new Error('database away'))
+    return Promise.resolve(this.owner === owner && this.epoch === epoch)
+  }
+
+  release(): Promise<void> {
+    this.taken = false
+    return Promise.resolve()
+  }
+
+  holder(): Promise<LeaseHolder | undefined> {
+    return Promise.resolve({ owner: this.owner, expiresInMs: 1000 })
+  }
+}
+
+function setUp(leases = new LeaseRow()) {
+  const clock = new ManualClock()
+  const lost: Error[] = []
+  const recorded = new RecordedLog()
+  const onLost = (reason: Error) => lost.push(reason)
+  const ownership = new Ownership({ owner: 'me', leases, clock, log: recorded.log, onLost })
+  return { clock, leases, lost, recorded, ownership }
+}
+
+test('a free lease is taken at once, kept while renewed, and given back at the end', async () => {
+  const { clock, leases, ownership } = setUp()
+  assert.equal(ownership.state, 'standby')
+  assert.throws(() => ownership.epoch, /does not own/)
+  await ownership.acquire()
+  assert.deepEqual([ownership.state, ownership.epoch], ['held', 1])
+  await clock.advance(60_000)
+  assert.equal(ownership.state, 'held')
+  await ownership[Symbol.asyncDispose]()
+  assert.deepEqual([ownership.state, leases.taken, clock.pending], ['released', false, 0])
+})
+
+test('a standby takes over when the other one lets go', async () => {
+  const leases = new LeaseRow()
+  await leases.acquire('first')
+  const { clock, recorded, ownership } = setUp(leases)
+  const acquired = ownership.acquire()
+  await clock.advance(5000)
+  assert.equal(ownership.state, 'standby')
+  assert.equal(recorded.withMessage('another process owns the accounts, waiting')[0]?.['holder'], 'first')
+  await leases.release()
+  await clock.advance(1000)
+  await acquired
+  assert.deepEqual([ownership.state, ownership.epoch], ['held', 2])
+  await ownership[Symbol.asyncDispose]()
+})
+
+test('a standby gives up after 60 s, naming the other one', async () => {
+  const leases = new LeaseRow()
+  await leases.acquire('host-a pid 7')
+  const { clock, ownership } = setUp(leases)
+  const givenUp = assert.rejects(ownership.acquire(), /host-a pid 7 owns the accounts .* stop that process/)
+  await clock.advance(59_000)
+  assert.equal(ownership.state, 'standby')
+  await clock.advance(2000)
+  await givenUp
+})
+
+test('without the database ownership becomes uncertain before the lease ends, and held again when it is back', async () => {
+  const { clock, leases, lost, ownership } = setUp()
+  await ownership.acquire()
+  await clock.advance(1000)
+  leases.away = true
+  await clock.advance(4499)
+  assert.equal(ownership.state, 'held')
+  await clock.advance(1)
+  assert.equal(ownership.state, 'uncertain')
+  leases.away = false
+  await clock.advance(1000)
+  assert.deepEqual([ownership.state, lost], ['held', []])
+  await ownership[Symbol.asyncDispose]()
+})
+
+test('a lease that another process took is lost for good', async () => {
+  const { clock, leases, lost, ownership } = setUp()
+  await ownership.acquire()
+  await leases.release()
+  await leases.acquire('second')
+  await clock.advance(1000)
+  assert.equal(ownership.state, 'lost')
+  assert.match(lost[0]?.message ?? '', /second owns the accounts/)
+  await ownership[Symbol.asyncDispose]()
+  assert.equal(leases.taken, true, 'the new owner keeps what it took')
+})
+
+test('a standby that is stopped stops waiting', async () => {
+  const leases = new LeaseRow()
+  await leases.acquire('first')
+  const { clock, ownership } = setUp(leases)
+  const stopped = assert.rejects(ownership.acquire(), /stopped while waiting/)
+  await clock.advance(1000)
+  await ownership[Symbol.asyncDispose]()
+  await stopped
+  assert.equal(clock.pending, 0)
+})

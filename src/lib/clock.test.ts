@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { sleep, systemClock, withDeadline } from './clock.ts'
+
+test('a sleep ends when its time is over, not before', async () => {
+  const clock = new ManualClock()
+  let awake = false
+  const sleeping = sleep(clock, 1000).then(() => (awake = true))
+  await clock.advance(999)
+  assert.equal(awake, false)
+  await clock.advance(1)
+  await sleeping
+  assert.equal(awake, true)
+})
+
+test('an aborted sleep ends at once and leaves no timer', async () => {
+  const clock = new ManualClock()
+  const stop = new AbortController()
+  const sleeping = sleep(clock, 1000, stop.signal)
+  stop.abort()
+  await sleeping
+  await sleep(clock, 1000, stop.signal)
+  assert.equal(clock.pending, 0)
+})
+
+test('a deadline lets quick work through and leaves no timer', async () => {
+  const clock = new ManualClock()
+  assert.equal(await withDeadline(clock, 1000, Promise.resolve('done'), () => new Error('late')), 'done')
+  await assert.rejects(
+    withDeadline(clock, 1000, Promise.reject(new Error('broken')), () => new Error('late')),
+    /broken/,
+  )
+  await clock.advance(0)
+  assert.equal(clock.pending, 0)
+})
+
+test('a deadline rejects when the work takes longer', async () => {
+  const clock = new ManualClock()
+  const never = new Promise<string>(() => undefined)
+  const late = assert.rejects(
+    withDeadline(clock, 1000, never, () => new Error('late')),
+    /late/,
+  )
+  await clock.advance(1000)
+  await late
+})
+
+test('the system clock tells real time and cancels timers', async () => {
+  assert.ok(Math.abs(systemClock.now() - Date.now()) < 1000)
+  let ran = false
+  systemClock.after(1, () => (ran = true))()
+  await sleep(systemClock, 20)
+  assert.equal(ran, false)
+})

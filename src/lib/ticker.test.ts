@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RecordedLog, silentLog } from '../../test/harness/logs.ts'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { Ticker } from './ticker.ts'
+
+test('a worker runs at its interval until it is disposed', async () => {
+  const clock = new ManualClock()
+  let runs = 0
+  const work = async () => {
+    runs++
+    await Promise.resolve()
+  }
+  const ticker = new Ticker({ name: 'w', everyMs: 1000, work, clock, log: silentLog })
+  ticker.start()
+  await clock.advance(3500)
+  assert.equal(runs, 3)
+  await ticker[Symbol.asyncDispose]()
+  await clock.advance(10_000)
+  assert.equal(runs, 3)
+  assert.equal(clock.pending, 0)
+})
+
+test('a run in flight is joined, never doubled, and waited for at the end', async () => {
+  const clock = new ManualClock()
+  const gate = Promise.withResolvers<undefined>()
+  let runs = 0
+  let finished = false
+  const work = async () => {
+    runs++
+    await gate.promise
+    finished = true
+  }
+  const ticker = new Ticker({ name: 'w', everyMs: 1000, work, clock, log: silentLog })
+  ticker.start()
+  await clock.advance(1000)
+  void ticker.tick()
+  void ticker.tick()
+  assert.equal(runs, 1)
+  const disposed = ticker[Symbol.asyncDispose]()
+  gate.resolve(undefined)
+  await disposed
+  assert.equal(finished, true)
+})
+
+test('a failure is kept and logged until a run succeeds, and the interval goes on', async () => {
+  const clock = new ManualClock()
+  const recorded = new RecordedLog()
+  let broken = true
+  const work = () => (broken ? Promise.reject(new Error('disk full')) : Promise.resolve())
+  await using ticker = new Ticker({ name: 'w', everyMs: 1000, work, clock, log: recorded.log })
+  ticker.start()
+  await clock.advance(1000)
+  assert.equal(ticker.failure?.message, 'disk full')
+  assert.equal(recorded.withMessage('worker run failed')[0]?.['worker'], 'w')
+  broken = false
+  await clock.advance(1000)
+  assert.equal(ticker.failure, undefined)
+})

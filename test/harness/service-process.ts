@@ -1,0 +1,73 @@
+// The service as its own process, as an operator runs it: real signals, real exit codes.
+
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { waitUntil } from './wait-until.ts'
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+type LogLine = Record<string, unknown> & { msg: string }
+
+export class ServiceProcess {
+  readonly #child: ChildProcess
+  readonly #lines: LogLine[] = []
+  #errors = ''
+  #exit: { code: number | null; signal: string | null } | undefined
+
+  /** Starts with nothing but these variables, on a free port unless they name one. */
+  constructor(environment: Record<string, string>, cwd?: string) {
+    const env = { PATH: process.env['PATH'] ?? '', PORT: '0', LOG_FORMAT: 'json', ...environment }
+    this.#child = spawn(process.execPath, [main], { env, ...(cwd !== undefined && { cwd }) })
+    let partial = ''
+    this.#child.stdout?.on('data', (chunk: Buffer) => {
+      const lines = (partial + chunk.toString()).split('\n')
+      partial = lines.pop() ?? ''
+      for (const line of lines) this.#lines.push(JSON.parse(line) as LogLine)
+    })
+    this.#child.stderr?.on('data', (chunk: Buffer) => (this.#errors += chunk.toString()))
+    this.#child.on('close', (code, signal) => (this.#exit = { code, signal }))
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  get errors(): string {
+    return this.#errors
+  }
+
+  send(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  has(message: string): boolean {
+    return this.#lines.some(({ msg }) => msg === message)
+  }
+
+  async logged(message: string): Promise<LogLine> {
+    const find = () => this.#lines.find(({ msg }) => msg === message)
+    await waitUntil(`the process logs "${message}"`, () => find() !== undefined, { instead: () => this.#story() })
+    return find() as LogLine
+  }
+
+  /** The base URL, once the service is ready. */
+  async ready(): Promise<string> {
+    return String((await this.logged('service ready'))['url'])
+  }
+
+  async exited(): Promise<{ code: number | null; signal: string | null }> {
+    await waitUntil('the process ends', () => this.#exit !== undefined, { instead: () => this.#story() })
+    return this.#exit as { code: number | null; signal: string | null }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#exit) return
+    this.#child.kill('SIGKILL')
+    await this.exited()
+  }
+
+  #story(): unknown {
+    return { logged: this.#lines.map(({ msg }) => msg), errors: this.#errors, exit: this.#exit }
+  }
+}
