@@ -1,16 +1,17 @@
 // Runs a batch of operations in one transaction: one disk wait for all, and a failing one does not hurt its neighbours.
 
-import type { Job, JobAnswer } from './sqlite-protocol.ts'
+import type { JobAnswer } from './sqlite-protocol.ts'
+import { encodeResult } from './sqlite-protocol.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { describeSqliteFailure } from './sqlite-failure.ts'
 import type { Statement, StatementResult } from './statement.ts'
 import { StorageError } from './statement.ts'
 
-export function commitTogether(connection: SqliteConnection, batch: readonly Job[]): JobAnswer[] {
+export function commitTogether(connection: SqliteConnection, batch: readonly (readonly Statement[])[]): JobAnswer[] {
   const { raw } = connection
   try {
     raw.exec('BEGIN IMMEDIATE')
-    const answers = batch.map((job) => runJob(connection, job.statements))
+    const answers = batch.map((statements) => runJob(connection, statements))
     raw.exec('COMMIT')
     return answers
   } catch (cause) {
@@ -27,7 +28,7 @@ function runJob(connection: SqliteConnection, statements: readonly Statement[]):
   const guarded = statements.length > 1 || statements.some(({ expect }) => expect !== undefined)
   if (guarded) raw.exec('SAVEPOINT job')
   try {
-    const results = statements.map((statement) => runExpecting(connection, statement))
+    const results = statements.map((statement) => encodeResult(runExpecting(connection, statement)))
     if (guarded) raw.exec('RELEASE job')
     return { results }
   } catch (cause) {

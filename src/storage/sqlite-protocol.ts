@@ -1,6 +1,7 @@
-// What the main thread and the SQLite workers say to each other: plain data only.
+// What the main thread and the SQLite workers say to each other: plain data, as little of it as possible.
 
-import type { SecretColumns, Statement, StatementFailure, StatementResult } from './statement.ts'
+import type { SqlDecoder, SqlEncoder, WireSql } from './sql-numbers.ts'
+import type { Row, Scalar, Secret, SecretColumns, Statement, StatementFailure, StatementResult } from './statement.ts'
 
 export type WorkerRole = 'writer' | 'reader'
 
@@ -12,9 +13,37 @@ export type WorkerOptions = {
 
 export type Job = { statements: readonly Statement[]; opens?: SecretColumns }
 
-/** One batch goes out at a time; its answers come back in the order of its jobs. */
-export type Batch = readonly Job[] | 'close'
+type WireStatement = [sql: WireSql, parameters: readonly (Scalar | Secret)[], expect?: number]
+export type WireJob = { statements: WireStatement[]; opens: SecretColumns | undefined }
 
-export type JobAnswer = { results: StatementResult[] } | { failed: StatementFailure }
+/** One batch goes out at a time; its answers come back in the order of its jobs. */
+export type Batch = WireJob[] | 'close'
+
+/** Per statement its rows, or how many it touched when it returns none. */
+export type JobAnswer = { results: (Row[] | number)[] } | { failed: StatementFailure }
 
 export type WorkerAnswer = { ready: true } | { cannotOpen: string } | { answers: JobAnswer[] }
+
+export function encodeJob({ statements, opens }: Job, numbers: SqlEncoder): WireJob {
+  return {
+    opens,
+    statements: statements.map(({ sql, parameters, expect }) =>
+      expect === undefined ? [numbers.encode(sql), parameters] : [numbers.encode(sql), parameters, expect],
+    ),
+  }
+}
+
+export function decodeStatements({ statements }: WireJob, texts: SqlDecoder): Statement[] {
+  return statements.map(([sql, parameters, expect]) => {
+    const statement = { sql: texts.decode(sql), parameters }
+    return expect === undefined ? statement : { ...statement, expect }
+  })
+}
+
+export function encodeResult({ rows, changes }: StatementResult): Row[] | number {
+  return rows.length > 0 ? rows : changes
+}
+
+export function decodeResult(result: Row[] | number): StatementResult {
+  return typeof result === 'number' ? { rows: [], changes: result } : { rows: result, changes: result.length }
+}

@@ -4,38 +4,60 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { SecretBox } from '../lib/secret-box.ts'
 import { commitTogether } from './group-commit.ts'
 import { migrations } from './migrations/all.ts'
+import { SqlDecoder } from './sql-numbers.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 import { describeSqliteFailure } from './sqlite-failure.ts'
 import { migrateSqlite } from './sqlite-migrate.ts'
-import type { Batch, Job, JobAnswer, WorkerAnswer, WorkerOptions } from './sqlite-protocol.ts'
+import { decodeStatements, encodeResult } from './sqlite-protocol.ts'
+import type { Batch, JobAnswer, WireJob, WorkerAnswer, WorkerOptions } from './sqlite-protocol.ts'
+import type { SecretColumns, Statement } from './statement.ts'
 
-function main(port: NonNullable<typeof parentPort>, options: WorkerOptions): void {
-  const answer = (message: WorkerAnswer) => {
+type Port = NonNullable<typeof parentPort>
+
+function main(port: Port, options: WorkerOptions): void {
+  const say = (message: WorkerAnswer) => {
     port.postMessage(message)
   }
   try {
-    const isWriter = options.role === 'writer'
-    const connection = new SqliteConnection(options.path, !isWriter, new SecretBox(options.encryptionKeys))
-    if (isWriter) migrateSqlite(connection.raw, migrations)
+    const connection = openConnection(options)
+    const texts = new SqlDecoder()
+    const answer = options.role === 'writer' ? writeBatch : readBatch
     port.on('message', (batch: Batch) => {
       if (batch === 'close') {
         connection.raw.close()
         port.close()
-        return
+      } else {
+        say({ answers: answer(connection, batch, texts) })
       }
-      answer({ answers: isWriter ? commitTogether(connection, batch) : batch.map((job) => readOne(connection, job)) })
     })
-    answer({ ready: true })
+    say({ ready: true })
   } catch (cause) {
-    answer({ cannotOpen: cause instanceof Error ? cause.message : String(cause) })
+    say({ cannotOpen: cause instanceof Error ? cause.message : String(cause) })
   }
 }
 
-function readOne(connection: SqliteConnection, { statements, opens }: Job): JobAnswer {
+function openConnection({ role, path, encryptionKeys }: WorkerOptions): SqliteConnection {
+  const connection = new SqliteConnection(path, role === 'reader', new SecretBox(encryptionKeys))
+  if (role === 'writer') migrateSqlite(connection.raw, migrations)
+  return connection
+}
+
+function writeBatch(connection: SqliteConnection, batch: readonly WireJob[], texts: SqlDecoder): JobAnswer[] {
+  return commitTogether(
+    connection,
+    batch.map((job) => decodeStatements(job, texts)),
+  )
+}
+
+function readBatch(connection: SqliteConnection, batch: readonly WireJob[], texts: SqlDecoder): JobAnswer[] {
+  return batch.map((job) => readOne(connection, decodeStatements(job, texts), job.opens))
+}
+
+function readOne(connection: SqliteConnection, statements: Statement[], opens: SecretColumns | undefined): JobAnswer {
   try {
     const results = statements.map((statement) => connection.run(statement))
-    if (!opens) return { results }
-    return { results: results.map((result) => ({ ...result, rows: connection.open(result.rows, opens) })) }
+    if (!opens) return { results: results.map(encodeResult) }
+    return { results: results.map(({ rows }) => connection.open(rows, opens)) }
   } catch (cause) {
     return { failed: describeSqliteFailure(cause) }
   }

@@ -7,6 +7,8 @@
 import { Worker } from 'node:worker_threads'
 import { StorageError } from './statement.ts'
 import type { StatementResult } from './statement.ts'
+import { SqlEncoder } from './sql-numbers.ts'
+import { decodeResult, encodeJob } from './sqlite-protocol.ts'
 import type { Job, JobAnswer, WorkerAnswer, WorkerOptions } from './sqlite-protocol.ts'
 
 // Bounds how long one transaction holds the write lock.
@@ -16,6 +18,7 @@ type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject
 
 export class WorkerLane {
   readonly #worker: Worker
+  readonly #numbers = new SqlEncoder()
   readonly #opened = Promise.withResolvers<undefined>()
   readonly #exited = Promise.withResolvers<undefined>()
   #queue: Waiting[] = []
@@ -70,7 +73,8 @@ export class WorkerLane {
   #sendNext(): void {
     if (this.#dead || this.#inFlight.length > 0) return
     this.#inFlight = this.#queue.splice(0, maxBatch)
-    if (this.#inFlight.length > 0) this.#worker.postMessage(this.#inFlight.map(({ job }) => job))
+    if (this.#inFlight.length > 0)
+      this.#worker.postMessage(this.#inFlight.map(({ job }) => encodeJob(job, this.#numbers)))
     else this.#idle?.()
   }
 
@@ -86,7 +90,7 @@ export class WorkerLane {
     this.#sendNext()
     for (const [index, waiting] of settled.entries()) {
       const answer = answers[index]
-      if (answer && 'results' in answer) waiting.resolve(answer.results)
+      if (answer && 'results' in answer) waiting.resolve(answer.results.map(decodeResult))
       else waiting.reject(new StorageError(answer?.failed.failure ?? 'failed', answer?.failed.message ?? 'no answer'))
     }
   }
