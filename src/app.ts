@@ -51,7 +51,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { encryptionKeys, database: location } = config.storage
 
   await using stack = new AsyncDisposableStack()
-  const database = stack.use(await openDatabase({ location, encryptionKeys, log }))
+  const database = stack.use(await openDatabase({ location, encryptionKeys, log, onFatal: ended.resolve }))
   await refuseUnreadableSecrets(database, encryptionKeys)
   const ownership = stack.use(
     new Ownership({

@@ -47,8 +47,8 @@ export type ServerDeps = ServerOptions & {
 }
 
 const staticFiles = fileURLToPath(new URL('../../static/', import.meta.url))
-// Mean delay over a second; a healthy process stays below a tenth of a second.
-const overloadedDelayMs = 2000
+// Mean over a second: every turn of the event loop takes this long, not just one.
+const overloadedDelayMs = 1000
 
 export async function createServer({ routes, ...options }: ServerDeps): Promise<HttpApp> {
   const loggerInstance: FastifyBaseLogger = options.log

@@ -87,12 +87,23 @@ export class Database {
   }
 }
 
-type Options = { location: DatabaseLocation; encryptionKeys: readonly Uint8Array[]; log: Log }
+type Options = {
+  location: DatabaseLocation
+  encryptionKeys: readonly Uint8Array[]
+  log: Log
+  /** Told when storage has ended by itself and only a new process can help. */
+  onFatal?: (reason: Error) => void
+}
 
-export async function openDatabase({ location, encryptionKeys, log }: Options): Promise<Database> {
+export async function openDatabase({
+  location,
+  encryptionKeys,
+  log,
+  onFatal = () => undefined,
+}: Options): Promise<Database> {
   const engine =
     location.engine === 'sqlite'
-      ? await SqliteEngine.open(location.path, encryptionKeys)
+      ? await SqliteEngine.open({ path: location.path, encryptionKeys, onFatal })
       : await PostgresEngine.open(location.url, encryptionKeys, log)
   return new Database(location.engine, engine)
 }

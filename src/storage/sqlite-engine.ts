@@ -2,9 +2,11 @@
 
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isSecret } from './statement.ts'
+import { isSecret, StorageError } from './statement.ts'
 import type { Engine, Row, Scalar, Secret, SecretColumns, Statement, StatementResult } from './statement.ts'
 import { WorkerLane } from './worker-lane.ts'
+
+type Options = { path: string; encryptionKeys: readonly Uint8Array[]; onFatal: (reason: Error) => void }
 
 export class SqliteEngine implements Engine {
   readonly #writer: WorkerLane
@@ -15,20 +17,20 @@ export class SqliteEngine implements Engine {
     this.#reader = reader
   }
 
-  static async open(path: string, encryptionKeys: readonly Uint8Array[]): Promise<SqliteEngine> {
+  static async open({ path, encryptionKeys, onFatal }: Options): Promise<SqliteEngine> {
     createPrivately(path)
     await using opening = new AsyncDisposableStack()
     // The writer migrates, so the reader opens a database that is there and current.
-    const writer = opening.use(new WorkerLane({ role: 'writer', path, encryptionKeys }))
+    const writer = opening.use(new WorkerLane({ role: 'writer', path, encryptionKeys }, onFatal))
     await writer.opened()
-    const reader = opening.use(new WorkerLane({ role: 'reader', path, encryptionKeys }))
+    const reader = opening.use(new WorkerLane({ role: 'reader', path, encryptionKeys }, onFatal))
     await reader.opened()
     opening.move()
     return new SqliteEngine(writer, reader)
   }
 
-  write(statements: readonly Statement[]): Promise<StatementResult[]> {
-    return this.#writer.run({ statements: statements.map(detach) })
+  async write(statements: readonly Statement[]): Promise<StatementResult[]> {
+    return await this.#writer.run({ statements: statements.map(detach) })
   }
 
   async read(statement: Statement, opens?: SecretColumns): Promise<Row[]> {
@@ -56,8 +58,11 @@ function detach(statement: Statement): Statement {
 
 // A small Buffer is a window on a shared pool, and cloning a window copies the whole pool to the worker.
 function detachValue(value: Scalar | Secret): Scalar | Secret {
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value
   if (value instanceof Uint8Array) return ownBytes(value)
-  return isSecret(value) ? { seal: ownBytes(value.seal), place: value.place } : value
+  if (isSecret(value)) return { seal: ownBytes(value.seal), place: value.place }
+  // Refused here, where only this caller suffers: the worker would fail the whole batch on it.
+  throw new StorageError('failed', `a value of type ${typeof value} cannot be stored`)
 }
 
 function ownBytes(bytes: Uint8Array): Uint8Array {

@@ -25,8 +25,10 @@ export class WorkerLane {
   #inFlight: Waiting[] = []
   #idle: (() => void) | undefined
   #dead: Error | undefined
+  #closing = false
 
-  constructor(options: WorkerOptions) {
+  /** `onFatal` hears of a worker that ended by itself: nothing can be stored from then on. */
+  constructor(options: WorkerOptions, onFatal: (reason: Error) => void) {
     this.#worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
       workerData: options,
       name: `sqlite ${options.role}`,
@@ -38,6 +40,7 @@ export class WorkerLane {
       this.#die(new StorageError('unavailable', 'the storage worker crashed', { cause }))
     })
     this.#worker.on('exit', () => {
+      if (!this.#closing) onFatal(this.#dead ?? new StorageError('unavailable', 'the storage worker has ended'))
       this.#die(new StorageError('unavailable', 'the storage worker has ended'))
       this.#exited.resolve(undefined)
     })
@@ -62,6 +65,7 @@ export class WorkerLane {
 
   /** Finishes what was asked, then closes the connection. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true
     if (!this.#dead) {
       if (this.#inFlight.length + this.#queue.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
       this.#dead = new StorageError('unavailable', 'the database is closed')

@@ -52,6 +52,28 @@ for (const engine of engines) {
       assert.deepEqual(await names(database), ['a', 'b', 'c', 'taken'])
     })
 
+    test('a value that cannot be stored is refused without hurting what is committed together with it', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      const odd = {
+        sql: `INSERT INTO instances (name, state, created_at) VALUES ('odd', 'ready', ?)`.replace(
+          '?',
+          engine === 'sqlite' ? '?' : '$1',
+        ),
+        parameters: [(() => 1) as never],
+      }
+      const outcomes = await Promise.allSettled([
+        database.write(insertStep(database, 'a')),
+        database.write(odd),
+        database.write(insertStep(database, 'b')),
+      ])
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      )
+      assert.deepEqual(await names(database), ['a', 'b'])
+    })
+
     test('what is written is there for the next process', async () => {
       await using place = await newLocation(engine)
       const open = () => openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
