@@ -18,7 +18,7 @@ import { keyAnswers } from './server/key-answers.ts'
 import { MessageSwitch } from './server/message-switch.ts'
 import { ReceiptSwitch } from './server/receipt-switch.ts'
 import { sessionAnswers } from './server/session-answers.ts'
-import { StanzaLog } from './server/stanza-log.ts'
+import { StanzaLog, type LoggedStanza } from './server/stanza-log.ts'
 import type { Addressing } from './server/user.ts'
 import { usyncAnswers } from './server/usync-answers.ts'
 import { ServerIdentity } from './wire/server-identity.ts'
@@ -130,6 +130,10 @@ export class SimNetwork {
 
   personAt(number: string): SimPerson | undefined {
     return this.#people.get(number)
+  }
+
+  waitForStanza(tag: string, matches: (one: LoggedStanza) => boolean, timeoutMs?: number): Promise<LoggedStanza> {
+    return this.log.waitFor(tag, matches, timeoutMs)
   }
 
   /** Waits in ambush until its moment comes. */

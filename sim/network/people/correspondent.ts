@@ -7,7 +7,7 @@ import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts
 import { receiptIds, type ReceiptSwitch } from '../server/receipt-switch.ts'
 import { User, type Addressing } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
-import { isGroupJid } from '../wire/jid.ts'
+import { isGroupJid, parseJid } from '../wire/jid.ts'
 import { describeStanza, stanza, type Stanza } from '../wire/stanza.ts'
 import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
 import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
@@ -18,7 +18,7 @@ import { answerRetry, retryRequest } from './retries.ts'
 export type ChatTarget = User | GroupMembership
 export type SentMessage = { id: string; chat: ChatTarget; addressing: Addressing; message: proto.IMessage }
 export type SendOptions = { id?: string; addressing?: Addressing; timestamp?: number }
-export type ReceivedReceipt = { id: string; type: string; from: User; chat: string }
+export type ReceivedReceipt = { id: string; type: string; from: User; device: number; chat: string }
 export type NetworkParts = {
   directory: Directory
   findGroup: (jid: string) => GroupMembership | undefined
@@ -34,6 +34,8 @@ export class Correspondent implements LocalDeviceOwner {
   readonly user: User
   readonly messages: Journal<ReceivedMessage>
   readonly receipts: Journal<ReceivedReceipt>
+  /** Which device opened which message. */
+  readonly opened: Journal<{ id: string; device: number }>
   readonly undecryptable: Journal<{ id: string; error: string }>
   readonly side: Journal<Stanza>
   /** How many messages came again with an id this person already had, and were dropped as phones do. */
@@ -57,6 +59,7 @@ export class Correspondent implements LocalDeviceOwner {
       `${one.id} from ${one.from.phone} in ${one.chat}: ${textOfMessage(one.message) ?? kindOfMessage(one.message)}`
     this.messages = new Journal(`what ${name} received`, describe)
     this.receipts = new Journal(`receipts for ${name}`, (one) => `${one.type} of ${one.id} from ${one.from.phone}`)
+    this.opened = new Journal(`what devices of ${name} opened`, (one) => `${one.id} by device ${one.device}`)
     this.undecryptable = new Journal(`what ${name} could not open`, (one) => `${one.id}: ${one.error}`)
     this.side = new Journal(`signs seen by ${name}`, describeStanza, 1_000)
     for (let id = 0; id < devices; id++) this.#addDevice(id)
@@ -125,6 +128,7 @@ export class Correspondent implements LocalDeviceOwner {
       return
     }
     this.#seen.add(name)
+    this.opened.add({ id: received.id, device: device.id })
     if (device !== this.device) return
     if (this.confirmsDelivery && !received.own) this.receipt('delivered', [received])
     this.messages.add(received)
@@ -144,16 +148,17 @@ export class Correspondent implements LocalDeviceOwner {
     if (count <= 5) this.parts.receipts.forward(device, retryRequest(device, node, count))
   }
 
-  onReceipt(device: LocalDevice, receipt: Stanza): void {
+  onReceipt(own: LocalDevice, receipt: Stanza): void {
     const { from = '', participant, type = 'delivered' } = receipt.attrs
     const address = participant ?? from
     const user = this.parts.directory.find(address)
     if (!user) return
-    for (const id of receiptIds(receipt)) this.receipts.add({ id, type, from: user, chat: from })
+    const { device } = parseJid(address)
+    for (const id of receiptIds(receipt)) this.receipts.add({ id, type, from: user, device, chat: from })
     const sent = this.#sent.get(receipt.attrs.id ?? '')
     const target = this.parts.directory.device(address)
     if (type !== 'retry' || !sent || !target) return
-    this.parts.messages.route(device, answerRetry(device, this.#writer, receipt, sent, target))
+    this.parts.messages.route(own, answerRetry(own, this.#writer, receipt, sent, target))
   }
 
   onSideStanza(device: LocalDevice, node: Stanza): void {

@@ -35,6 +35,11 @@ export class LocalDevice implements Device {
     return this.signal.publishBundle()
   }
 
+  /** A reinstalled app: same identity, no sessions, no prekeys, no sender keys. */
+  forgetEverything(): void {
+    this.signal.forgetEverything()
+  }
+
   /** Never inside the sender's call: a phone answers after the server has acknowledged, not before. */
   deliver(node: Stanza, plain?: proto.IMessage): void {
     setImmediate(() => {

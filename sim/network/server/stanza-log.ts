@@ -1,4 +1,5 @@
 // A bounded record of stanzas both ways, and of everything the simulator did not understand.
+import { Journal } from '../journal.ts'
 import { describeStanza, type Stanza } from '../wire/stanza.ts'
 
 export type LoggedStanza = {
@@ -12,26 +13,32 @@ export type LoggedStanza = {
 
 export class StanzaLog {
   readonly #limit: number
-  #entries: LoggedStanza[] = []
+  readonly #entries: Journal<LoggedStanza>
   #problems: string[] = []
 
   constructor(limit: number) {
     this.#limit = limit
+    this.#entries = new Journal('the stanza log', (one) => `${one.direction} ${one.text.slice(0, 200)}`, limit)
   }
 
   record(direction: 'in' | 'out', account: string | undefined, node: Stanza): void {
     if (this.#limit === 0) return
     const { tag, attrs } = node
-    this.#entries.push({ at: Date.now(), account, direction, tag, attrs, text: describeStanza(node) })
-    if (this.#entries.length > this.#limit * 2) this.#entries = this.#entries.slice(-this.#limit)
+    this.#entries.add({ at: Date.now(), account, direction, tag, attrs, text: describeStanza(node) })
   }
 
   find(filter: { account?: string | undefined; tag?: string | undefined }): LoggedStanza[] {
-    return this.#entries.filter(
+    return this.#entries.entries.filter(
       (one) =>
         (filter.account === undefined || one.account === filter.account) &&
         (filter.tag === undefined || one.tag === filter.tag),
     )
+  }
+
+  /** The first stanza from a client that matches, one already here included. */
+  waitFor(tag: string, matches: (one: LoggedStanza) => boolean, timeoutMs?: number): Promise<LoggedStanza> {
+    const isIt = (one: LoggedStanza): boolean => one.direction === 'in' && one.tag === tag && matches(one)
+    return this.#entries.waitFor(`<${tag}> from a client`, isIt, timeoutMs)
   }
 
   complain(problem: string): void {

@@ -50,6 +50,10 @@ export class SignalDevice {
     this.#keep(address, Session.initiate(this.#owner, bundle))
   }
 
+  forgetEverything(): void {
+    for (const known of [this.#sessions, this.#preKeys, this.#ownSenderKeys, this.#senderKeys]) known.clear()
+  }
+
   encrypt(address: string, plain: Uint8Array): Sealed {
     const session = this.#sessions.get(address)?.[0]
     if (!session) throw new Error(`no session with ${address}`)

@@ -10,4 +10,4 @@ const lenient = (callback: (...args: unknown[]) => void, ms?: number, ...args: u
   const timer = original(callback, ms, ...args)
   return LEFT_BEHIND.has(ms ?? 0) ? timer.unref() : timer
 }
-globalThis.setTimeout = Object.assign<unknown, typeof setTimeout>(lenient, original)
+globalThis.setTimeout = Object.assign<object, typeof setTimeout>(lenient, original)

@@ -17,6 +17,7 @@ import { memoryAuth, type MemoryAuth } from './memory-auth.ts'
 
 type EventName = keyof BaileysEventMap
 type Recorded = { [K in EventName]: { name: K; data: BaileysEventMap[K] } }[EventName]
+type Ack = { id: string; error?: string }
 type Options = Partial<UserFacingSocketConfig>
 
 const logger = pino({ level: 'silent' })
@@ -26,12 +27,16 @@ export class TestClient {
   readonly auth: MemoryAuth
   readonly socket: WASocket
   readonly events = new Journal<Recorded>('the events of the client', describe)
+  readonly acks = new Journal<Ack>('the acknowledgements of the server', (one) => `${one.id} ${one.error ?? 'taken'}`)
   #closed = false
 
   constructor(network: SimNetwork, auth: MemoryAuth = memoryAuth(), options: Options = {}) {
     WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(network.rootKey)
     this.auth = auth
     this.socket = makeWASocket({ auth, waWebSocketUrl: network.url, logger, retryRequestDelayMs: 5, ...options })
+    this.socket.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Ack }) => {
+      this.acks.add(attrs)
+    })
     this.socket.ev.process((events) => {
       for (const [name, data] of Object.entries(events)) {
         if (name === 'creds.update') Object.assign(auth.creds, data)
@@ -99,6 +104,12 @@ export class TestClient {
     const found = data.messages.find(matches)
     if (!found) throw new Error('matched and then not found')
     return found
+  }
+
+  /** What the server said to a message: undefined when it took it, else the error code. */
+  async acknowledged(id: string | null | undefined): Promise<string | undefined> {
+    const ack = await this.acks.waitFor(`the acknowledgement of ${id ?? 'nothing'}`, (one) => one.id === id)
+    return ack.error
   }
 
   textMessage(text: string, timeoutMs?: number): Promise<WAMessage> {
