@@ -6,6 +6,9 @@ import { Faults, type Fault } from './faults.ts'
 import { groupAnswers } from './groups/group-answers.ts'
 import { GroupRegistry } from './groups/group-registry.ts'
 import type { SimGroup } from './groups/sim-group.ts'
+import { CertificateAuthority } from './media/certificate-authority.ts'
+import { mediaAnswers, type Picture } from './media/media-answers.ts'
+import { MediaHost } from './media/media-host.ts'
 import type { Correspondent, NetworkParts } from './people/correspondent.ts'
 import { SimPerson } from './people/sim-person.ts'
 import { SeededRandom } from './seeded-random.ts'
@@ -47,6 +50,8 @@ export class SimNetwork {
   readonly directory: Directory
   readonly groups: GroupRegistry
   readonly identity: ServerIdentity
+  readonly authority: CertificateAuthority
+  readonly media: MediaHost
   readonly #random: SeededRandom
   readonly #options: SimNetworkOptions
   readonly #door: FrontDoor
@@ -64,6 +69,8 @@ export class SimNetwork {
     this.identity = new ServerIdentity(this.#random.fork('server'))
     this.directory = new Directory(this.#random.fork('lids'))
     this.groups = new GroupRegistry(this.#random.fork('groups'))
+    this.authority = new CertificateAuthority(this.#random.fork('certificates'))
+    this.media = new MediaHost(this.authority, this.#random.fork('media'))
     this.#desk = new PairingDesk({
       random: this.#random.fork('pairing'),
       refs: options.qrRefs ?? 6,
@@ -77,6 +84,7 @@ export class SimNetwork {
 
   static async start(options: SimNetworkOptions = {}): Promise<SimNetwork> {
     const network = new SimNetwork(options)
+    await network.media.open()
     await network.#door.open(options.port ?? 0)
     return network
   }
@@ -122,6 +130,11 @@ export class SimNetwork {
       participants: users,
       ...(addressing ? { addressing } : {}),
     })
+  }
+
+  /** A profile picture of a person, an account or a group; undefined takes it away. */
+  setPicture(owner: { picture: Picture | undefined }, jpeg: Buffer | undefined): void {
+    owner.picture = jpeg && { id: this.#random.digits(10), jpeg }
   }
 
   phone(number: string): SimPhone | undefined {
@@ -171,6 +184,7 @@ export class SimNetwork {
   /** Fails when clients sent what the simulator does not understand. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#door.close()
+    await this.media[Symbol.asyncDispose]()
     const problems = this.log.takeProblems()
     if (problems.length > 0) throw new Error(`the simulator did not understand:\n${problems.join('\n')}`)
   }
@@ -207,6 +221,7 @@ export class SimNetwork {
         groupAddressing: (jid) => groups.find(jid)?.addressing ?? 'lid',
         isLost: (device) => faults.strike('lost_receipt', device.user.phone) !== undefined,
       }),
+      media: this.media,
       addressing: this.#options.addressing ?? 'pn',
     }
   }
@@ -219,6 +234,7 @@ export class SimNetwork {
       ...keyAnswers(directory),
       ...usyncAnswers(directory),
       ...groupAnswers({ groups, directory }),
+      ...mediaAnswers({ host: this.media, directory, groups, setPicture: this.setPicture.bind(this) }),
     })
     return new FrontDoor({
       identity: this.identity,

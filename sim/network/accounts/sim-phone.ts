@@ -1,11 +1,13 @@
 // The primary phone of an account: it links companions, writes, reads, and unlinks.
 import { Journal } from '../journal.ts'
+import { renewMedia } from '../media/media-renewal.ts'
 import { Author, chatOf, type Recipient } from '../people/author.ts'
 import type { NetworkParts } from '../people/correspondent.ts'
+import type { LocalDevice } from '../people/local-device.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
-import { stanza } from '../wire/stanza.ts'
+import { stanza, type Stanza } from '../wire/stanza.ts'
 
 export type CompanionState = 'online' | 'offline' | 'unlinked'
 export type CompanionEvent = { device: number; state: CompanionState; at: number }
@@ -81,6 +83,17 @@ export class SimPhone extends Author {
       this.parts.receipts.forward(this.device, stanza('receipt', { id, to, type: 'read-self' }))
     }
     return unread.map((one) => one.id)
+  }
+
+  override onReceipt(own: LocalDevice, receipt: Stanza): void {
+    if (receipt.attrs.type !== 'server-error') {
+      super.onReceipt(own, receipt)
+      return
+    }
+    const received = this.messages.entries.find((one) => one.id === receipt.attrs.id)
+    const deps = { host: this.parts.media, random: this.random, from: this.user.pnJid }
+    const answer = renewMedia(receipt, received, deps)
+    for (const device of this.companions) device.deliver(answer)
   }
 
   waitUntilOnline(timeoutMs?: number): Promise<CompanionEvent> {

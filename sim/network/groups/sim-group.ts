@@ -33,6 +33,7 @@ export class SimGroup implements GroupMembership {
   announce = false
   ephemeralSeconds = 0
   inviteCode: string
+  picture: { id: string; jpeg: Buffer } | undefined
 
   constructor({ id, subject, creator, participants, addressing, freshId }: Deps) {
     this.id = id

@@ -1,5 +1,7 @@
 // Everything a simulated person or an account's owner can write, as one verb per kind of message.
 import type { proto } from '../library.ts'
+import type { MediaKind } from '../media/media-cipher.ts'
+import { downloadMedia, mediaMessage, type MediaOptions } from '../media/media-contents.ts'
 import { User } from '../server/user.ts'
 import { isLidJid } from '../wire/jid.ts'
 import { stanza } from '../wire/stanza.ts'
@@ -42,6 +44,17 @@ export class Author extends Correspondent {
 
   contactCard(to: Recipient, displayName: string, phone: string, options?: SendOptions): SentMessage {
     return this.send(to, contents.contactCard(displayName, phone), options)
+  }
+
+  /** A file of any kind; it is on the media host when this returns. */
+  media(to: Recipient, kind: MediaKind, media: MediaOptions, options?: SendOptions): SentMessage {
+    const message = mediaMessage(kind, media, { host: this.parts.media, random: this.random })
+    return this.send(to, message, options)
+  }
+
+  /** The file of a message, fetched from the media host and checked against every hash. */
+  download(received: ReceivedMessage): Buffer {
+    return downloadMedia(received.message, this.parts.media)
   }
 
   poll(to: Recipient, question: string, answers: string[], options?: SendOptions): SentMessage {

@@ -1,6 +1,7 @@
 // Somebody who writes and reads: what simulated people and the owners' phones have in common.
 import type { proto } from '../library.ts'
 import { Journal } from '../journal.ts'
+import type { MediaHost } from '../media/media-host.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { Directory } from '../server/directory.ts'
 import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts'
@@ -24,6 +25,7 @@ export type NetworkParts = {
   findGroup: (jid: string) => GroupMembership | undefined
   messages: MessageSwitch
   receipts: ReceiptSwitch
+  media: MediaHost
   addressing: Addressing
 }
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; devices: number }
