@@ -1,5 +1,6 @@
 // The simulated WhatsApp: one object that holds the server, the accounts, the people and the groups.
-import { linkedCredentials, type AppStateKey, type LinkedCredentials } from './accounts/linked-credentials.ts'
+import { appStateAnswers } from './accounts/app-state.ts'
+import { linkedCredentials, type LinkedCredentials } from './accounts/linked-credentials.ts'
 import { PairingDesk } from './accounts/pairing-desk.ts'
 import { SimPhone } from './accounts/sim-phone.ts'
 import { Faults, type Fault } from './faults.ts'
@@ -59,7 +60,6 @@ export class SimNetwork {
   readonly #parts: NetworkParts
   readonly #phones = new Map<string, SimPhone>()
   readonly #people = new Map<string, SimPerson>()
-  readonly #appStateKeys = new Map<SimPhone, AppStateKey>()
 
   constructor(options: SimNetworkOptions = {}) {
     this.#options = options
@@ -110,7 +110,7 @@ export class SimNetwork {
   linkReady(phone: SimPhone): LinkedCredentials {
     const deviceId = phone.claimDeviceId()
     const random = this.#random.fork(`${phone.user.phone} companion ${deviceId}`)
-    const { credentials, serverKeys } = linkedCredentials(phone, deviceId, this.#appStateKey(phone), random)
+    const { credentials, serverKeys } = linkedCredentials(phone, deviceId, random)
     this.#addCompanion(phone, deviceId, serverKeys).onboarded = true
     return credentials
   }
@@ -202,13 +202,6 @@ export class SimNetwork {
     return device
   }
 
-  #appStateKey(phone: SimPhone): AppStateKey {
-    const random = this.#random.fork(`${phone.user.phone} app state`)
-    const key = this.#appStateKeys.get(phone) ?? { id: random.bytes(6), data: random.bytes(32) }
-    this.#appStateKeys.set(phone, key)
-    return key
-  }
-
   #makeParts(): NetworkParts {
     const { directory, groups, faults } = this
     const findGroup = groups.find.bind(groups)
@@ -228,12 +221,14 @@ export class SimNetwork {
 
   #makeDoor(): FrontDoor {
     const { directory, faults, log, router, groups } = this
-    const desk = new ClientDesk({ router, faults, log, ...this.#parts })
+    const onReady = this.#handOver.bind(this)
+    const desk = new ClientDesk({ router, faults, log, onReady, ...this.#parts })
     router.addDefaults({
       ...sessionAnswers({ onActive: this.#activate.bind(this), onRemoveCompanion: this.#unlink.bind(this) }),
       ...keyAnswers(directory),
       ...usyncAnswers(directory),
       ...groupAnswers({ groups, directory }),
+      ...appStateAnswers((phone) => this.#phones.get(phone)),
       ...mediaAnswers({ host: this.media, directory, groups, setPicture: this.setPicture.bind(this) }),
     })
     return new FrontDoor({
@@ -255,8 +250,13 @@ export class SimNetwork {
     if (device.books.size > 0) {
       const preview = stanza('offline_preview', { count: waiting, message: waiting, receipt: '0', notification: '0' })
       device.connection?.send(stanza('ib', { from: 's.whatsapp.net', t: unixSeconds() }, [preview]))
-    } else device.handOverBacklog()
+    } else this.#handOver(device)
+  }
+
+  #handOver(device: CompanionDevice): void {
+    device.handOverBacklog()
     this.#report(device, 'online')
+    if (!device.onboarded) this.#phones.get(device.user.phone)?.onboard(device)
   }
 
   #unlink(device: CompanionDevice): void {

@@ -7,7 +7,6 @@ import { deviceSignatureInput, signDeviceIdentity } from './device-identity.ts'
 import type { SimPhone } from './sim-phone.ts'
 
 export type LinkedCredentials = { creds: AuthenticationCreds; keys: SignalDataSet }
-export type AppStateKey = { id: Buffer; data: Buffer }
 
 /** Enough for tests; the client uploads more when the server runs low. */
 const PREKEYS = 30
@@ -20,7 +19,6 @@ const stored = (pair: KeyPair): { private: Buffer; public: Buffer } => ({
 export function linkedCredentials(
   phone: SimPhone,
   deviceId: number,
-  appStateKey: AppStateKey,
   random: SeededRandom,
 ): { credentials: LinkedCredentials; serverKeys: CompanionKeys } {
   const [noise, identity, signed] = [0, 1, 2].map(() => new KeyPair(random.bytes(32)))
@@ -33,6 +31,7 @@ export function linkedCredentials(
   const registrationId = 1 + random.below(255)
   const account = signDeviceIdentity(phone.device.signal.identity, identity.publicKey, deviceId)
   const deviceSignature = identity.sign(deviceSignatureInput(account, identity.publicKey))
+  const { key: appStateKey } = phone.appState
   const appStateKeyId = appStateKey.id.toString('base64')
   const { user } = phone
   const creds: AuthenticationCreds = {

@@ -6,7 +6,7 @@ import type { SeededRandom } from '../seeded-random.ts'
 import type { Directory } from '../server/directory.ts'
 import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts'
 import { receiptIds, type ReceiptSwitch } from '../server/receipt-switch.ts'
-import { User, type Addressing } from '../server/user.ts'
+import { User, type Addressing, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
 import { isGroupJid, parseJid } from '../wire/jid.ts'
 import { describeStanza, stanza, type Stanza } from '../wire/stanza.ts'
@@ -93,6 +93,13 @@ export class Correspondent implements LocalDeviceOwner {
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
     this.#route(stanza('message', { id, to, type }, content))
     return id
+  }
+
+  /** A word between the user's own devices, not part of any chat. */
+  tell(target: Device, message: proto.IMessage): void {
+    const sealed = this.#writer.forOwnDevice(target, message)
+    const to = target.user.jid('pn', target.id)
+    this.#route(stanza('message', { id: `3A${this.random.hex(9)}`, to, type: 'text', category: 'peer' }, [sealed]))
   }
 
   receipt(type: 'delivered' | 'read' | 'played', received: ReceivedMessage[]): void {

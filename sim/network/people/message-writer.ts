@@ -58,6 +58,10 @@ export class MessageWriter {
     return this.#seal(target, message, { count: String(count) })
   }
 
+  forOwnDevice(target: Device, message: proto.IMessage): Stanza {
+    return this.#seal(target, message, {})
+  }
+
   /** The sender key again, for a device that lost it. */
   withSenderKey(group: string, message: proto.IMessage): proto.IMessage {
     const axolotlSenderKeyDistributionMessage = this.#device.signal.ownSenderKey(group).distribution()

@@ -17,6 +17,8 @@ type Deps = {
   directory: Directory
   log: StanzaLog
   findGroup: (jid: string) => GroupMembership | undefined
+  /** The client can take what waited for it. */
+  onReady: (device: CompanionDevice) => void
 }
 
 export class ClientDesk {
@@ -107,7 +109,7 @@ export class ClientDesk {
   }
 
   #information(device: CompanionDevice, node: Stanza): void {
-    if (child(node, 'offline_batch')) device.handOverBacklog()
+    if (child(node, 'offline_batch')) this.#deps.onReady(device)
     else if (!child(node, 'unified_session')) {
       this.#deps.log.complain(`information the simulator does not know: ${describeStanza(node)}`)
     }
