@@ -23,6 +23,11 @@ export type Fault = Lasting &
     | { kind: 'query_error'; query: string; code: number }
   )
 export type FaultKind = Fault['kind']
+/** Faults that strike at once and are over. */
+export type ImmediateFault =
+  | { kind: 'drop' | 'silence' | 'server_restart'; account?: string }
+  | { kind: 'stream_error'; account?: string; reason: StreamErrorReason }
+export type StreamErrorReason = 'replaced' | 'device_removed' | 'restart' | number
 
 type Active = { fault: Fault; left: number; held: { device: CompanionDevice; node: Stanza }[] }
 
@@ -105,4 +110,11 @@ function damage(node: Stanza): Stanza {
 export function failureNode(fault: { code: number; ban?: { code: number; expire: number } }): Stanza {
   const ban: Attributes = fault.ban ? { code: String(fault.ban.code), expire: String(fault.ban.expire) } : {}
   return stanza('failure', { reason: String(fault.code), location: 'sim', ...ban })
+}
+
+export function streamError(reason: StreamErrorReason): Stanza {
+  if (reason === 'replaced') return stanza('stream:error', {}, [stanza('conflict', { type: 'replaced' })])
+  if (reason === 'restart') return stanza('stream:error', { code: '515' })
+  if (typeof reason === 'number') return stanza('stream:error', { code: String(reason) })
+  return stanza('stream:error', { code: '401' }, [stanza('conflict', { type: 'device_removed' })])
 }

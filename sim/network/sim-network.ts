@@ -3,7 +3,7 @@ import { appStateAnswers } from './accounts/app-state.ts'
 import { linkedCredentials, type LinkedCredentials } from './accounts/linked-credentials.ts'
 import { PairingDesk } from './accounts/pairing-desk.ts'
 import { SimPhone } from './accounts/sim-phone.ts'
-import { Faults, type Fault } from './faults.ts'
+import { Faults, streamError, type Fault, type ImmediateFault } from './faults.ts'
 import { groupAnswers } from './groups/group-answers.ts'
 import { GroupRegistry } from './groups/group-registry.ts'
 import type { SimGroup } from './groups/sim-group.ts'
@@ -26,7 +26,7 @@ import { StanzaLog, type LoggedStanza } from './server/stanza-log.ts'
 import type { Addressing } from './server/user.ts'
 import { usyncAnswers } from './server/usync-answers.ts'
 import { ServerIdentity } from './wire/server-identity.ts'
-import { stanza, unixSeconds, type Stanza } from './wire/stanza.ts'
+import { stanza, unixSeconds } from './wire/stanza.ts'
 
 export type SimNetworkOptions = {
   seed?: string
@@ -39,10 +39,8 @@ export type SimNetworkOptions = {
   logLimit?: number
 }
 export type NewAccount = { phone: string; lid?: string; name?: string }
-export type NewPerson = { phone: string; lid?: string; pushName?: string; devices?: number }
-export type ImmediateFault =
-  | { kind: 'drop' | 'silence' | 'server_restart'; account?: string }
-  | { kind: 'stream_error'; account?: string; reason: 'replaced' | 'device_removed' | 'restart' | number }
+/** `savedAs` puts the person into the address book of every account, those that come later included. */
+export type NewPerson = { phone: string; lid?: string; pushName?: string; savedAs?: string; devices?: number }
 
 export class SimNetwork {
   readonly log: StanzaLog
@@ -60,6 +58,7 @@ export class SimNetwork {
   readonly #parts: NetworkParts
   readonly #phones = new Map<string, SimPhone>()
   readonly #people = new Map<string, SimPerson>()
+  readonly #savedPeople = new Map<SimPerson, string>()
 
   constructor(options: SimNetworkOptions = {}) {
     this.#options = options
@@ -103,6 +102,7 @@ export class SimNetwork {
     const user = this.directory.register(phone, lid, name)
     const sim = new SimPhone({ user, parts: this.#parts, random: this.#random.fork(phone), office: this.#desk })
     this.#phones.set(phone, sim)
+    for (const [person, saved] of this.#savedPeople) sim.saveContact(person, saved)
     return sim
   }
 
@@ -115,10 +115,13 @@ export class SimNetwork {
     return credentials
   }
 
-  person({ phone, lid, pushName = `Person ${phone.slice(-4)}`, devices = 1 }: NewPerson): SimPerson {
+  person({ phone, lid, pushName = `Person ${phone.slice(-4)}`, savedAs, devices = 1 }: NewPerson): SimPerson {
     const user = this.directory.register(phone, lid, pushName)
     const person = new SimPerson({ user, parts: this.#parts, random: this.#random.fork(phone), devices })
     this.#people.set(phone, person)
+    if (savedAs === undefined) return person
+    this.#savedPeople.set(person, savedAs)
+    for (const one of this.#phones.values()) one.saveContact(person, savedAs)
     return person
   }
 
@@ -266,11 +269,4 @@ export class SimNetwork {
   #report(device: CompanionDevice, state: 'online' | 'offline'): void {
     this.#phones.get(device.user.phone)?.companionEvents.add({ device: device.id, state, at: Date.now() })
   }
-}
-
-function streamError(reason: 'replaced' | 'device_removed' | 'restart' | number): Stanza {
-  if (reason === 'replaced') return stanza('stream:error', {}, [stanza('conflict', { type: 'replaced' })])
-  if (reason === 'restart') return stanza('stream:error', { code: '515' })
-  if (typeof reason === 'number') return stanza('stream:error', { code: String(reason) })
-  return stanza('stream:error', { code: '401' }, [stanza('conflict', { type: 'device_removed' })])
 }

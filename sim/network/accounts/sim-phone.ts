@@ -5,14 +5,14 @@ import { renewMedia } from '../media/media-renewal.ts'
 import { Author, chatOf, type Recipient } from '../people/author.ts'
 import type { ChatTarget, Correspondent, NetworkParts, SendOptions, SentMessage } from '../people/correspondent.ts'
 import type { LocalDevice } from '../people/local-device.ts'
-import { unwrap, type ReceivedMessage } from '../people/received-message.ts'
+import { kindOfMessage, unwrap, type ReceivedMessage } from '../people/received-message.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
 import { stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { Mutation } from './app-state-cipher.ts'
 import { AppState, type Collection } from './app-state.ts'
-import { ChatArchive } from './chat-archive.ts'
+import { ChatArchive, type PastMessage } from './chat-archive.ts'
 import { historyChunk, keyShare, resendAnswer } from './history.ts'
 
 export type CompanionState = 'online' | 'offline' | 'unlinked'
@@ -26,6 +26,8 @@ type Deps = { user: User; parts: NetworkParts; random: SeededRandom; office: Com
 /** How much of each chat a new companion is given, and how much the phone keeps. */
 const RECENT_PER_CHAT = 20
 const KEPT_PER_CHAT = 1_000
+/** Changes to other messages, which nobody reads by themselves. */
+const NOT_READ = new Set(['reactionMessage', 'protocolMessage', 'pollUpdateMessage'])
 
 export class SimPhone extends Author {
   readonly companionEvents: Journal<CompanionEvent>
@@ -92,7 +94,11 @@ export class SimPhone extends Author {
     const target = chatOf(chat)
     const addresses = target instanceof User ? [target.pnJid, target.lidJid] : [target.jid]
     const unread = this.messages.entries.filter(
-      (one) => addresses.includes(one.chat) && !one.own && !this.#read.has(one.id),
+      (one) =>
+        addresses.includes(one.chat) &&
+        !one.own &&
+        !this.#read.has(one.id) &&
+        !NOT_READ.has(kindOfMessage(one.message)),
     )
     this.receipt('read', unread)
     for (const { id, chat: to } of unread) {
@@ -118,6 +124,11 @@ export class SimPhone extends Author {
     const attributes = { from: this.user.pnJid, type: 'server_sync', id: this.random.hex(6), t: unixSeconds() }
     const news = stanza('notification', attributes, [stanza('collection', { name: collection, version })])
     for (const device of this.companions) device.deliver(news)
+  }
+
+  /** Something written before any companion was there: history. Returns the id of the message. */
+  remember(chat: Recipient, past: PastMessage): string {
+    return this.archive.add(chatOf(chat), past)
   }
 
   /** What a phone tells a new companion once it is there: the app-state key, then history until it is complete. */

@@ -130,6 +130,13 @@ export class Correspondent implements LocalDeviceOwner {
     return { id: one.id, remoteJid, fromMe: true, participant: group ? this.user.jid(one.addressing) : undefined }
   }
 
+  /** A message this person sent or received, by id. */
+  known(id: string): SentMessage | ReceivedMessage {
+    const message = this.#sent.get(id) ?? this.messages.entries.find((one) => one.id === id)
+    if (!message) throw new Error(`${this.user.phone} knows no message ${id}`)
+    return message
+  }
+
   onMessage(device: LocalDevice, received: ReceivedMessage): void {
     const name = `${device.id} ${received.from.lid} ${received.id}`
     if (this.#seen.has(name)) {

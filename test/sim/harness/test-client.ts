@@ -17,6 +17,8 @@ import { memoryAuth, type MemoryAuth } from './memory-auth.ts'
 
 type EventName = keyof BaileysEventMap
 type Recorded = { [K in EventName]: { name: K; data: BaileysEventMap[K] } }[EventName]
+/** All a client has to know: where the network is and which root key to trust. */
+type NetworkAddress = { url: string; rootKey: Buffer }
 type Ack = { id: string; error?: string }
 type Options = Partial<UserFacingSocketConfig>
 
@@ -30,7 +32,7 @@ export class TestClient {
   readonly acks = new Journal<Ack>('the acknowledgements of the server', (one) => `${one.id} ${one.error ?? 'taken'}`)
   #closed = false
 
-  constructor(network: SimNetwork, auth: MemoryAuth = memoryAuth(), options: Options = {}) {
+  constructor(network: NetworkAddress, auth: MemoryAuth = memoryAuth(), options: Options = {}) {
     WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(network.rootKey)
     this.auth = auth
     this.socket = makeWASocket({ auth, waWebSocketUrl: network.url, logger, retryRequestDelayMs: 5, ...options })
@@ -49,7 +51,7 @@ export class TestClient {
   }
 
   /** Logs in with ready credentials and waits until the client takes part. */
-  static async online(network: SimNetwork, auth: MemoryAuth, options?: Options): Promise<TestClient> {
+  static async online(network: NetworkAddress, auth: MemoryAuth, options?: Options): Promise<TestClient> {
     const client = new TestClient(network, auth, options)
     await client.connected()
     return client
