@@ -1,0 +1,39 @@
+// The simulator as a process of its own: says where it is in one line of JSON and runs until a signal.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ControlServer } from './control/control-server.ts'
+import { SimNetwork } from './network/sim-network.ts'
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '0' },
+    'network-port': { type: 'string', default: '0' },
+    seed: { type: 'string', default: 'causeway' },
+    addressing: { type: 'string', default: 'pn' },
+  },
+})
+const addressing = values.addressing === 'lid' ? 'lid' : 'pn'
+const network = await SimNetwork.start({ seed: values.seed, port: Number(values['network-port']), addressing })
+const control = await ControlServer.start(network, Number(values.port))
+const directory = await mkdtemp(join(tmpdir(), 'causeway-sim-'))
+const caFile = join(directory, 'ca.pem')
+await writeFile(caFile, network.authority.pem)
+
+const stop = async (): Promise<void> => {
+  await control[Symbol.asyncDispose]()
+  await network[Symbol.asyncDispose]().catch((error: unknown) => {
+    console.error(String(error))
+    process.exitCode = 1
+  })
+  await rm(directory, { recursive: true })
+}
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
+
+console.log(
+  JSON.stringify({
+    network: { url: network.url, root_key: network.rootKey.toString('hex'), ca_file: caFile },
+    control: { url: control.url },
+  }),
+)

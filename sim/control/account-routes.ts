@@ -1,0 +1,59 @@
+// Control of accounts: creating, linking, unlinking, and what the owner does on the phone.
+import type { SimPhone } from '../network/accounts/sim-phone.ts'
+import { BufferJSON } from '../network/library.ts'
+import type { SimNetwork } from '../network/sim-network.ts'
+import { ControlError, type Fields } from './fields.ts'
+import type { RouteTable } from './http-service.ts'
+import { readQr } from './read-qr.ts'
+import { accountView } from './views.ts'
+import { recipientAt, writeMessage } from './write-message.ts'
+
+export function accountRoutes(network: SimNetwork): RouteTable {
+  const phoneOf = (params: Record<string, string>): SimPhone => {
+    const phone = network.phone(params.phone ?? '')
+    if (!phone) throw new ControlError(404, `there is no account ${params.phone ?? ''}`)
+    return phone
+  }
+  return {
+    'POST /accounts': ({ body }) => {
+      const lid = body.optionalText('lid')
+      const name = body.optionalText('name')
+      const phone = network.account({
+        phone: body.text('phone'),
+        ...(lid === undefined ? {} : { lid }),
+        ...(name === undefined ? {} : { name }),
+      })
+      if (body.flag('linked') !== true) return accountView(phone)
+      // Bytes are written the way the client library writes and revives them.
+      const credentials: unknown = JSON.parse(JSON.stringify(network.linkReady(phone), BufferJSON.replacer))
+      return { ...accountView(phone), credentials }
+    },
+    'GET /accounts/:phone': ({ params }) => accountView(phoneOf(params)),
+    'POST /accounts/:phone/scan': async ({ params, body }) => ({ device: await phoneOf(params).scan(qrText(body)) }),
+    'POST /accounts/:phone/link': async ({ params, body }) => ({
+      device: await phoneOf(params).link(body.text('code')),
+    }),
+    'POST /accounts/:phone/unlink': ({ params, body }) => {
+      phoneOf(params).unlink(body.optionalNumber('device'))
+    },
+    'POST /accounts/:phone/send': ({ params, body }) => ({ id: writeMessage(network, phoneOf(params), body) }),
+    'POST /accounts/:phone/read': ({ params, body }) => ({
+      ids: phoneOf(params).read(recipientAt(network, body.text('chat'))),
+    }),
+    'POST /accounts/:phone/history': ({ params, body }) => {
+      const chat = recipientAt(network, body.text('chat'))
+      const from = body.optionalText('from')
+      const author = from === undefined ? undefined : network.directory.find(from)
+      const past = { text: body.text('text'), at: body.number('at'), ...(author ? { from: author } : {}) }
+      return { id: phoneOf(params).remember(chat, past) }
+    },
+  }
+}
+
+function qrText(body: Fields): string {
+  const png = body.bytes('png_base64')
+  if (png) return readQr(png)
+  const qr = body.text('qr')
+  const picture = /^data:image\/png;base64,(.*)$/.exec(qr)?.[1]
+  return picture === undefined ? qr : readQr(Buffer.from(picture, 'base64'))
+}

@@ -1,0 +1,77 @@
+// Reads the fields of a JSON body, and says which one is missing or of the wrong kind.
+export class ControlError extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+export class Fields {
+  readonly #values: Record<string, unknown>
+
+  constructor(value: unknown) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new ControlError(400, 'the body must be a JSON object')
+    }
+    this.#values = { ...value }
+  }
+
+  has(name: string): boolean {
+    return this.#values[name] !== undefined && this.#values[name] !== null
+  }
+
+  text(name: string): string {
+    const value = this.optionalText(name)
+    if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
+    return value
+  }
+
+  optionalText(name: string): string | undefined {
+    return this.#read(name, (value) => typeof value === 'string', 'a string')
+  }
+
+  number(name: string): number {
+    const value = this.optionalNumber(name)
+    if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
+    return value
+  }
+
+  optionalNumber(name: string): number | undefined {
+    return this.#read(name, (value) => typeof value === 'number', 'a number')
+  }
+
+  flag(name: string): boolean | undefined {
+    return this.#read(name, (value) => typeof value === 'boolean', 'true or false')
+  }
+
+  texts(name: string): string[] {
+    const isTexts = (value: unknown): value is string[] =>
+      Array.isArray(value) && value.every((one) => typeof one === 'string')
+    return this.#read(name, isTexts, 'a list of strings') ?? []
+  }
+
+  nested(name: string): Fields | undefined {
+    return this.has(name) ? new Fields(this.#values[name]) : undefined
+  }
+
+  bytes(name: string): Buffer | undefined {
+    const value = this.optionalText(name)
+    return value === undefined ? undefined : Buffer.from(value, 'base64')
+  }
+
+  oneOf<T extends string>(name: string, choices: readonly T[], otherwise?: T): T {
+    const value = this.optionalText(name) ?? otherwise
+    const found = choices.find((one) => one === value)
+    if (found === undefined) throw new ControlError(400, `"${name}" must be one of ${choices.join(', ')}`)
+    return found
+  }
+
+  #read<T>(name: string, isIt: (value: unknown) => value is T, kind: string): T | undefined {
+    const value = this.#values[name]
+    if (value === undefined || value === null) return undefined
+    if (!isIt(value)) throw new ControlError(400, `"${name}" must be ${kind}`)
+    return value
+  }
+}

@@ -1,0 +1,14 @@
+// Reads the text of a QR code from a PNG, as the camera of a phone does.
+import jsqr from 'jsqr'
+import { PNG } from 'pngjs'
+import { ControlError } from './fields.ts'
+
+/** The module is CommonJS: its default export arrives one level down. */
+const { default: decode } = jsqr
+
+export function readQr(png: Buffer): string {
+  const { data, width, height } = PNG.sync.read(png)
+  const found = decode(new Uint8ClampedArray(data), width, height)
+  if (!found) throw new ControlError(422, 'there is no QR code in this picture')
+  return found.data
+}

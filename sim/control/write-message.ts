@@ -1,0 +1,96 @@
+// Turns the body of a `send` call into a message of a person or of an account's owner.
+import type { MediaKind } from '../network/media/media-cipher.ts'
+import type { Author, Recipient, TextOptions } from '../network/people/author.ts'
+import type { Correspondent, SendOptions } from '../network/people/correspondent.ts'
+import type { SimNetwork } from '../network/sim-network.ts'
+import { ControlError, type Fields } from './fields.ts'
+
+const KINDS = [
+  'text',
+  'image',
+  'video',
+  'gif',
+  'audio',
+  'voice',
+  'document',
+  'sticker',
+  'location',
+  'contact',
+  'poll',
+  'view_once',
+] as const
+type Kind = (typeof KINDS)[number]
+const MEDIA: Partial<Record<Kind, MediaKind>> = {
+  image: 'image',
+  video: 'video',
+  gif: 'video',
+  audio: 'audio',
+  voice: 'audio',
+  document: 'document',
+  sticker: 'sticker',
+}
+
+export function recipientAt(network: SimNetwork, address: string): Recipient {
+  const target = network.groups.find(address) ?? network.directory.find(address)
+  if (!target) throw new ControlError(404, `nobody is at ${address}`)
+  return target
+}
+
+export function correspondentAt(network: SimNetwork, phone: string): Correspondent {
+  const found = network.personAt(phone) ?? network.phone(phone)
+  if (!found) throw new ControlError(404, `nobody has the number ${phone}`)
+  return found
+}
+
+/** Writes and returns the id of the message. */
+export function writeMessage(network: SimNetwork, author: Author, body: Fields): string {
+  const to = recipientAt(network, body.text('to'))
+  const kind = body.oneOf('kind', KINDS, 'text')
+  const options = sendOptions(body)
+  const media = MEDIA[kind]
+  if (media) return author.media(to, media, mediaOptions(kind, body), options).id
+  if (kind === 'location') {
+    const [latitude, longitude] = [body.number('latitude'), body.number('longitude')]
+    return author.location(to, latitude, longitude, body.optionalText('name'), options).id
+  }
+  if (kind === 'contact') return author.contactCard(to, body.text('name'), body.text('phone'), options).id
+  if (kind === 'poll') return author.poll(to, body.text('text'), body.texts('options'), options).id
+  if (kind === 'view_once') return author.viewOnce(to, options)
+  return author.text(to, body.text('text'), textOptions(network, author, body, options)).id
+}
+
+function sendOptions(body: Fields): SendOptions {
+  const id = body.optionalText('id')
+  const addressing = body.has('addressing') ? body.oneOf('addressing', ['pn', 'lid']) : undefined
+  const timestamp = body.optionalNumber('timestamp')
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(addressing === undefined ? {} : { addressing }),
+    ...(timestamp === undefined ? {} : { timestamp }),
+  }
+}
+
+function textOptions(network: SimNetwork, author: Author, body: Fields, options: SendOptions): TextOptions {
+  const quote = body.optionalText('quote')
+  const mentions = body.texts('mentions').map((phone) => correspondentAt(network, phone))
+  return { ...options, mentions, ...(quote === undefined ? {} : { quote: author.known(quote) }) }
+}
+
+function mediaOptions(kind: Kind, body: Fields): Parameters<Author['media']>[2] {
+  const media = body.nested('media')
+  const bytes = media?.bytes('base64')
+  if (!media || !bytes) throw new ControlError(400, '"media" needs the file in "base64"')
+  const mimetype = media.optionalText('mimetype')
+  const fileName = media.optionalText('file_name')
+  const seconds = media.optionalNumber('seconds')
+  const caption = body.optionalText('text')
+  return {
+    bytes,
+    voice: kind === 'voice',
+    gif: kind === 'gif',
+    ...(mimetype === undefined ? {} : { mimetype }),
+    ...(fileName === undefined ? {} : { fileName }),
+    ...(seconds === undefined ? {} : { seconds }),
+    ...(caption === undefined ? {} : { caption }),
+  }
+}

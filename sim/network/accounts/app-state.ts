@@ -1,0 +1,90 @@
+// The app state of one account: collections of sealed changes, served to companions and extended by both sides.
+import { Journal } from '../journal.ts'
+import { proto } from '../library.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import type { IqTable } from '../server/iq-router.ts'
+import { bytesOf, child, children, stanza, type Stanza } from '../wire/stanza.ts'
+import { AppStateCipher, SumHash, type AppStateKey, type Mutation } from './app-state-cipher.ts'
+import type { SimPhone } from './sim-phone.ts'
+
+export type Collection = 'critical_block' | 'critical_unblock_low' | 'regular_high' | 'regular_low' | 'regular'
+export type CompanionChange = { collection: string; index: string[]; action: proto.ISyncActionValue; removed: boolean }
+type Kept = { hash: SumHash; patches: Uint8Array[] }
+
+export class AppState {
+  readonly key: AppStateKey
+  /** What companions changed: chats muted, contacts saved, the name set. */
+  readonly changes = new Journal<CompanionChange>(
+    'app state changes by companions',
+    (one) => one.index.join(' '),
+    1_000,
+  )
+  readonly #cipher: AppStateCipher
+  readonly #collections = new Map<string, Kept>()
+
+  constructor(random: SeededRandom) {
+    this.key = { id: random.bytes(6), data: random.bytes(32) }
+    this.#cipher = new AppStateCipher(this.key, random)
+  }
+
+  version(collection: string): number {
+    return this.#kept(collection).patches.length
+  }
+
+  /** A change made on the phone. */
+  change(collection: Collection, mutation: Mutation): void {
+    const kept = this.#kept(collection)
+    const sealed = this.#cipher.seal(mutation)
+    kept.hash.apply(sealed)
+    kept.patches.push(this.#cipher.patch(collection, kept.patches.length + 1, kept.hash.sum, sealed))
+  }
+
+  /** Answers a companion: takes its own changes, hands out those it does not have. */
+  sync(request: Stanza | undefined): Stanza {
+    const answers = children(request, 'collection').map((asked) => {
+      const name = asked.attrs.name ?? ''
+      const version = Number(asked.attrs.version ?? '0')
+      const offered = bytesOf(child(asked, 'patch') ?? child(child(asked, 'patches'), 'patch'))
+      if (offered) return this.#accept(name, version, offered)
+      const patches = this.#kept(name)
+        .patches.slice(version)
+        .map((patch) => stanza('patch', {}, patch))
+      const attributes = { name, version: String(version), has_more_patches: 'false' }
+      return stanza('collection', attributes, [stanza('patches', {}, patches)])
+    })
+    return stanza('sync', {}, answers)
+  }
+
+  #accept(name: string, version: number, offered: Buffer): Stanza {
+    const kept = this.#kept(name)
+    if (version !== kept.patches.length) {
+      return stanza('collection', { name, type: 'error' }, [stanza('error', { code: '409', text: 'conflict' })])
+    }
+    const patch = proto.SyncdPatch.decode(offered)
+    for (const mutation of patch.mutations) {
+      const { index, action, sealed } = this.#cipher.open(mutation)
+      kept.hash.apply(sealed)
+      const removed = mutation.operation === proto.SyncdMutation.SyncdOperation.REMOVE
+      this.changes.add({ collection: name, index, action, removed })
+    }
+    patch.version = { version: version + 1 }
+    kept.patches.push(proto.SyncdPatch.encode(patch).finish())
+    return stanza('collection', { name, version: String(version + 1) })
+  }
+
+  #kept(collection: string): Kept {
+    const kept = this.#collections.get(collection) ?? { hash: new SumHash(), patches: [] }
+    this.#collections.set(collection, kept)
+    return kept
+  }
+}
+
+export function appStateAnswers(phoneOf: (phone: string) => SimPhone | undefined): IqTable {
+  return {
+    'w:sync:app:state set sync': ({ device, content }) => {
+      const phone = phoneOf(device.user.phone)
+      if (!phone) throw new Error(`${device.user.phone} has no phone`)
+      return [phone.appState.sync(content)]
+    },
+  }
+}

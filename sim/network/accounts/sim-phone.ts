@@ -1,0 +1,200 @@
+// The primary phone of an account: it links companions, writes, reads, and unlinks.
+import { Journal } from '../journal.ts'
+import type { proto } from '../library.ts'
+import { renewMedia } from '../media/media-renewal.ts'
+import { Author, chatOf, type Recipient } from '../people/author.ts'
+import type { ChatTarget, Correspondent, NetworkParts, SendOptions, SentMessage } from '../people/correspondent.ts'
+import type { LocalDevice } from '../people/local-device.ts'
+import { kindOfMessage, unwrap, type ReceivedMessage } from '../people/received-message.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import { CompanionDevice } from '../server/companion-device.ts'
+import { User } from '../server/user.ts'
+import { stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
+import type { Mutation } from './app-state-cipher.ts'
+import { AppState, type Collection } from './app-state.ts'
+import { ChatArchive, type PastMessage } from './chat-archive.ts'
+import { historyChunk, keyShare, resendAnswer } from './history.ts'
+
+export type CompanionState = 'online' | 'offline' | 'unlinked'
+export type CompanionEvent = { device: number; state: CompanionState; at: number }
+export interface CompanionOffice {
+  scan(phone: SimPhone, qr: string): Promise<number>
+  link(phone: SimPhone, code: string): Promise<number>
+}
+type Deps = { user: User; parts: NetworkParts; random: SeededRandom; office: CompanionOffice }
+
+/** How much of each chat a new companion is given, and how much the phone keeps. */
+const RECENT_PER_CHAT = 20
+const KEPT_PER_CHAT = 1_000
+/** Changes to other messages, which nobody reads by themselves. */
+const NOT_READ = new Set(['reactionMessage', 'protocolMessage', 'pollUpdateMessage'])
+
+export class SimPhone extends Author {
+  readonly companionEvents: Journal<CompanionEvent>
+  readonly appState: AppState
+  readonly archive: ChatArchive
+  readonly #office: CompanionOffice
+  readonly #read = new Set<string>()
+  latestDeviceId = 0
+
+  constructor({ user, parts, random, office }: Deps) {
+    super({ user, parts, random, devices: 1 })
+    this.#office = office
+    this.appState = new AppState(random.fork('app state'))
+    const freshId = (): string => `3A${random.hex(9)}`
+    this.archive = new ChatArchive({ owner: user, addressing: parts.addressing, limit: KEPT_PER_CHAT, freshId })
+    const name = { index: ['setting_pushName'], value: { pushNameSetting: { name: user.pushName } }, apiVersion: 1 }
+    this.appState.change('critical_block', name)
+    this.companionEvents = new Journal(`companions of ${user.phone}`, (one) => `device ${one.device} ${one.state}`)
+  }
+
+  get companions(): CompanionDevice[] {
+    return [...this.user.devices.values()].filter((device) => device instanceof CompanionDevice)
+  }
+
+  /** The companion linked last. */
+  get companion(): CompanionDevice {
+    const latest = this.companions.at(-1)
+    if (!latest) throw new Error(`${this.user.phone} has no linked device`)
+    return latest
+  }
+
+  claimDeviceId(): number {
+    this.latestDeviceId += 1
+    return this.latestDeviceId
+  }
+
+  /** Points the camera at a QR code; resolves when the companion is linked. */
+  scan(qr: string): Promise<number> {
+    return this.#office.scan(this, qr)
+  }
+
+  /** Types the code that the companion shows. */
+  link(code: string): Promise<number> {
+    return this.#office.link(this, code)
+  }
+
+  /** Logs companions out from the phone: all, or one. */
+  unlink(deviceId?: number): void {
+    for (const device of this.companions) {
+      if (deviceId === undefined || device.id === deviceId) this.removeCompanion(device)
+    }
+  }
+
+  removeCompanion(device: CompanionDevice): void {
+    this.user.devices.delete(device.id)
+    device.books.clear()
+    const conflict = stanza('conflict', { type: 'device_removed' })
+    device.connection?.end(stanza('stream:error', { code: '401' }, [conflict]))
+    this.companionEvents.add({ device: device.id, state: 'unlinked', at: Date.now() })
+  }
+
+  /** Opens a chat on the phone: everything unread in it is read, and the other devices are told. */
+  read(chat: Recipient): string[] {
+    const target = chatOf(chat)
+    const addresses = target instanceof User ? [target.pnJid, target.lidJid] : [target.jid]
+    const unread = this.messages.entries.filter(
+      (one) =>
+        addresses.includes(one.chat) &&
+        !one.own &&
+        !this.#read.has(one.id) &&
+        !NOT_READ.has(kindOfMessage(one.message)),
+    )
+    this.receipt('read', unread)
+    for (const { id, chat: to } of unread) {
+      this.#read.add(id)
+      this.parts.receipts.forward(this.device, stanza('receipt', { id, to, type: 'read-self' }))
+    }
+    return unread.map((one) => one.id)
+  }
+
+  /** Saves a person in the address book, or under another name; undefined takes them out. Companions are told. */
+  saveContact(person: Correspondent, name: string | undefined): void {
+    const { pnJid, lidJid } = person.user
+    const [firstName] = (name ?? '').split(' ')
+    const saved = { fullName: name, firstName, lidJid, saveOnPrimaryAddressbook: true }
+    const value = { timestamp: Date.now(), contactAction: name === undefined ? {} : saved }
+    const mutation = { index: ['contact', pnJid], value, apiVersion: 2, remove: name === undefined }
+    this.changeAppState('critical_unblock_low', mutation)
+  }
+
+  changeAppState(collection: Collection, mutation: Mutation): void {
+    this.appState.change(collection, mutation)
+    const version = String(this.appState.version(collection))
+    const attributes = { from: this.user.pnJid, type: 'server_sync', id: this.random.hex(6), t: unixSeconds() }
+    const news = stanza('notification', attributes, [stanza('collection', { name: collection, version })])
+    for (const device of this.companions) device.deliver(news)
+  }
+
+  /** Something written before any companion was there: history. Returns the id of the message. */
+  remember(chat: Recipient, past: PastMessage): string {
+    return this.archive.add(chatOf(chat), past)
+  }
+
+  /** What a phone tells a new companion once it is there: the app-state key, then history until it is complete. */
+  onboard(device: CompanionDevice): void {
+    device.onboarded = true
+    const conversations = this.archive.recent(RECENT_PER_CHAT)
+    const people = this.archive.people()
+    this.tell(device, keyShare(this.appState.key))
+    const chunk = { conversations, people, chunkOrder: 0, progress: 50 }
+    this.tell(device, historyChunk({ syncType: 'bootstrap', ...chunk }))
+    this.tell(device, historyChunk({ syncType: 'pushNames', people, chunkOrder: 1, progress: 100 }))
+    this.tell(device, historyChunk({ syncType: 'recent', chunkOrder: 1, progress: 100 }))
+  }
+
+  override write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
+    const sent = super.write(chat, message, options)
+    this.archive.add(chat, { message, at: options.timestamp ?? Number(unixSeconds()), id: sent.id })
+    return sent
+  }
+
+  override onMessage(device: LocalDevice, received: ReceivedMessage): void {
+    if (received.stanza.attrs.category === 'peer') {
+      this.#answerPeer(received)
+      return
+    }
+    super.onMessage(device, received)
+    const { id, from, message, stanza: node } = received
+    const content = message.deviceSentMessage?.message ?? message
+    const past = { id, from, message: content, at: Number(node.attrs.t ?? unixSeconds()) }
+    this.archive.add(this.chatTarget(received.chat), past)
+  }
+
+  #answerPeer({ id, fromDevice, message }: ReceivedMessage): void {
+    const device = this.companions.find((one) => one.id === fromDevice)
+    const request = unwrap(message).protocolMessage?.peerDataOperationRequestMessage
+    if (!device || !request) return
+    const older = request.historySyncOnDemandRequest
+    if (older) {
+      const { chatJid, oldestMsgId, onDemandMsgCount } = older
+      const conversations = this.archive.before(chatJid ?? '', oldestMsgId ?? '', onDemandMsgCount ?? 50)
+      const chunk = { conversations, chunkOrder: 0, progress: 100, requestId: id }
+      this.tell(device, historyChunk({ syncType: 'onDemand', ...chunk }))
+    }
+    const missing = (request.placeholderMessageResendRequest ?? []).map((one) => one.messageKey?.id)
+    if (missing.length > 0) {
+      const found = missing.flatMap((one) => (one ? [this.archive.find(one)] : [])).filter((one) => one !== undefined)
+      this.tell(device, resendAnswer(id, found))
+    }
+  }
+
+  override onReceipt(own: LocalDevice, receipt: Stanza): void {
+    if (receipt.attrs.type !== 'server-error') {
+      super.onReceipt(own, receipt)
+      return
+    }
+    const received = this.messages.entries.find((one) => one.id === receipt.attrs.id)
+    const deps = { host: this.parts.media, random: this.random, from: this.user.pnJid }
+    const answer = renewMedia(receipt, received, deps)
+    for (const device of this.companions) device.deliver(answer)
+  }
+
+  waitUntilOnline(timeoutMs?: number): Promise<CompanionEvent> {
+    if (this.companions.some((device) => device.live)) {
+      return Promise.resolve({ device: this.companion.id, state: 'online', at: Date.now() })
+    }
+    const position = this.companionEvents.length
+    return this.companionEvents.waitAfter(position, 'a companion online', (one) => one.state === 'online', timeoutMs)
+  }
+}

@@ -1,0 +1,120 @@
+// Faults that lie in wait: asked at each step whether something must go wrong there. Immediate faults are not kept.
+import type { CompanionDevice } from './server/companion-device.ts'
+import { child, stanza, type Attributes, type Stanza } from './wire/stanza.ts'
+
+/** `times` is how often the fault strikes before it is spent; Infinity for as long as it is there. */
+type Lasting = { account?: string; times?: number }
+export type Fault = Lasting &
+  (
+    | { kind: 'login_failure'; code: number; ban?: { code: number; expire: number } }
+    | { kind: 'ack_error'; code: number }
+    /** The message is taken and delivered, the client never hears of it. */
+    | { kind: 'lost_ack' }
+    /** The message vanishes before the server has it. */
+    | { kind: 'lost_message' }
+    /** A receipt of the client never reaches the books. */
+    | { kind: 'lost_receipt' }
+    | { kind: 'undecryptable' }
+    | { kind: 'duplicate' }
+    /** This many messages are held and then delivered last one first. */
+    | { kind: 'reorder'; count: number }
+    | { kind: 'delay'; ms: number }
+    | { kind: 'query_silence'; query: string }
+    | { kind: 'query_error'; query: string; code: number }
+  )
+export type FaultKind = Fault['kind']
+/** Faults that strike at once and are over. */
+export type ImmediateFault =
+  | { kind: 'drop' | 'silence' | 'server_restart'; account?: string }
+  | { kind: 'stream_error'; account?: string; reason: StreamErrorReason }
+export type StreamErrorReason = 'replaced' | 'device_removed' | 'restart' | number
+
+type Active = { fault: Fault; left: number; held: { device: CompanionDevice; node: Stanza }[] }
+
+export class Faults {
+  #active: Active[] = []
+
+  add(fault: Fault): void {
+    this.#active.push({ fault, left: fault.times ?? (fault.kind === 'delay' ? Infinity : 1), held: [] })
+  }
+
+  /** Everything back to normal; what was held back is returned, oldest first. */
+  clear(): { device: CompanionDevice; node: Stanza }[] {
+    const held = this.#active.flatMap((one) => one.held)
+    this.#active = []
+    return held
+  }
+
+  list(): Fault[] {
+    return this.#active.map((one) => one.fault)
+  }
+
+  /** Uses up one strike of the first fault of this kind, if there is one. */
+  strike<K extends FaultKind>(
+    kind: K,
+    account: string,
+    when: (fault: Extract<Fault, { kind: K }>) => boolean = () => true,
+  ): Extract<Fault, { kind: K }> | undefined {
+    const active = this.#find(kind, account, when)
+    if (!active) return undefined
+    active.left -= 1
+    if (active.left <= 0) this.#active = this.#active.filter((one) => one !== active)
+    return active.fault
+  }
+
+  delayFor(account: string): number {
+    return this.#find('delay', account, () => true)?.fault.ms ?? 0
+  }
+
+  /** What becomes of a stanza on its way to a companion. */
+  filter(device: CompanionDevice, node: Stanza): Stanza[] {
+    if (node.tag !== 'message' || node.attrs.category === 'peer') return [node]
+    const account = device.user.phone
+    const reorder = this.#find('reorder', account, () => true)
+    if (reorder) {
+      reorder.held.push({ device, node })
+      if (reorder.held.length < reorder.fault.count) return []
+      this.#active = this.#active.filter((one) => one !== reorder)
+      return reorder.held.map((one) => one.node).reverse()
+    }
+    const damaged = child(node, 'enc') && this.strike('undecryptable', account) ? damage(node) : node
+    return this.strike('duplicate', account) ? [damaged, damaged] : [damaged]
+  }
+
+  #find<K extends FaultKind>(
+    kind: K,
+    account: string,
+    when: (fault: Extract<Fault, { kind: K }>) => boolean,
+  ): (Active & { fault: Extract<Fault, { kind: K }> }) | undefined {
+    const isIt = (one: Active): one is Active & { fault: Extract<Fault, { kind: K }> } =>
+      one.fault.kind === kind &&
+      (one.fault.account ?? account) === account &&
+      when(one.fault as Extract<Fault, { kind: K }>)
+    return this.#active.find(isIt)
+  }
+}
+
+/** Flips the last byte of every ciphertext, which breaks its authentication and nothing else. */
+function damage(node: Stanza): Stanza {
+  const content = Array.isArray(node.content) ? node.content : []
+  const damaged = content.map((part) => {
+    if (part.tag !== 'enc' || !(part.content instanceof Uint8Array)) return part
+    const bytes = Buffer.from(part.content)
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 0xff
+    return { ...part, content: bytes }
+  })
+  return { ...node, content: damaged }
+}
+
+/** The refusal of a login, with what a temporary ban says about itself. */
+export function failureNode(fault: { code: number; ban?: { code: number; expire: number } }): Stanza {
+  const ban: Attributes = fault.ban ? { code: String(fault.ban.code), expire: String(fault.ban.expire) } : {}
+  return stanza('failure', { reason: String(fault.code), location: 'sim', ...ban })
+}
+
+export function streamError(reason: StreamErrorReason): Stanza {
+  if (reason === 'replaced') return stanza('stream:error', {}, [stanza('conflict', { type: 'replaced' })])
+  if (reason === 'restart') return stanza('stream:error', { code: '515' })
+  if (typeof reason === 'number') return stanza('stream:error', { code: String(reason) })
+  return stanza('stream:error', { code: '401' }, [stanza('conflict', { type: 'device_removed' })])
+}

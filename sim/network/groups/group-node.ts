@@ -1,0 +1,44 @@
+// The description of a group as queries and notifications carry it.
+import { stanza, type Stanza } from '../wire/stanza.ts'
+import type { SimGroup } from './sim-group.ts'
+
+export function groupNode(group: SimGroup): Stanza {
+  const { addressing } = group
+  const attributes = {
+    id: group.id,
+    subject: group.subject,
+    s_t: group.subjectTime,
+    s_o: group.subjectAuthor.jid(addressing),
+    s_o_pn: group.subjectAuthor.pnJid,
+    creation: group.creation,
+    creator: group.creator.jid(addressing),
+    creator_pn: group.creator.pnJid,
+    size: String(group.roles.size),
+    addressing_mode: addressing,
+  }
+  return stanza('group', attributes, [...participantNodes(group), ...settingNodes(group)])
+}
+
+function participantNodes(group: SimGroup): Stanza[] {
+  return [...group.roles].map(([user, role]) =>
+    stanza('participant', {
+      jid: user.jid(group.addressing),
+      ...(group.addressing === 'lid' ? { phone_number: user.pnJid } : { lid: user.lidJid }),
+      type: role === 'member' ? undefined : role,
+    }),
+  )
+}
+
+function settingNodes(group: SimGroup): Stanza[] {
+  const nodes: Stanza[] = []
+  const { description } = group
+  if (description) {
+    const author = { participant: description.author.jid(group.addressing), participant_pn: description.author.pnJid }
+    const body = stanza('body', {}, Buffer.from(description.body))
+    nodes.push(stanza('description', { id: description.id, t: description.t, ...author }, [body]))
+  }
+  if (group.locked) nodes.push(stanza('locked'))
+  if (group.announce) nodes.push(stanza('announcement'))
+  if (group.ephemeralSeconds > 0) nodes.push(stanza('ephemeral', { expiration: String(group.ephemeralSeconds) }))
+  return nodes
+}

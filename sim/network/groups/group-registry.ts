@@ -1,0 +1,45 @@
+// All groups of the network, by address and by invitation.
+import type { SeededRandom } from '../seeded-random.ts'
+import { IqError } from '../server/iq-router.ts'
+import type { Addressing, User } from '../server/user.ts'
+import { SimGroup } from './sim-group.ts'
+
+type NewGroup = { subject: string; creator: User; participants: Iterable<User>; addressing?: Addressing }
+
+export class GroupRegistry {
+  readonly #random: SeededRandom
+  readonly #groups = new Map<string, SimGroup>()
+
+  constructor(random: SeededRandom) {
+    this.#random = random
+  }
+
+  create({ subject, creator, participants, addressing = 'lid' }: NewGroup): SimGroup {
+    const id = `1203630${this.#random.digits(11)}`
+    const freshId = (): string => this.#random.hex(8)
+    const group = new SimGroup({ id, subject, creator, participants, addressing, freshId })
+    this.#groups.set(group.jid, group)
+    group.announceCreation()
+    return group
+  }
+
+  find(jid: string): SimGroup | undefined {
+    return this.#groups.get(jid)
+  }
+
+  get(jid: string | undefined): SimGroup {
+    const group = jid === undefined ? undefined : this.#groups.get(jid)
+    if (!group) throw new IqError(404, 'item-not-found')
+    return group
+  }
+
+  byInvite(code: string | undefined): SimGroup {
+    const group = [...this.#groups.values()].find((one) => one.inviteCode === code)
+    if (!group) throw new IqError(406, 'not-acceptable')
+    return group
+  }
+
+  of(user: User): SimGroup[] {
+    return [...this.#groups.values()].filter((group) => group.roles.has(user))
+  }
+}

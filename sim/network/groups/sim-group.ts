@@ -1,0 +1,183 @@
+// A group: its settings, its members and who may change what.
+import { IqError } from '../server/iq-router.ts'
+import type { GroupMembership } from '../server/message-switch.ts'
+import type { Addressing, User } from '../server/user.ts'
+import { stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
+import { groupNode } from './group-node.ts'
+
+export type GroupRole = 'superadmin' | 'admin' | 'member'
+export type ParticipantChange = 'add' | 'remove' | 'promote' | 'demote'
+export type Description = { id: string; body: string; author: User; t: string }
+type Deps = {
+  id: string
+  subject: string
+  creator: User
+  participants: Iterable<User>
+  addressing: Addressing
+  freshId: () => string
+}
+
+export class SimGroup implements GroupMembership {
+  readonly id: string
+  readonly jid: string
+  readonly addressing: Addressing
+  readonly creator: User
+  readonly creation = unixSeconds()
+  readonly roles = new Map<User, GroupRole>()
+  readonly #freshId: () => string
+  subject: string
+  subjectAuthor: User
+  subjectTime = this.creation
+  description: Description | undefined
+  locked = false
+  announce = false
+  ephemeralSeconds = 0
+  inviteCode: string
+  picture: { id: string; jpeg: Buffer } | undefined
+
+  constructor({ id, subject, creator, participants, addressing, freshId }: Deps) {
+    this.id = id
+    this.jid = `${id}@g.us`
+    this.addressing = addressing
+    this.subject = subject
+    this.subjectAuthor = creator
+    this.creator = creator
+    this.#freshId = freshId
+    this.inviteCode = freshId()
+    this.roles.set(creator, 'superadmin')
+    for (const user of participants) if (user !== creator) this.roles.set(user, 'member')
+  }
+
+  members(): Iterable<User> {
+    return this.roles.keys()
+  }
+
+  isAdmin(user: User): boolean {
+    const role = this.roles.get(user)
+    return role === 'admin' || role === 'superadmin'
+  }
+
+  maySend(user: User): boolean {
+    return this.roles.has(user) && (!this.announce || this.isAdmin(user))
+  }
+
+  announceCreation(): void {
+    this.#notify(this.creator, stanza('create', { type: 'new', key: this.#freshId() }, [groupNode(this)]))
+  }
+
+  setSubject(actor: User, subject: string): void {
+    this.#mayEdit(actor)
+    this.subject = subject
+    this.subjectAuthor = actor
+    this.subjectTime = unixSeconds()
+    this.#notify(actor, stanza('subject', { subject, s_t: this.subjectTime, s_o: actor.jid(this.addressing) }))
+  }
+
+  setDescription(actor: User, body: string | undefined, id = this.#freshId()): void {
+    this.#mayEdit(actor)
+    this.description = body === undefined ? undefined : { id, body, author: actor, t: unixSeconds() }
+    const content = body === undefined ? [stanza('delete')] : [stanza('body', {}, Buffer.from(body))]
+    this.#notify(actor, stanza('description', { id }, content))
+  }
+
+  /** Only administrators may change subject and description. */
+  setLocked(actor: User, locked: boolean): void {
+    this.#mustBeAdmin(actor)
+    this.locked = locked
+    this.#notify(actor, stanza(locked ? 'locked' : 'unlocked'))
+  }
+
+  /** Only administrators may write. */
+  setAnnounce(actor: User, announce: boolean): void {
+    this.#mustBeAdmin(actor)
+    this.announce = announce
+    this.#notify(actor, stanza(announce ? 'announcement' : 'not_announcement'))
+  }
+
+  setEphemeral(actor: User, seconds: number): void {
+    this.#mayEdit(actor)
+    this.ephemeralSeconds = seconds
+    const setting = seconds > 0 ? stanza('ephemeral', { expiration: String(seconds) }) : stanza('not_ephemeral')
+    this.#notify(actor, setting)
+  }
+
+  /** The outcome for one member: 200, or why not. */
+  change(actor: User, action: ParticipantChange, user: User): number {
+    this.#mustBeAdmin(actor)
+    if (action === 'add') {
+      if (this.roles.has(user)) return 409
+      this.roles.set(user, 'member')
+      this.#notify(actor, stanza('add', {}, [this.#participant(user)]))
+      return 200
+    }
+    const role = this.roles.get(user)
+    if (!role) return 404
+    if (role === 'superadmin') return 406
+    if (action === 'remove') this.#remove(actor, user)
+    else {
+      this.roles.set(user, action === 'promote' ? 'admin' : 'member')
+      this.#notify(actor, stanza(action, {}, [this.#participant(user)]))
+    }
+    return 200
+  }
+
+  join(user: User): void {
+    this.roles.set(user, 'member')
+    this.#notify(user, stanza('add', { reason: 'invite' }, [this.#participant(user)]))
+  }
+
+  leave(user: User): void {
+    if (!this.roles.has(user)) throw new IqError(404, 'item-not-found')
+    this.#remove(user, user)
+  }
+
+  renewInvite(actor: User): string {
+    this.#mustBeAdmin(actor)
+    this.inviteCode = this.#freshId()
+    this.#notify(actor, stanza('invite', { code: this.inviteCode }))
+    return this.inviteCode
+  }
+
+  mustBeMember(user: User): void {
+    if (!this.roles.has(user)) throw new IqError(403, 'forbidden')
+  }
+
+  /** Those who leave hear of it too. */
+  #remove(actor: User, user: User): void {
+    const audience = [...this.roles.keys()]
+    const participant = this.#participant(user)
+    this.roles.delete(user)
+    this.#notify(actor, stanza('remove', {}, [participant]), audience)
+  }
+
+  #participant(user: User): Stanza {
+    const other = this.addressing === 'lid' ? { phone_number: user.pnJid } : { lid: user.lidJid }
+    return stanza('participant', { jid: user.jid(this.addressing), ...other })
+  }
+
+  #mayEdit(actor: User): void {
+    this.mustBeMember(actor)
+    if (this.locked && !this.isAdmin(actor)) throw new IqError(403, 'forbidden')
+  }
+
+  #mustBeAdmin(actor: User): void {
+    this.mustBeMember(actor)
+    if (!this.isAdmin(actor)) throw new IqError(403, 'forbidden')
+  }
+
+  #notify(actor: User, change: Stanza, audience: Iterable<User> = this.roles.keys()): void {
+    const other = this.addressing === 'lid' ? { participant_pn: actor.pnJid } : { participant_lid: actor.lidJid }
+    const attributes: Attributes = {
+      from: this.jid,
+      type: 'w:gp2',
+      id: this.#freshId(),
+      t: unixSeconds(),
+      participant: actor.jid(this.addressing),
+      ...other,
+      notify: actor.pushName,
+      addressing_mode: this.addressing,
+    }
+    const node = stanza('notification', attributes, [change])
+    for (const user of audience) for (const device of user.devices.values()) device.deliver(node)
+  }
+}

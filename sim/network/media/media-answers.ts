@@ -1,0 +1,46 @@
+// Default answers around files: where to upload, and profile pictures.
+import type { GroupRegistry } from '../groups/group-registry.ts'
+import type { Directory } from '../server/directory.ts'
+import { IqError, type IqTable, type Query } from '../server/iq-router.ts'
+import { isGroupJid } from '../wire/jid.ts'
+import { bytesOf, stanza } from '../wire/stanza.ts'
+import type { MediaHost } from './media-host.ts'
+
+export type Picture = { id: string; jpeg: Buffer }
+type Deps = {
+  host: MediaHost
+  directory: Directory
+  groups: GroupRegistry
+  setPicture: (owner: { picture: Picture | undefined }, jpeg: Buffer | undefined) => void
+}
+
+export function mediaAnswers({ host, directory, groups, setPicture }: Deps): IqTable {
+  const ownerOf = ({ iq, device }: Query): { picture: Picture | undefined } => {
+    const { target } = iq.attrs
+    if (target === undefined) return device.user
+    const owner = isGroupJid(target) ? groups.find(target) : directory.find(target)
+    if (!owner) throw new IqError(404, 'item-not-found')
+    return owner
+  }
+  return {
+    'w:m set media_conn': () => {
+      const upload = stanza('host', { hostname: host.host, maxContentLengthBytes: '100000000' })
+      return [stanza('media_conn', { auth: 'simulated', ttl: '300', auth_ttl: '21600', max_buckets: '12' }, [upload])]
+    },
+    'w:profile:picture get picture': (query) => {
+      const { picture } = ownerOf(query)
+      if (!picture) throw new IqError(404, 'item-not-found')
+      const { url, directPath } = host.put(picture.jpeg, 'image/jpeg')
+      const type = query.content?.attrs.type ?? 'preview'
+      return [stanza('picture', { id: picture.id, type, url, direct_path: directPath })]
+    },
+    'w:profile:picture set picture': (query) => {
+      setPicture(ownerOf(query), bytesOf(query.content))
+      return []
+    },
+    'w:profile:picture set': (query) => {
+      setPicture(ownerOf(query), undefined)
+      return []
+    },
+  }
+}

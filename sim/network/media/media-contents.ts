@@ -1,0 +1,90 @@
+// Messages that carry a file: built around what was put on the media host, and read back from it.
+import type { proto } from '../library.ts'
+import { unwrap } from '../people/received-message.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import { openMedia, sealMedia, type MediaKind, type SealedMedia } from './media-cipher.ts'
+import type { MediaHost, StoredMedia } from './media-host.ts'
+
+export type MediaOptions = {
+  bytes: Buffer
+  mimetype?: string
+  caption?: string
+  fileName?: string
+  seconds?: number
+  /** A voice note, with the waveform the recorder drew. */
+  voice?: boolean
+  gif?: boolean
+}
+type FileFields = Omit<SealedMedia, 'sealed'> & StoredMedia & { mimetype: string; mediaKeyTimestamp: number }
+
+const MIMETYPES: Record<MediaKind, string> = {
+  image: 'image/jpeg',
+  video: 'video/mp4',
+  audio: 'audio/ogg; codecs=opus',
+  document: 'application/pdf',
+  sticker: 'image/webp',
+}
+
+export function mediaMessage(
+  kind: MediaKind,
+  options: MediaOptions,
+  deps: { host: MediaHost; random: SeededRandom },
+): proto.IMessage {
+  const { sealed, ...described } = sealMedia(kind, options.bytes, deps.random)
+  const mediaKeyTimestamp = Math.floor(Date.now() / 1000)
+  const mimetype = options.mimetype ?? MIMETYPES[kind]
+  return wrap(kind, { ...described, ...deps.host.put(sealed), mimetype, mediaKeyTimestamp }, options, deps.random)
+}
+
+function wrap(kind: MediaKind, file: FileFields, options: MediaOptions, random: SeededRandom): proto.IMessage {
+  const { caption, seconds = 3 } = options
+  const described = caption === undefined ? {} : { caption }
+  switch (kind) {
+    case 'image':
+      return { imageMessage: { ...file, ...described, width: 1, height: 1 } }
+    case 'video':
+      return { videoMessage: { ...file, ...described, seconds, gifPlayback: options.gif ?? false } }
+    case 'audio':
+      return { audioMessage: { ...file, seconds, ptt: options.voice ?? false, waveform: random.bytes(64) } }
+    case 'sticker':
+      return { stickerMessage: { ...file, width: 512, height: 512 } }
+    case 'document': {
+      const documentMessage = { ...file, ...described, fileName: options.fileName ?? 'file.pdf' }
+      if (caption === undefined) return { documentMessage }
+      return { documentWithCaptionMessage: { message: { documentMessage } } }
+    }
+  }
+}
+
+export type CarriedMedia = { kind: MediaKind; directPath: string; description: Omit<SealedMedia, 'sealed'> }
+
+/** The file a message carries, if it carries one. */
+export function carriedMedia(message: proto.IMessage): CarriedMedia | undefined {
+  const { imageMessage, videoMessage, audioMessage, documentMessage, stickerMessage } = unwrap(message)
+  const parts: [MediaKind, proto.Message.IImageMessage | null | undefined][] = [
+    ['image', imageMessage],
+    ['video', videoMessage],
+    ['audio', audioMessage],
+    ['document', documentMessage],
+    ['sticker', stickerMessage],
+  ]
+  for (const [kind, part] of parts) {
+    if (!part?.directPath || !part.mediaKey || !part.fileSha256 || !part.fileEncSha256) continue
+    const description = {
+      mediaKey: Buffer.from(part.mediaKey),
+      fileSha256: Buffer.from(part.fileSha256),
+      fileEncSha256: Buffer.from(part.fileEncSha256),
+      fileLength: Number(part.fileLength ?? 0),
+    }
+    return { kind, directPath: part.directPath, description }
+  }
+  return undefined
+}
+
+export function downloadMedia(message: proto.IMessage, host: MediaHost): Buffer {
+  const media = carriedMedia(message)
+  if (!media) throw new Error('this message carries no file')
+  const sealed = host.get(media.directPath)
+  if (!sealed) throw new Error(`the file ${media.directPath} is not on the media host`)
+  return openMedia(media.kind, sealed, media.description)
+}

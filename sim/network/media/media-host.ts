@@ -1,0 +1,113 @@
+// The media host: takes encrypted uploads and hands them out again over https, or refuses as real hosts do.
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { SeededRandom } from '../seeded-random.ts'
+import type { CertificateAuthority } from './certificate-authority.ts'
+
+/** What may be wrong with a stored file: gone for good, too old, cut off half-way, or changed on the way. */
+export type MediaTrouble = 'missing' | 'expired' | 'cut' | 'corrupt'
+export type StoredMedia = { url: string; directPath: string }
+type Blob = { bytes: Buffer; type: string; trouble: MediaTrouble | undefined }
+
+export class MediaHost {
+  readonly #random: SeededRandom
+  readonly #server: Server
+  readonly #blobs = new Map<string, Blob>()
+  uploads = 0
+  downloads = 0
+
+  constructor(authority: CertificateAuthority, random: SeededRandom) {
+    this.#random = random
+    this.#server = createServer(authority.loopbackServer(), (request, response) => {
+      this.#serve(request, response).catch((error: unknown) => {
+        response.writeHead(500).end(String(error))
+      })
+    })
+  }
+
+  async open(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await closed
+  }
+
+  get host(): string {
+    return `localhost:${(this.#server.address() as AddressInfo | null)?.port ?? 0}`
+  }
+
+  put(bytes: Buffer, type = 'application/octet-stream'): StoredMedia {
+    const directPath = `/v/t62/${this.#random.hex(12)}.enc?ccb=1&oh=${this.#random.hex(6)}`
+    this.#blobs.set(directPath, { bytes, type, trouble: undefined })
+    return { url: `https://${this.host}${directPath}`, directPath }
+  }
+
+  get(directPath: string): Buffer | undefined {
+    return this.#blobs.get(directPath)?.bytes
+  }
+
+  /** From now on this file gives trouble; undefined makes it whole again. */
+  trouble(directPath: string, trouble: MediaTrouble | undefined): void {
+    const blob = this.#blobs.get(directPath)
+    if (!blob) throw new Error(`there is no ${directPath} on the media host`)
+    blob.trouble = trouble
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'POST') await this.#upload(request, response)
+    else this.#download(request, response)
+  }
+
+  /** The last part of the path is the hash of what is uploaded; a real host checks it too. */
+  async #upload(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const bytes = Buffer.concat(chunks)
+    const hash = createHash('sha256').update(bytes).digest('base64url')
+    const named = decodeURIComponent(new URL(request.url ?? '/', 'https://localhost').pathname.split('/').at(-1) ?? '')
+    if (named !== hash) {
+      response.writeHead(400).end(JSON.stringify({ error: 'the file does not have the hash it was announced with' }))
+      return
+    }
+    this.uploads += 1
+    const { url, directPath } = this.put(bytes)
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ url, direct_path: directPath }))
+  }
+
+  #download(request: IncomingMessage, response: ServerResponse): void {
+    const blob = this.#blobs.get(request.url ?? '/')
+    if (!blob || blob.trouble === 'missing') response.writeHead(404).end()
+    else if (blob.trouble === 'expired') response.writeHead(410).end()
+    else if (blob.trouble === 'cut') cutOff(response, blob.bytes)
+    else {
+      this.downloads += 1
+      const bytes = blob.trouble === 'corrupt' ? corrupted(blob.bytes) : blob.bytes
+      const start = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? '0')
+      response.writeHead(start > 0 ? 206 : 200, { 'content-type': blob.type, 'content-length': bytes.length - start })
+      response.end(bytes.subarray(start))
+    }
+  }
+}
+
+function cutOff(response: ServerResponse, bytes: Buffer): void {
+  response.writeHead(200, { 'content-length': bytes.length })
+  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
+    response.destroy()
+  })
+}
+
+function corrupted(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes)
+  copy[0] = (copy[0] ?? 0) ^ 0xff
+  return copy
+}

@@ -1,0 +1,106 @@
+// Builds the content of messages, one function per kind a person can write.
+import { createCipheriv, createHash, createHmac } from 'node:crypto'
+import { proto } from '../library.ts'
+
+/** Names a message from its author's point of view, as quotes, reactions, edits and revokes do. */
+export type MessageRef = { id: string; remoteJid: string; fromMe: boolean; participant: string | undefined }
+export type Quoted = { ref: MessageRef; author: string; message: proto.IMessage }
+
+export function messageKey(ref: MessageRef): proto.IMessageKey {
+  const { id, remoteJid, fromMe, participant } = ref
+  return { id, remoteJid, fromMe, ...(participant === undefined ? {} : { participant }) }
+}
+
+export function text(body: string, context: { quote?: Quoted; mentions?: string[] } = {}): proto.IMessage {
+  const { quote, mentions = [] } = context
+  if (!quote && mentions.length === 0) return { conversation: body }
+  return { extendedTextMessage: { text: body, contextInfo: contextInfo(quote, mentions) } }
+}
+
+export function contextInfo(quote: Quoted | undefined, mentions: string[]): proto.IContextInfo {
+  const quoted = quote ? { stanzaId: quote.ref.id, participant: quote.author, quotedMessage: quote.message } : {}
+  return { ...quoted, ...(mentions.length > 0 ? { mentionedJid: mentions } : {}) }
+}
+
+/** An empty emoji takes the reaction back. */
+export function reaction(ref: MessageRef, emoji: string): proto.IMessage {
+  return { reactionMessage: { key: messageKey(ref), text: emoji, senderTimestampMs: Date.now() } }
+}
+
+export function edit(ref: MessageRef, body: string): proto.IMessage {
+  const type = proto.Message.ProtocolMessage.Type.MESSAGE_EDIT
+  const editedMessage = { conversation: body }
+  return {
+    editedMessage: {
+      message: { protocolMessage: { key: messageKey(ref), type, editedMessage, timestampMs: Date.now() } },
+    },
+  }
+}
+
+export function revoke(ref: MessageRef): proto.IMessage {
+  return { protocolMessage: { key: messageKey(ref), type: proto.Message.ProtocolMessage.Type.REVOKE } }
+}
+
+export function location(latitude: number, longitude: number, name?: string): proto.IMessage {
+  const named = name === undefined ? {} : { name }
+  return { locationMessage: { degreesLatitude: latitude, degreesLongitude: longitude, ...named } }
+}
+
+export function contactCard(displayName: string, phone: string): proto.IMessage {
+  const vcard = [
+    'BEGIN:VCARD',
+    'VERSION:3.0',
+    `FN:${displayName}`,
+    `TEL;type=CELL;type=VOICE;waid=${phone}:+${phone}`,
+    'END:VCARD',
+  ].join('\n')
+  return { contactMessage: { displayName, vcard } }
+}
+
+export function poll(question: string, options: string[], secret: Buffer, selectable = 1): proto.IMessage {
+  return {
+    pollCreationMessageV3: {
+      name: question,
+      options: options.map((optionName) => ({ optionName })),
+      selectableOptionsCount: selectable,
+    },
+    messageContextInfo: { messageSecret: secret },
+  }
+}
+
+type VoteDeps = { poll: MessageRef; pollCreator: string; voter: string; secret: Uint8Array; iv: Buffer }
+
+/** Votes are sealed with a key made from the poll's secret, so only those who have the poll can count them. */
+export function pollVote(options: string[], { poll: ref, pollCreator, voter, secret, iv }: VoteDeps): proto.IMessage {
+  const info = Buffer.concat([Buffer.from(ref.id + pollCreator + voter + 'Poll Vote'), Buffer.from([1])])
+  const first = createHmac('sha256', Buffer.alloc(32)).update(secret).digest()
+  const key = createHmac('sha256', first).update(info).digest()
+  const selectedOptions = options.map((option) => createHash('sha256').update(option).digest())
+  const plain = proto.Message.PollVoteMessage.encode({ selectedOptions }).finish()
+  const cipher = createCipheriv('aes-256-gcm', key, iv)
+  cipher.setAAD(Buffer.from(`${ref.id}\u0000${voter}`))
+  const encPayload = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+  const vote = { encPayload, encIv: iv }
+  return { pollUpdateMessage: { pollCreationMessageKey: messageKey(ref), vote, senderTimestampMs: Date.now() } }
+}
+
+/** The `type` attribute a sending client puts on the stanza. */
+export function stanzaType(message: proto.IMessage): string {
+  if (message.reactionMessage) return 'reaction'
+  if (message.pollCreationMessageV3 ?? message.pollUpdateMessage) return 'poll'
+  const media =
+    message.imageMessage ??
+    message.videoMessage ??
+    message.audioMessage ??
+    message.documentMessage ??
+    message.stickerMessage ??
+    message.contactMessage ??
+    message.locationMessage
+  return media ? 'media' : 'text'
+}
+
+/** Marks edits and revokes on the stanza. */
+export function editAttribute(message: proto.IMessage): string | undefined {
+  if (message.editedMessage) return '1'
+  return message.protocolMessage?.type === proto.Message.ProtocolMessage.Type.REVOKE ? '7' : undefined
+}

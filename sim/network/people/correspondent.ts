@@ -1,0 +1,209 @@
+// Somebody who writes and reads: what simulated people and the owners' phones have in common.
+import type { proto } from '../library.ts'
+import { Journal } from '../journal.ts'
+import type { MediaHost } from '../media/media-host.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import type { Directory } from '../server/directory.ts'
+import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts'
+import { receiptIds, type ReceiptSwitch } from '../server/receipt-switch.ts'
+import { User, type Addressing, type Device } from '../server/user.ts'
+import { SignalDevice } from '../signal/signal-device.ts'
+import { isGroupJid, parseJid } from '../wire/jid.ts'
+import { describeStanza, stanza, type Stanza } from '../wire/stanza.ts'
+import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
+import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
+import { MessageWriter } from './message-writer.ts'
+import { kindOfMessage, textOfMessage, type ReceivedMessage } from './received-message.ts'
+import { answerRetry, retryRequest } from './retries.ts'
+
+export type ChatTarget = User | GroupMembership
+export type SentMessage = { id: string; chat: ChatTarget; addressing: Addressing; message: proto.IMessage }
+export type SendOptions = { id?: string; addressing?: Addressing; timestamp?: number }
+export type ReceivedReceipt = { id: string; type: string; from: User; device: number; chat: string }
+export type NetworkParts = {
+  directory: Directory
+  findGroup: (jid: string) => GroupMembership | undefined
+  messages: MessageSwitch
+  receipts: ReceiptSwitch
+  media: MediaHost
+  addressing: Addressing
+}
+type Deps = { user: User; parts: NetworkParts; random: SeededRandom; devices: number }
+
+const REMEMBERED = 5_000
+
+export class Correspondent implements LocalDeviceOwner {
+  readonly user: User
+  readonly messages: Journal<ReceivedMessage>
+  readonly receipts: Journal<ReceivedReceipt>
+  /** Which device opened which message. */
+  readonly opened: Journal<{ id: string; device: number }>
+  readonly undecryptable: Journal<{ id: string; error: string }>
+  readonly side: Journal<Stanza>
+  /** How many messages came again with an id this person already had, and were dropped as phones do. */
+  duplicates = 0
+  /** Phones confirm delivery by themselves. */
+  confirmsDelivery = true
+  protected readonly parts: NetworkParts
+  protected readonly random: SeededRandom
+  readonly #writers: MessageWriter[] = []
+  readonly #devices: LocalDevice[] = []
+  readonly #seen = new Set<string>()
+  readonly #sent = new Map<string, SentMessage>()
+  readonly #retries = new Map<string, number>()
+
+  constructor({ user, parts, random, devices }: Deps) {
+    this.user = user
+    this.parts = parts
+    this.random = random
+    const name = user.pushName
+    const describe = (one: ReceivedMessage): string =>
+      `${one.id} from ${one.from.phone} in ${one.chat}: ${textOfMessage(one.message) ?? kindOfMessage(one.message)}`
+    this.messages = new Journal(`what ${name} received`, describe)
+    this.receipts = new Journal(`receipts for ${name}`, (one) => `${one.type} of ${one.id} from ${one.from.phone}`)
+    this.opened = new Journal(`what devices of ${name} opened`, (one) => `${one.id} by device ${one.device}`)
+    this.undecryptable = new Journal(`what ${name} could not open`, (one) => `${one.id}: ${one.error}`)
+    this.side = new Journal(`signs seen by ${name}`, describeStanza, 1_000)
+    for (let id = 0; id < devices; id++) this.#addDevice(id)
+  }
+
+  get device(): LocalDevice {
+    const [first] = this.#devices
+    if (!first) throw new Error(`${this.user.phone} has no device`)
+    return first
+  }
+
+  /** Writes any content to a chat. The message is with the server when this returns. */
+  write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
+    const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
+    const sent = { id: options.id ?? `3A${this.random.hex(9)}`, chat, addressing, message }
+    this.#remember(sent)
+    const to = chat instanceof User ? chat.jid(addressing) : chat.jid
+    const content =
+      chat instanceof User ? this.#writer.forUser(chat, addressing, message) : this.#writer.forGroup(chat, message)
+    const t = options.timestamp === undefined ? undefined : String(options.timestamp)
+    const attributes = { id: sent.id, to, t, type: stanzaType(message), edit: editAttribute(message) }
+    this.#route(stanza('message', attributes, content), message)
+    return sent
+  }
+
+  /** Sends the same stanza content without remembering it: fan-outs that carry no ciphertext. */
+  writeBare(chat: ChatTarget, content: Stanza[], type: string, addressing = this.parts.addressing): string {
+    const id = `3A${this.random.hex(9)}`
+    const to = chat instanceof User ? chat.jid(addressing) : chat.jid
+    this.#route(stanza('message', { id, to, type }, content))
+    return id
+  }
+
+  /** A word between the user's own devices, not part of any chat. */
+  tell(target: Device, message: proto.IMessage): void {
+    const sealed = this.#writer.forOwnDevice(target, message)
+    const to = target.user.jid('pn', target.id)
+    this.#route(stanza('message', { id: `3A${this.random.hex(9)}`, to, type: 'text', category: 'peer' }, [sealed]))
+  }
+
+  receipt(type: 'delivered' | 'read' | 'played', received: ReceivedMessage[]): void {
+    for (const { id, stanza: node } of received) {
+      const { from, participant } = node.attrs
+      const group = from !== undefined && isGroupJid(from)
+      const to = group ? { to: from, participant } : { to: from }
+      const shown = type === 'delivered' ? undefined : type
+      this.parts.receipts.forward(this.device, stanza('receipt', { id, type: shown, ...to }))
+    }
+  }
+
+  /** The chat behind an address this person saw. */
+  chatTarget(jid: string): ChatTarget {
+    const target = isGroupJid(jid) ? this.parts.findGroup(jid) : this.parts.directory.find(jid)
+    if (!target) throw new Error(`nobody is at ${jid}`)
+    return target
+  }
+
+  /** How this person names a message when reacting to it, quoting it, changing it. */
+  refTo(one: SentMessage | ReceivedMessage): MessageRef {
+    if ('stanza' in one) {
+      const participant = isGroupJid(one.chat) ? one.from.jid('lid') : undefined
+      return { id: one.id, remoteJid: one.chat, fromMe: one.own, participant }
+    }
+    const group = !(one.chat instanceof User)
+    const remoteJid = one.chat instanceof User ? one.chat.jid(one.addressing) : one.chat.jid
+    return { id: one.id, remoteJid, fromMe: true, participant: group ? this.user.jid(one.addressing) : undefined }
+  }
+
+  /** A message this person sent or received, by id. */
+  known(id: string): SentMessage | ReceivedMessage {
+    const message = this.#sent.get(id) ?? this.messages.entries.find((one) => one.id === id)
+    if (!message) throw new Error(`${this.user.phone} knows no message ${id}`)
+    return message
+  }
+
+  onMessage(device: LocalDevice, received: ReceivedMessage): void {
+    const name = `${device.id} ${received.from.lid} ${received.id}`
+    if (this.#seen.has(name)) {
+      this.duplicates += 1
+      return
+    }
+    this.#seen.add(name)
+    this.opened.add({ id: received.id, device: device.id })
+    if (device !== this.device) return
+    if (this.confirmsDelivery && !received.own) this.receipt('delivered', [received])
+    this.messages.add(received)
+  }
+
+  onUndecryptable(device: LocalDevice, node: Stanza, error: unknown): void {
+    const id = node.attrs.id ?? ''
+    // A message already read and sent again with spent keys is a duplicate, not a failure.
+    const author = this.parts.directory.find(node.attrs.participant ?? node.attrs.from ?? '')
+    if (author && this.#seen.has(`${device.id} ${author.lid} ${id}`)) {
+      this.duplicates += 1
+      return
+    }
+    this.undecryptable.add({ id, error: String(error) })
+    const count = (this.#retries.get(`${device.id} ${id}`) ?? 0) + 1
+    this.#retries.set(`${device.id} ${id}`, count)
+    if (count <= 5) this.parts.receipts.forward(device, retryRequest(device, node, count))
+  }
+
+  onReceipt(own: LocalDevice, receipt: Stanza): void {
+    const { from = '', participant, type = 'delivered' } = receipt.attrs
+    const address = participant ?? from
+    const user = this.parts.directory.find(address)
+    if (!user) return
+    const { device } = parseJid(address)
+    for (const id of receiptIds(receipt)) this.receipts.add({ id, type, from: user, device, chat: from })
+    const sent = this.#sent.get(receipt.attrs.id ?? '')
+    const target = this.parts.directory.device(address)
+    if (type !== 'retry' || !sent || !target) return
+    this.parts.messages.route(own, answerRetry(own, this.#writer, receipt, sent, target))
+  }
+
+  onSideStanza(device: LocalDevice, node: Stanza): void {
+    if (device === this.device) this.side.add(node)
+  }
+
+  get #writer(): MessageWriter {
+    const [first] = this.#writers
+    if (!first) throw new Error(`${this.user.phone} has no device`)
+    return first
+  }
+
+  #route(node: Stanza, message?: proto.IMessage): void {
+    const error = this.parts.messages.route(this.device, node, message)
+    if (error !== undefined) throw new Error(`the server refused the message of ${this.user.phone}: ${error}`)
+  }
+
+  #remember(sent: SentMessage): void {
+    this.#sent.set(sent.id, sent)
+    const [oldest] = this.#sent.keys()
+    if (this.#sent.size > REMEMBERED && oldest !== undefined) this.#sent.delete(oldest)
+  }
+
+  #addDevice(id: number): void {
+    const { directory } = this.parts
+    const signal = new SignalDevice(this.random.fork(`device ${id}`))
+    const device = new LocalDevice({ user: this.user, id, signal, directory, owner: this })
+    this.user.devices.set(id, device)
+    this.#devices.push(device)
+    this.#writers.push(new MessageWriter({ device, random: this.random }))
+  }
+}

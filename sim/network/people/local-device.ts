@@ -1,0 +1,102 @@
+// A device played by the simulator: opens what the server hands it and asks again for what it cannot open.
+import { proto } from '../library.ts'
+import type { Directory } from '../server/directory.ts'
+import { signalAddress, type Device, type User } from '../server/user.ts'
+import type { PublishedBundle, SignalDevice } from '../signal/signal-device.ts'
+import { isGroupJid, withoutDevice } from '../wire/jid.ts'
+import { bytesOf, children, type Stanza } from '../wire/stanza.ts'
+import type { ReceivedMessage } from './received-message.ts'
+
+export interface LocalDeviceOwner {
+  onMessage(device: LocalDevice, received: ReceivedMessage): void
+  onUndecryptable(device: LocalDevice, node: Stanza, error: unknown): void
+  onReceipt(device: LocalDevice, receipt: Stanza): void
+  /** Typing, presence, calls, notifications. */
+  onSideStanza(device: LocalDevice, node: Stanza): void
+}
+type Deps = { user: User; id: number; signal: SignalDevice; directory: Directory; owner: LocalDeviceOwner }
+
+export class LocalDevice implements Device {
+  readonly user: User
+  readonly id: number
+  readonly signal: SignalDevice
+  readonly #directory: Directory
+  readonly #owner: LocalDeviceOwner
+
+  constructor({ user, id, signal, directory, owner }: Deps) {
+    this.user = user
+    this.id = id
+    this.signal = signal
+    this.#directory = directory
+    this.#owner = owner
+  }
+
+  takeBundle(): PublishedBundle {
+    return this.signal.publishBundle()
+  }
+
+  /** A reinstalled app: same identity, no sessions, no prekeys, no sender keys. */
+  forgetEverything(): void {
+    this.signal.forgetEverything()
+  }
+
+  /** Never inside the sender's call: a phone answers after the server has acknowledged, not before. */
+  deliver(node: Stanza, plain?: proto.IMessage): void {
+    setImmediate(() => {
+      this.#take(node, plain)
+    })
+  }
+
+  #take(node: Stanza, plain: proto.IMessage | undefined): void {
+    if (node.tag === 'receipt') this.#owner.onReceipt(this, node)
+    else if (node.tag !== 'message') this.#owner.onSideStanza(this, node)
+    else this.#receive(node, plain)
+  }
+
+  #receive(node: Stanza, plain: proto.IMessage | undefined): void {
+    const author = this.#directory.device(node.attrs.participant ?? node.attrs.from ?? '')
+    if (!author) return
+    try {
+      const message = plain ?? this.#open(node, author)
+      const own = author.user === this.user
+      const chat = withoutDevice(node.attrs.recipient ?? node.attrs.from ?? '')
+      const id = node.attrs.id ?? ''
+      this.#owner.onMessage(this, { id, chat, from: author.user, fromDevice: author.id, own, message, stanza: node })
+    } catch (error) {
+      this.#owner.onUndecryptable(this, node, error)
+    }
+  }
+
+  /** A group message comes with the sender key in one part and the text in the other; the parts make one message. */
+  #open(node: Stanza, author: Device): proto.IMessage {
+    const group = node.attrs.from ?? ''
+    const message = new proto.Message()
+    const parts = children(node, 'enc')
+    if (parts.length === 0) throw new Error('nothing in this message is for this device')
+    for (const part of parts) {
+      const opened = this.#openPart(group, author, part)
+      const announced = opened.senderKeyDistributionMessage
+      if (announced?.groupId && announced.axolotlSenderKeyDistributionMessage) {
+        const { groupId, axolotlSenderKeyDistributionMessage: distribution } = announced
+        this.signal.learnSenderKey(groupId, signalAddress(author), distribution)
+      }
+      Object.assign(message, opened)
+    }
+    return message
+  }
+
+  #openPart(group: string, author: Device, part: Stanza): proto.Message {
+    const body = bytesOf(part) ?? Buffer.alloc(0)
+    const { type = 'msg' } = part.attrs
+    const plain =
+      type === 'skmsg' && isGroupJid(group)
+        ? this.signal.decryptGroup(group, signalAddress(author), body)
+        : this.signal.decrypt(signalAddress(author), type, body)
+    return proto.Message.decode(unpad(plain))
+  }
+}
+
+/** The last byte says how many bytes of padding there are. */
+function unpad(plain: Buffer): Buffer {
+  return plain.subarray(0, plain.length - (plain.at(-1) ?? 0))
+}

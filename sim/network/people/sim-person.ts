@@ -1,0 +1,44 @@
+// A simulated contact.
+import { User } from '../server/user.ts'
+import { stanza, unixSeconds } from '../wire/stanza.ts'
+import { Author, chatOf, type Recipient } from './author.ts'
+
+export type CallOptions = { video?: boolean; groupJid?: string }
+
+export class SimPerson extends Author {
+  /** Tells everyone who subscribed whether this person is there. */
+  presence(to: Recipient, state: 'available' | 'unavailable', lastSeen?: number): void {
+    const chat = chatOf(to)
+    if (!(chat instanceof User)) throw new Error('presence is told to people, not to groups')
+    const last = lastSeen === undefined ? undefined : String(lastSeen)
+    const type = state === 'unavailable' ? 'unavailable' : undefined
+    for (const device of chat.devices.values()) {
+      device.deliver(stanza('presence', { from: this.user.jid(this.parts.addressing), type, last }))
+    }
+  }
+
+  /** Rings; the returned call can be ended or left to time out. */
+  call(to: Recipient, { video = false, groupJid }: CallOptions = {}): { id: string; end: (timeout?: boolean) => void } {
+    const chat = chatOf(to)
+    if (!(chat instanceof User)) throw new Error('calls ring at people')
+    const id = this.random.hex(16)
+    const from = this.user.jid('lid')
+    const say = (tag: string, extra: Record<string, string>, inside: string[]): void => {
+      const attributes = { 'call-id': id, 'call-creator': from, caller_pn: this.user.pnJid, ...extra }
+      const content = stanza(
+        tag,
+        attributes,
+        inside.map((one) => stanza(one, {})),
+      )
+      const outer = { from, id: this.random.hex(8), t: unixSeconds(), notify: this.user.pushName }
+      for (const device of chat.devices.values()) device.deliver(stanza('call', outer, [content]))
+    }
+    say('offer', groupJid === undefined ? {} : { 'group-jid': groupJid }, video ? ['audio', 'video'] : ['audio'])
+    return {
+      id,
+      end: (timeout = false) => {
+        say('terminate', timeout ? { reason: 'timeout' } : {}, [])
+      },
+    }
+  }
+}

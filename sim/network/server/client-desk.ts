@@ -1,0 +1,117 @@
+// Takes every stanza of a logged-in client: acknowledges, routes, answers, or reports that it does not understand.
+import type { Faults } from '../faults.ts'
+import { isGroupJid } from '../wire/jid.ts'
+import { allChildren, child, describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
+import type { CompanionDevice } from './companion-device.ts'
+import type { Directory } from './directory.ts'
+import { iqKey, type IqRouter } from './iq-router.ts'
+import type { GroupMembership, MessageSwitch } from './message-switch.ts'
+import type { ReceiptSwitch } from './receipt-switch.ts'
+import type { StanzaLog } from './stanza-log.ts'
+
+type Deps = {
+  router: IqRouter
+  messages: MessageSwitch
+  receipts: ReceiptSwitch
+  faults: Faults
+  directory: Directory
+  log: StanzaLog
+  findGroup: (jid: string) => GroupMembership | undefined
+  /** The client can take what waited for it. */
+  onReady: (device: CompanionDevice) => void
+}
+
+export class ClientDesk {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  receive(device: CompanionDevice, node: Stanza): void {
+    const handlers: Record<string, (device: CompanionDevice, node: Stanza) => void> = {
+      iq: this.#query.bind(this),
+      message: this.#message.bind(this),
+      receipt: this.#receipt.bind(this),
+      ack: this.#ack.bind(this),
+      presence: this.#presence.bind(this),
+      chatstate: this.#chatstate.bind(this),
+      call: this.#call.bind(this),
+      ib: this.#information.bind(this),
+    }
+    const handler = handlers[node.tag]
+    if (handler) handler(device, node)
+    else this.#deps.log.complain(`a stanza the simulator does not know: ${describeStanza(node)}`)
+  }
+
+  #query(device: CompanionDevice, iq: Stanza): void {
+    if (iq.attrs.type === 'result' || iq.attrs.type === 'error') return
+    const { faults, router } = this.#deps
+    const key = iqKey(iq)
+    const { phone } = device.user
+    const isThis = ({ query }: { query: string }): boolean => query === key
+    if (faults.strike('query_silence', phone, isThis)) return
+    const broken = faults.strike('query_error', phone, isThis)
+    const error = broken && stanza('error', { code: String(broken.code), text: 'simulated fault' })
+    const { id, to } = iq.attrs
+    const answer = error ? stanza('iq', { id, from: to, type: 'error' }, [error]) : router.answer(device, iq)
+    if (answer) device.connection?.send(answer)
+  }
+
+  #message(device: CompanionDevice, node: Stanza): void {
+    const { faults, messages } = this.#deps
+    const { phone } = device.user
+    if (faults.strike('lost_message', phone)) return
+    const refused = faults.strike('ack_error', phone)?.code
+    const error = refused ?? messages.route(device, node)
+    if (faults.strike('lost_ack', phone)) return
+    const { id, to: from, participant } = node.attrs
+    const failed = error === undefined ? undefined : String(error)
+    const ack = { id, class: 'message', from, participant, t: unixSeconds(), error: failed }
+    device.connection?.send(stanza('ack', ack))
+  }
+
+  #receipt(device: CompanionDevice, node: Stanza): void {
+    this.#deps.receipts.fromCompanion(device, node)
+  }
+
+  #ack(device: CompanionDevice, node: Stanza): void {
+    const { id, class: kind, error } = node.attrs
+    if (id !== undefined && kind !== undefined) device.books.settle(kind, id, error === undefined ? 'ack' : 'nack')
+  }
+
+  #presence(device: CompanionDevice, node: Stanza): void {
+    const { type, to } = node.attrs
+    if (type === 'available' || type === 'unavailable') device.available = type === 'available'
+    if (type === 'subscribe' && to !== undefined) device.subscriptions.add(to)
+  }
+
+  #chatstate(device: CompanionDevice, node: Stanza): void {
+    const { to = '' } = node.attrs
+    const [state] = allChildren(node)
+    const members = isGroupJid(to) ? this.#deps.findGroup(to)?.members() : undefined
+    if (state) this.#deps.receipts.chatstate(device, to, state, members)
+  }
+
+  #call(device: CompanionDevice, node: Stanza): void {
+    const { id, to = '' } = node.attrs
+    const link = child(node, 'link_create')
+    if (link) {
+      const token = stanza('link_create', { token: `sim${id ?? ''}`, media: link.attrs.media })
+      device.connection?.send(stanza('ack', { id, class: 'call', from: to, type: 'link_create' }, [token]))
+      return
+    }
+    device.connection?.send(stanza('ack', { id, class: 'call', from: to }))
+    const callee = this.#deps.directory.find(to)
+    const from = device.user.jid('pn', device.id)
+    const seen = stanza('call', { id, from }, allChildren(node))
+    for (const one of callee?.devices.values() ?? []) one.deliver(seen)
+  }
+
+  #information(device: CompanionDevice, node: Stanza): void {
+    if (child(node, 'offline_batch')) this.#deps.onReady(device)
+    else if (!child(node, 'unified_session')) {
+      this.#deps.log.complain(`information the simulator does not know: ${describeStanza(node)}`)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// A linked client as the server knows it: its keys, its books, and its connection while it has one.
+import type { SeededRandom } from '../seeded-random.ts'
+import { untyped } from '../signal/curve.ts'
+import type { PublishedBundle } from '../signal/signal-device.ts'
+import type { Connection } from '../wire/connection.ts'
+import { child, children, requiredBytes, stanza, type Stanza } from '../wire/stanza.ts'
+import { DeliveryBooks } from './delivery-books.ts'
+import type { Device, User } from './user.ts'
+
+export type CompanionKeys = {
+  noiseKey: Buffer
+  identityKey: Buffer
+  registrationId: number
+  signedPreKey: { id: number; publicKey: Buffer; signature: Buffer }
+  preKeys: { id: number; publicKey: Buffer }[]
+}
+/** A fault may change what is delivered: nothing, twice, damaged, later. */
+export type DeliveryFilter = (device: CompanionDevice, node: Stanza) => Stanza[]
+type Deps = { user: User; id: number; keys: CompanionKeys; random: SeededRandom; filter: DeliveryFilter }
+
+const LOW_PREKEYS = 5
+/** Not booked: lost when the client is not there, and heard only while it says it is available. */
+const PASSING = new Set(['chatstate', 'presence'])
+
+export class CompanionDevice implements Device {
+  readonly user: User
+  readonly id: number
+  readonly keys: CompanionKeys
+  readonly books = new DeliveryBooks()
+  readonly subscriptions = new Set<string>()
+  readonly #filter: DeliveryFilter
+  readonly #random: SeededRandom
+  connection: Connection | undefined
+  /** Stanzas flow only after the client said it is active and took what waited for it. */
+  live = false
+  available = false
+  onboarded = false
+  bundlesHandedOut = 0
+
+  constructor({ user, id, keys, random, filter }: Deps) {
+    this.user = user
+    this.id = id
+    this.keys = keys
+    this.#random = random
+    this.#filter = filter
+  }
+
+  get isConnected(): boolean {
+    return this.connection?.isOpen ?? false
+  }
+
+  takeBundle(): PublishedBundle {
+    const preKey = this.keys.preKeys.shift()
+    this.bundlesHandedOut += 1
+    if (this.keys.preKeys.length === LOW_PREKEYS - 1) this.#askForPreKeys()
+    return {
+      registrationId: this.keys.registrationId,
+      identityKey: this.keys.identityKey,
+      signedPreKey: this.keys.signedPreKey,
+      signature: this.keys.signedPreKey.signature,
+      preKey,
+    }
+  }
+
+  deliver(node: Stanza): void {
+    if (PASSING.has(node.tag)) {
+      if (this.available && this.live) this.connection?.send(node)
+      return
+    }
+    for (const one of this.#filter(this, node)) {
+      this.books.enter(one)
+      if (this.live) this.connection?.send(one)
+    }
+  }
+
+  /** Hands over everything unacknowledged, oldest first, and says how much it was. */
+  handOverBacklog(): void {
+    const pending = this.books.pending()
+    pending.forEach((node, index) => {
+      this.books.redelivered += 1
+      this.connection?.send({ ...node, attrs: { ...node.attrs, offline: String(index) } })
+    })
+    this.live = true
+    const count = stanza('offline', { count: String(pending.length) })
+    this.connection?.send(stanza('ib', { from: 's.whatsapp.net' }, [count]))
+  }
+
+  learnKeys(upload: Stanza): void {
+    this.keys.identityKey = untyped(requiredBytes(child(upload, 'identity'), 'identity key'))
+    this.keys.registrationId = requiredBytes(child(upload, 'registration'), 'registration id').readUInt32BE(0)
+    this.rotateSignedPreKey(child(upload, 'skey'))
+    for (const key of children(child(upload, 'list'), 'key')) this.keys.preKeys.push(readPreKey(key))
+  }
+
+  rotateSignedPreKey(node: Stanza | undefined): void {
+    const signature = requiredBytes(child(node, 'signature'), 'prekey signature')
+    if (node) this.keys.signedPreKey = { ...readPreKey(node), signature }
+  }
+
+  #askForPreKeys(): void {
+    const count = stanza('count', { value: String(this.keys.preKeys.length) })
+    const attributes = { from: 's.whatsapp.net', type: 'encrypt', id: this.#random.hex(8), t: '0' }
+    this.deliver(stanza('notification', attributes, [count]))
+  }
+}
+
+export function readPreKey(node: Stanza): { id: number; publicKey: Buffer } {
+  const id = requiredBytes(child(node, 'id'), 'prekey id')
+  return { id: id.readUIntBE(0, id.length), publicKey: untyped(requiredBytes(child(node, 'value'), 'prekey')) }
+}

@@ -1,0 +1,41 @@
+// Finds users and devices by any of their addresses.
+import type { SeededRandom } from '../seeded-random.ts'
+import { LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.ts'
+import { User, type Device } from './user.ts'
+
+export class Directory {
+  readonly #random: SeededRandom
+  readonly #byPhone = new Map<string, User>()
+  readonly #byLid = new Map<string, User>()
+
+  constructor(random: SeededRandom) {
+    this.#random = random
+  }
+
+  register(phone: string, lid: string | undefined, pushName: string): User {
+    if (!/^\d{5,15}$/.test(phone)) throw new Error(`a phone number is 5 to 15 digits, not "${phone}"`)
+    if (this.#byPhone.has(phone)) throw new Error(`${phone} is already on the network`)
+    const user = new User(phone, lid ?? this.#freshLid(), pushName)
+    if (this.#byLid.has(user.lid)) throw new Error(`the LID ${user.lid} is already taken`)
+    this.#byPhone.set(phone, user)
+    this.#byLid.set(user.lid, user)
+    return user
+  }
+
+  /** By phone number or by any address of the user; undefined when nobody has it. */
+  find(address: string): User | undefined {
+    if (!address.includes('@')) return this.#byPhone.get(address)
+    const { user, server } = parseJid(address)
+    if (server === LID_SERVER) return this.#byLid.get(user)
+    return server === PHONE_SERVER ? this.#byPhone.get(user) : undefined
+  }
+
+  device(address: string): Device | undefined {
+    return this.find(address)?.devices.get(parseJid(address).device)
+  }
+
+  #freshLid(): string {
+    const lid = `1${this.#random.digits(14)}`
+    return this.#byLid.has(lid) ? this.#freshLid() : lid
+  }
+}

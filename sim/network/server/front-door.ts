@@ -1,0 +1,147 @@
+// Accepts WebSocket connections, lets known devices log in and sends new ones to the pairing desk.
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { WebSocketServer } from 'ws'
+import { failureNode, type Faults } from '../faults.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import { Connection, type LoginPayload } from '../wire/connection.ts'
+import type { ServerIdentity } from '../wire/server-identity.ts'
+import { stanza, type Stanza } from '../wire/stanza.ts'
+import { CompanionDevice } from './companion-device.ts'
+import type { Directory } from './directory.ts'
+import { welcome } from './session-answers.ts'
+import type { StanzaLog } from './stanza-log.ts'
+
+type Deps = {
+  identity: ServerIdentity
+  random: SeededRandom
+  directory: Directory
+  faults: Faults
+  log: StanzaLog
+  pairing: {
+    open: (connection: Connection, login: LoginPayload) => void
+    receive: (connection: Connection, node: Stanza) => void
+    close: (connection: Connection) => void
+  }
+  onStanza: (device: CompanionDevice, node: Stanza) => void
+  onOffline: (device: CompanionDevice) => void
+}
+
+export class FrontDoor {
+  readonly #deps: Deps
+  readonly #connections = new Map<Connection, CompanionDevice | undefined>()
+  #server: WebSocketServer | undefined
+  port = 0
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${this.port}/ws/chat`
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size
+  }
+
+  async open(port: number): Promise<void> {
+    const server = new WebSocketServer({ host: '127.0.0.1', port, perMessageDeflate: false, backlog: 2048 })
+    this.#server = server
+    server.on('connection', (socket) => {
+      const { identity, random } = this.#deps
+      const connection = new Connection({
+        socket,
+        identity,
+        random,
+        events: {
+          onLogin: this.#login.bind(this),
+          onStanza: this.#stanza.bind(this),
+          onSent: (one, node) => {
+            this.#deps.log.record('out', this.#connections.get(one)?.user.phone, node)
+          },
+          onClosed: this.#closed.bind(this),
+          onError: (_, error) => {
+            // A client that hangs up mid-sentence is everyday life; a frame we cannot read is not.
+            if (!isHangUp(error)) this.#deps.log.complain(`a connection failed: ${String(error)}`)
+          },
+        },
+      })
+      this.#connections.set(connection, undefined)
+    })
+    await once(server, 'listening')
+    this.port = (server.address() as AddressInfo).port
+  }
+
+  /** The process is gone: every socket drops and nobody listens. */
+  async close(): Promise<void> {
+    const server = this.#server
+    if (!server) return
+    this.#server = undefined
+    const closed = [...this.#connections.keys()].map((connection) => connection.closed)
+    for (const connection of this.#connections.keys()) connection.drop()
+    await Promise.all(closed)
+    await new Promise<void>((resolve) => {
+      server.close(() => {
+        resolve()
+      })
+    })
+  }
+
+  #login(connection: Connection, login: LoginPayload): void {
+    const { faults, directory, pairing } = this.#deps
+    const { username, device: deviceId, devicePairingData } = login.payload
+    if (devicePairingData) {
+      pairing.open(connection, login)
+      return
+    }
+    const phone = String(username)
+    const failure = faults.strike('login_failure', phone)
+    if (failure) {
+      connection.send(failureNode(failure))
+      connection.end()
+      return
+    }
+    const device = directory.find(phone)?.devices.get(deviceId ?? 0)
+    if (!(device instanceof CompanionDevice) || !device.keys.noiseKey.equals(login.noiseKey)) {
+      connection.send(failureNode({ code: 401 }))
+      connection.end()
+      return
+    }
+    this.#admit(connection, device)
+  }
+
+  #admit(connection: Connection, device: CompanionDevice): void {
+    const earlier = device.connection
+    this.#connections.set(connection, device)
+    device.connection = connection
+    device.live = false
+    device.available = false
+    earlier?.end(stanza('stream:error', {}, [stanza('conflict', { type: 'replaced' })]))
+    connection.delayMs = this.#deps.faults.delayFor(device.user.phone)
+    for (const node of welcome(device, this.#deps.random.bytes(6))) connection.send(node)
+  }
+
+  #stanza(connection: Connection, node: Stanza): void {
+    const device = this.#connections.get(connection)
+    this.#deps.log.record('in', device?.user.phone, node)
+    if (!device) this.#deps.pairing.receive(connection, node)
+    // What a replaced or unlinked connection still says no longer counts.
+    else if (device.connection === connection) this.#deps.onStanza(device, node)
+  }
+
+  #closed(connection: Connection): void {
+    const device = this.#connections.get(connection)
+    this.#connections.delete(connection)
+    this.#deps.pairing.close(connection)
+    if (device?.connection !== connection) return
+    device.connection = undefined
+    device.live = false
+    this.#deps.onOffline(device)
+  }
+}
+
+function isHangUp(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ECONNRESET' || code === 'EPIPE'
+}

@@ -1,0 +1,111 @@
+// Routes a message stanza from the device that sent it to every device it is for, as each of them would see it.
+import type { proto } from '../library.ts'
+import { isGroupJid, isLidJid, parseJid, withoutDevice } from '../wire/jid.ts'
+import { allChildren, child, children, stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
+import type { Directory } from './directory.ts'
+import type { Addressing, Device, User } from './user.ts'
+
+/** What the switch must know of a group. */
+export interface GroupMembership {
+  readonly jid: string
+  readonly addressing: Addressing
+  members(): Iterable<User>
+  maySend(user: User): boolean
+}
+type Deps = { directory: Directory; findGroup: (jid: string) => GroupMembership | undefined }
+type Fanout = { node: Stanza; plain: proto.IMessage | undefined; direct: Map<Device, Stanza>; shared: Stanza[] }
+
+/** Children that the server hands on; others (tokens, reports) are for the server alone. */
+const HANDED_ON = new Set(['device-identity', 'unavailable', 'meta', 'url_number', 'rcat'])
+
+export class MessageSwitch {
+  readonly #directory: Directory
+  readonly #findGroup: (jid: string) => GroupMembership | undefined
+
+  constructor({ directory, findGroup }: Deps) {
+    this.#directory = directory
+    this.#findGroup = findGroup
+  }
+
+  /** Undefined when the message was taken, else the error code for the acknowledgement. */
+  route(sender: Device, node: Stanza, plain?: proto.IMessage): number | undefined {
+    const to = node.attrs.to ?? ''
+    const fanout = { node, plain, direct: this.#addressed(node), shared: children(node, 'enc') }
+    return isGroupJid(to) ? this.#toGroup(sender, to, fanout) : this.#toUser(sender, to, fanout)
+  }
+
+  #toUser(sender: Device, to: string, fanout: Fanout): number | undefined {
+    const user = this.#directory.find(to)
+    if (!user) return 404
+    // An <enc> outside <participants> is for one device: a resend, or a word to the own phone.
+    const single = fanout.shared.length > 0 ? user.devices.get(parseJid(to).device) : undefined
+    if (fanout.shared.length > 0 && !single) return 404
+    const everybody = [...user.devices.values(), ...sender.user.devices.values()]
+    for (const target of single ? [single] : new Set(everybody)) {
+      if (target === sender) continue
+      this.#hand(target, userEnvelope(sender, target, user, fanout.node), fanout)
+    }
+    return undefined
+  }
+
+  #toGroup(sender: Device, to: string, fanout: Fanout): number | undefined {
+    const group = this.#findGroup(to)
+    if (!group) return 404
+    if (!group.maySend(sender.user)) return 403
+    const envelope = groupEnvelope(sender, group, fanout.node)
+    const only = fanout.node.attrs.participant
+    if (only !== undefined) {
+      const device = this.#directory.device(only)
+      if (device) this.#hand(device, envelope, fanout)
+      return device ? undefined : 404
+    }
+    for (const user of group.members()) {
+      for (const target of user.devices.values()) if (target !== sender) this.#hand(target, envelope, fanout)
+    }
+    return undefined
+  }
+
+  #hand(target: Device, envelope: Attributes, { node, plain, direct, shared }: Fanout): void {
+    const own = direct.get(target)
+    const sealed = [...(own ? [own] : []), ...shared]
+    const handedOn = allChildren(node).filter((one) => HANDED_ON.has(one.tag))
+    // Nothing for this device: the sender did not know it. A real server answers with a hash mismatch.
+    if (sealed.length === 0 && !plain && !child(node, 'unavailable')) return
+    target.deliver(stanza('message', envelope, [...sealed, ...handedOn]), plain)
+  }
+
+  #addressed(node: Stanza): Map<Device, Stanza> {
+    const result = new Map<Device, Stanza>()
+    for (const to of children(child(node, 'participants'), 'to')) {
+      const device = to.attrs.jid === undefined ? undefined : this.#directory.device(to.attrs.jid)
+      const sealed = child(to, 'enc')
+      if (device && sealed) result.set(device, sealed)
+    }
+    return result
+  }
+}
+
+function common(sender: Device, node: Stanza): Attributes {
+  const { id, type, edit, category } = node.attrs
+  return { id, type, edit, category, t: node.attrs.t ?? unixSeconds(), notify: sender.user.pushName }
+}
+
+function userEnvelope(sender: Device, target: Device, chat: User, node: Stanza): Attributes {
+  const lid = isLidJid(node.attrs.to ?? '')
+  const from = sender.user.jid(lid ? 'lid' : 'pn', sender.id)
+  const own = target.user === sender.user && node.attrs.category !== 'peer'
+  if (own) {
+    const recipient = withoutDevice(node.attrs.recipient ?? node.attrs.to ?? '')
+    const other = lid ? { peer_recipient_pn: chat.pnJid } : { peer_recipient_lid: chat.lidJid }
+    return { ...common(sender, node), from, recipient, ...other }
+  }
+  const other = lid ? { sender_pn: sender.user.pnJid } : { sender_lid: sender.user.lidJid }
+  return { ...common(sender, node), from, ...other }
+}
+
+function groupEnvelope(sender: Device, group: GroupMembership, node: Stanza): Attributes {
+  const participant = sender.user.jid(group.addressing, sender.id)
+  const other =
+    group.addressing === 'lid' ? { participant_pn: sender.user.pnJid } : { participant_lid: sender.user.lidJid }
+  return { ...common(sender, node), from: group.jid, participant, ...other, addressing_mode: group.addressing }
+}

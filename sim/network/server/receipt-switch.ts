@@ -1,0 +1,88 @@
+// Routes receipts, typing and presence between devices, and settles the books with what clients confirm.
+import { isGroupJid, isLidJid, parseJid } from '../wire/jid.ts'
+import { child, children, stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
+import type { CompanionDevice } from './companion-device.ts'
+import type { Directory } from './directory.ts'
+import type { Addressing, Device, User } from './user.ts'
+
+type Deps = {
+  directory: Directory
+  groupAddressing: (jid: string) => Addressing
+  /** A fault may lose a receipt on its way to us. */
+  isLost: (device: CompanionDevice, receipt: Stanza) => boolean
+}
+
+/** Receipts that say "I have it" and so take a message off the books. */
+const CONFIRMING = new Set([undefined, 'inactive', 'sender', 'peer_msg', 'read', 'read-self', 'played'])
+
+export function receiptIds(receipt: Stanza): string[] {
+  const rest = children(child(receipt, 'list'), 'item').map((item) => item.attrs.id)
+  return [receipt.attrs.id, ...rest].filter((id) => id !== undefined)
+}
+
+export class ReceiptSwitch {
+  readonly #directory: Directory
+  readonly #groupAddressing: (jid: string) => Addressing
+  readonly #isLost: Deps['isLost']
+
+  constructor({ directory, groupAddressing, isLost }: Deps) {
+    this.#directory = directory
+    this.#groupAddressing = groupAddressing
+    this.#isLost = isLost
+  }
+
+  fromCompanion(device: CompanionDevice, receipt: Stanza): void {
+    if (this.#isLost(device, receipt)) return
+    const { id, to, type, participant } = receipt.attrs
+    device.connection?.send(stanza('ack', { id, class: 'receipt', from: to, type, participant }))
+    if (CONFIRMING.has(type)) for (const one of receiptIds(receipt)) device.books.settle('message', one, 'receipt')
+    if (type === 'sender') return
+    this.forward(device, receipt)
+  }
+
+  /** Hands a receipt to the author of the message, as the author would see it. */
+  forward(from: Device, receipt: Stanza): void {
+    const { to = '', participant, type } = receipt.attrs
+    if (type === 'read-self') {
+      this.#toOwnDevices(from, receipt)
+      return
+    }
+    const author = isGroupJid(to) ? participant : to
+    const user = author === undefined ? undefined : this.#directory.find(author)
+    if (!user) return
+    const addressing = isGroupJid(to) ? this.#groupAddressing(to) : isLidJid(to) ? 'lid' : 'pn'
+    const sender = from.user.jid(addressing, from.id)
+    const seen: Attributes = isGroupJid(to) ? { from: to, participant: sender } : { from: sender }
+    const shownType = type === 'inactive' ? undefined : type
+    const node = stanza(
+      'receipt',
+      { id: receipt.attrs.id, type: shownType, t: receipt.attrs.t ?? unixSeconds(), ...seen },
+      Array.isArray(receipt.content) ? receipt.content : undefined,
+    )
+    // A request to send again concerns the device that sent; everything else all devices of the author.
+    const only = type === 'retry' ? user.devices.get(parseJid(author ?? to).device) : undefined
+    for (const device of only ? [only] : user.devices.values()) if (device !== from) device.deliver(node)
+  }
+
+  /** Typing is heard only by those who are there: companions that are available, and simulated devices. */
+  chatstate(from: Device, to: string, state: Stanza, members: Iterable<User> | undefined): void {
+    const addressing = members ? this.#groupAddressing(to) : isLidJid(to) ? 'lid' : 'pn'
+    const sender = from.user.jid(addressing, from.id)
+    const attributes = members ? { from: to, participant: sender } : { from: sender }
+    const user = this.#directory.find(to)
+    for (const one of members ?? (user ? [user] : [])) {
+      if (one === from.user) continue
+      for (const device of one.devices.values()) device.deliver(stanza('chatstate', attributes, [state]))
+    }
+  }
+
+  #toOwnDevices(from: Device, receipt: Stanza): void {
+    const { id, to, participant } = receipt.attrs
+    const own = from.user.jid(isLidJid(to ?? '') ? 'lid' : 'pn')
+    const group = to !== undefined && isGroupJid(to)
+    const attributes = group ? { from: to, participant: own } : { from: own, recipient: to, participant }
+    const content = Array.isArray(receipt.content) ? receipt.content : undefined
+    const node = stanza('receipt', { id, type: 'read-self', t: unixSeconds(), ...attributes }, content)
+    for (const device of from.user.devices.values()) if (device !== from) device.deliver(node)
+  }
+}

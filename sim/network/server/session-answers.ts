@@ -1,0 +1,115 @@
+// Default answers to the queries every session asks: keep-alive, activity, settings, properties.
+import { child, children, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
+import type { CompanionDevice } from './companion-device.ts'
+import { IqError, type IqTable } from './iq-router.ts'
+
+type Deps = {
+  onActive: (device: CompanionDevice) => void
+  onRemoveCompanion: (device: CompanionDevice) => void
+}
+
+const PRIVACY: Record<string, string> = {
+  readreceipts: 'all',
+  profile: 'all',
+  status: 'all',
+  online: 'all',
+  last: 'all',
+  groupadd: 'all',
+  calladd: 'all',
+  messages: 'all',
+}
+
+export function sessionAnswers({ onActive, onRemoveCompanion }: Deps): IqTable {
+  const privacy = new WeakMap<CompanionDevice, Record<string, string>>()
+  const blocked = new WeakMap<CompanionDevice, Set<string>>()
+  const privacyOf = (device: CompanionDevice): Record<string, string> => privacy.get(device) ?? { ...PRIVACY }
+  return {
+    'w:p get ping': () => [],
+    'passive set active': ({ device }) => {
+      // The result must be on the wire before what waited for the client.
+      setImmediate(onActive, device)
+      return []
+    },
+    'passive set passive': () => [],
+    'md set remove-companion-device': ({ device }) => {
+      setImmediate(onRemoveCompanion, device)
+      return []
+    },
+    'urn:xmpp:whatsapp:dirty set clean': () => [],
+    'abt get props': () => [
+      stanza('props', { protocol: '1', hash: 'simulated', ab_key: 'simulated', refresh: '86400' }),
+    ],
+    'w:stats add': () => [],
+    'blocklist get': ({ device }) => [
+      stanza(
+        'list',
+        {},
+        [...(blocked.get(device) ?? [])].map((jid) => stanza('item', { jid })),
+      ),
+    ],
+    'blocklist set item': ({ device, content }) => {
+      const list = blocked.get(device) ?? new Set()
+      const { jid, action } = content?.attrs ?? {}
+      if (jid === undefined) throw new IqError(400, 'bad-request')
+      if (action === 'block') list.add(jid)
+      else list.delete(jid)
+      blocked.set(device, list)
+      return []
+    },
+    'privacy get privacy': ({ device }) => [privacyNode(privacyOf(device))],
+    'privacy set privacy': ({ device, content }) => {
+      const settings = privacyOf(device)
+      for (const { attrs } of children(content, 'category')) {
+        if (attrs['name'] !== undefined && attrs['value'] !== undefined) settings[attrs['name']] = attrs['value']
+      }
+      privacy.set(device, settings)
+      return [privacyNode(settings)]
+    },
+    'privacy set tokens': () => [],
+    'disappearing_mode set disappearing_mode': () => [],
+    'status set status': ({ device, content }) => {
+      const about = content?.content
+      if (about !== undefined && !Array.isArray(about)) device.user.about = Buffer.from(about).toString()
+      return []
+    },
+    'w:biz get business_profile': () => [stanza('business_profile', { v: '244' })],
+    'w:mex get query': ({ content }) => [stanza('result', {}, mexResult(content))],
+  }
+}
+
+function privacyNode(settings: Record<string, string>): Stanza {
+  return stanza(
+    'privacy',
+    {},
+    Object.entries(settings).map(([name, value]) => stanza('category', { name, value })),
+  )
+}
+
+/** Restrictions are asked for after a refused message; this network never has one beyond the refusal itself. */
+function mexResult(query: Stanza | undefined): Buffer {
+  const data = {
+    xwa2_fetch_account_reachout_timelock: { is_active: false, enforcement_type: 'DEFAULT' },
+    xwa2_message_capping_info: null,
+  }
+  return Buffer.from(JSON.stringify({ data, query_id: query?.attrs['query_id'] }))
+}
+
+/** What follows a login, before anything else. */
+export function welcome(device: CompanionDevice, routingInfo: Buffer): Stanza[] {
+  const routing = stanza('edge_routing', {}, [stanza('routing_info', {}, routingInfo)])
+  return [
+    stanza('success', {
+      t: unixSeconds(),
+      lid: device.user.jid('lid', device.id),
+      props: '27',
+      companion_enc_static: '',
+      location: 'sim',
+      display_name: device.user.pushName,
+    }),
+    stanza('ib', { from: 's.whatsapp.net' }, [routing]),
+  ]
+}
+
+export function isOfflineBatchRequest(node: Stanza): boolean {
+  return child(node, 'offline_batch') !== undefined
+}

@@ -1,0 +1,58 @@
+// A bounded record of stanzas both ways, and of everything the simulator did not understand.
+import { Journal } from '../journal.ts'
+import { describeStanza, type Stanza } from '../wire/stanza.ts'
+
+export type LoggedStanza = {
+  at: number
+  account: string | undefined
+  direction: 'in' | 'out'
+  tag: string
+  attrs: Record<string, string>
+  text: string
+}
+
+export class StanzaLog {
+  readonly #limit: number
+  readonly #entries: Journal<LoggedStanza>
+  #problems: string[] = []
+
+  constructor(limit: number) {
+    this.#limit = limit
+    this.#entries = new Journal('the stanza log', (one) => `${one.direction} ${one.text.slice(0, 200)}`, limit)
+  }
+
+  record(direction: 'in' | 'out', account: string | undefined, node: Stanza): void {
+    if (this.#limit === 0) return
+    const { tag, attrs } = node
+    this.#entries.add({ at: Date.now(), account, direction, tag, attrs, text: describeStanza(node) })
+  }
+
+  find(filter: { account?: string | undefined; tag?: string | undefined }): LoggedStanza[] {
+    return this.#entries.entries.filter(
+      (one) =>
+        (filter.account === undefined || one.account === filter.account) &&
+        (filter.tag === undefined || one.tag === filter.tag),
+    )
+  }
+
+  /** The first stanza from a client that matches, one already here included. */
+  waitFor(tag: string, matches: (one: LoggedStanza) => boolean, timeoutMs?: number): Promise<LoggedStanza> {
+    const isIt = (one: LoggedStanza): boolean => one.direction === 'in' && one.tag === tag && matches(one)
+    return this.#entries.waitFor(`<${tag}> from a client`, isIt, timeoutMs)
+  }
+
+  complain(problem: string): void {
+    this.#problems.push(problem)
+  }
+
+  get problems(): readonly string[] {
+    return this.#problems
+  }
+
+  /** For a test that provoked them on purpose. */
+  takeProblems(): string[] {
+    const taken = this.#problems
+    this.#problems = []
+    return taken
+  }
+}

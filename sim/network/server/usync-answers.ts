@@ -1,0 +1,39 @@
+// Default answer to user sync: who is on the network, with which devices and which LID.
+import { child, children, stanza, textOf, type Stanza } from '../wire/stanza.ts'
+import { withoutDevice } from '../wire/jid.ts'
+import type { Directory } from './directory.ts'
+import type { IqTable } from './iq-router.ts'
+import type { User } from './user.ts'
+
+export function usyncAnswers(directory: Directory): IqTable {
+  return {
+    'usync get usync': ({ content }) => {
+      const asked = new Set((child(content, 'query')?.content as Stanza[] | undefined)?.map((one) => one.tag))
+      const users = children(child(content, 'list'), 'user').map((one) => answerUser(directory, asked, one))
+      const attributes = { sid: content?.attrs['sid'], mode: 'query', index: '0', last: 'true' }
+      return [stanza('usync', attributes, [stanza('list', {}, users)])]
+    },
+  }
+}
+
+function answerUser(directory: Directory, asked: Set<string>, query: Stanza): Stanza {
+  const phone = textOf(child(query, 'contact'))?.replace(/\D/g, '')
+  const address = query.attrs['jid'] ?? phone ?? ''
+  const user = address === '' ? undefined : directory.find(address)
+  const jid =
+    query.attrs['jid'] === undefined ? (user?.pnJid ?? `${phone ?? ''}@s.whatsapp.net`) : withoutDevice(address)
+  const parts: Stanza[] = []
+  if (asked.has('contact')) parts.push(stanza('contact', { type: user ? 'in' : 'out' }))
+  if (asked.has('devices')) parts.push(stanza('devices', {}, [stanza('device-list', {}, deviceNodes(user))]))
+  // The client stores `lid` beside the address it asked with, so the value is only right for a phone number.
+  if (asked.has('lid') && user && !jid.endsWith('@lid')) parts.push(stanza('lid', { val: user.lidJid }))
+  if (asked.has('status')) parts.push(stanza('status', { t: '0' }, Buffer.from(user?.about ?? '')))
+  if (asked.has('disappearing_mode')) parts.push(stanza('disappearing_mode', { duration: '0', t: '0' }))
+  return stanza('user', { jid }, parts)
+}
+
+function deviceNodes(user: User | undefined): Stanza[] {
+  return [...(user?.devices.keys() ?? [])].map((id) =>
+    stanza('device', id === 0 ? { id: '0' } : { id: String(id), 'key-index': String(id) }),
+  )
+}

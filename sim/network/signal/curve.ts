@@ -1,0 +1,91 @@
+// Curve25519 key pairs that both agree on secrets and sign, on node's native primitives.
+//
+// The signature scheme of the protocol (XEdDSA) signs with an agreement key. Going the other way round is native and
+// fast: every key starts as an Ed25519 seed, whose scalar is also a valid X25519 private key of the same point.
+import { createHash, createPrivateKey, createPublicKey, diffieHellman, sign, verify, type KeyObject } from 'node:crypto'
+
+const X25519_PRIVATE = Buffer.from('302e020100300506032b656e04220420', 'hex')
+const X25519_PUBLIC = Buffer.from('302a300506032b656e032100', 'hex')
+const ED25519_PRIVATE = Buffer.from('302e020100300506032b657004220420', 'hex')
+const ED25519_PUBLIC = Buffer.from('302a300506032b6570032100', 'hex')
+const PRIME = 2n ** 255n - 19n
+
+const privateKeyOf = (prefix: Buffer, raw: Buffer): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([prefix, raw]), format: 'der', type: 'pkcs8' })
+const publicKeyOf = (prefix: Buffer, raw: Uint8Array): KeyObject =>
+  createPublicKey({ key: Buffer.concat([prefix, raw]), format: 'der', type: 'spki' })
+const rawPublic = (key: KeyObject): Buffer => createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32)
+
+export class KeyPair {
+  readonly publicKey: Buffer
+  /** The X25519 scalar, as the client library stores private keys. */
+  readonly privateKey: Buffer
+  readonly #seed: Buffer
+  readonly #agreement: KeyObject
+  #signing: { key: KeyObject; signBit: number } | undefined
+
+  constructor(seed: Buffer) {
+    this.#seed = seed
+    const scalar = createHash('sha512').update(seed).digest().subarray(0, 32)
+    scalar[0] = (scalar[0] ?? 0) & 248
+    scalar[31] = ((scalar[31] ?? 0) & 127) | 64
+    this.privateKey = scalar
+    this.#agreement = privateKeyOf(X25519_PRIVATE, scalar)
+    this.publicKey = rawPublic(this.#agreement)
+  }
+
+  /** The public key with its type byte, the form that goes inside Signal messages. */
+  get typedPublicKey(): Buffer {
+    return typed(this.publicKey)
+  }
+
+  agree(theirs: Uint8Array): Buffer {
+    return diffieHellman({ privateKey: this.#agreement, publicKey: publicKeyOf(X25519_PUBLIC, untyped(theirs)) })
+  }
+
+  sign(message: Uint8Array): Buffer {
+    this.#signing ??= signingKey(this.#seed)
+    const signature = sign(null, message, this.#signing.key)
+    signature[63] = (signature[63] ?? 0) | this.#signing.signBit
+    return signature
+  }
+}
+
+function signingKey(seed: Buffer): { key: KeyObject; signBit: number } {
+  const key = privateKeyOf(ED25519_PRIVATE, seed)
+  return { key, signBit: (rawPublic(key)[31] ?? 0) & 128 }
+}
+
+export function typed(key: Uint8Array): Buffer {
+  return key.length === 33 ? Buffer.from(key) : Buffer.concat([Buffer.from([5]), key])
+}
+
+export function untyped(key: Uint8Array): Buffer {
+  return Buffer.from(key.length === 33 ? key.subarray(1) : key)
+}
+
+export function verifySignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  const plain = Buffer.from(signature)
+  const signBit = (plain[63] ?? 0) & 128
+  plain[63] = (plain[63] ?? 0) & 127
+  const point = edwardsPoint(untyped(publicKey))
+  point[31] = (point[31] ?? 0) | signBit
+  return verify(null, message, publicKeyOf(ED25519_PUBLIC, point), plain)
+}
+
+/** y = (u - 1) / (u + 1): the same point on the curve that Ed25519 uses. */
+function edwardsPoint(montgomery: Buffer): Buffer {
+  const u = BigInt(`0x${Buffer.from(montgomery).reverse().toString('hex')}`) % PRIME
+  const y = ((u - 1n + PRIME) * power(u + 1n, PRIME - 2n)) % PRIME
+  return Buffer.from(y.toString(16).padStart(64, '0'), 'hex').reverse()
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n
+  let square = base % PRIME
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % PRIME
+    square = (square * square) % PRIME
+  }
+  return result
+}

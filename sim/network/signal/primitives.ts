@@ -1,0 +1,60 @@
+// The symmetric steps of the Signal protocol: key derivation, message encryption, chain steps.
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
+
+export function derive(secret: Uint8Array, salt: Uint8Array, info: string, length: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, salt, info, length))
+}
+
+export function hmac(key: Uint8Array, data: Uint8Array): Buffer {
+  return createHmac('sha256', key).update(data).digest()
+}
+
+export function encryptCbc(key: Uint8Array, iv: Uint8Array, plain: Uint8Array): Buffer {
+  const cipher = createCipheriv('aes-256-cbc', key, iv)
+  return Buffer.concat([cipher.update(plain), cipher.final()])
+}
+
+export function decryptCbc(key: Uint8Array, iv: Uint8Array, sealed: Uint8Array): Buffer {
+  const cipher = createDecipheriv('aes-256-cbc', key, iv)
+  return Buffer.concat([cipher.update(sealed), cipher.final()])
+}
+
+/** A chain hands out one key per message and forgets how to make the earlier ones. */
+export class Chain {
+  key: Buffer
+  next: number
+  readonly skipped = new Map<number, Buffer>()
+
+  constructor(key: Buffer, next = 0) {
+    this.key = key
+    this.next = next
+  }
+
+  clone(): Chain {
+    const copy = new Chain(this.key, this.next)
+    for (const [index, key] of this.skipped) copy.skipped.set(index, key)
+    return copy
+  }
+
+  step(): { index: number; key: Buffer } {
+    const key = hmac(this.key, Buffer.from([1]))
+    this.key = hmac(this.key, Buffer.from([2]))
+    return { index: this.next++, key }
+  }
+
+  /** The key of one message, keeping those of messages overtaken on the way. */
+  take(index: number): Buffer {
+    const kept = this.skipped.get(index)
+    if (kept) {
+      this.skipped.delete(index)
+      return kept
+    }
+    if (index < this.next) throw new Error(`message ${index} of this chain was already opened`)
+    if (index - this.next > 2000) throw new Error('more than 2000 messages ahead')
+    while (this.next < index) {
+      const { index: passed, key } = this.step()
+      this.skipped.set(passed, key)
+    }
+    return this.step().key
+  }
+}

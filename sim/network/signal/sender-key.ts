@@ -1,0 +1,71 @@
+// Sender keys: one chain per author and group, announced once and then used for everybody.
+import type { SeededRandom } from '../seeded-random.ts'
+import { KeyPair, verifySignature } from './curve.ts'
+import { Chain, decryptCbc, derive, encryptCbc } from './primitives.ts'
+import { Fields, writeFields } from './protobuf.ts'
+
+const VERSION = Buffer.from([0x33])
+
+function messageKeys(seed: Buffer): { iv: Buffer; key: Buffer } {
+  const keys = derive(seed, Buffer.alloc(32), 'WhisperGroup', 48)
+  return { iv: keys.subarray(0, 16), key: keys.subarray(16, 48) }
+}
+
+/** The author's side. */
+export class OwnSenderKey {
+  readonly id: number
+  readonly #chain: Chain
+  readonly #signing: KeyPair
+
+  constructor(random: SeededRandom) {
+    this.id = random.below(2 ** 31)
+    this.#chain = new Chain(random.bytes(32))
+    this.#signing = new KeyPair(random.bytes(32))
+  }
+
+  /** What a member needs to open everything from here on. */
+  distribution(): Buffer {
+    const fields = writeFields([
+      [1, this.id],
+      [2, this.#chain.next],
+      [3, this.#chain.key],
+      [4, this.#signing.typedPublicKey],
+    ])
+    return Buffer.concat([VERSION, fields])
+  }
+
+  encrypt(plain: Uint8Array): Buffer {
+    const { index, key: seed } = this.#chain.step()
+    const { iv, key } = messageKeys(seed)
+    const fields = writeFields([
+      [1, this.id],
+      [2, index],
+      [3, encryptCbc(key, iv, plain)],
+    ])
+    const signed = Buffer.concat([VERSION, fields])
+    return Buffer.concat([signed, this.#signing.sign(signed)])
+  }
+}
+
+/** The reader's side: every key an author has announced in a group. */
+export class KnownSenderKeys {
+  readonly #keys = new Map<number, { chain: Chain; signingKey: Buffer }>()
+
+  learn(distribution: Uint8Array): void {
+    const fields = new Fields(distribution.subarray(1))
+    const id = fields.number(1) ?? 0
+    // The same key may be announced again at a later point; the earlier start opens more.
+    if (this.#keys.has(id)) return
+    this.#keys.set(id, { chain: new Chain(fields.bytes(3), fields.number(2) ?? 0), signingKey: fields.bytes(4) })
+  }
+
+  decrypt(body: Uint8Array): Buffer {
+    const signed = body.subarray(0, -64)
+    const fields = new Fields(signed.subarray(1))
+    const known = this.#keys.get(fields.number(1) ?? 0)
+    if (!known) throw new Error('no sender key for this message')
+    if (!verifySignature(known.signingKey, signed, body.subarray(-64))) throw new Error('bad sender key signature')
+    const { iv, key } = messageKeys(known.chain.take(fields.number(2) ?? 0))
+    return decryptCbc(key, iv, fields.bytes(3))
+  }
+}

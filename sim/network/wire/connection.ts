@@ -1,0 +1,134 @@
+// One client's WebSocket: handshake, then stanzas in order both ways.
+//
+// Modes: `handshaking` until the client has shown its login payload; `open` while stanzas flow; `silent` when a fault
+// makes us neither read nor write while the socket stays up; `closed` for good.
+import type { WebSocket } from 'ws'
+import { decodeBinaryNode, encodeBinaryNode, proto } from '../library.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import { frame, FrameReader } from './frame-reader.ts'
+import { NoiseResponder, type NoiseTransport } from './noise-responder.ts'
+import type { ServerIdentity } from './server-identity.ts'
+import { stanza, type Stanza } from './stanza.ts'
+
+export type LoginPayload = { payload: proto.ClientPayload; noiseKey: Buffer }
+export type ConnectionEvents = {
+  onLogin(connection: Connection, login: LoginPayload): void
+  onStanza(connection: Connection, node: Stanza): void | Promise<void>
+  onSent(connection: Connection, node: Stanza): void
+  onClosed(connection: Connection): void
+  onError(connection: Connection, error: unknown): void
+}
+type Deps = { socket: WebSocket; identity: ServerIdentity; random: SeededRandom; events: ConnectionEvents }
+type Mode = 'handshaking' | 'open' | 'silent' | 'closed'
+
+export class Connection {
+  readonly #socket: WebSocket
+  readonly #events: ConnectionEvents
+  readonly #noise: NoiseResponder
+  readonly #reader = new FrameReader()
+  readonly closed: Promise<void>
+  #transport: NoiseTransport | undefined
+  #mode: Mode = 'handshaking'
+  #work: Promise<void> = Promise.resolve()
+  #held: Stanza[] | undefined
+  /** Milliseconds every stanza to this client is held back. */
+  delayMs = 0
+
+  constructor({ socket, identity, random, events }: Deps) {
+    this.#socket = socket
+    this.#events = events
+    this.#noise = new NoiseResponder(identity, random)
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.#mode = 'closed'
+        events.onClosed(this)
+        resolve()
+      })
+    })
+    socket.on('error', (error) => {
+      events.onError(this, error)
+    })
+    socket.on('message', (data) => {
+      if (this.#mode === 'silent') return
+      for (const one of this.#reader.push(data as Buffer)) this.#enqueue(one)
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#mode === 'open' || this.#mode === 'silent'
+  }
+
+  send(node: Stanza): void {
+    if (this.#mode !== 'open') return
+    if (this.delayMs > 0 || this.#held) this.#hold(node)
+    else this.#write(node)
+  }
+
+  /** Says goodbye with a stream error and ends the stream. */
+  end(error?: Stanza): void {
+    if (error) this.send(error)
+    this.send(stanza('xmlstreamend'))
+    this.#socket.close()
+  }
+
+  /** The TCP connection is gone without a word. */
+  drop(): void {
+    this.#socket.terminate()
+  }
+
+  /** Half-open: the socket lives, nobody listens and nobody talks. */
+  goSilent(): void {
+    if (this.#mode === 'open') this.#mode = 'silent'
+  }
+
+  #enqueue(data: Buffer): void {
+    this.#work = this.#work
+      .then(() => this.#receive(data))
+      .catch((error: unknown) => {
+        this.#events.onError(this, error)
+        this.drop()
+      })
+  }
+
+  async #receive(data: Buffer): Promise<void> {
+    if (this.#mode === 'closed') return
+    if (this.#transport) {
+      await this.#events.onStanza(this, await decodeBinaryNode(this.#transport.open(data)))
+      return
+    }
+    const message = proto.HandshakeMessage.decode(data)
+    if (message.clientHello?.ephemeral) {
+      const serverHello = this.#noise.hello(message.clientHello.ephemeral)
+      this.#socket.send(frame(proto.HandshakeMessage.encode({ serverHello }).finish()))
+      return
+    }
+    const finish = message.clientFinish
+    if (!finish?.static || !finish.payload) throw new Error('the handshake message is neither hello nor finish')
+    const { clientStatic, payload, transport } = this.#noise.finish({ static: finish.static, payload: finish.payload })
+    this.#transport = transport
+    this.#mode = 'open'
+    this.#events.onLogin(this, { payload: proto.ClientPayload.decode(payload), noiseKey: clientStatic })
+  }
+
+  #write(node: Stanza): void {
+    if (!this.#transport || this.#socket.readyState !== this.#socket.OPEN) return
+    this.#socket.send(frame(this.#transport.seal(encodeBinaryNode(node))))
+    this.#events.onSent(this, node)
+  }
+
+  #hold(node: Stanza): void {
+    if (this.#held) {
+      this.#held.push(node)
+      return
+    }
+    const held = [node]
+    this.#held = held
+    const timer = setTimeout(() => {
+      this.#held = undefined
+      for (const one of held) if (this.#mode === 'open') this.#write(one)
+    }, this.delayMs)
+    this.#socket.once('close', () => {
+      clearTimeout(timer)
+    })
+  }
+}

@@ -1,0 +1,31 @@
+// Addresses on the network: user, optional device, server; parsed and formatted in one place.
+export const PHONE_SERVER = 's.whatsapp.net'
+export const LID_SERVER = 'lid'
+export const GROUP_SERVER = 'g.us'
+
+export type Jid = { user: string; device: number; server: string }
+
+export function formatJid(user: string, server: string, device = 0): string {
+  return device === 0 ? `${user}@${server}` : `${user}:${device}@${server}`
+}
+
+export function parseJid(jid: string): Jid {
+  const at = jid.indexOf('@')
+  if (at < 0) throw new Error(`not an address: "${jid}"`)
+  const [user = '', device = '0'] = jid.slice(0, at).split(':')
+  return { user, device: Number(device), server: jid.slice(at + 1) }
+}
+
+export function isGroupJid(jid: string): boolean {
+  return jid.endsWith(`@${GROUP_SERVER}`)
+}
+
+export function isLidJid(jid: string): boolean {
+  return jid.endsWith(`@${LID_SERVER}`)
+}
+
+/** The same user without a device. */
+export function withoutDevice(jid: string): string {
+  const { user, server } = parseJid(jid)
+  return formatJid(user, server)
+}

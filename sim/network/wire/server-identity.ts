@@ -1,0 +1,41 @@
+// The server's static key and the certificate chain that vouches for it: root key → intermediate → leaf.
+import { proto } from '../library.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import { KeyPair } from '../signal/curve.ts'
+
+const NEVER = 4_000_000_000
+
+export class ServerIdentity {
+  readonly staticKey: KeyPair
+  readonly certificate: Buffer
+  /** What a client must trust: the public part of the root. */
+  readonly rootKey: Buffer
+
+  constructor(random: SeededRandom) {
+    const root = new KeyPair(random.bytes(32))
+    const intermediate = new KeyPair(random.bytes(32))
+    this.staticKey = new KeyPair(random.bytes(32))
+    this.rootKey = root.publicKey
+    this.certificate = Buffer.from(
+      proto.CertChain.encode({
+        intermediate: certify(root, { serial: 1, issuerSerial: 0, key: intermediate.publicKey }),
+        leaf: certify(intermediate, { serial: 2, issuerSerial: 1, key: this.staticKey.publicKey }),
+      }).finish(),
+    )
+  }
+}
+
+function certify(
+  issuer: KeyPair,
+  subject: { serial: number; issuerSerial: number; key: Buffer },
+): {
+  details: Uint8Array
+  signature: Uint8Array
+} {
+  const details = proto.CertChain.NoiseCertificate.Details.encode({
+    ...subject,
+    notBefore: 0,
+    notAfter: NEVER,
+  }).finish()
+  return { details, signature: issuer.sign(details) }
+}

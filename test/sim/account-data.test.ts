@@ -1,0 +1,93 @@
+// Cross-check of account data: the address book, later changes to it, and history at pairing and on demand.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { proto } from 'baileys'
+import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { memoryAuth } from './harness/memory-auth.ts'
+import { Stage } from './harness/stage.ts'
+import { TestClient, textOf } from './harness/test-client.ts'
+
+/** The client checks every sum and signature of app state only when told to. */
+const CHECKED = { appStateMacVerification: { patch: true, snapshot: true } }
+
+test('a newly paired client is given saved names, the own name and the recent history', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account({ phone: '5511999990001', name: 'Ana' })
+  const bob = network.person({ phone: '5511888880001', pushName: 'Bob' })
+  const group = network.group('Team', bob, [phone])
+  phone.saveContact(bob, 'Bob Builder')
+  phone.archive.add(bob.user, { text: 'long ago', from: bob.user, at: 1_700_000_000 })
+  phone.archive.add(bob.user, { text: 'answered', at: 1_700_000_100 })
+  phone.archive.add(group, { text: 'in the team', from: bob.user, at: 1_700_000_200 })
+  const auth = memoryAuth()
+  {
+    await using client = new TestClient(network, auth)
+    await phone.scan(await client.qr())
+    await client.closedWith()
+  }
+  await using client = new TestClient(network, auth, CHECKED)
+  const history = await client.event('messaging-history.set', 'the history', (one) => one.messages.length > 0)
+  const texts = history.messages.map((one) => `${one.key.fromMe ? 'me' : 'them'}: ${textOf(one) ?? ''}`)
+  assert.deepEqual(texts.sort(), ['me: answered', 'them: in the team', 'them: long ago'])
+  assert.ok(history.chats.some((one) => one.id === group.jid && one.name === 'Team'))
+  // While history is still buffered the client merges the contact into it; else it emits it by itself.
+  const contacts = await client.events.waitFor('the saved name', ({ name, data }) => {
+    const all = name === 'contacts.upsert' ? data : name === 'messaging-history.set' ? data.contacts : []
+    return all.some((one) => one.name === 'Bob Builder' && one.lid === bob.user.lidJid)
+  })
+  assert.ok(contacts)
+  await client.event(
+    'messaging-history.status',
+    'complete',
+    (one) => one.status === 'complete' && one.syncType === proto.HistorySync.HistorySyncType.RECENT,
+  )
+  assert.equal(auth.creds.me?.name, 'Ana')
+  assert.equal(auth.creds.accountSyncCounter, 1)
+  bob.text(phone, 'live')
+  await client.textMessage('live')
+})
+
+test('a name saved, changed or removed later reaches the client', async () => {
+  await using stage = await Stage.open()
+  const { phone, bob, client } = stage
+  for (const name of ['Bobby', 'Robert']) {
+    phone.saveContact(bob, name)
+    await client.event('contacts.upsert', name, (all) => all.some((one) => one.name === name))
+  }
+})
+
+test('what the client changes in app state is understood by the phone', async () => {
+  await using stage = await Stage.open()
+  const { phone, bob, client } = stage
+  phone.saveContact(bob, 'Bob')
+  await client.event('contacts.upsert', 'the saved name', (all) => all.some((one) => one.name === 'Bob'))
+  await client.socket.chatModify({ mute: 1_900_000_000_000 }, bob.user.pnJid)
+  const change = await phone.appState.changes.waitFor('the mute', (one) => one.index[0] === 'mute')
+  assert.equal(change.action.muteAction?.muted, true)
+  await client.socket.addOrEditContact(bob.user.pnJid, { fullName: 'Bob by client' })
+  const saved = await phone.appState.changes.waitFor('the contact', (one) => one.index[0] === 'contact')
+  assert.equal(saved.action.contactAction?.fullName, 'Bob by client')
+  phone.saveContact(bob, 'Bob by phone')
+  await client.event('contacts.upsert', 'the later name', (all) => all.some((one) => one.name === 'Bob by phone'))
+})
+
+test('older history is handed out on demand, from the message the client names', async () => {
+  await using stage = await Stage.open()
+  const { phone, bob, client } = stage
+  const ids = Array.from({ length: 10 }, (_, n) =>
+    phone.archive.add(bob.user, { text: `old ${n}`, from: bob.user, at: 1_700_000_000 + n }),
+  )
+  const key = { remoteJid: bob.user.pnJid, fromMe: false, id: ids[6] ?? '' }
+  const requestId = await client.socket.fetchMessageHistory(4, key, 1_700_000_006)
+  const history = await client.event('messaging-history.set', 'the older messages', (one) => one.messages.length > 0)
+  assert.equal(history.peerDataRequestSessionId, requestId)
+  assert.deepEqual(history.messages.map(textOf), ['old 5', 'old 4', 'old 3', 'old 2'])
+})
+
+test('the phone hands over a message that the client only got a placeholder for', async () => {
+  await using stage = await Stage.open()
+  const { phone, bob, client } = stage
+  const id = phone.archive.add(bob.user, { text: 'the real text', from: bob.user, at: 1_700_000_000 })
+  await client.socket.requestPlaceholderResend({ remoteJid: bob.user.pnJid, fromMe: false, id })
+  await client.textMessage('the real text')
+})

@@ -1,0 +1,168 @@
+// Cross-check of the stand-alone simulator: a process of its own, driven only over its control API.
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { test } from 'node:test'
+import { BufferJSON, downloadMediaMessage } from 'baileys'
+import { readQr } from '../../sim/control/read-qr.ts'
+import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
+import { QR_PICTURE, QR_TEXT } from './harness/qr-picture.ts'
+import { TestClient } from './harness/test-client.ts'
+
+type Started = { network: { url: string; root_key: string; ca_file: string }; control: { url: string } }
+type Json = Record<string, unknown>
+
+class SimProcess {
+  readonly #child: ChildProcess
+  readonly started: Started
+  readonly network: { url: string; rootKey: Buffer }
+
+  private constructor(child: ChildProcess, started: Started) {
+    this.#child = child
+    this.started = started
+    this.network = { url: started.network.url, rootKey: Buffer.from(started.network.root_key, 'hex') }
+  }
+
+  static async start(): Promise<SimProcess> {
+    const child = spawn(process.execPath, ['sim/cli.ts', '--seed', 'control'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+    const started = JSON.parse(line) as Started
+    setDefaultCACertificates([...getCACertificates('default'), await readFile(started.network.ca_file, 'utf8')])
+    return new SimProcess(child, started)
+  }
+
+  async call(method: string, path: string, body?: Json): Promise<{ status: number; json: Json }> {
+    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) }
+    const response = await fetch(this.started.control.url + path, init)
+    return { status: response.status, json: JSON.parse(await response.text(), BufferJSON.reviver) as Json }
+  }
+
+  async post(path: string, body: Json = {}): Promise<Json> {
+    const { status, json } = await this.call('POST', path, body)
+    assert.equal(status, 200, JSON.stringify(json))
+    return json
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null) return
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    assert.deepEqual(await ended, [0, null])
+  }
+}
+
+async function linkedClient(sim: SimProcess, phone: string): Promise<TestClient> {
+  const { credentials } = await sim.post('/accounts', { phone, name: 'Ana', linked: true })
+  return TestClient.online(sim.network, memoryAuth(credentials as Parameters<typeof memoryAuth>[0]))
+}
+
+test('the stand-alone simulator pairs the client by QR text and by code, shows it and unlinks it', async () => {
+  await using sim = await SimProcess.start()
+  for (const [phone, how] of [
+    ['5511999990001', 'scan'],
+    ['5511999990002', 'link'],
+  ] as const) {
+    await sim.post('/accounts', { phone, name: 'Ana' })
+    const auth: MemoryAuth = memoryAuth()
+    {
+      await using client = new TestClient(sim.network, auth)
+      const qr = await client.qr()
+      if (how === 'scan') await sim.post(`/accounts/${phone}/scan`, { qr })
+      else await sim.post(`/accounts/${phone}/link`, { code: await client.socket.requestPairingCode(phone) })
+      assert.equal(await client.closedWith(), 515)
+    }
+    await using client = await TestClient.online(sim.network, auth)
+    const { json } = await sim.call('GET', `/accounts/${phone}`)
+    assert.equal(json.connected, true)
+    await sim.post(`/accounts/${phone}/unlink`)
+    assert.equal(await client.closedWith(), 401)
+  }
+})
+
+test('people write, react, edit, call and read over the control API', async () => {
+  await using sim = await SimProcess.start()
+  await using client = await linkedClient(sim, '5511999990001')
+  const bob = '/people/5511888880001'
+  await sim.post('/people', { phone: '5511888880001', push_name: 'Bob', saved_as: 'Bobby' })
+  await client.event('contacts.upsert', 'the saved name', (all) => all.some((one) => one.name === 'Bobby'))
+  const { id } = await sim.post(`${bob}/send`, { to: '5511999990001', kind: 'text', text: 'hello' })
+  assert.equal((await client.textMessage('hello')).key.id, id)
+  await sim.post(`${bob}/edit`, { message_id: id, text: 'hello!' })
+  await client.event('messages.update', 'the edit', (all) => all.some((one) => one.key.id === id))
+  const media = { base64: Buffer.from('a picture').toString('base64') }
+  await sim.post(`${bob}/send`, { to: '5511999990001', kind: 'image', media, text: 'look' })
+  const image = await client.message('the image', (one) => Boolean(one.message?.imageMessage))
+  assert.equal((await downloadMediaMessage(image, 'buffer', {})).toString(), 'a picture')
+  const sent = await client.socket.sendMessage('5511888880001@s.whatsapp.net', { text: 'good morning' })
+  const { json } = await sim.call('GET', `${bob}/messages?after=0&wait_ms=5000`)
+  const [message] = json.messages as Json[]
+  assert.deepEqual([message?.id, message?.text, message?.from], [sent?.key.id, 'good morning', '5511999990001'])
+  await sim.post(`${bob}/react`, { message_id: sent?.key.id, emoji: '👍' })
+  await client.event('messages.reaction', 'the thumb')
+  await sim.post(`${bob}/receipt`, { message_id: sent?.key.id, type: 'read' })
+  await client.event('messages.update', 'read', (all) => all.some((one) => one.key.id === sent?.key.id))
+  await sim.post(`${bob}/typing`, { to: '5511999990001' })
+  await client.event('presence.update', 'typing')
+  await sim.post(`${bob}/call`, { to: '5511999990001', video: true })
+  await client.event('call', 'the call', (calls) => calls.some((one) => one.isVideo === true))
+  await sim.post(`${bob}/revoke`, { message_id: id })
+  await client.event('messages.update', 'the revoke', (all) => all.some((one) => one.update.message === null))
+  await sim.post('/accounts/5511999990001/send', { to: '5511888880001', text: 'by hand' })
+  assert.equal((await client.textMessage('by hand')).key.fromMe, true)
+  const read = await sim.post('/accounts/5511999990001/read', { chat: '5511888880001' })
+  assert.equal((read.ids as string[]).length, 2)
+})
+
+test('groups are made and changed over the control API', async () => {
+  await using sim = await SimProcess.start()
+  await using client = await linkedClient(sim, '5511999990001')
+  await sim.post('/people', { phone: '5511888880001', push_name: 'Bob' })
+  await sim.post('/people', { phone: '5511888880002', push_name: 'Eve' })
+  const created = await sim.post('/groups', {
+    subject: 'Team',
+    creator: '5511888880001',
+    participants: ['5511999990001', '5511888880002'],
+  })
+  const path = `/groups/${String(created.jid)}`
+  await client.event('groups.upsert', 'the group', (all) => all.some((one) => one.subject === 'Team'))
+  await sim.post(`${path}/subject`, { subject: 'Crew' })
+  await sim.post(`${path}/description`, { description: 'We sail' })
+  await sim.post(`${path}/locked`, { locked: true })
+  await sim.post(`${path}/announce`, { announce: true })
+  await sim.post(`${path}/participants`, { action: 'promote', participants: ['5511888880002'] })
+  await client.event('group-participants.update', 'the promotion', (one) => one.action === 'promote')
+  const refused = await sim.call('POST', `${path}/subject`, { subject: 'Mine', by: '5511999990001' })
+  assert.equal(refused.status, 403)
+  await sim.post(`${path}/leave`, { who: '5511888880002' })
+  const { json } = await sim.call('GET', path)
+  assert.deepEqual([json.subject, json.description, json.locked, json.announce], ['Crew', 'We sail', true, true])
+  assert.equal((json.participants as Json[]).length, 2)
+})
+
+test('faults strike over the control API and the books and the wire can be seen', async () => {
+  await using sim = await SimProcess.start()
+  await using client = await linkedClient(sim, '5511999990001')
+  await sim.post('/people', { phone: '5511888880001' })
+  await sim.post('/faults', { kind: 'ack_error', account: '5511999990001', code: 463 })
+  const refused = await client.socket.sendMessage('5511888880001@s.whatsapp.net', { text: 'no' })
+  assert.equal(await client.acknowledged(refused?.key.id), '463')
+  await sim.post('/faults', { kind: 'delay', ms: 20 })
+  await sim.call('DELETE', '/faults')
+  await sim.post('/faults', { kind: 'stream_error', reason: 'replaced' })
+  assert.equal(await client.closedWith(), 440)
+  const { id } = await sim.post('/people/5511888880001/send', { to: '5511999990001', text: 'later' })
+  const account = (await sim.call('GET', '/accounts/5511999990001')).json
+  assert.deepEqual((account.devices as Json[])[0]?.unacknowledged, [id])
+  const { json } = await sim.call('GET', '/stanzas?account=5511999990001&tag=message')
+  assert.ok((json.stanzas as Json[]).some((one) => one.direction === 'in'))
+  assert.deepEqual(json.problems, [])
+  assert.equal((await sim.call('GET', '/nothing')).status, 404)
+  assert.equal((await sim.call('POST', '/people', { phone: 5 })).status, 400)
+})
+
+test('a QR code is read from a picture', () => {
+  assert.equal(readQr(Buffer.from(QR_PICTURE, 'base64')), QR_TEXT)
+})

@@ -1,0 +1,246 @@
+// Cross-check of faults: each one strikes the real client, and afterwards nothing is lost that the books say is not.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { WAMessageStubType } from 'baileys'
+import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
+import { textOfMessage } from '../../sim/network/people/received-message.ts'
+import type { SimPerson } from '../../sim/network/people/sim-person.ts'
+import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
+import { TestClient, textOf } from './harness/test-client.ts'
+
+type Scene = { phone: SimPhone; bob: SimPerson; auth: MemoryAuth }
+
+const PING = {
+  tag: 'iq',
+  attrs: { to: 's.whatsapp.net', type: 'get', xmlns: 'w:p' },
+  content: [{ tag: 'ping', attrs: {} }],
+}
+
+function scene(network: SimNetwork): Scene {
+  const phone = network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' })
+  const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
+  return { phone, bob, auth: memoryAuth(network.linkReady(phone)) }
+}
+
+test('a dropped connection closes the client, which finds what it missed at the next login', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  {
+    await using client = await TestClient.online(network, auth)
+    bob.text(phone, 'before')
+    await client.textMessage('before')
+    await network.strike({ kind: 'drop', account: phone.user.phone })
+    assert.equal(await client.closedWith(), 428)
+  }
+  bob.text(phone, 'meanwhile')
+  await using client = await TestClient.online(network, auth)
+  await client.textMessage('meanwhile')
+  assert.deepEqual(client.messages().map(textOf), ['meanwhile'])
+})
+
+test('a half-open connection is noticed only by the silence', async () => {
+  await using network = await SimNetwork.start()
+  const { auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  await network.strike({ kind: 'silence' })
+  await assert.rejects(client.socket.query(PING, 150), /Timed Out/)
+  assert.equal(client.socket.ws.isOpen, true)
+  await network.strike({ kind: 'drop' })
+  await client.closedWith()
+})
+
+test('a delayed network answers late and in order', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  network.fault({ kind: 'delay', ms: 150 })
+  const start = Date.now()
+  bob.text(phone, 'slow one')
+  bob.text(phone, 'slow two')
+  await client.textMessage('slow two')
+  assert.ok(Date.now() - start >= 140)
+  assert.deepEqual(client.messages().map(textOf), ['slow one', 'slow two'])
+  network.clearFaults()
+})
+
+test('stream errors end the connection with their own code', async () => {
+  await using network = await SimNetwork.start()
+  const { auth } = scene(network)
+  for (const [reason, code] of [
+    ['replaced', 440],
+    ['restart', 515],
+    [503, 503],
+    ['device_removed', 401],
+  ] as const) {
+    await using client = await TestClient.online(network, auth)
+    await network.strike({ kind: 'stream_error', reason })
+    assert.equal(await client.closedWith(), code)
+  }
+})
+
+test('a refused login carries its code, a ban its reason and its end', async () => {
+  await using network = await SimNetwork.start()
+  const { auth } = scene(network)
+  for (const code of [401, 402, 403, 405, 409, 411, 500, 503]) {
+    network.fault({ kind: 'login_failure', code, ...(code === 402 ? { ban: { code: 101, expire: 3600 } } : {}) })
+    await using client = new TestClient(network, auth)
+    assert.equal(await client.closedWith(), code)
+    if (code !== 402) continue
+    const closing = await client.event('connection.update', 'closed', (data) => data.connection === 'close')
+    const { data } = closing.lastDisconnect?.error as unknown as { data: Record<string, string> }
+    assert.deepEqual([data.code, data.expire], ['101', '3600'])
+  }
+  await using client = await TestClient.online(network, auth)
+  assert.equal(client.socket.ws.isOpen, true)
+})
+
+test('a message refused with an error is not delivered, the next one is', async () => {
+  await using network = await SimNetwork.start()
+  const { bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  for (const code of [463, 479]) {
+    network.fault({ kind: 'ack_error', code })
+    const refused = await client.socket.sendMessage(bob.user.pnJid, { text: `refused ${code}` })
+    assert.equal(await client.acknowledged(refused?.key.id), String(code))
+  }
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'taken' })
+  await bob.messages.waitFor('taken', (one) => textOfMessage(one.message) === 'taken')
+  assert.equal(bob.messages.length, 1)
+})
+
+test('a message whose acknowledgement is lost can be sent again under the same id and arrives once', async () => {
+  await using network = await SimNetwork.start()
+  const { bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  network.fault({ kind: 'lost_ack' })
+  const messageId = '3EB0SAMEIDTWICE'
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'once' }, { messageId })
+  await bob.messages.waitFor('once', (one) => one.id === messageId)
+  assert.equal(client.acks.length, 0)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'once' }, { messageId })
+  assert.equal(await client.acknowledged(messageId), undefined)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'last' })
+  await bob.messages.waitFor('last', (one) => textOfMessage(one.message) === 'last')
+  assert.equal(bob.messages.length, 2)
+  assert.equal(bob.duplicates, 1)
+})
+
+test('a message the client cannot decrypt is asked for again and then read', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  const group = network.group('Team', bob, [phone])
+  await using client = await TestClient.online(network, auth)
+  bob.text(phone, 'warm up')
+  bob.text(group, 'warm up the group')
+  await client.textMessage('warm up the group')
+  for (const [chat, text] of [
+    [phone, 'damaged'],
+    [group, 'damaged in the group'],
+  ] as const) {
+    network.fault({ kind: 'undecryptable' })
+    const sent = bob.text(chat, text)
+    const stub = await client.message(
+      'the stub',
+      (one) => one.key.id === sent.id && one.messageStubType === WAMessageStubType.CIPHERTEXT,
+    )
+    assert.equal(stub.message ?? undefined, undefined)
+    await bob.receipts.waitFor('the request', (one) => one.id === sent.id && one.type === 'retry')
+    await client.textMessage(text)
+  }
+})
+
+test('a person who cannot decrypt asks the client again and then reads', async () => {
+  await using network = await SimNetwork.start()
+  const { bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'warm up' })
+  await bob.messages.waitFor('warm up', (one) => textOfMessage(one.message) === 'warm up')
+  bob.device.forgetEverything()
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'again please' })
+  await bob.undecryptable.waitFor('the failure', () => true)
+  await bob.messages.waitFor('again please', (one) => textOfMessage(one.message) === 'again please')
+})
+
+test('a message delivered twice is emitted once', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  bob.text(phone, 'warm up')
+  await client.textMessage('warm up')
+  network.fault({ kind: 'duplicate' })
+  bob.text(phone, 'twice')
+  bob.text(phone, 'after')
+  await client.textMessage('after')
+  const stanzas = network.log.find({ tag: 'message' }).filter((one) => one.direction === 'out')
+  assert.equal(stanzas.length, 4)
+  assert.equal(client.messages().filter((one) => textOf(one) === 'twice').length, 1)
+})
+
+test('messages delivered out of order are all read', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  bob.text(phone, 'warm up')
+  await client.textMessage('warm up')
+  network.fault({ kind: 'reorder', count: 3 })
+  for (const text of ['one', 'two', 'three']) bob.text(phone, text)
+  await client.textMessage('one')
+  assert.deepEqual(client.messages().map(textOf), ['warm up', 'three', 'two', 'one'])
+})
+
+test('a message whose receipt was lost stays on the books and is delivered again at the next login', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  network.fault({ kind: 'lost_receipt' })
+  const sent = bob.text(phone, 'confirm me')
+  {
+    await using client = await TestClient.online(network, auth)
+    await client.textMessage('confirm me')
+    await network.waitForStanza('receipt', (one) => one.attrs.id === sent.id)
+  }
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [sent.id])
+  await using again = await TestClient.online(network, auth)
+  await network.waitForStanza('ack', (one) => one.attrs.id === sent.id)
+  assert.equal(
+    again.messages().some((one) => textOf(one) === 'confirm me'),
+    false,
+  )
+  assert.equal(phone.companion.books.redelivered, 2)
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [])
+})
+
+test('a query can be left unanswered or fail', async () => {
+  await using network = await SimNetwork.start()
+  const { auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  network.fault({ kind: 'query_silence', query: 'w:p get ping' })
+  await assert.rejects(client.socket.query(PING, 150), /Timed Out/)
+  network.fault({ kind: 'query_error', query: 'w:p get ping', code: 503 })
+  await assert.rejects(client.socket.query(PING), { data: 503 })
+  await client.socket.query(PING)
+})
+
+test('a restarted server remembers who is linked and what is owed', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  {
+    await using client = await TestClient.online(network, auth)
+    await network.restart()
+    assert.equal(await client.closedWith(), 428)
+  }
+  bob.text(phone, 'after the restart')
+  await using client = await TestClient.online(network, auth)
+  await client.textMessage('after the restart')
+})
+
+test('one-time prekeys are handed out once', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  const people = Array.from({ length: 12 }, (_, n) => network.person({ phone: `55118888901${n + 10}` }))
+  for (const person of people) person.text(phone, `hi from ${person.user.phone}`)
+  for (const person of people) await client.textMessage(`hi from ${person.user.phone}`)
+  assert.equal(phone.companion.bundlesHandedOut, 12)
+  assert.equal(phone.companion.keys.preKeys.length, 18)
+})

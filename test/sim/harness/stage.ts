@@ -1,0 +1,40 @@
+// The usual cast on a running network: an account with its phone, a person called Bob, and a client online.
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
+import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
+import { SimNetwork, type SimNetworkOptions } from '../../../sim/network/sim-network.ts'
+import { TestClient } from './test-client.ts'
+
+type Cast = { network: SimNetwork; phone: SimPhone; bob: SimPerson; client: TestClient }
+
+export class Stage {
+  readonly network: SimNetwork
+  readonly phone: SimPhone
+  readonly bob: SimPerson
+  readonly client: TestClient
+
+  private constructor({ network, phone, bob, client }: Cast) {
+    this.network = network
+    this.phone = phone
+    this.bob = bob
+    this.client = client
+  }
+
+  static async open(options: SimNetworkOptions = {}): Promise<Stage> {
+    const network = await SimNetwork.start(options)
+    trust(network)
+    const phone = network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' })
+    const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
+    return new Stage({ network, phone, bob, client: await TestClient.linked(network, phone) })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client[Symbol.asyncDispose]()
+    await this.network[Symbol.asyncDispose]()
+  }
+}
+
+/** Files come over https with a certificate of the simulator's own authority. */
+export function trust(network: SimNetwork): void {
+  setDefaultCACertificates([...getCACertificates('default'), network.authority.pem])
+}

@@ -1,0 +1,224 @@
+// Cross-check of one-to-one messages: what the client emits, and what people and the own phone decrypt.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { WAMessageStatus } from 'baileys'
+import { textOfMessage } from '../../sim/network/people/received-message.ts'
+import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { memoryAuth } from './harness/memory-auth.ts'
+import { TestClient, textOf } from './harness/test-client.ts'
+
+const ACCOUNT = { phone: '5511999990001', lid: '100000000000001', name: 'Ana' }
+const BOB = { phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }
+
+test('a text addressed by phone number reaches the client with the sender known by both addresses', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  const sent = bob.text(phone, 'hello')
+  const { key, pushName } = await client.textMessage('hello')
+  assert.equal(key.id, sent.id)
+  assert.equal(key.remoteJid, '5511888880001@s.whatsapp.net')
+  assert.equal(key.remoteJidAlt, '200000000000001@lid')
+  assert.equal(pushName, 'Bob')
+  await bob.receipts.waitFor('delivery', (one) => one.id === sent.id && one.type === 'delivered' && one.device === 1)
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [])
+})
+
+test('a text addressed by LID reaches the client the same way', async () => {
+  await using network = await SimNetwork.start({ addressing: 'lid' })
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  bob.text(phone, 'hello')
+  const { key } = await client.textMessage('hello')
+  assert.equal(key.remoteJid, '200000000000001@lid')
+  assert.equal(key.remoteJidAlt, '5511888880001@s.whatsapp.net')
+})
+
+test('a person and the own phone decrypt what the client sends, by phone number and by LID', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  for (const to of [bob.user.pnJid, bob.user.lidJid]) {
+    const body = `hi ${to}`
+    const sent = await client.socket.sendMessage(to, { text: body })
+    const received = await bob.messages.waitFor(body, (one) => textOfMessage(one.message) === body)
+    assert.equal(received.id, sent?.key.id)
+    assert.equal(received.from, phone.user)
+    const copy = await phone.messages.waitFor('the own copy', (one) => one.id === received.id)
+    assert.equal(copy.own, true)
+    assert.equal(copy.chat, to)
+    assert.equal(copy.message.deviceSentMessage?.destinationJid, to)
+  }
+  assert.equal(bob.undecryptable.length, 0)
+})
+
+test('a conversation goes back and forth through many ratchet steps', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  for (let round = 0; round < 8; round++) {
+    bob.text(phone, `in ${round} a`)
+    bob.text(phone, `in ${round} b`)
+    await client.textMessage(`in ${round} b`)
+    await client.socket.sendMessage(bob.user.pnJid, { text: `out ${round}` })
+    await bob.messages.waitFor(`out ${round}`, (one) => textOfMessage(one.message) === `out ${round}`)
+  }
+  assert.equal(bob.undecryptable.length + phone.undecryptable.length, 0)
+  assert.equal(client.messages().filter((one) => textOf(one)?.startsWith('in')).length, 16)
+})
+
+test('every device of a person gets the message', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person({ ...BOB, devices: 3 })
+  await using client = await TestClient.linked(network, phone)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'to all' })
+  const received = await bob.messages.waitFor('the text', (one) => textOfMessage(one.message) === 'to all')
+  await bob.opened.waitFor('the third device', (one) => one.id === received.id && one.device === 2)
+  assert.equal(bob.opened.entries.filter((one) => one.id === received.id).length, 3)
+})
+
+test('the client learns of acknowledgement, delivery, reading and playing', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  bob.confirmsDelivery = false
+  await using client = await TestClient.linked(network, phone)
+  const sent = await client.socket.sendMessage(bob.user.pnJid, { text: 'please read' })
+  assert.equal(await client.acknowledged(sent?.key.id), undefined)
+  const received = await bob.messages.waitFor('the text', (one) => one.id === sent?.key.id)
+  // A status that comes within 100 ms of the send is merged into the client's own copy of the message.
+  await client.textMessage('please read')
+  for (const [type, status] of [
+    ['delivered', WAMessageStatus.DELIVERY_ACK],
+    ['read', WAMessageStatus.READ],
+    ['played', WAMessageStatus.PLAYED],
+  ] as const) {
+    bob.receipt(type, [received])
+    await client.event('messages.update', `status ${status}`, (updates) =>
+      updates.some((one) => one.key.id === received.id && one.update.status === status),
+    )
+  }
+})
+
+test('a person sees that the client has read', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  const sent = bob.text(phone, 'read me')
+  const { key } = await client.textMessage('read me')
+  await client.socket.readMessages([key])
+  await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
+})
+
+test('typing is seen both ways, and by the client only while it is available', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  await network.waitForStanza('presence', (one) => one.attrs.type === 'available')
+  bob.typing(phone)
+  await client.event('presence.update', 'bob types', (one) =>
+    Object.values(one.presences).some((presence) => presence.lastKnownPresence === 'composing'),
+  )
+  await client.socket.sendPresenceUpdate('recording', bob.user.pnJid)
+  const seen = await bob.side.waitFor('recording', (one) => one.tag === 'chatstate')
+  assert.deepEqual(seen.attrs.from, '5511999990001:1@s.whatsapp.net')
+  await client.socket.sendPresenceUpdate('unavailable')
+  await network.waitForStanza('presence', (one) => one.attrs.type === 'unavailable')
+  bob.typing(phone, 'recording')
+  bob.text(phone, 'after typing')
+  await client.textMessage('after typing')
+  const recording = client.events.entries.filter(
+    (one) => one.name === 'presence.update' && JSON.stringify(one.data).includes('recording'),
+  )
+  assert.equal(recording.length, 0)
+})
+
+test('a person who comes online is seen by a client that subscribed', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  await client.socket.presenceSubscribe(bob.user.pnJid)
+  await network.waitForStanza('presence', (one) => one.attrs.type === 'subscribe')
+  bob.presence(phone, 'available')
+  await client.event('presence.update', 'bob available', (one) => one.id === bob.user.pnJid)
+})
+
+test('messages that arrive while the client is away wait and are delivered at the next login', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  const auth = memoryAuth(network.linkReady(phone))
+  const waiting = ['one', 'two', 'three'].map((text) => bob.text(phone, text).id)
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), waiting)
+  await using client = await TestClient.online(network, auth)
+  await client.textMessage('three')
+  const texts = client.messages().map(textOf)
+  assert.deepEqual(texts, ['one', 'two', 'three'])
+  await bob.receipts.waitFor('delivery of the last', (one) => one.id === waiting[2] && one.device === 1)
+  assert.equal(phone.companion.books.size, 0)
+})
+
+test('what the owner writes on the phone appears at the client as written by itself', async () => {
+  for (const addressing of ['pn', 'lid'] as const) {
+    await using network = await SimNetwork.start({ addressing })
+    const phone = network.account(ACCOUNT)
+    const bob = network.person(BOB)
+    await using client = await TestClient.linked(network, phone)
+    const sent = phone.text(bob, 'from my phone')
+    const { key } = await client.textMessage('from my phone')
+    assert.equal(key.fromMe, true)
+    assert.equal(key.id, sent.id)
+    assert.equal(key.remoteJid, bob.user.jid(addressing))
+    const received = await bob.messages.waitFor('the text', (one) => one.id === sent.id)
+    assert.equal(received.from, phone.user)
+    await network.waitForStanza('receipt', (one) => one.attrs.type === 'sender')
+    assert.equal(phone.companion.books.size, 0)
+  }
+})
+
+test('reading on the phone marks the message as read at the client and for the sender', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  const sent = bob.text(phone, 'look')
+  await client.textMessage('look')
+  assert.deepEqual(phone.read(bob), [sent.id])
+  await client.event('messages.update', 'read elsewhere', (updates) =>
+    updates.some((one) => one.key.id === sent.id && one.update.status === WAMessageStatus.READ && !one.key.fromMe),
+  )
+  await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
+})
+
+test('two linked accounts write to each other', async () => {
+  await using network = await SimNetwork.start()
+  const ana = network.account(ACCOUNT)
+  const carl = network.account({ phone: '5511999990002', name: 'Carl' })
+  await using one = await TestClient.linked(network, ana)
+  await using two = await TestClient.linked(network, carl)
+  await one.socket.sendMessage(carl.user.pnJid, { text: 'ping' })
+  const { key } = await two.textMessage('ping')
+  assert.equal(key.remoteJid, ana.user.pnJid)
+  await two.socket.sendMessage(ana.user.pnJid, { text: 'pong' })
+  await one.textMessage('pong')
+  await one.event('messages.update', 'delivered', (updates) =>
+    updates.some((update) => update.update.status === WAMessageStatus.DELIVERY_ACK),
+  )
+})
+
+test('a person is found by phone number and a stranger is not', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  const found = await client.socket.onWhatsApp(bob.user.phone, '5511777770000')
+  assert.deepEqual(found, [{ jid: bob.user.pnJid, exists: true }])
+})
