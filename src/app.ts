@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import { closeServer, listen } from './http/listener.ts'
 import { createServer } from './http/server.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
+import { InstanceService } from './instances/instance-service.ts'
 import { Ownership } from './instances/ownership.ts'
 import { Metrics } from './ledger/metrics.ts'
 import { Usage } from './ledger/usage.ts'
@@ -15,20 +16,27 @@ import { systemClock } from './lib/clock.ts'
 import type { Clock } from './lib/clock.ts'
 import { createLog } from './lib/log.ts'
 import type { Log } from './lib/log.ts'
+import { Gate } from './lib/gate.ts'
 import { Ticker } from './lib/ticker.ts'
+import { WhatsappNetwork } from './network/whatsapp-network.ts'
 import { AuditStore } from './storage/audit-store.ts'
 import { openDatabase } from './storage/database.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
 import { LeaseStore } from './storage/lease-store.ts'
+import { SessionKeyStore } from './storage/session-key-store.ts'
 import { TenantStore } from './storage/tenant-store.ts'
 import { UsageStore } from './storage/usage-store.ts'
 import { TenantCache } from './tenants/tenant-cache.ts'
 import { TenantService } from './tenants/tenant-service.ts'
 
-export type Overrides = { clock?: Clock; log?: Log }
+export type Overrides = { clock?: Clock; log?: Log; qrLifetimeMs?: number }
 
 const usageFlushMs = 60_000
+// How many connections may be on their way in at once.
+const connectsAtOnce = 8
+// How long the network lets one QR code live.
+const defaultQrLifetimeMs = 20_000
 
 export type App = {
   /** Where the HTTP server listens; known once start() has resolved. */
@@ -44,8 +52,8 @@ export type App = {
 }
 
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
-  const { clock = systemClock, log = createLog({ level: config.log.level, format: config.log.format || 'json' }) } =
-    overrides
+  const { clock = systemClock, qrLifetimeMs = defaultQrLifetimeMs } = overrides
+  const { log = createLog({ level: config.log.level, format: config.log.format || 'json' }) } = overrides
   const build = readBuildInfo()
   const ended = Promise.withResolvers<Error>()
   const { encryptionKeys, database: location } = config.storage
@@ -64,8 +72,47 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     }),
   )
   const audit = new AuditStore(database)
-  const registry = new InstanceRegistry({ instances: new InstanceStore(database) })
+  const usage = new Usage({ store: new UsageStore(database), clock })
+  stack.defer(() => usage.flush())
+  const epoch = () => ownership.epoch
+  const network = stack.use(
+    new WhatsappNetwork({
+      keys: new SessionKeyStore(database),
+      epoch,
+      clock,
+      log,
+      settings: config.network,
+      qrLifetimeMs,
+    }),
+  )
+  const instances = new InstanceStore(database)
+  const registry = stack.use(
+    new InstanceRegistry({
+      network,
+      instances,
+      epoch,
+      gate: new Gate(connectsAtOnce),
+      clock,
+      random: Math.random,
+      log,
+      qrLifetimeMs,
+      announce: ({ name, owner_tag }, event) => {
+        metrics.lifecycleEvents.inc({ instance: name, event, owner_tag })
+        usage.count(name, owner_tag, 'lifecycle_events')
+      },
+    }),
+  )
   const metrics = new Metrics({ version: build.version, instances: () => registry.counts() })
+  const instanceService = new InstanceService({
+    registry,
+    instances,
+    network,
+    epoch,
+    clock,
+    onDeleted: (name) => {
+      metrics.removeInstance(name)
+    },
+  })
   const tenantStore = new TenantStore(database)
   const tenantCache = new TenantCache({ tenants: tenantStore, clock })
   const tenants = new TenantService({
@@ -75,8 +122,6 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
       tenantCache.evict(ownerTag)
     },
   })
-  const usage = new Usage({ store: new UsageStore(database), clock })
-  stack.defer(() => usage.flush())
   const workers = [
     new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log }),
   ].map((worker) => stack.use(worker))
@@ -92,6 +137,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
       clock,
       database,
       instances: registry,
+      instanceService,
       workers,
       ownership: () => ownership.state,
       metrics,
@@ -113,8 +159,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     await registry.load()
     await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: build.version })
     active = true
+    await registry.boot()
     for (const worker of workers) worker.start()
-    for (const warning of await bootWarnings(config, registry.list(), tenantCache)) log.warn(warning)
+    for (const warning of await bootWarnings(
+      config,
+      registry.list().map(({ record }) => record),
+      tenantCache,
+    ))
+      log.warn(warning)
     log.info({ url, version: build.version, instances: registry.counts().total }, 'service ready')
   }
 

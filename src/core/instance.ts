@@ -1,4 +1,6 @@
-// The words for a linked account: its states and the rule for its name.
+// The words for a linked account: its states, what moves it from one to the next, and the rule for its name.
+
+import type { LifecycleEvent } from './lifecycle.ts'
 
 export const instanceStates = [
   'qr_pending',
@@ -11,6 +13,60 @@ export const instanceStates = [
 ] as const
 
 export type InstanceState = (typeof instanceStates)[number]
+
+/**
+ * What happens to an account:
+ * pair        a pairing was opened on request
+ * window_over the pairing ended unscanned
+ * scanned     the phone linked the account
+ * boot        the process started: with a stored session, or without one
+ * attempt     a connection with the stored session is being opened
+ * reopen      the same session is opened anew on request
+ * authenticated, drained   logged in; the backlog of the time away is handled
+ * dropped     the connection ended and will be tried again
+ * invalidated the session is worthless: logged out on either side, or banned
+ */
+export type InstanceTrigger =
+  | 'pair'
+  | 'window_over'
+  | 'scanned'
+  | 'boot_linked'
+  | 'boot_unlinked'
+  | 'attempt'
+  | 'reopen'
+  | 'authenticated'
+  | 'drained'
+  | 'dropped'
+  | 'invalidated'
+
+type Step = { from: readonly InstanceState[]; to: InstanceState; event?: LifecycleEvent }
+
+const any = instanceStates
+
+/** The first row that fits decides; a trigger without a fitting row changes nothing. */
+export const transitions: Record<InstanceTrigger, readonly Step[]> = {
+  pair: [{ from: ['logged_out', 'disconnected', 'connecting', 'qr_pending'], to: 'qr_pending' }],
+  window_over: [{ from: ['qr_pending'], to: 'disconnected' }],
+  scanned: [{ from: any, to: 'paired', event: 'paired' }],
+  boot_linked: [{ from: any, to: 'connecting' }],
+  boot_unlinked: [{ from: any.filter((state) => state !== 'logged_out'), to: 'disconnected' }],
+  attempt: [{ from: ['disconnected'], to: 'connecting' }],
+  reopen: [{ from: ['ready', 'connected', 'connecting', 'disconnected'], to: 'connecting' }],
+  authenticated: [
+    { from: ['paired'], to: 'ready' },
+    { from: ['connecting', 'disconnected', 'qr_pending'], to: 'connected' },
+  ],
+  drained: [{ from: ['connected'], to: 'ready' }],
+  dropped: [
+    { from: ['ready', 'connected'], to: 'disconnected', event: 'disconnected' },
+    { from: ['connecting'], to: 'disconnected' },
+  ],
+  invalidated: [{ from: any, to: 'logged_out', event: 'logged_out' }],
+}
+
+export function stepFor(state: InstanceState, trigger: InstanceTrigger): Step | undefined {
+  return transitions[trigger].find(({ from }) => from.includes(state))
+}
 
 /** Also keeps names safe in URLs, logs and metrics; `bulk` is taken by a route. */
 export const instanceNamePattern = '^(?!bulk$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'

@@ -51,7 +51,7 @@ export type NetworkSession = {
   sendText(chat: string, text: string, messageId: string): Promise<void>
   /** Tells the network to forget this device; resolves when it was told. A `closed` signal may follow. */
   logout(): Promise<void>
-  /** Closes without logging out; no `closed` signal follows. */
+  /** Closes without logging out; no `closed` signal follows. Does no harm on a session that has ended. */
   close(): Promise<void>
 }
 

@@ -19,6 +19,8 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
       servers: [{ url: '/' }],
       tags: [
         { name: 'operations', description: 'Health, version, metrics' },
+        { name: 'instances', description: 'Linked accounts' },
+        { name: 'pairing', description: 'Linking an account and its connection' },
         { name: 'tenants', description: 'Which helpdesk an owner tag talks to' },
         { name: 'observability', description: 'Usage and audit' },
       ],

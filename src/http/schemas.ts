@@ -17,12 +17,11 @@ export const ErrorBody = Type.Object(
 
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds' })
 
+export const instanceNameRule =
+  'an instance name: a letter or digit, then up to 63 letters, digits, dots, dashes or underscores; not "bulk"'
+
 export const InstanceParams = Type.Object({
-  name: Type.String({
-    pattern: instanceNamePattern,
-    description:
-      'an instance name: a letter or digit, then up to 63 letters, digits, dots, dashes or underscores; not "bulk"',
-  }),
+  name: Type.String({ pattern: instanceNamePattern, description: instanceNameRule }),
 })
 
 export const OwnerTagParams = Type.Object({

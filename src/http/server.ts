@@ -22,8 +22,12 @@ import { addAuditRoute } from './routes/audit.ts'
 import type { AuditDeps } from './routes/audit.ts'
 import { addHealthRoute } from './routes/health.ts'
 import type { HealthDeps } from './routes/health.ts'
+import { addInstanceRoutes } from './routes/instances.ts'
+import type { InstanceDeps } from './routes/instances.ts'
 import { addOperationsRoutes } from './routes/operations.ts'
 import type { OperationsDeps } from './routes/operations.ts'
+import { addPairingRoutes } from './routes/pairing.ts'
+import type { PairingDeps } from './routes/pairing.ts'
 import { addPublicStatsRoutes } from './routes/public-stats.ts'
 import type { PublicStatsDeps } from './routes/public-stats.ts'
 import { addTenantRoutes } from './routes/tenants.ts'
@@ -43,7 +47,14 @@ export type ServerOptions = {
 }
 
 export type ServerDeps = ServerOptions & {
-  routes: HealthDeps & OperationsDeps & PublicStatsDeps & TenantDeps & UsageDeps & AuditDeps
+  routes: HealthDeps &
+    OperationsDeps &
+    PublicStatsDeps &
+    InstanceDeps &
+    PairingDeps &
+    TenantDeps &
+    UsageDeps &
+    AuditDeps
 }
 
 const staticFiles = fileURLToPath(new URL('../../static/', import.meta.url))
@@ -76,6 +87,8 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   addHealthRoute(app, routes)
   addOperationsRoutes(app, routes)
   addPublicStatsRoutes(app, routes)
+  addInstanceRoutes(app, routes)
+  addPairingRoutes(app, routes)
   addTenantRoutes(app, routes)
   addUsageRoutes(app, routes)
   addAuditRoute(app, routes)

@@ -1,32 +1,95 @@
-// The instances as this process knows them; lists and health are answered from here, never from the database.
+// The accounts of this process by name; lists, health and metrics are answered from here, never from the database.
 
+import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
-import type { InstanceStore } from '../storage/instance-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
+import { LinkedAccount } from './linked-account.ts'
+import type { AccountDeps } from './linked-account.ts'
 
-type Deps = { instances: Pick<InstanceStore, 'list'> }
+// Sessions of deleted instances can be resumed for this long.
+const keepSessionsMs = 30 * 86_400_000
+// Spreads the first connects of a start, so that the network does not see one burst.
+const bootSpreadMs = 20
+
+type Deps = Omit<AccountDeps, 'onChange'>
+type Watcher = () => void
 
 export class InstanceRegistry {
   readonly #deps: Deps
-  readonly #byName = new Map<string, InstanceRow>()
+  readonly #accounts = new Map<string, LinkedAccount>()
+  readonly #watchers = new Map<string, Set<Watcher>>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
+  /** Knows every stored instance afterwards; nothing is connected yet. */
   async load(): Promise<void> {
-    for (const row of await this.#deps.instances.list()) this.#byName.set(row.name, row)
+    for (const row of await this.#deps.instances.list()) this.add(row)
   }
 
-  list(): InstanceRow[] {
-    return [...this.#byName.values()]
+  /** Takes up all accounts, side by side; the connects pass the gate. */
+  async boot(): Promise<void> {
+    const { instances, epoch, clock, random, log } = this.#deps
+    await instances.dropOrphans(epoch(), clock.now() - keepSessionsMs)
+    const spread = this.#accounts.size * bootSpreadMs
+    for (const account of this.#accounts.values()) {
+      account.boot(Math.round(random() * spread)).catch((err: unknown) => {
+        log.error({ err, instance: account.record.name }, 'an instance could not be taken up')
+      })
+    }
+  }
+
+  add(row: InstanceRow): LinkedAccount {
+    const onChange = () => {
+      for (const watcher of [...(this.#watchers.get(row.name) ?? [])]) watcher()
+    }
+    const account = new LinkedAccount({ ...this.#deps, onChange }, row)
+    this.#accounts.set(row.name, account)
+    return account
+  }
+
+  remove(name: string): void {
+    this.#accounts.delete(name)
+    for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher()
+  }
+
+  find(name: string): LinkedAccount | undefined {
+    return this.#accounts.get(name)
+  }
+
+  get(name: string): LinkedAccount {
+    const account = this.find(name)
+    if (!account) throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
+    return account
   }
 
   has(name: string): boolean {
-    return this.#byName.has(name)
+    return this.#accounts.has(name)
+  }
+
+  /** By name. */
+  list(): LinkedAccount[] {
+    return [...this.#accounts.values()].sort((a, b) => (a.record.name < b.record.name ? -1 : 1))
   }
 
   counts(): { active: number; total: number } {
-    return { active: this.list().filter(({ state }) => isActive(state)).length, total: this.#byName.size }
+    let active = 0
+    for (const account of this.#accounts.values()) if (isActive(account.state)) active++
+    return { active, total: this.#accounts.size }
+  }
+
+  /** Calls back after every change of this instance, its removal included; returns how to stop. */
+  watch(name: string, watcher: Watcher): () => void {
+    const watchers = this.#watchers.get(name) ?? new Set()
+    this.#watchers.set(name, watchers.add(watcher))
+    return () => {
+      watchers.delete(watcher)
+      if (watchers.size === 0) this.#watchers.delete(name)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#accounts.values()].map((account) => account[Symbol.asyncDispose]()))
   }
 }

@@ -60,6 +60,18 @@ export class Metrics {
     return this.#registry.metrics()
   }
 
+  /** A deleted instance leaves no series behind. */
+  removeInstance(name: string): void {
+    const byInstance = [
+      this.messages,
+      this.spamguardBlocks,
+      this.lifecycleEvents,
+      this.dispatchErrors,
+      this.realtimeEvents,
+    ]
+    for (const counter of byInstance) void removeSeries(counter, name)
+  }
+
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] })
   }
@@ -73,5 +85,11 @@ export class Metrics {
         this.set(read())
       },
     })
+  }
+}
+
+async function removeSeries(counter: Counter, instance: string): Promise<void> {
+  for (const { labels } of (await counter.get()).values) {
+    if (labels['instance'] === instance) counter.remove(labels as Record<string, string>)
   }
 }

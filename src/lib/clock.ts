@@ -13,7 +13,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, work) {
-    const timer = setTimeout(work, ms)
+    // Node fires a longer timer at once instead of never.
+    const timer = setTimeout(work, Math.min(ms, 2 ** 31 - 1))
     return () => {
       clearTimeout(timer)
     }

@@ -22,6 +22,8 @@ export type InstanceTable = {
   jid: string | null
   last_jid: string | null
   session_id: string | null
+  /** The session that an open pairing will become. */
+  pairing_session_id: string | null
   inbox_id: number
   events_webhook_url: string
   events_webhook_subscribers: string
@@ -74,6 +76,14 @@ export type SessionKeyTable = {
   value: Sealed
 }
 
+export type KeptSessionTable = {
+  session_id: string
+  name: string
+  owner_tag: string
+  jid: string
+  kept_at: number
+}
+
 export type Schema = {
   lease: LeaseTable
   instances: InstanceTable
@@ -81,10 +91,13 @@ export type Schema = {
   usage: UsageTable
   audit: AuditTable
   session_keys: SessionKeyTable
+  kept_sessions: KeptSessionTable
 }
 
 export type InstanceRow = Selectable<InstanceTable>
 export type NewInstanceRow = Insertable<InstanceTable>
+export type InstanceChanges = Partial<Omit<InstanceRow, 'name' | 'created_at'>>
+export type KeptSession = Selectable<KeptSessionTable>
 
 export const tenantSecrets = {
   table: 'tenants',

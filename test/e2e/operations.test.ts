@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { InstanceStore } from '../../src/storage/instance-store.ts'
 import { assertRefused } from '../harness/assertions.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { sampleInstance } from '../harness/samples.ts'
@@ -20,9 +19,7 @@ test('version tells version, build and runtime', async () => {
 test('metrics expose every metric of the interface with its type, and the runtime and process ones', async () => {
   await using service = await Service.start({
     seed: async (database) => {
-      const instances = new InstanceStore(database)
-      await instances.insert(sampleInstance('a', { state: 'ready' }))
-      await instances.insert(sampleInstance('b'))
+      await database.write(database.query.insertInto('instances').values([sampleInstance('a'), sampleInstance('b')]))
     },
   })
   const { headers, text } = await service.get('/metrics')
@@ -44,7 +41,7 @@ test('metrics expose every metric of the interface with its type, and the runtim
   })) {
     assert.match(text, new RegExp(`^# TYPE ${name} ${type}$`, 'm'))
   }
-  assert.match(text, /^service_active_instances 1$/m)
+  assert.match(text, /^service_active_instances 0$/m)
   assert.match(text, /^service_total_instances 2$/m)
   assert.match(text, /^service_version_info\{version="0\.65\.0"\} 1$/m)
 })

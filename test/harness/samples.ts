@@ -24,6 +24,7 @@ export function sampleInstance(name: string, overrides: Partial<NewInstanceRow> 
     jid: null,
     last_jid: null,
     session_id: null,
+    pairing_session_id: null,
     inbox_id: 0,
     events_webhook_url: '',
     events_webhook_subscribers: '[]',

@@ -1,5 +1,6 @@
 // A whole service inside the test: real HTTP on a free port, a database of its own, logs that can be read.
 
+import type { SimNetwork } from '../../sim/network/sim-network.ts'
 import { createApp } from '../../src/app.ts'
 import type { App } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -7,14 +8,20 @@ import type { Clock } from '../../src/lib/clock.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
 import { newLocation } from './databases.ts'
+import type { TestLocation } from './databases.ts'
 import { RecordedLog, silentLog } from './logs.ts'
 
 export const apiToken = 'test-token'
 
-type Options = {
+export type ServiceOptions = {
   engine?: EngineName
   environment?: Record<string, string>
   clock?: Clock
+  /** The simulated network to connect to. */
+  network?: SimNetwork
+  qrLifetimeMs?: number
+  /** Use this database instead of a new one; it is left in place. */
+  place?: TestLocation
   /** Puts rows in place before the service starts. */
   seed?: (database: Database) => Promise<void>
 }
@@ -38,21 +45,29 @@ export class Service {
     this.#owned = owned
   }
 
-  static async start({ engine = 'sqlite', environment = {}, clock, seed }: Options = {}): Promise<Service> {
+  static async start(options: ServiceOptions = {}): Promise<Service> {
+    const { engine = 'sqlite', environment = {}, clock, network, qrLifetimeMs, seed } = options
     await using stack = new AsyncDisposableStack()
-    const { location, url } = stack.use(await newLocation(engine))
+    const { location, url } = options.place ?? stack.use(await newLocation(engine))
     const config = loadConfig({
       PORT: '0',
       DATABASE_URL: url,
       SERVICE_API_TOKEN: apiToken,
       HOST: '127.0.0.1',
+      ...(network && networkEnvironment(network)),
       ...environment,
     })
     const { encryptionKeys } = config.storage
     const database = stack.use(await openDatabase({ location, encryptionKeys, log: silentLog }))
     await seed?.(database)
     const logs = new RecordedLog()
-    const app = stack.use(await createApp(config, { log: logs.log, ...(clock && { clock }) }))
+    const app = stack.use(
+      await createApp(config, {
+        log: logs.log,
+        ...(clock && { clock }),
+        ...(qrLifetimeMs !== undefined && { qrLifetimeMs }),
+      }),
+    )
     await app.start()
     return new Service(app, logs, database, url.replace(/^file:/, ''), stack.move())
   }
@@ -92,4 +107,8 @@ export class Service {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#owned.disposeAsync()
   }
+}
+
+export function networkEnvironment(network: SimNetwork): Record<string, string> {
+  return { SERVICE_NETWORK_URL: network.url, SERVICE_NETWORK_ROOT_KEY: network.rootKey.toString('hex') }
 }

@@ -73,7 +73,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           workers_failed: workersFailed,
           ownership: deps.ownership(),
         },
-        instances: deps.instances.list().map(({ name, state, jid }) => ({ name, state, jid })),
+        instances: deps.instances.list().map(({ record: { name, state, jid } }) => ({ name, state, jid })),
       })
     },
   )

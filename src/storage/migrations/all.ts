@@ -2,5 +2,6 @@
 
 import type { Migration } from '../migrate.ts'
 import { foundation } from './001-foundation.ts'
+import { instances } from './002-instances.ts'
 
-export const migrations: readonly Migration[] = [foundation]
+export const migrations: readonly Migration[] = [foundation, instances]

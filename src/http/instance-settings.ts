@@ -1,0 +1,60 @@
+// The settings of an instance as they come in, and their translation: null and absent both mean unchanged.
+
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { BridgeError } from '../core/errors.ts'
+import { isEventUrl, isSubscriberUrl } from '../core/subscriber.ts'
+import { ownerTagPattern } from '../core/tenant.ts'
+import type { InstanceSettings } from '../instances/instance-service.ts'
+import { Subscriber } from './instance-view.ts'
+import { nullable } from './schemas.ts'
+
+const maxInteger = 2 ** 31 - 1
+
+export const createFields = {
+  events_webhook_url: Type.Optional(
+    nullable(Type.String({ maxLength: 2048, description: 'http(s) URL for all events; empty clears it' })),
+  ),
+  events_webhook_subscribers: Type.Optional(
+    nullable(
+      Type.Array(Subscriber, { maxItems: 50, description: 'Replace the single URL; an empty array resets to it' }),
+    ),
+  ),
+  inbox_id: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: maxInteger, description: '0 clears it' }))),
+  owner_tag: Type.Optional(
+    nullable(
+      Type.String({ pattern: `^$|${ownerTagPattern}`, description: 'an owner tag: up to 128 printable characters' }),
+    ),
+  ),
+}
+
+const patchFields = {
+  ...createFields,
+  spamguard_enabled: Type.Optional(nullable(Type.Boolean())),
+  last_qr_msg_id: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))),
+}
+
+export const PatchBody = Type.Object(patchFields, { title: 'InstancePatch' })
+
+export function toSettings(body: Static<typeof PatchBody>): InstanceSettings {
+  const { events_webhook_url: url, events_webhook_subscribers: subscribers } = body
+  if (url != null && url !== '' && !isEventUrl(url)) {
+    throw new BridgeError('SERVICE_BAD_REQUEST', 'events_webhook_url must be an http:// or https:// URL, or empty')
+  }
+  return {
+    ...(url != null && { eventsWebhookUrl: url }),
+    ...(subscribers != null && { eventsWebhookSubscribers: subscribers.map(checkSubscriber) }),
+    ...(body.inbox_id != null && { inboxId: body.inbox_id }),
+    ...(body.owner_tag != null && { ownerTag: body.owner_tag }),
+    ...(body.spamguard_enabled != null && { spamguardEnabled: body.spamguard_enabled }),
+    ...(body.last_qr_msg_id != null && { lastQrMsgId: body.last_qr_msg_id }),
+  }
+}
+
+function checkSubscriber({ url, events = [] }: Static<typeof Subscriber>, index: number) {
+  if (isSubscriberUrl(url)) return { url, events }
+  throw new BridgeError(
+    'SERVICE_BAD_REQUEST',
+    `events_webhook_subscribers.${index}.url must be https, or http to a private address or name`,
+  )
+}

@@ -1,0 +1,109 @@
+// Instances as the API shows them.
+
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { instanceStates } from '../core/instance.ts'
+import { lifecycleEvents } from '../core/lifecycle.ts'
+import type { WebhookSubscriber } from '../core/lifecycle.ts'
+import type { LinkedAccount } from '../instances/linked-account.ts'
+import { nullable, Timestamp, toTimestamp } from './schemas.ts'
+
+export const State = Type.Unsafe<(typeof instanceStates)[number]>({ type: 'string', enum: [...instanceStates] })
+
+export const Subscriber = Type.Object(
+  {
+    url: Type.String({ maxLength: 2048, description: 'https URL, or http to a private address or name' }),
+    events: Type.Optional(
+      Type.Array(Type.Unsafe<WebhookSubscriber['events'][number]>({ type: 'string', enum: [...lifecycleEvents] }), {
+        maxItems: lifecycleEvents.length,
+        description: 'Only these events; empty or absent: all',
+      }),
+    ),
+  },
+  { title: 'WebhookSubscriber' },
+)
+
+export const Summary = Type.Object(
+  { name: Type.String(), state: State, jid: nullable(Type.String()) },
+  { title: 'InstanceSummary' },
+)
+
+export const ListItem = Type.Object(
+  { name: Type.String(), state: State, jid: Type.Optional(Type.String()) },
+  { title: 'InstanceInfo' },
+)
+
+const Qr = Type.Object({
+  available: Type.Boolean(),
+  generated_at: nullable(Timestamp),
+  expires_in_seconds: nullable(Type.Integer()),
+})
+
+export const Detail = Type.Object(
+  {
+    name: Type.String(),
+    state: State,
+    jid: nullable(Type.String()),
+    phone: Type.String({ description: 'E.164 without +; empty before pairing' }),
+    qr: Qr,
+    created_at: Timestamp,
+    paired_at: nullable(Timestamp),
+    ready_at: nullable(Timestamp),
+    last_event_at: nullable(Timestamp),
+    owner_tag: Type.String(),
+    spamguard_enabled: Type.Boolean(),
+    spamguard_blocks: Type.Integer(),
+    inbox_id: Type.Integer(),
+    events_webhook_url: Type.String(),
+    events_webhook_subscribers: Type.Array(Subscriber),
+    last_qr_msg_id: Type.Integer(),
+    last_jid: nullable(Type.String()),
+    reconnect_attempts: Type.Integer(),
+    last_error: nullable(Type.String()),
+  },
+  { title: 'Instance' },
+)
+
+export function toSummary({ record: { name, state, jid } }: LinkedAccount): Static<typeof Summary> {
+  return { name, state, jid }
+}
+
+export function toListItem({ record: { name, state, jid } }: LinkedAccount): Static<typeof ListItem> {
+  return jid === null ? { name, state } : { name, state, jid }
+}
+
+export function toDetail(account: LinkedAccount, now: number): Static<typeof Detail> {
+  const { record } = account
+  const subscribers = JSON.parse(record.events_webhook_subscribers) as Static<typeof Subscriber>[]
+  return {
+    name: record.name,
+    state: record.state,
+    jid: record.jid,
+    phone: /^(\d+)@/.exec(record.jid ?? '')?.[1] ?? '',
+    qr: toQr(account, now),
+    created_at: toTimestamp(record.created_at),
+    paired_at: toTimestampOrNull(record.paired_at),
+    ready_at: toTimestampOrNull(record.ready_at),
+    last_event_at: toTimestampOrNull(record.last_event_at),
+    owner_tag: record.owner_tag,
+    spamguard_enabled: record.spamguard_enabled === 1,
+    spamguard_blocks: record.spamguard_blocks,
+    inbox_id: record.inbox_id,
+    events_webhook_url: record.events_webhook_url,
+    events_webhook_subscribers: subscribers,
+    last_qr_msg_id: record.last_qr_msg_id,
+    last_jid: record.last_jid,
+    reconnect_attempts: account.reconnectAttempts,
+    last_error: record.last_error,
+  }
+}
+
+function toQr({ qr }: LinkedAccount, now: number): Static<typeof Qr> {
+  if (!qr) return { available: false, generated_at: null, expires_in_seconds: null }
+  const left = Math.max(0, Math.ceil((qr.generatedAt + qr.lifetimeMs - now) / 1000))
+  return { available: true, generated_at: toTimestamp(qr.generatedAt), expires_in_seconds: left }
+}
+
+function toTimestampOrNull(at: number | null): string | null {
+  return at === null ? null : toTimestamp(at)
+}

@@ -1,0 +1,194 @@
+// The instance endpoints: create, list, inspect, patch, delete, and the bulk forms.
+
+import { Type } from 'typebox'
+import { BridgeError } from '../../core/errors.ts'
+import { instanceNamePattern } from '../../core/instance.ts'
+import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { InstanceService } from '../../instances/instance-service.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { HttpApp } from '../http-app.ts'
+import { createFields, PatchBody, toSettings } from '../instance-settings.ts'
+import { Detail, ListItem, State, Summary, toDetail, toListItem, toSummary } from '../instance-view.ts'
+import { InstanceParams, instanceNameRule, nullable, responses } from '../schemas.ts'
+
+const maxBulk = 500
+const spamguard = { spamguard_window_ms: 30_000, spamguard_min_chars: 10 }
+
+export type InstanceDeps = { instances: InstanceRegistry; instanceService: InstanceService; clock: Clock }
+
+const CreateBody = Type.Object(
+  {
+    name: InstanceParams.properties.name,
+    ...createFields,
+    resume: Type.Optional(Type.Boolean({ description: 'Take up the kept session of a deleted instance of this name' })),
+  },
+  { title: 'InstanceCreate' },
+)
+const Patched = Type.Object({
+  ...Summary.properties,
+  spamguard_enabled: Type.Boolean(),
+  spamguard_window_ms: Type.Integer(),
+  spamguard_min_chars: Type.Integer(),
+})
+const BulkBody = Type.Object(
+  { names: Type.Array(Type.String(), { minItems: 1, maxItems: maxBulk }) },
+  { title: 'BulkCreate' },
+)
+const BulkItem = Type.Object(
+  {
+    name: Type.String(),
+    state: Type.String(),
+    jid: Type.Optional(nullable(Type.String())),
+    error: Type.Optional(Type.String()),
+  },
+  { title: 'BulkItem', description: 'state is "error" with a sentence where a name could not be created' },
+)
+const StatusItem = Type.Unsafe<object>({
+  type: 'object',
+  title: 'BulkStatusItem',
+  description: 'An Instance, or {name, state: "not_found"}',
+  additionalProperties: true,
+})
+
+export function addInstanceRoutes(app: HttpApp, deps: InstanceDeps): void {
+  addCollectionRoutes(app, deps)
+  addItemRoutes(app, deps)
+  addBulkRoutes(app, deps)
+}
+
+const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['instances'] })
+
+function addCollectionRoutes(app: HttpApp, { instances, instanceService }: InstanceDeps): void {
+  app.post(
+    '/api/instances',
+    {
+      schema: {
+        ...about('createInstance', 'Create an instance and open its pairing; an existing one is asked to become ready'),
+        body: CreateBody,
+        response: responses({ 200: Summary, 201: Summary }, 400, 401, 409, 413, 415, 500),
+      },
+    },
+    async ({ body }, reply) => {
+      const { created, account } = await instanceService.create(body.name, toSettings(body), body.resume ?? false)
+      return reply.code(created ? 201 : 200).send(toSummary(account))
+    },
+  )
+  app.get(
+    '/api/instances',
+    { schema: { ...about('listInstances', 'All instances'), response: responses({ 200: Type.Array(ListItem) }, 401) } },
+    () => instances.list().map(toListItem),
+  )
+}
+
+function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: InstanceDeps): void {
+  app.get(
+    '/api/instances/:name',
+    {
+      schema: {
+        ...about('getInstance', 'One instance'),
+        params: InstanceParams,
+        response: responses({ 200: Detail }, 400, 401, 404),
+      },
+    },
+    ({ params }) => toDetail(instances.get(params.name), clock.now()),
+  )
+  app.get(
+    '/api/instances/:name/state',
+    {
+      schema: {
+        ...about('getInstanceState', 'The state of one instance'),
+        params: InstanceParams,
+        response: responses(
+          { 200: Type.Object({ instance: Type.String(), state: State, jid: nullable(Type.String()) }) },
+          400,
+          401,
+          404,
+        ),
+      },
+    },
+    ({ params }) => {
+      const { state, jid } = instances.get(params.name).record
+      return { instance: params.name, state, jid }
+    },
+  )
+  app.patch(
+    '/api/instances/:name',
+    {
+      schema: {
+        ...about('patchInstance', 'Change settings; absent and null fields stay as they are'),
+        params: InstanceParams,
+        body: PatchBody,
+        response: responses({ 200: Patched }, 400, 401, 404, 413, 415, 500),
+      },
+    },
+    async ({ params, body }) => {
+      const account = await instanceService.patch(params.name, toSettings(body))
+      return { ...toSummary(account), spamguard_enabled: account.record.spamguard_enabled === 1, ...spamguard }
+    },
+  )
+  app.delete(
+    '/api/instances/:name',
+    {
+      schema: {
+        ...about('deleteInstance', 'Remove an instance; its session stays valid unless logout=true'),
+        params: InstanceParams,
+        querystring: Type.Object({
+          logout: Type.Optional(Type.String({ pattern: '^(true|false|1|0)$', description: 'true or false' })),
+        }),
+        response: responses({ 200: Type.Object({ message: Type.String() }) }, 400, 401, 404, 500),
+      },
+    },
+    async ({ params, query }) => {
+      await instanceService.remove(params.name, query.logout === 'true' || query.logout === '1')
+      return { message: 'deleted' }
+    },
+  )
+}
+
+function addBulkRoutes(app: HttpApp, { instances, instanceService, clock }: InstanceDeps): void {
+  const createOne = async (name: string) => {
+    try {
+      if (!new RegExp(instanceNamePattern).test(name)) {
+        throw new BridgeError('SERVICE_BAD_REQUEST', `this is not ${instanceNameRule}`)
+      }
+      return toSummary((await instanceService.create(name, {}, false)).account)
+    } catch (error) {
+      const sentence =
+        error instanceof BridgeError ? error.message : 'the instance could not be created; the log says why'
+      if (!(error instanceof BridgeError))
+        app.log.error({ err: error, instance: name.slice(0, 64) }, 'bulk create failed for a name')
+      return { name, state: 'error', error: sentence }
+    }
+  }
+  app.post(
+    '/api/instances/bulk',
+    {
+      schema: {
+        ...about('bulkCreateInstances', 'Create many; a name that fails does not stop the others'),
+        body: BulkBody,
+        response: responses({ 200: Type.Array(BulkItem) }, 400, 401, 413, 415),
+      },
+    },
+    ({ body }) => Promise.all(body.names.map(createOne)),
+  )
+  app.get(
+    '/api/instances/bulk/status',
+    {
+      schema: {
+        ...about('bulkStatus', 'Details of every instance, or of those named'),
+        querystring: Type.Object({
+          names: Type.Optional(Type.String({ maxLength: 40_000, description: 'names separated by commas' })),
+        }),
+        response: responses({ 200: Type.Array(StatusItem) }, 400, 401),
+      },
+    },
+    ({ query }) => {
+      const wanted = query.names?.split(',').map((name) => name.trim())
+      if (!wanted) return instances.list().map((account) => toDetail(account, clock.now()))
+      return wanted.map((name) => {
+        const account = instances.find(name)
+        return account ? toDetail(account, clock.now()) : { name, state: 'not_found' }
+      })
+    },
+  )
+}

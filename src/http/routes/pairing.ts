@@ -1,0 +1,181 @@
+// Pairing and connection of an instance: QR image, waiting, refresh, restart, logout, pairing code.
+
+import type { FastifyReply } from 'fastify'
+import { toBuffer } from 'qrcode'
+import { Type } from 'typebox'
+import { BridgeError } from '../../core/errors.ts'
+import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { LinkedAccount } from '../../instances/linked-account.ts'
+import { waitReady } from '../../instances/wait-ready.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { HttpApp } from '../http-app.ts'
+import { Detail, State, toDetail } from '../instance-view.ts'
+import { InstanceParams, nullable, responses } from '../schemas.ts'
+
+const defaultWaitSeconds = 120
+const maxWaitSeconds = 600
+const qrPixels = 600
+// The network lets a code be typed for about this long.
+const codeLifetimeSeconds = 160
+
+export type PairingDeps = { instances: InstanceRegistry; clock: Clock }
+
+const Done = Type.Object({ message: Type.String(), state: State })
+const TimedOut = Type.Object(
+  {
+    error: Type.String(),
+    error_code: Type.String(),
+    state: State,
+    jid: nullable(Type.String()),
+    qr: Type.Object({
+      available: Type.Boolean(),
+      image: Type.Optional(Type.String({ description: 'data: URL of a PNG' })),
+    }),
+  },
+  { title: 'WaitTimedOut' },
+)
+
+export function addPairingRoutes(app: HttpApp, deps: PairingDeps): void {
+  addQrRoute(app, deps)
+  addWaitRoute(app, deps)
+  addCommandRoutes(app, deps)
+  addPairingCodeRoute(app, deps)
+}
+
+const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['pairing'] })
+
+function addQrRoute(app: HttpApp, { instances }: PairingDeps): void {
+  app.get(
+    '/api/instances/:name/qr',
+    {
+      schema: {
+        ...about('getQr', 'The QR code to scan, as a PNG; format=text gives its text'),
+        params: InstanceParams,
+        querystring: Type.Object({
+          format: Type.Optional(Type.String({ pattern: '^(png|text)$', description: 'png or text' })),
+        }),
+        produces: ['image/png'],
+        response: responses({ 200: Type.Unsafe<string | Buffer>({ type: 'string', format: 'binary' }) }, 400, 401, 404),
+      },
+    },
+    async ({ params, query }, reply) => {
+      const { qr } = instances.get(params.name)
+      if (!qr)
+        throw new BridgeError('SERVICE_NO_QR', 'no QR code is waiting to be scanned: POST …/refresh-qr asks for one')
+      void reply.header('cache-control', 'no-store')
+      if (query.format === 'text') return reply.type('text/plain; charset=utf-8').send(qr.text)
+      return reply.type('image/png').send(await draw(qr.text))
+    },
+  )
+}
+
+function addWaitRoute(app: HttpApp, { instances, clock }: PairingDeps): void {
+  app.get(
+    '/api/instances/:name/wait-ready',
+    {
+      schema: {
+        ...about('waitReady', 'Answers when the instance is ready, at the latest after timeout seconds'),
+        params: InstanceParams,
+        querystring: Type.Object({
+          timeout: Type.Optional(
+            Type.String({ pattern: '^0*[1-9]\\d{0,8}$', description: 'a whole number of seconds, at least 1' }),
+          ),
+        }),
+        response: responses({ 200: Detail, 408: TimedOut }, 400, 401, 404),
+      },
+    },
+    async (request, reply) => {
+      const { name } = request.params
+      const seconds = Math.min(Number(request.query.timeout ?? defaultWaitSeconds), maxWaitSeconds)
+      const outcome = await waitReady({ registry: instances, clock }, name, seconds * 1000, whenGone(reply))
+      const account = instances.get(name)
+      if (outcome === 'ready') return toDetail(account, clock.now())
+      const why = outcome === 'logged_out' ? 'the instance was logged out' : `not ready within ${seconds} s`
+      return reply.code(408).send({ error: why, error_code: 'SERVICE_WAIT_TIMEOUT', ...(await describeWait(account)) })
+    },
+  )
+}
+
+function addCommandRoutes(app: HttpApp, { instances }: PairingDeps): void {
+  const commands = {
+    'refresh-qr': {
+      about: about('refreshQr', 'Ask for a new QR code'),
+      run: async (account: LinkedAccount) => {
+        await account.requestPairing()
+        return account.state === 'qr_pending' ? 'a new QR code is on its way' : 'nothing to pair in this state'
+      },
+    },
+    restart: {
+      about: about('restartInstance', 'Close and reopen the connection, keeping the session'),
+      run: async (account: LinkedAccount) =>
+        (await account.restart()) ? 'restarting' : 'there is no session to restart: POST …/refresh-qr pairs one',
+    },
+    logout: {
+      about: about('logoutInstance', 'Invalidate the session on the network; the instance stays'),
+      run: async (account: LinkedAccount) =>
+        (await account.logout()) ? 'logged out' : 'there is no session to log out',
+    },
+  }
+  for (const [path, command] of Object.entries(commands)) {
+    app.post(
+      `/api/instances/:name/${path}`,
+      { schema: { ...command.about, params: InstanceParams, response: responses({ 200: Done }, 400, 401, 404, 500) } },
+      async ({ params }) => {
+        const account = instances.get(params.name)
+        const message = await command.run(account)
+        return { message, state: account.state }
+      },
+    )
+  }
+}
+
+function addPairingCodeRoute(app: HttpApp, { instances }: PairingDeps): void {
+  app.post(
+    '/api/instances/:name/pairing-code',
+    {
+      schema: {
+        ...about('requestPairingCode', 'A code to type on the phone instead of scanning; only while pairing is open'),
+        params: InstanceParams,
+        body: Type.Object({
+          phone: Type.String({ pattern: '^\\+?\\d{6,15}$', description: 'a phone number in E.164' }),
+        }),
+        response: responses(
+          { 200: Type.Object({ code: Type.String(), expires_in_seconds: Type.Integer() }) },
+          400,
+          401,
+          404,
+          409,
+          413,
+          415,
+          500,
+        ),
+      },
+    },
+    async ({ params, body }) => {
+      const asked = instances.get(params.name).requestPairingCode(body.phone.replace('+', ''))
+      if (!asked) throw new BridgeError('SERVICE_NOT_PAIRING', 'no pairing is open: POST …/refresh-qr opens one')
+      const code = await asked.catch((cause: unknown) => {
+        throw new BridgeError('SERVICE_NETWORK_FAILED', 'the network did not give a pairing code, try again', { cause })
+      })
+      return { code, expires_in_seconds: codeLifetimeSeconds }
+    },
+  )
+}
+
+async function describeWait({ state, record, qr }: LinkedAccount) {
+  const image = qr && `data:image/png;base64,${(await draw(qr.text)).toString('base64')}`
+  return { state, jid: record.jid, qr: image ? { available: true, image } : { available: false } }
+}
+
+function draw(text: string): Promise<Buffer> {
+  return toBuffer(text, { width: qrPixels, margin: 2, errorCorrectionLevel: 'L' })
+}
+
+/** Aborts when the caller hangs up: nobody is left to wait for. */
+function whenGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    gone.abort()
+  })
+  return gone.signal
+}

@@ -1,0 +1,89 @@
+// The record of one account in memory and in storage, and the only place that moves its state.
+
+import type { AuditRecord } from '../core/audit.ts'
+import { stepFor } from '../core/instance.ts'
+import type { InstanceTrigger } from '../core/instance.ts'
+import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { InstanceStore } from '../storage/instance-store.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
+import { RecordWriter } from './record-writer.ts'
+
+type Deps = {
+  instances: Pick<InstanceStore, 'update'>
+  epoch: () => number
+  clock: Clock
+  log: Log
+  announce: (record: Readonly<InstanceRow>, event: LifecycleEvent, extras: EventExtras) => void
+  onChange: () => void
+}
+
+type Along = { changes?: InstanceChanges; extras?: EventExtras; audits?: readonly AuditRecord[] }
+
+export class AccountRecord {
+  readonly #deps: Deps
+  readonly #row: InstanceRow
+  readonly #writer: RecordWriter
+
+  constructor(deps: Deps, row: InstanceRow) {
+    this.#deps = deps
+    this.#row = { ...row }
+    this.#writer = new RecordWriter({ ...deps, name: row.name })
+  }
+
+  get row(): Readonly<InstanceRow> {
+    return this.#row
+  }
+
+  /** Moves the state by the table, with the changes that go along; a trigger that does not fit changes nothing. */
+  apply(trigger: InstanceTrigger, { changes = {}, extras = {}, audits = [] }: Along = {}): void {
+    const { clock, log, onChange } = this.#deps
+    const { state: from, ready_at, name } = this.#row
+    const step = stepFor(from, trigger)
+    if (!step) return
+    const at = clock.now()
+    const isFirstReady = step.to === 'ready' && ready_at === null
+    void this.save(
+      { ...changes, state: step.to, last_event_at: at, ...(isFirstReady && { ready_at: at, last_qr_msg_id: 0 }) },
+      audits,
+    )
+    log.info({ instance: name, from, to: step.to, trigger }, 'instance state changed')
+    if (step.event) this.announce(step.event, extras)
+    if (isFirstReady) this.announce('connected', {})
+    onChange()
+  }
+
+  /** Changes settings once they are stored; rejects when they could not be, and then nothing has changed. */
+  async change(changes: InstanceChanges, audit: AuditRecord): Promise<void> {
+    const { instances, epoch } = this.#deps
+    await instances.update(epoch(), this.#row.name, changes, [audit])
+    Object.assign(this.#row, changes)
+  }
+
+  /** Follows what has happened already; what storage refuses until the end is logged, the next start sorts it out. */
+  async save(changes: InstanceChanges, audits: readonly AuditRecord[] = []): Promise<void> {
+    Object.assign(this.#row, changes)
+    await this.#writer.save(changes, ...audits).catch((err: unknown) => {
+      this.#deps.log.warn({ err, instance: this.#row.name }, 'a change was not stored before the end')
+    })
+  }
+
+  /** Resolves when everything saved so far is stored. */
+  stored(): Promise<void> {
+    return this.#writer.settled()
+  }
+
+  /** What the operator should know of the last failure; null when all is well. */
+  note(lastError: string | null): void {
+    if (this.#row.last_error !== lastError) void this.save({ last_error: lastError })
+  }
+
+  announce(event: LifecycleEvent, extras: EventExtras): void {
+    this.#deps.announce(this.#row, event, extras)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writer[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,193 @@
+// Keeps one stored session connected: tries again for ever, with the pause that the reason of the last end asks for.
+//
+// waiting    → connecting when the pause is over or somebody asks to try now, and the gate lets one more in
+// connecting → online when logged in · waiting when it fails
+// online     → waiting when the connection ends, or does not answer a probe
+// halted     → after two "replaced" within 10 minutes: only a restart goes on
+// over       → the session is worthless, or the connection was closed for good
+
+import type { Closing, Network, NetworkSession } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Gate } from '../lib/gate.ts'
+import type { Log } from '../lib/log.ts'
+import { ReconnectPolicy } from './reconnect-policy.ts'
+
+const probeEveryMs = 30_000
+const probeDeadlineMs = 10_000
+const drainDeadlineMs = 20_000
+const loginDeadlineMs = 60_000
+
+export type ConnectionEvents = {
+  attempt(): void
+  authenticated(jid: string): void
+  drained(): void
+  dropped(closing: Closing): void
+  /** The connection ended to be opened again at once. */
+  reopening(): void
+  /** The session is worthless; nothing follows. */
+  invalidated(closing: Closing): void
+}
+
+type Deps = {
+  instance: string
+  sessionId: string
+  network: Pick<Network, 'open'>
+  gate: Gate
+  clock: Clock
+  random: () => number
+  log: Log
+  events: ConnectionEvents
+}
+
+export class Connection {
+  readonly #deps: Deps
+  readonly #policy: ReconnectPolicy
+  readonly #stop = new AbortController()
+  #wake = new AbortController()
+  #session: NetworkSession | undefined
+  /** Ends the connection under way with a reason of our own. */
+  #hangUp: ((closing: Closing) => void) | undefined
+  #running: Promise<void> | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#policy = new ReconnectPolicy(deps)
+  }
+
+  get sessionId(): string {
+    return this.#deps.sessionId
+  }
+
+  /** The open session, while there is one. */
+  get session(): NetworkSession | undefined {
+    return this.#session
+  }
+
+  /** How many attempts have failed since the last login. */
+  get failures(): number {
+    return this.#policy.failures
+  }
+
+  start(firstPauseMs = 0): void {
+    this.#running ??= this.#run(firstPauseMs).catch((err: unknown) => {
+      this.#deps.log.error({ err, instance: this.#deps.instance }, 'the connection loop failed')
+    })
+  }
+
+  /** Ends the pause, also one that only a restart may end. */
+  tryNow(): void {
+    this.#policy.forgive()
+    this.#wake.abort()
+  }
+
+  /** Closes the open session, if any, and opens it again at once. */
+  reopen(): void {
+    this.tryNow()
+    this.#hangUp?.({ cause: 'restart', code: null, reason: 'restart was asked for' })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    this.#hangUp?.({ cause: 'transient', code: null, reason: 'closed' })
+    await this.#running
+  }
+
+  get #stopped(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  async #run(firstPauseMs: number): Promise<void> {
+    const { events } = this.#deps
+    for (let pause: number | null = firstPauseMs; ;) {
+      await this.#rest(pause)
+      const closing = this.#stopped ? undefined : await this.#connect()
+      if (!closing || this.#stopped) return
+      if (closing.cause === 'invalidated' || closing.cause === 'banned') {
+        events.invalidated(closing)
+        return
+      }
+      if (closing.cause === 'restart') events.reopening()
+      else events.dropped(closing)
+      pause = this.#policy.pauseAfter(closing)
+    }
+  }
+
+  /** A pause of null ends only when somebody asks to try now. */
+  async #rest(pauseMs: number | null): Promise<void> {
+    if (pauseMs === 0) return
+    this.#wake = new AbortController()
+    const wake = AbortSignal.any([this.#wake.signal, this.#stop.signal])
+    await sleep(this.#deps.clock, pauseMs ?? Infinity, wake)
+  }
+
+  /** One connection from the attempt to its end; undefined when it was stopped before it began. */
+  async #connect(): Promise<Closing | undefined> {
+    const { gate, network, sessionId, events, clock } = this.#deps
+    const leaveGate = await gate.enter(this.#stop.signal).catch(() => undefined)
+    if (!leaveGate) return undefined
+    events.attempt()
+    const ended = Promise.withResolvers<Closing>()
+    this.#hangUp = ended.resolve
+    using timers = new DisposableStack()
+    timers.defer(leaveGate)
+    const cancelLogin = timers.adopt(
+      clock.after(loginDeadlineMs, () => {
+        ended.resolve({ cause: 'transient', code: 408, reason: 'the network did not let us in within 60 s' })
+      }),
+      (cancel) => {
+        cancel()
+      },
+    )
+    let session: NetworkSession | undefined
+    try {
+      session = await network.open(sessionId, (signal) => {
+        if (signal.kind === 'authenticated') {
+          cancelLogin()
+          leaveGate()
+          this.#loggedIn(signal.jid, timers)
+        }
+        if (signal.kind === 'drained') events.drained()
+        if (signal.kind === 'closed') ended.resolve(signal.closing)
+      })
+      this.#session = session
+      return await ended.promise
+    } catch (error) {
+      return { cause: 'transient', code: null, reason: error instanceof Error ? error.message : String(error) }
+    } finally {
+      this.#session = undefined
+      this.#policy.ended()
+      await session?.close()
+    }
+  }
+
+  #loggedIn(jid: string, timers: DisposableStack): void {
+    const { clock, events } = this.#deps
+    this.#policy.loggedIn()
+    events.authenticated(jid)
+    const drainedAtLast = () => {
+      events.drained()
+    }
+    timers.defer(clock.after(drainDeadlineMs, drainedAtLast))
+    this.#probeLater(timers)
+  }
+
+  #probeLater(timers: DisposableStack): void {
+    const cancel = this.#deps.clock.after(probeEveryMs, () => {
+      void this.#probe(timers)
+    })
+    timers.defer(cancel)
+  }
+
+  async #probe(timers: DisposableStack): Promise<void> {
+    const hangUp = this.#hangUp
+    try {
+      await this.#session?.probe(probeDeadlineMs)
+      if (!timers.disposed) this.#probeLater(timers)
+    } catch (err) {
+      if (timers.disposed) return
+      this.#deps.log.warn({ err, instance: this.#deps.instance }, 'the connection does not answer, opening a new one')
+      hangUp?.({ cause: 'transient', code: 408, reason: 'the connection did not answer a ping within 10 s' })
+    }
+  }
+}

@@ -1,0 +1,177 @@
+// The use cases behind the instance endpoints. Work on one name runs in order; no name waits for another.
+
+import type { AuditAction, AuditRecord } from '../core/audit.ts'
+import { BridgeError } from '../core/errors.ts'
+import type { WebhookSubscriber } from '../core/lifecycle.ts'
+import type { Clock } from '../lib/clock.ts'
+import { KeyedLanes } from '../lib/keyed-lanes.ts'
+import type { Network } from '../core/network.ts'
+import type { InstanceStore } from '../storage/instance-store.ts'
+import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/schema.ts'
+import type { InstanceRegistry } from './instance-registry.ts'
+import { destroyKeptSessions } from './kept-sessions.ts'
+import type { LinkedAccount } from './linked-account.ts'
+
+export type InstanceSettings = {
+  ownerTag?: string
+  inboxId?: number
+  eventsWebhookUrl?: string
+  eventsWebhookSubscribers?: readonly WebhookSubscriber[]
+  spamguardEnabled?: boolean
+  lastQrMsgId?: number
+}
+
+type Deps = {
+  registry: InstanceRegistry
+  instances: InstanceStore
+  network: Pick<Network, 'forget'>
+  epoch: () => number
+  clock: Clock
+  onDeleted: (name: string) => void
+}
+
+export class InstanceService {
+  readonly #deps: Deps
+  readonly #lanes = new KeyedLanes()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Creates the instance and opens its pairing; an existing one gets the settings and is asked to become ready. */
+  create(
+    name: string,
+    settings: InstanceSettings,
+    resume: boolean,
+  ): Promise<{ created: boolean; account: LinkedAccount }> {
+    return this.#lanes.run(name, async () => {
+      const existing = this.#deps.registry.find(name)
+      if (!existing) return { created: true, account: await this.#createNew(name, settings, resume) }
+      await this.#change(existing, settings)
+      await existing.requestReady()
+      return { created: false, account: existing }
+    })
+  }
+
+  patch(name: string, settings: InstanceSettings): Promise<LinkedAccount> {
+    return this.#lanes.run(name, async () => {
+      const account = this.#deps.registry.get(name)
+      await this.#change(account, settings)
+      return account
+    })
+  }
+
+  /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
+  remove(name: string, logout: boolean): Promise<void> {
+    return this.#lanes.run(name, async () => {
+      const { registry, instances, epoch } = this.#deps
+      const account = registry.get(name)
+      if (logout) await account.logout()
+      await account[Symbol.asyncDispose]()
+      const keep = this.#sessionToKeep(account.record)
+      try {
+        await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, { logout }))
+      } catch (error) {
+        // The record is still there, so the account must live on.
+        await registry.add({ ...account.record }).boot(0)
+        throw error
+      }
+      registry.remove(name)
+      if (logout) await destroyKeptSessions(this.#deps, name)
+      this.#deps.onDeleted(name)
+    })
+  }
+
+  async #createNew(name: string, settings: InstanceSettings, resume: boolean): Promise<LinkedAccount> {
+    const { registry, instances, epoch } = this.#deps
+    const ownerTag = settings.ownerTag ?? ''
+    const kept = resume ? await this.#resumable(name, ownerTag) : undefined
+    const row = this.#newRow(name, settings, kept)
+    const fields = Object.keys(toColumns(settings)).sort()
+    await instances.insert(epoch(), row, this.#audit('instance.create', row, { fields, resume }))
+    const account = registry.add(row)
+    if (kept) {
+      await instances.dropKeptSessions(epoch(), name)
+      await account.boot(0)
+    } else {
+      await account.requestPairing()
+    }
+    return account
+  }
+
+  async #resumable(name: string, ownerTag: string): Promise<KeptSession> {
+    const [kept] = await this.#deps.instances.keptSessions(name)
+    if (kept?.owner_tag === ownerTag) return kept
+    const why = kept ? 'belongs to another owner_tag' : 'is not kept'
+    throw new BridgeError(
+      'SERVICE_NOTHING_TO_RESUME',
+      `a session of ${JSON.stringify(name)} ${why}: create it without resume`,
+    )
+  }
+
+  async #change(account: LinkedAccount, settings: InstanceSettings): Promise<void> {
+    const columns = toColumns(settings)
+    const fields = Object.keys(columns).sort()
+    if (fields.length === 0) return
+    await account.change(columns, this.#audit('instance.patch', { ...account.record, ...columns }, { fields }))
+  }
+
+  #newRow(name: string, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {
+    return {
+      name,
+      owner_tag: '',
+      state: kept ? 'connecting' : 'qr_pending',
+      jid: kept?.jid ?? null,
+      last_jid: kept?.jid ?? null,
+      session_id: kept?.session_id ?? null,
+      pairing_session_id: null,
+      inbox_id: 0,
+      events_webhook_url: '',
+      events_webhook_subscribers: '[]',
+      spamguard_enabled: 0,
+      spamguard_blocks: 0,
+      last_qr_msg_id: 0,
+      last_error: null,
+      created_at: this.#deps.clock.now(),
+      paired_at: kept ? this.#deps.clock.now() : null,
+      ready_at: null,
+      last_event_at: this.#deps.clock.now(),
+      ...toColumns(settings),
+    }
+  }
+
+  #sessionToKeep({ name, owner_tag, session_id, jid }: Readonly<InstanceRow>): KeptSession | null {
+    if (session_id === null || jid === null) return null
+    return { session_id, name, owner_tag, jid, kept_at: this.#deps.clock.now() }
+  }
+
+  #audit(
+    action: AuditAction,
+    { name, owner_tag }: Pick<InstanceRow, 'name' | 'owner_tag'>,
+    metadata: NonNullable<AuditRecord['metadata']>,
+  ): AuditRecord {
+    return {
+      at: this.#deps.clock.now(),
+      actor: 'api',
+      action,
+      instance: name,
+      ownerTag: owner_tag,
+      target: name,
+      metadata,
+    }
+  }
+}
+
+function toColumns(settings: InstanceSettings): InstanceChanges {
+  const { ownerTag, inboxId, eventsWebhookUrl, eventsWebhookSubscribers, spamguardEnabled, lastQrMsgId } = settings
+  return {
+    ...(ownerTag !== undefined && { owner_tag: ownerTag }),
+    ...(inboxId !== undefined && { inbox_id: inboxId }),
+    ...(eventsWebhookUrl !== undefined && { events_webhook_url: eventsWebhookUrl }),
+    ...(eventsWebhookSubscribers !== undefined && {
+      events_webhook_subscribers: JSON.stringify(eventsWebhookSubscribers),
+    }),
+    ...(spamguardEnabled !== undefined && { spamguard_enabled: spamguardEnabled ? 1 : 0 }),
+    ...(lastQrMsgId !== undefined && { last_qr_msg_id: lastQrMsgId }),
+  }
+}

@@ -1,0 +1,17 @@
+// Destroys the sessions that were kept under a name: a new pairing or a logout has made them worthless.
+
+import type { Network } from '../core/network.ts'
+import type { InstanceStore } from '../storage/instance-store.ts'
+
+type Deps = {
+  instances: Pick<InstanceStore, 'keptSessions' | 'dropKeptSessions'>
+  network: Pick<Network, 'forget'>
+  epoch: () => number
+}
+
+export async function destroyKeptSessions({ instances, network, epoch }: Deps, name: string): Promise<void> {
+  const kept = await instances.keptSessions(name)
+  if (kept.length === 0) return
+  await instances.dropKeptSessions(epoch(), name)
+  for (const { session_id } of kept) await network.forget(session_id)
+}

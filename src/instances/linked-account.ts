@@ -1,0 +1,276 @@
+// The life of one linked account: its record, its connection and its pairing.
+//
+// States and what moves between them are the table in core/instance.ts. A pairing can be open beside a stored session;
+// whichever succeeds first ends the other. Commands run one after the other; what the network says is applied at once.
+
+import type { AuditRecord } from '../core/audit.ts'
+import { isActive } from '../core/instance.ts'
+import type { InstanceState } from '../core/instance.ts'
+import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
+import type { Closing, Network } from '../core/network.ts'
+import { withDeadline } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Gate } from '../lib/gate.ts'
+import { Lane } from '../lib/lane.ts'
+import type { Log } from '../lib/log.ts'
+import type { InstanceStore } from '../storage/instance-store.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
+import { AccountRecord } from './account-record.ts'
+import { Connection } from './connection.ts'
+import { destroyKeptSessions } from './kept-sessions.ts'
+import { PairingDesk } from './pairing-desk.ts'
+import type { Qr } from './pairing-desk.ts'
+
+const logoutDeadlineMs = 5000
+// After this long a reconnect that was asked for counts as failed, and a pairing opens beside it.
+const reconnectPatienceMs = 10_000
+
+export type AccountDeps = {
+  network: Network
+  instances: InstanceStore
+  epoch: () => number
+  gate: Gate
+  clock: Clock
+  random: () => number
+  log: Log
+  qrLifetimeMs: number
+  announce: (record: Readonly<InstanceRow>, event: LifecycleEvent, extras: EventExtras) => void
+  /** Told after every change of state or QR code. */
+  onChange: () => void
+}
+
+export class LinkedAccount {
+  readonly #deps: AccountDeps
+  readonly #account: AccountRecord
+  readonly #desk: PairingDesk
+  readonly #commands = new Lane()
+  #connection: Connection | undefined
+  #cancelPatience: (() => void) | undefined
+  #closed = false
+
+  constructor(deps: AccountDeps, record: InstanceRow) {
+    this.#deps = deps
+    this.#account = new AccountRecord(deps, record)
+    this.#desk = new PairingDesk({
+      ...deps,
+      account: this.#account,
+      scanned: (sessionId, jid) => {
+        this.#command(() => this.#adopt(sessionId, jid))
+      },
+      ended: (sessionId) => {
+        this.#command(() => this.#afterPairing(sessionId))
+      },
+      forget: (sessionId) => this.#forget(sessionId),
+    })
+  }
+
+  get record(): Readonly<InstanceRow> {
+    return this.#account.row
+  }
+
+  get state(): InstanceState {
+    return this.record.state
+  }
+
+  get qr(): Qr | null {
+    return this.#desk.qr
+  }
+
+  get reconnectAttempts(): number {
+    return this.#connection?.failures ?? 0
+  }
+
+  /** Takes up what the last process left: a pairing that was scanned, a stored session, or nothing. */
+  boot(pauseMs: number): Promise<void> {
+    return this.#commands.run(async () => {
+      const { pairing_session_id: staged } = this.record
+      const jid = staged === null ? null : await this.#deps.network.storedJid(staged)
+      if (staged !== null && jid !== null) await this.#adopt(staged, jid)
+      await this.#desk.close()
+      const linked = this.record.session_id !== null
+      this.#account.apply(linked ? 'boot_linked' : 'boot_unlinked')
+      if (linked) this.#connect(pauseMs)
+    })
+  }
+
+  /** Changes settings; resolves when they are stored. */
+  change(changes: InstanceChanges, audit: AuditRecord): Promise<void> {
+    return this.#account.change(changes, audit)
+  }
+
+  /** A new QR code where the state allows one; elsewhere nothing happens. */
+  requestPairing(): Promise<void> {
+    return this.#commands.run(async () => {
+      const { state } = this
+      if (state === 'logged_out' || state === 'qr_pending' || state === 'disconnected') await this.#desk.open()
+    })
+  }
+
+  /** What POST with an existing name asks for: connect when that can work, else pair. */
+  async requestReady(): Promise<void> {
+    if (this.state !== 'disconnected' || !this.#connection) {
+      await this.requestPairing()
+      return
+    }
+    this.#connection.tryNow()
+    this.#cancelPatience?.()
+    this.#cancelPatience = this.#deps.clock.after(reconnectPatienceMs, () => {
+      this.#command(async () => {
+        if (this.#connection && !isActive(this.state) && !this.#desk.isOpen) await this.#desk.open()
+      })
+    })
+  }
+
+  /** True when there was something to restart. */
+  restart(): Promise<boolean> {
+    return this.#commands.run(async () => {
+      if (this.#desk.isOpen) await this.#desk.open()
+      else if (!this.#connection) return false
+      else {
+        this.#connection.reopen()
+        this.#account.apply('reopen')
+      }
+      return true
+    })
+  }
+
+  /** True when there was a session to log out. */
+  logout(): Promise<boolean> {
+    return this.#commands.run(async () => {
+      const linked = this.record.session_id !== null
+      if (linked) {
+        await this.#desk.close()
+        await this.#tellNetwork()
+        await this.#invalidate({ cause: 'invalidated', code: null, reason: 'logged out on request' })
+      }
+      return linked
+    })
+  }
+
+  requestPairingCode(phone: string): Promise<string> | undefined {
+    return this.#desk.requestCode(phone)
+  }
+
+  /** Ends everything; the stored session stays valid and can be taken up again. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    this.#cancelPatience?.()
+    await this.#commands.idle()
+    await this.#desk.stop()
+    await this.#connection?.[Symbol.asyncDispose]()
+    await this.#account[Symbol.asyncDispose]()
+  }
+
+  /** For what the network causes: runs in turn, and a failure is nobody's answer. */
+  #command(work: () => Promise<void>): void {
+    const run = () => (this.#closed ? Promise.resolve() : work())
+    this.#commands.run(run).catch((err: unknown) => {
+      this.#deps.log.error({ err, instance: this.record.name }, 'an instance could not follow the network')
+    })
+  }
+
+  /** The scanned session becomes the session of this account; the one before is worthless now. */
+  async #adopt(sessionId: string, jid: string): Promise<void> {
+    const { name, owner_tag, session_id: previous } = this.record
+    const paired_at = this.#deps.clock.now()
+    const who = { instance: name, ownerTag: owner_tag, target: name }
+    const audit: AuditRecord = { at: paired_at, actor: 'system', action: 'instance.paired', ...who }
+    const changes = { session_id: sessionId, pairing_session_id: null, jid, last_jid: jid, paired_at, ready_at: null }
+    this.#account.apply('scanned', { changes, audits: [audit] })
+    await this.#account.stored()
+    await this.#disconnect()
+    if (previous !== null) await this.#forget(previous)
+    await this.#quietly('sessions kept under this name could not be removed yet', () =>
+      destroyKeptSessions(this.#deps, name),
+    )
+  }
+
+  async #afterPairing(sessionId: string): Promise<void> {
+    await this.#desk.close()
+    this.#account.apply('window_over')
+    if (this.record.session_id === sessionId) this.#connect(0)
+  }
+
+  #connect(pauseMs: number): void {
+    const { session_id: sessionId, name } = this.record
+    if (sessionId === null || this.#closed) return
+    const account = this.#account
+    this.#connection = new Connection({
+      ...this.#deps,
+      instance: name,
+      sessionId,
+      events: {
+        attempt: account.apply.bind(account, 'attempt'),
+        drained: account.apply.bind(account, 'drained'),
+        reopening: account.apply.bind(account, 'reopen'),
+        authenticated: this.#authenticated.bind(this),
+        dropped: this.#dropped.bind(this),
+        invalidated: (closing) => {
+          this.#command(() => this.#invalidate(closing))
+        },
+      },
+    })
+    this.#connection.start(pauseMs)
+  }
+
+  async #disconnect(): Promise<void> {
+    const connection = this.#connection
+    this.#connection = undefined
+    this.#cancelPatience?.()
+    await connection?.[Symbol.asyncDispose]()
+  }
+
+  #authenticated(): void {
+    this.#cancelPatience?.()
+    this.#account.note(null)
+    this.#account.apply('authenticated')
+    // The stored session won: a pairing beside it has nothing left to do.
+    if (this.#desk.isOpen) this.#command(() => this.#desk.close())
+  }
+
+  #dropped(closing: Closing): void {
+    this.#account.note(closing.reason)
+    if (closing.cause === 'temporary_ban') this.#account.announce('strike', reasonOf(closing))
+    this.#account.apply('dropped', { extras: reasonOf(closing) })
+  }
+
+  async #invalidate(closing: Closing): Promise<void> {
+    const { session_id: sessionId, jid, last_jid } = this.record
+    if (closing.cause === 'banned') this.#account.announce('strike', reasonOf(closing))
+    const gone = { jid: null, paired_at: null, ready_at: null, session_id: null, last_qr_msg_id: 0 }
+    const changes = { ...gone, last_jid: jid ?? last_jid, last_error: closing.reason }
+    this.#account.apply('invalidated', { changes, extras: reasonOf(closing) })
+    // Somebody may be about to scan: a pairing that is open stays open.
+    if (this.#desk.isOpen) this.#account.apply('pair')
+    await this.#account.stored()
+    await this.#disconnect()
+    if (sessionId !== null) await this.#forget(sessionId)
+  }
+
+  async #tellNetwork(): Promise<void> {
+    const session = this.#connection?.session
+    if (!session) return
+    await this.#quietly('the network could not be told of the logout', () =>
+      withDeadline(this.#deps.clock, logoutDeadlineMs, session.logout(), () => new Error('no answer to the logout')),
+    )
+  }
+
+  #forget(sessionId: string): Promise<void> {
+    return this.#quietly('the keys of an old session could not be removed yet', () =>
+      this.#deps.network.forget(sessionId),
+    )
+  }
+
+  /** For what may be left undone: keys that nothing refers to are removed at the next start. */
+  async #quietly(failure: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (err) {
+      this.#deps.log.warn({ err, instance: this.record.name }, failure)
+    }
+  }
+}
+
+function reasonOf({ reason, code }: Closing): EventExtras {
+  return { reason, code }
+}

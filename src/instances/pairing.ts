@@ -1,0 +1,130 @@
+// One pairing: shows QR codes until one is scanned or the window is over; a network that is away is tried again meanwhile.
+
+import type { Closing, Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import { backoffMs } from '../lib/backoff.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Gate } from '../lib/gate.ts'
+import type { Log } from '../lib/log.ts'
+
+export type PairingEvents = {
+  qr(text: string): void
+  /** The connection failed inside the window and is tried again. */
+  failed(closing: Closing): void
+  /** Linked: the credentials are stored under the session id of this pairing. */
+  scanned(jid: string): void
+  /** After `scanned`: the network has let go of the pairing connection, the account can log in. */
+  finished(): void
+  /** The window is over and nothing was scanned. */
+  over(): void
+}
+
+type Deps = {
+  instance: string
+  sessionId: string
+  windowMs: number
+  network: Pick<Network, 'open'>
+  gate: Gate
+  clock: Clock
+  random: () => number
+  log: Log
+  events: PairingEvents
+}
+
+const closed: Closing = { cause: 'transient', code: null, reason: 'closed' }
+
+export class Pairing {
+  readonly #deps: Deps
+  readonly #stop = new AbortController()
+  readonly #window = new AbortController()
+  #session: NetworkSession | undefined
+  #hangUp: ((closing: Closing) => void) | undefined
+  #scanned = false
+  #running: Promise<void> | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  get sessionId(): string {
+    return this.#deps.sessionId
+  }
+
+  start(): void {
+    this.#running ??= this.#run().catch((err: unknown) => {
+      this.#deps.log.error({ err, instance: this.#deps.instance }, 'the pairing failed')
+    })
+  }
+
+  requestCode(phone: string): Promise<string> | undefined {
+    return this.#session?.requestPairingCode(phone)
+  }
+
+  /** Ends the pairing without a word; what was scanned already stays scanned. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    this.#hangUp?.(closed)
+    await this.#running
+  }
+
+  get #stopped(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  async #run(): Promise<void> {
+    const { clock, windowMs, events } = this.#deps
+    const cancelWindow = clock.after(windowMs, () => {
+      this.#window.abort()
+      if (!this.#scanned) this.#hangUp?.(closed)
+    })
+    try {
+      await this.#connectUntilOver()
+    } finally {
+      cancelWindow()
+    }
+    if (this.#stopped) return
+    if (this.#scanned) events.finished()
+    else events.over()
+  }
+
+  async #connectUntilOver(): Promise<void> {
+    const { clock, random, events } = this.#deps
+    const over = AbortSignal.any([this.#window.signal, this.#stop.signal])
+    for (let failures = 0; ; failures++) {
+      const closing = await this.#connect(over)
+      if (this.#scanned || over.aborted || closing.cause === 'pairing_over') return
+      events.failed(closing)
+      await sleep(clock, backoffMs(failures, { firstMs: 1000, ceilingMs: 10_000, random }), over)
+    }
+  }
+
+  async #connect(over: AbortSignal): Promise<Closing> {
+    const leaveGate = await this.#deps.gate.enter(over).catch(() => undefined)
+    if (!leaveGate) return closed
+    const ended = Promise.withResolvers<Closing>()
+    this.#hangUp = ended.resolve
+    let session: NetworkSession | undefined
+    try {
+      session = await this.#deps.network.open(this.#deps.sessionId, (signal) => {
+        leaveGate()
+        this.#hear(signal)
+        if (signal.kind === 'closed') ended.resolve(signal.closing)
+      })
+      this.#session = session
+      return await ended.promise
+    } catch (error) {
+      return { cause: 'transient', code: null, reason: error instanceof Error ? error.message : String(error) }
+    } finally {
+      leaveGate()
+      this.#session = undefined
+      await session?.close()
+    }
+  }
+
+  #hear(signal: SessionSignal): void {
+    if (signal.kind === 'qr') this.#deps.events.qr(signal.text)
+    if (signal.kind !== 'paired') return
+    this.#scanned = true
+    this.#deps.events.scanned(signal.jid)
+  }
+}

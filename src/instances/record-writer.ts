@@ -1,0 +1,82 @@
+// Stores the changes of one record in order: one write at a time, what changes meanwhile goes along with the next.
+//
+// A write that storage refuses is repeated until it succeeds: the record in memory is what happened, storage follows.
+
+import type { AuditRecord } from '../core/audit.ts'
+import { backoffMs } from '../lib/backoff.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { InstanceStore } from '../storage/instance-store.ts'
+import type { InstanceChanges } from '../storage/schema.ts'
+
+type Deps = {
+  name: string
+  instances: Pick<InstanceStore, 'update'>
+  epoch: () => number
+  clock: Clock
+  log: Log
+}
+
+type Pending = { changes: InstanceChanges; audits: AuditRecord[]; stored: PromiseWithResolvers<undefined> }
+
+export class RecordWriter {
+  readonly #deps: Deps
+  readonly #stop = new AbortController()
+  #next: Pending | undefined
+  #writing: Promise<void> | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Resolves when the change is stored; rejects only when the writer is closed first. */
+  save(changes: InstanceChanges, ...audits: readonly AuditRecord[]): Promise<undefined> {
+    this.#next ??= { changes: {}, audits: [], stored: Promise.withResolvers() }
+    Object.assign(this.#next.changes, changes)
+    this.#next.audits.push(...audits)
+    const { promise } = this.#next.stored
+    // Most callers go on without waiting; those that wait see the failure themselves.
+    promise.catch(() => undefined)
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined
+    })
+    return promise
+  }
+
+  /** Resolves when everything saved so far is stored, or given up. */
+  async settled(): Promise<void> {
+    await this.#writing
+  }
+
+  /** Waits for what is under way and gives up what storage keeps refusing. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let pending = this.#next; pending; pending = this.#next) {
+      this.#next = undefined
+      await this.#write(pending)
+    }
+  }
+
+  async #write({ changes, audits, stored }: Pending): Promise<void> {
+    const { instances, epoch, name, clock, log } = this.#deps
+    for (let failures = 0; ; failures++) {
+      try {
+        await instances.update(epoch(), name, changes, audits)
+        stored.resolve(undefined)
+        return
+      } catch (err) {
+        log.error({ err, instance: name }, 'the record of an instance could not be stored')
+        if (this.#stop.signal.aborted) {
+          stored.reject(err)
+          return
+        }
+        await sleep(clock, backoffMs(failures, { firstMs: 200, ceilingMs: 5000 }), this.#stop.signal)
+      }
+    }
+  }
+}

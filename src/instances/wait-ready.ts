@@ -1,0 +1,39 @@
+// Waits until an instance is ready, and tells why it stopped waiting when it is not.
+
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { InstanceRegistry } from './instance-registry.ts'
+
+export type WaitOutcome = 'ready' | 'timeout' | 'logged_out' | 'deleted'
+
+type Deps = { registry: InstanceRegistry; clock: Clock }
+
+/** Event-driven; a *transition* to logged_out ends the wait, an instance that is logged out already may still be paired. */
+export async function waitReady(
+  { registry, clock }: Deps,
+  name: string,
+  timeoutMs: number,
+  gone: AbortSignal,
+): Promise<WaitOutcome> {
+  const settled = new AbortController()
+  const wasLoggedOut = registry.get(name).state === 'logged_out'
+  let outcome: WaitOutcome = 'timeout'
+  let sawOtherState = !wasLoggedOut
+  const look = () => {
+    const state = registry.find(name)?.state
+    if (state !== 'logged_out') sawOtherState = true
+    if (state === undefined) outcome = 'deleted'
+    else if (state === 'ready') outcome = 'ready'
+    else if (state === 'logged_out' && sawOtherState) outcome = 'logged_out'
+    else return
+    settled.abort()
+  }
+  const unwatch = registry.watch(name, look)
+  try {
+    look()
+    await sleep(clock, timeoutMs, AbortSignal.any([settled.signal, gone]))
+  } finally {
+    unwatch()
+  }
+  return outcome
+}
