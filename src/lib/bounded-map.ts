@@ -1,0 +1,46 @@
+// A map that holds at most so many entries, each for at most so long; the oldest goes first. No timers.
+
+import type { Clock } from './clock.ts'
+
+type Options = { clock: Pick<Clock, 'monotonic'>; max: number; ttlMs: number }
+
+export class BoundedMap<Value> {
+  readonly #options: Options
+  readonly #entries = new Map<string, { value: Value; until: number }>()
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key)
+    if (!entry) return undefined
+    if (entry.until > this.#options.clock.monotonic()) return entry.value
+    this.#entries.delete(key)
+    return undefined
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined
+  }
+
+  set(key: string, value: Value): void {
+    const { clock, max, ttlMs } = this.#options
+    this.#entries.delete(key)
+    this.#entries.set(key, { value, until: clock.monotonic() + ttlMs })
+    const [oldest] = this.#entries.keys()
+    if (this.#entries.size > max && oldest !== undefined) this.#entries.delete(oldest)
+  }
+
+  delete(key: string): boolean {
+    return this.#entries.delete(key)
+  }
+
+  clear(): void {
+    this.#entries.clear()
+  }
+}

@@ -1,0 +1,103 @@
+// The library's Signal repository on a key store of its own: when encrypt or decrypt resolves, its ratchet step is on disk.
+//
+// The library wraps encrypting and sending in one transaction that is committed after the frame has left; a crash in
+// between would roll the ratchet back. So everything the ratchet needs goes past that transaction; what may only
+// become durable after the frame has left (sender-key-memory) and the app state stay in it, over the same store.
+
+import type { Clock } from '../lib/clock.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
+import type { KeyChanges } from './account-keys.ts'
+import type { KeyDoor } from './key-door.ts'
+import { stockRepository } from './library.ts'
+import type {
+  LibraryLogger,
+  LidLookup,
+  SignalAuthState,
+  SignalDataSet,
+  SignalKeyStoreWithTransaction,
+  SignalRepositoryWithLIDStore,
+} from './library.ts'
+
+const ownKinds = new Set(['session', 'sender-key', 'pre-key', 'identity-key', 'lid-mapping', 'device-list', 'tctoken'])
+
+/** The library asks the server again at every load of a session without LID. */
+const noLidMs = 60_000
+const namesKept = 1_000
+const lidMappingMs = 24 * 60 * 60 * 1000
+
+type Deps = { door: KeyDoor; clock: Clock }
+
+export function durableRepository({ door, clock }: Deps) {
+  return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): SignalRepositoryWithLIDStore => {
+    passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door)
+    const inner = {
+      get: door.getInStep,
+      // Phone and LID pairs are learnt inside and outside of steps and belong to none.
+      set: (changes: SignalDataSet) => ('lid-mapping' in changes ? door.set(changes) : door.setInStep(changes)),
+      isInTransaction: () => true,
+      transaction: <T>(work: () => Promise<T>) => work(),
+    }
+    const keys = inner as unknown as SignalKeyStoreWithTransaction
+    const stock = stockRepository({ creds: auth.creds, keys }, logger, rememberMisses(lookup, clock))
+    boundMappings(stock, clock)
+    return { ...stock, ...inTurn(stock, door) }
+  }
+}
+
+/** Replaces the methods on the library's own store object, so that all of its callers take the same way. */
+function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor): void {
+  const get = outer.get.bind(outer)
+  const set = outer.set.bind(outer)
+  outer.get = (type, ids) =>
+    (ownKinds.has(type) ? (door.get(type, ids) as ReturnType<typeof get>) : get(type, ids)) as never
+  outer.set = async (changes) => {
+    const own: KeyChanges = {}
+    const rest: KeyChanges = {}
+    for (const [kind, values] of Object.entries(changes)) (ownKinds.has(kind) ? own : rest)[kind] = values
+    if (Object.keys(own).length > 0) await door.inLane(() => door.setInStep(own))
+    if (Object.keys(rest).length > 0) await set(rest)
+  }
+}
+
+/** Everything that changes records runs in the account's lane; reads go straight to memory. */
+function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<SignalRepositoryWithLIDStore> {
+  // Before the lane, because it may ask the server.
+  const resolveLid = (jid: string) => stock.lidMapping.getLIDForPN(jid).catch(() => null)
+  const alone =
+    <Args extends unknown[], Result>(step: (...args: Args) => Promise<Result>) =>
+    (...args: Args) =>
+      door.inLane(() => step(...args))
+  const resolved =
+    <Options extends { jid: string }, Result>(step: (options: Options) => Promise<Result>) =>
+    async (options: Options) => {
+      await resolveLid(options.jid)
+      return door.inLane(() => step(options))
+    }
+  return {
+    encryptMessage: resolved((options) => stock.encryptMessage(options)),
+    decryptMessage: resolved((options) => stock.decryptMessage(options)),
+    injectE2ESession: resolved((options) => stock.injectE2ESession(options)),
+    encryptGroupMessage: alone((options) => stock.encryptGroupMessage(options)),
+    decryptGroupMessage: alone((options) => stock.decryptGroupMessage(options)),
+    processSenderKeyDistributionMessage: alone((options) => stock.processSenderKeyDistributionMessage(options)),
+    getSenderKeyDistributionMessage: alone((options) => stock.getSenderKeyDistributionMessage(options)),
+    deleteSession: alone((jids) => stock.deleteSession(jids)),
+    migrateSession: alone((from, to) => stock.migrateSession(from, to)),
+  }
+}
+
+function rememberMisses(lookup: LidLookup, clock: Clock): LidLookup {
+  const withoutLid = new BoundedMap<true>({ clock, max: namesKept, ttlMs: noLidMs })
+  return async (pns) => {
+    const unknown = pns.filter((pn) => !withoutLid.has(pn))
+    const found = unknown.length > 0 ? await lookup(unknown) : []
+    for (const pn of unknown) if (!found?.some((pair) => pair.pn === pn)) withoutLid.set(pn, true)
+    return found
+  }
+}
+
+/** The library's own memory of pairs is never trimmed and keeps a timer for each. */
+function boundMappings(stock: SignalRepositoryWithLIDStore, clock: Clock): void {
+  const mappingCache = new BoundedMap<string>({ clock, max: namesKept, ttlMs: lidMappingMs })
+  Object.assign(stock.lidMapping, { mappingCache })
+}

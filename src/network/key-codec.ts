@@ -1,0 +1,47 @@
+// How each kind of key is written down: bytes as they are, the rest as JSON.
+
+import { BufferJSON, proto } from './library.ts'
+
+type Codec = { encode(value: unknown): Uint8Array; decode(bytes: Uint8Array): unknown }
+
+const raw: Codec = {
+  encode: (value) => Buffer.from(value as Uint8Array),
+  // A copy: the library changes what it is given.
+  decode: (bytes) => Buffer.from(bytes),
+}
+
+const json: Codec = {
+  encode: (value) => Buffer.from(JSON.stringify(value)),
+  decode: (bytes) => JSON.parse(textOf(bytes)) as unknown,
+}
+
+const jsonWithBytes: Codec = {
+  encode: (value) => Buffer.from(JSON.stringify(value, BufferJSON.replacer)),
+  decode: (bytes) => JSON.parse(textOf(bytes), BufferJSON.reviver) as unknown,
+}
+
+const codecs: Record<string, Codec> = {
+  'sender-key': raw,
+  'identity-key': raw,
+  session: json,
+  'lid-mapping': json,
+  'device-list': json,
+  'sender-key-memory': json,
+  'user-devices': json,
+  'app-state-sync-key': {
+    encode: (value) => jsonWithBytes.encode(value),
+    decode: (bytes) => proto.Message.AppStateSyncKeyData.fromObject(jsonWithBytes.decode(bytes) as object),
+  },
+}
+
+export function encodeKey(kind: string, value: unknown): Uint8Array {
+  return (codecs[kind] ?? jsonWithBytes).encode(value)
+}
+
+export function decodeKey(kind: string, bytes: Uint8Array): unknown {
+  return (codecs[kind] ?? jsonWithBytes).decode(bytes)
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+}

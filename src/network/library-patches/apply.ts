@@ -1,0 +1,17 @@
+// All patches of the client library, once per process.
+
+import { useFastSignatures } from './fast-signatures.ts'
+import { silenceSignalLibrary } from './quiet-console.ts'
+import { repairSenderKeys } from './sender-keys.ts'
+import { restoreSessionsOnFailure } from './session-restore.ts'
+
+let applied = false
+
+export function applyLibraryPatches(): void {
+  if (applied) return
+  applied = true
+  useFastSignatures()
+  restoreSessionsOnFailure()
+  repairSenderKeys()
+  silenceSignalLibrary()
+}

@@ -1,0 +1,105 @@
+// The one doorway to the client library and what it is built on, with types for what it does not declare itself.
+
+import { createRequire } from 'node:module'
+import type { LIDMapping, SignalAuthState, SignalRepositoryWithLIDStore, SocketConfig } from 'baileys'
+import { DEFAULT_CONNECTION_CONFIG } from 'baileys'
+import { GroupCipher } from 'baileys/lib/Signal/Group/group_cipher.js'
+import { SenderKeyMessage as LibrarySenderKeyMessage } from 'baileys/lib/Signal/Group/sender-key-message.js'
+import { SenderKeyRecord as LibrarySenderKeyRecord } from 'baileys/lib/Signal/Group/sender-key-record.js'
+import { SenderKeyState as LibrarySenderKeyState } from 'baileys/lib/Signal/Group/sender-key-state.js'
+import * as bridge from 'whatsapp-rust-bridge'
+
+export {
+  BufferJSON,
+  Curve,
+  initAuthCreds,
+  isJidGroup,
+  jidDecode,
+  jidEncode,
+  jidNormalizedUser,
+  makeWASocket,
+  proto,
+  WA_CERT_DETAILS,
+} from 'baileys'
+export type {
+  AuthenticationCreds,
+  BinaryNode,
+  CacheStore,
+  ConnectionState,
+  GroupMetadata,
+  LIDMapping,
+  SignalAuthState,
+  SignalDataSet,
+  SignalDataTypeMap,
+  SignalKeyStore,
+  SignalKeyStoreWithTransaction,
+  SignalRepositoryWithLIDStore,
+  UserFacingSocketConfig,
+  WASocket,
+  WAVersion,
+} from 'baileys'
+
+export const defaultVersion = DEFAULT_CONNECTION_CONFIG.version
+export const defaultUrl = DEFAULT_CONNECTION_CONFIG.waWebSocketUrl
+
+export type LibraryLogger = SocketConfig['logger']
+export type LidLookup = (pns: string[]) => Promise<LIDMapping[] | undefined>
+
+/** The library's own Signal repository, which keeps its records in the store it is given. */
+export const stockRepository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository as (
+  auth: SignalAuthState,
+  logger: LibraryLogger,
+  lookup: LidLookup,
+) => SignalRepositoryWithLIDStore
+
+export type Session = { serialize(): object; constructor: { deserialize(stored: object): object } } & Record<
+  string,
+  unknown
+>
+type CurveModule = {
+  calculateSignature: (privateKey: Uint8Array, message: Uint8Array) => Uint8Array
+  verifySignature: (key: Uint8Array, message: Uint8Array, signature: Uint8Array, isInit?: boolean) => boolean
+}
+type SessionCipherMethods = {
+  doDecryptWhisperMessage: (this: unknown, message: Uint8Array, session: Session | undefined) => Promise<Buffer>
+}
+
+const require = createRequire(import.meta.url)
+export const signalCurve = require('libsignal/src/curve.js') as CurveModule
+export const fastCurve: CurveModule = bridge
+
+const SessionCipher = require('libsignal/src/session_cipher.js') as { prototype: SessionCipherMethods }
+export const sessionCipherMethods = SessionCipher.prototype
+
+export type SenderKeyState = InstanceType<typeof LibrarySenderKeyState>
+export type SenderKeyRecord = InstanceType<typeof LibrarySenderKeyRecord>
+type MessageKey = { getIteration(): number; getIv(): Uint8Array; getCipherKey(): Uint8Array }
+type GroupCipherMethods = {
+  senderKeyName: string
+  senderKeyStore: {
+    loadSenderKey(name: string): Promise<SenderKeyRecord | undefined>
+    storeSenderKey(name: string, record: SenderKeyRecord): Promise<void>
+  }
+  getSenderKey(state: SenderKeyState, iteration: number): MessageKey
+  getCipherText(iv: Uint8Array, key: Uint8Array, plain: Uint8Array): Promise<Buffer>
+  encrypt: (this: GroupCipherMethods, padded: Uint8Array) => Promise<Uint8Array>
+}
+type SenderKeyMessageMethods = {
+  serialize(): Uint8Array
+  getSignature: (key: Uint8Array, message: Uint8Array) => Uint8Array
+  verifySignature: (this: SenderKeyMessageMethods, key: Uint8Array) => void
+}
+type SenderKeyStateMethods = {
+  removeSenderMessageKey: (
+    this: SenderKeyState,
+    iteration: number,
+  ) => ReturnType<SenderKeyState['removeSenderMessageKey']>
+}
+type NewState = Parameters<SenderKeyRecord['addSenderKeyState']>
+type SenderKeyRecordMethods = { addSenderKeyState: (this: SenderKeyRecord, ...state: NewState) => void }
+
+export const SenderKeyMessage = LibrarySenderKeyMessage
+export const groupCipherMethods = GroupCipher.prototype as unknown as GroupCipherMethods
+export const senderKeyMessageMethods = SenderKeyMessage.prototype as unknown as SenderKeyMessageMethods
+export const senderKeyStateMethods: SenderKeyStateMethods = LibrarySenderKeyState.prototype
+export const senderKeyRecordMethods: SenderKeyRecordMethods = LibrarySenderKeyRecord.prototype

@@ -1,0 +1,99 @@
+// How every connection of the library is set up.
+
+import type { Agent } from 'node:https'
+import { readFileSync } from 'node:fs'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import type { Clock } from '../lib/clock.ts'
+import type { Account } from './account.ts'
+import { durableRepository } from './durable-signal.ts'
+import type { KeyDoor } from './key-door.ts'
+import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from './library.ts'
+import type { AuthenticationCreds, GroupMetadata, LibraryLogger, UserFacingSocketConfig, WAVersion } from './library.ts'
+import { createProxyAgent, refusingDispatcher } from './proxy-agent.ts'
+
+export type NetworkSettings = {
+  url: string | null
+  rootKey: string | null
+  caFile: string
+  version: readonly string[]
+  proxy: string | null
+}
+
+/** What is the same for all connections. */
+export type Endpoint = { url: string | URL; version: WAVersion; agent: Agent | undefined; qrLifetimeMs: number }
+
+type Parts = {
+  endpoint: Endpoint
+  account: Account
+  creds: AuthenticationCreds
+  door: KeyDoor
+  clock: Clock
+  groupMetadata: (jid: string) => GroupMetadata | undefined
+}
+
+/** Settings of the process: which root key and which authorities to trust besides the usual ones. */
+export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number): Endpoint {
+  if (settings.rootKey !== null) WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(settings.rootKey, 'hex')
+  if (settings.caFile !== '') trustAlso(readFileSync(settings.caFile, 'utf8'))
+  return {
+    url: settings.url ?? defaultUrl,
+    version: settings.version.length === 3 ? (settings.version.map(Number) as WAVersion) : defaultVersion,
+    agent: settings.proxy === null ? undefined : createProxyAgent(settings.proxy),
+    qrLifetimeMs,
+  }
+}
+
+function trustAlso(certificate: string): void {
+  const trusted = getCACertificates('default')
+  if (!trusted.includes(certificate)) setDefaultCACertificates([...trusted, certificate])
+}
+
+/** A query that takes longer blocks the account's other work. */
+const queryTimeoutMs = 10_000
+/** Between requests for messages that could not be opened; they hold up the messages behind them. */
+const retryRequestDelayMs = 5
+/** The longest a timer can wait: the service has its own probe. */
+const never = 2 ** 31 - 1
+
+export function socketConfig(parts: Parts): UserFacingSocketConfig {
+  const { endpoint, account, creds, door, clock, groupMetadata } = parts
+  const { url, version, agent, qrLifetimeMs } = endpoint
+  return {
+    auth: { creds, keys: door.store },
+    waWebSocketUrl: url,
+    version,
+    logger: silence,
+    qrTimeout: qrLifetimeMs,
+    defaultQueryTimeoutMs: queryTimeoutMs,
+    keepAliveIntervalMs: never,
+    retryRequestDelayMs,
+    markOnlineOnConnect: false,
+    syncFullHistory: false,
+    // The service knows what it sent; a copy from here could come before the acknowledgement.
+    emitOwnEvents: false,
+    enableRecentMessageCache: false,
+    transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 1 },
+    makeSignalRepository: durableRepository({ door, clock }) as NonNullable<
+      UserFacingSocketConfig['makeSignalRepository']
+    >,
+    userDevicesCache: account.devices,
+    msgRetryCounterCache: account.retryCounts,
+    callOfferCache: account.callOffers,
+    placeholderResendCache: account.resendRequests,
+    getMessage: (key) => Promise.resolve(account.sent.get(key.id ?? '')),
+    cachedGroupMetadata: (jid) => Promise.resolve(groupMetadata(jid)),
+    ...(agent && { agent, fetchAgent: agent, options: { dispatcher: refusingDispatcher } as object }),
+  }
+}
+
+const nothing = (): void => undefined
+/** One for all: the library's lines carry keys and numbers, and a logger per connection costs memory. */
+const silence: LibraryLogger = {
+  level: 'silent',
+  child: () => silence,
+  trace: nothing,
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+}

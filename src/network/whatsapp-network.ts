@@ -1,0 +1,100 @@
+// WhatsApp behind the network port: opens connections and keeps what belongs to the accounts between them.
+
+import type { Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { SessionKeyStore } from '../storage/session-key-store.ts'
+import { Account, jidOf } from './account.ts'
+import { raiseFence } from './fault-fence.ts'
+import type { CacheLimits } from './key-cache.ts'
+import { applyLibraryPatches } from './library-patches/apply.ts'
+import { initAuthCreds } from './library.ts'
+import { prepareEndpoint } from './socket-config.ts'
+import type { Endpoint, NetworkSettings } from './socket-config.ts'
+import { WhatsappSession } from './whatsapp-session.ts'
+
+type Deps = {
+  keys: Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'>
+  /** The epoch of the lease this process holds. */
+  epoch: () => number
+  clock: Clock
+  log: Log
+  settings: NetworkSettings
+  /** How long one QR code is shown. */
+  qrLifetimeMs?: number
+  /** How much of its keys one account may keep in memory. */
+  keyLimits?: CacheLimits
+}
+
+const defaultQrLifetimeMs = 20_000
+/** What a shutdown waits for storage that does not take the last writes. */
+const lastWritesMs = 5_000
+
+export class WhatsappNetwork implements Network {
+  readonly #deps: Deps
+  readonly #endpoint: Endpoint
+  readonly #fence: Disposable
+  readonly #accounts = new Map<string, Account>()
+
+  constructor(deps: Deps) {
+    applyLibraryPatches()
+    this.#deps = deps
+    this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
+    this.#fence = raiseFence()
+  }
+
+  async open(sessionId: string, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+    const known = await this.#account(sessionId)
+    await known.connection?.close()
+    const stored = await known.loadCreds()
+    // A pairing starts with nothing: keys of another identity would only be wrong.
+    if (!stored) await this.forget(sessionId)
+    const account = stored ? known : await this.#account(sessionId)
+    const creds = stored ?? initAuthCreds()
+    const { clock, log } = this.#deps
+    const session = new WhatsappSession({ account, creds, endpoint: this.#endpoint, clock, log, onSignal })
+    account.connection = session
+    return session
+  }
+
+  async storedJid(sessionId: string): Promise<string | null> {
+    const creds = await (await this.#account(sessionId)).loadCreds()
+    return creds ? jidOf(creds) : null
+  }
+
+  async forget(sessionId: string): Promise<void> {
+    await this.#drop(sessionId)
+    await this.#deps.keys.dropSession(this.#deps.epoch(), sessionId)
+  }
+
+  /** Connections first, so that nothing is acknowledged that is then given up. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const accounts = [...this.#accounts.values()]
+    await Promise.all(accounts.map(async ({ connection }) => connection?.close()))
+    const patience = new AbortController()
+    const written = Promise.all(accounts.map(({ keys }) => keys.settled()))
+    await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, patience.signal)])
+    patience.abort()
+    await Promise.all([...this.#accounts.keys()].map((sessionId) => this.#drop(sessionId)))
+    this.#fence[Symbol.dispose]()
+  }
+
+  /** Memory filled under an earlier lease may be out of date: another process may have written since. */
+  async #account(sessionId: string): Promise<Account> {
+    const epoch = this.#deps.epoch()
+    const known = this.#accounts.get(sessionId)
+    if (known && known.keys.epoch === epoch && !known.keys.isClosed) return known
+    const { keys, clock, log, keyLimits } = this.#deps
+    const account = new Account({ keys, sessionId, epoch, clock, log, ...(keyLimits && { limits: keyLimits }) })
+    this.#accounts.set(sessionId, account)
+    await known?.[Symbol.asyncDispose]()
+    return account
+  }
+
+  async #drop(sessionId: string): Promise<void> {
+    const account = this.#accounts.get(sessionId)
+    this.#accounts.delete(sessionId)
+    await account?.[Symbol.asyncDispose]()
+  }
+}

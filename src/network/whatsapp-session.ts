@@ -1,0 +1,206 @@
+// One connection to the network: the library's events in, the service's signals out.
+//
+// connecting → until the network says who we are, or offers codes to scan
+// open       → authenticated; sends, answers probes
+// ending     → the socket is gone; what was written is on its way to storage
+// over       → the `closed` signal was given, or close() was called: nothing more is heard of it
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Closing, NetworkSession, SessionSignal } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { isLinked, jidOf } from './account.ts'
+import type { Account } from './account.ts'
+import { askServer } from './ask-server.ts'
+import { closingOf, pairingOverClosing, passkeyClosing } from './close-causes.ts'
+import { runFenced } from './fault-fence.ts'
+import type { FaultOwner } from './fault-fence.ts'
+import { KeyDoor } from './key-door.ts'
+import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
+import { MessageSender } from './message-sender.ts'
+import { failQueries, openSocket, terminate } from './open-socket.ts'
+import { SignalLine } from './signal-line.ts'
+import { socketConfig } from './socket-config.ts'
+import type { Endpoint } from './socket-config.ts'
+
+type Deps = {
+  account: Account
+  creds: AuthenticationCreds
+  endpoint: Endpoint
+  clock: Clock
+  log: Log
+  onSignal: (signal: SessionSignal) => void
+}
+
+const server = 's.whatsapp.net'
+const logoutMs = 10_000
+const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
+/** Of the list the library keeps and never trims; it only asks whether it is empty. */
+const historyMarksKept = 20
+
+export class WhatsappSession implements NetworkSession, FaultOwner {
+  readonly #deps: Deps
+  readonly #door: KeyDoor
+  readonly #socket: WASocket
+  readonly #sender: MessageSender
+  readonly #inside: <Result>(work: () => Result) => Result
+  readonly #gone = new AbortController()
+  readonly #signals: SignalLine
+  #closing: Closing | undefined
+  #ended: Promise<void> = Promise.resolve()
+  #codesLeft: number | undefined
+  #authenticated = false
+  #drained = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    const { account, creds, endpoint, clock, log, onSignal } = deps
+    this.#signals = new SignalLine({ onSignal, log: log.child({ session: account.sessionId }) })
+    this.#door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
+    const config = socketConfig({
+      endpoint,
+      account,
+      creds,
+      door: this.#door,
+      clock,
+      groupMetadata: (jid) => this.#sender.groupBeingSent(jid),
+    })
+    const opened = runFenced(this, () => ({
+      socket: openSocket(config, this.#onListenerFault.bind(this)),
+      inside: AsyncLocalStorage.snapshot(),
+    }))
+    this.#socket = opened.socket
+    this.#inside = opened.inside
+    this.#sender = new MessageSender({ socket: this.#socket, account, clock, gone: this.#gone.signal })
+    this.#listen()
+  }
+
+  async probe(ms: number): Promise<void> {
+    await this.#ask({ xmlns: 'w:p', type: 'get' }, { tag: 'ping', attrs: {} }, ms)
+  }
+
+  async requestPairingCode(phone: string): Promise<string> {
+    if (isLinked(this.#deps.creds)) throw new Error('this session is linked already')
+    return this.#inside(() => this.#socket.requestPairingCode(phone))
+  }
+
+  sendText(chat: string, text: string, messageId: string): Promise<void> {
+    return this.#inside(() => this.#sender.sendText(chat, text, messageId))
+  }
+
+  async logout(): Promise<void> {
+    const jid = this.#deps.creds.me?.id
+    if (jid === undefined) return
+    const removal = { tag: 'remove-companion-device', attrs: { jid, reason: 'user_initiated' } }
+    const answered = this.#ask({ xmlns: 'md', type: 'set' }, removal, logoutMs)
+    await answered.catch((error: unknown) => {
+      // The network may hang up instead of answering.
+      if (this.#closing?.cause !== 'invalidated') throw error
+    })
+    this.#end({ cause: 'invalidated', code: 401, reason: 'logged out from here' })
+  }
+
+  async close(): Promise<void> {
+    this.#signals.close()
+    this.#end({ cause: 'transient', code: null, reason: 'closed from here' })
+    await this.#ended
+  }
+
+  /** Closes at once because of something that happened on this side; the supervisor hears of it. */
+  cut(reason: string): void {
+    this.#end({ cause: 'transient', code: null, reason })
+  }
+
+  onEscaped(fault: unknown): void {
+    this.#deps.log.warn({ session: this.#deps.account.sessionId, err: fault }, 'fault contained in its session')
+    this.cut('a fault inside this session')
+  }
+
+  #listen(): void {
+    const { ev, ws } = this.#socket
+    ev.on('creds.update', () => {
+      const { creds } = this.#deps
+      creds.processedHistoryMessages.splice(0, creds.processedHistoryMessages.length - historyMarksKept)
+      this.#door.saveCreds().catch(() => undefined)
+    })
+    ev.on('connection.update', (update) => {
+      this.#onUpdate(update)
+    })
+    ws.on('CB:iq,type:set,pair-device', (node: BinaryNode) => {
+      const [offer] = Array.isArray(node.content) ? node.content : []
+      this.#codesLeft = Array.isArray(offer?.content) ? offer.content.length : 0
+    })
+    // The library would wait for the peer to hang up, half a minute if it does not.
+    for (const farewell of ['CB:stream:error', 'CB:failure', 'CB:xmlstreamend']) {
+      ws.on(farewell, () => {
+        terminate(this.#socket)
+      })
+    }
+    ws.on('CB:notification', ({ attrs }: BinaryNode) => {
+      if (passkeyRequests.has(attrs['type'] ?? '')) this.#end(passkeyClosing)
+    })
+  }
+
+  #onUpdate({
+    connection,
+    qr,
+    isNewLogin,
+    receivedPendingNotifications,
+    lastDisconnect,
+  }: Partial<ConnectionState>): void {
+    const { creds, clock } = this.#deps
+    if (qr !== undefined) {
+      if (this.#codesLeft !== undefined) this.#codesLeft -= 1
+      this.#signals.announce({ kind: 'qr', text: qr })
+    }
+    if (isNewLogin) this.#signals.announce({ kind: 'paired', jid: jidOf(creds) }, this.#door.saveCreds())
+    if (connection === 'open') {
+      this.#authenticated = true
+      this.#signals.announce({ kind: 'authenticated', jid: jidOf(creds) })
+    }
+    if (receivedPendingNotifications) this.#drained = true
+    // The backlog may be through before the library considers itself open.
+    if (this.#authenticated && this.#drained) this.#announceDrained()
+    if (connection === 'close') this.#end(this.#explain(closingOf(lastDisconnect?.error, clock)))
+  }
+
+  /** A server that hangs up after the last code means the same as the last code running out. */
+  #explain(closing: Closing): Closing {
+    const wasLast = this.#codesLeft !== undefined && this.#codesLeft <= 0 && !isLinked(this.#deps.creds)
+    return closing.cause === 'transient' && closing.code === null && wasLast ? pairingOverClosing : closing
+  }
+
+  #announceDrained(): void {
+    this.#drained = false
+    this.#authenticated = false
+    this.#signals.announce({ kind: 'drained' })
+  }
+
+  /** The first reason counts. Nothing leaves any more, then what was written becomes durable, then it is told. */
+  #end(closing: Closing): void {
+    if (this.#closing) return
+    this.#closing = closing
+    const { account } = this.#deps
+    terminate(this.#socket)
+    this.#door.shut()
+    this.#gone.abort()
+    this.#ended = this.#socket.end(undefined).catch(() => undefined)
+    failQueries(this.#socket)
+    if (account.connection === this) account.connection = undefined
+    this.#signals.announce({ kind: 'closed', closing }, account.keys.settled())
+  }
+
+  #onListenerFault(event: string, fault: unknown): void {
+    if (this.#closing) return
+    const { log, account } = this.#deps
+    log.warn({ session: account.sessionId, event: event.split(',')[0], err: fault }, 'network event not handled')
+    // A frame that cannot be read: what follows cannot be trusted either.
+    if (event === 'message') this.cut('the network sent something unreadable')
+  }
+
+  #ask(attrs: { xmlns: string; type: string }, content: BinaryNode, ms: number): Promise<BinaryNode> {
+    const { clock } = this.#deps
+    const query = { tag: 'iq', attrs: { to: server, ...attrs }, content: [content] }
+    return this.#inside(() => askServer(this.#socket, query, { clock, ms, gone: this.#gone.signal }))
+  }
+}

@@ -1,0 +1,115 @@
+// A simulated network, a real database and the network room between them, all gone when the test is over.
+
+import '../../sim/harness/quiet.ts'
+import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
+import { SimNetwork } from '../../../sim/network/sim-network.ts'
+import type { SimNetworkOptions } from '../../../sim/network/sim-network.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
+import { encodeKey } from '../../../src/network/key-codec.ts'
+import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
+import type { Database, EngineName } from '../../../src/storage/database.ts'
+import { LeaseStore } from '../../../src/storage/lease-store.ts'
+import { SessionKeyStore } from '../../../src/storage/session-key-store.ts'
+import type { SessionKeyWrite } from '../../../src/storage/session-key-store.ts'
+import { newDatabase } from '../../harness/databases.ts'
+import { RecordedLog } from '../../harness/logs.ts'
+import { Line } from './line.ts'
+
+type NetworkDeps = ConstructorParameters<typeof WhatsappNetwork>[0]
+type Options = {
+  engine?: EngineName
+  sim?: SimNetworkOptions
+  clock?: Clock
+  network?: Partial<NetworkDeps>
+  /** Stands between the room and its storage. */
+  keys?: (store: SessionKeyStore) => NetworkDeps['keys']
+}
+
+export class Bed {
+  readonly sim: SimNetwork
+  readonly database: Database
+  readonly store: SessionKeyStore
+  readonly network: WhatsappNetwork
+  readonly logs = new RecordedLog()
+  readonly epoch: number
+  readonly #owned: AsyncDisposableStack
+  readonly #lines: Line[] = []
+
+  private constructor(
+    sim: SimNetwork,
+    database: Database,
+    epoch: number,
+    options: Options,
+    owned: AsyncDisposableStack,
+  ) {
+    this.sim = sim
+    this.database = database
+    this.epoch = epoch
+    this.store = new SessionKeyStore(database)
+    this.#owned = owned
+    const { clock = systemClock, network, keys } = options
+    this.network = new WhatsappNetwork({
+      keys: keys?.(this.store) ?? this.store,
+      epoch: () => epoch,
+      clock,
+      log: this.logs.log,
+      settings: settingsFor(sim),
+      ...network,
+    })
+  }
+
+  static async open(options: Options = {}): Promise<Bed> {
+    await using stack = new AsyncDisposableStack()
+    const sim = stack.use(await SimNetwork.start(options.sim))
+    const { database } = stack.use(await newDatabase(options.engine ?? 'sqlite'))
+    const epoch = await new LeaseStore(database).acquire('test', 600_000)
+    if (epoch === undefined) throw new Error('the lease was not free')
+    return new Bed(sim, database, epoch, options, stack.move())
+  }
+
+  /** An account whose keys are stored, as after a pairing. */
+  async linked(sessionId: string, number = '5511999990001'): Promise<SimPhone> {
+    const phone = this.sim.phone(number) ?? this.sim.account({ phone: number, name: 'Ana' })
+    await storeLinked(this.sim, phone, (writes) => this.store.save(this.epoch, sessionId, writes))
+    return phone
+  }
+
+  /** Opens a connection and listens to it. */
+  async dial(sessionId: string): Promise<Line> {
+    const line = await Line.open(this.network, sessionId)
+    this.#lines.push(line)
+    return line
+  }
+
+  /** A connection that has taken everything that waited for it. */
+  async online(sessionId: string): Promise<Line> {
+    const line = await this.dial(sessionId)
+    await line.drained()
+    return line
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.network[Symbol.asyncDispose]()
+    await this.#owned.disposeAsync()
+  }
+}
+
+export function settingsFor(sim: Pick<SimNetwork, 'url' | 'rootKey'>): NetworkDeps['settings'] {
+  return { url: sim.url, rootKey: sim.rootKey.toString('hex'), caFile: '', version: [], proxy: null }
+}
+
+export async function storeLinked(
+  sim: SimNetwork,
+  phone: SimPhone,
+  save: (writes: SessionKeyWrite[]) => Promise<void>,
+): Promise<void> {
+  const { creds, keys } = sim.linkReady(phone)
+  const writes = [{ kind: 'creds', id: 'creds', value: encodeKey('creds', creds) }]
+  for (const [kind, values] of Object.entries(keys)) {
+    for (const [id, value] of Object.entries(values as Record<string, unknown>)) {
+      writes.push({ kind, id, value: encodeKey(kind, value) })
+    }
+  }
+  await save(writes)
+}

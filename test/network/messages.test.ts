@@ -1,0 +1,119 @@
+// Messages pass both ways, decrypt, and are acknowledged only when they should be.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { textOfMessage } from '../../sim/network/people/received-message.ts'
+import type { SimPerson } from '../../sim/network/people/sim-person.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { Bed } from './harness/bed.ts'
+
+async function received(person: SimPerson, text: string): Promise<void> {
+  await person.messages.waitFor(text, (one) => textOfMessage(one.message) === text)
+}
+
+async function delivered(person: SimPerson, id: string): Promise<void> {
+  await person.receipts.waitFor('the receipt', (one) => one.id === id && one.type === 'delivered')
+}
+
+function retries(...people: SimPerson[]): number {
+  return people.flatMap((one) => one.receipts.entries).filter(({ type }) => type === 'retry').length
+}
+
+test('messages of a person are opened and confirmed, and never asked for again', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001', pushName: 'Bob' })
+  await bed.online('s')
+  for (let n = 0; n < 20; n++) await delivered(bob, bob.text(phone, `hello ${n}`).id)
+  await waitUntil('the books are settled', () => phone.companion.books.size === 0)
+  assert.equal(retries(bob), 0)
+})
+
+test('a text is sent when the network has acknowledged it, and the person reads it', async () => {
+  await using bed = await Bed.open()
+  await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const { session } = await bed.online('s')
+  await session.sendText(bob.user.pnJid, 'by number', '3EB0000000000001')
+  await session.sendText(bob.user.lidJid, 'by lid', '3EB0000000000002')
+  await received(bob, 'by number')
+  await received(bob, 'by lid')
+  await Promise.all(Array.from({ length: 20 }, (_, n) => session.sendText(bob.user.pnJid, `many ${n}`, `3EB0A${n}`)))
+  await received(bob, 'many 19')
+  assert.equal(bob.undecryptable.length, 0)
+})
+
+test('groups work both ways, and messages overtaken at a reconnect are opened', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const eve = bed.sim.person({ phone: '5511888880002' })
+  const group = bed.sim.group('Team', bob, [phone, eve])
+  const { session } = await bed.online('s')
+  await delivered(bob, bob.text(group, 'one').id)
+  await session.sendText(group.jid, 'from us', '3EB0000000000001')
+  await session.sendText(group.jid, 'again from us', '3EB0000000000002')
+  for (const member of [bob, eve]) await received(member, 'again from us')
+  await session.close()
+  bed.sim.fault({ kind: 'reorder', count: 3 })
+  const late = ['two', 'three', 'four'].map((text) => bob.text(group, text).id)
+  await bed.online('s')
+  for (const id of late) await delivered(bob, id)
+  await delivered(bob, bob.text(group, 'five').id)
+  assert.equal(retries(bob, eve), 0)
+  assert.equal(bob.undecryptable.length + eve.undecryptable.length, 0)
+})
+
+test('a message the network refuses is refused with its code', async () => {
+  await using bed = await Bed.open()
+  await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const { session } = await bed.online('s')
+  bed.sim.fault({ kind: 'ack_error', code: 463 })
+  await assert.rejects(session.sendText(bob.user.pnJid, 'no', '3EB0000000000001'), /463/)
+  await session.sendText(bob.user.pnJid, 'yes', '3EB0000000000002')
+})
+
+test('a message under way when the connection is lost is not reported as sent', async () => {
+  await using bed = await Bed.open()
+  await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const line = await bed.online('s')
+  bed.sim.fault({ kind: 'lost_ack' })
+  const sending = line.session.sendText(bob.user.pnJid, 'maybe', '3EB0000000000001')
+  const failed = assert.rejects(sending, /lost before/)
+  await received(bob, 'maybe')
+  await bed.sim.strike({ kind: 'drop' })
+  await failed
+  await line.closing()
+  const { session } = await bed.online('s')
+  await session.sendText(bob.user.pnJid, 'maybe', '3EB0000000000001')
+  assert.equal(bob.messages.length, 1)
+})
+
+test('a message is not sent to the own phone alone when the devices of the recipient are unknown', async () => {
+  await using bed = await Bed.open()
+  await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const { session } = await bed.online('s')
+  const forget = bed.sim.router.override('usync get usync', () => [
+    { tag: 'usync', attrs: {}, content: [{ tag: 'list', attrs: {}, content: [] }] },
+  ])
+  await assert.rejects(session.sendText(bob.user.pnJid, 'hello', '3EB0000000000001'), /did not name the devices/)
+  forget()
+  assert.equal(bob.messages.length, 0)
+  await session.sendText(bob.user.pnJid, 'hello', '3EB0000000000001')
+  await received(bob, 'hello')
+})
+
+test('a person who cannot open a message is sent it again', async () => {
+  await using bed = await Bed.open()
+  await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const { session } = await bed.online('s')
+  await session.sendText(bob.user.pnJid, 'warm up', '3EB0000000000001')
+  await received(bob, 'warm up')
+  bob.device.forgetEverything()
+  await session.sendText(bob.user.pnJid, 'again please', '3EB0000000000002')
+  await received(bob, 'again please')
+})
