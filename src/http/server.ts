@@ -58,8 +58,9 @@ export type ServerDeps = ServerOptions & {
 }
 
 const staticFiles = fileURLToPath(new URL('../../static/', import.meta.url))
-// Mean over a second: every turn of the event loop takes this long, not just one.
+// Mean over the window: every turn of the event loop takes this long, not just one.
 const overloadedDelayMs = 1000
+const overloadWindowMs = 5000
 
 export async function createServer({ routes, ...options }: ServerDeps): Promise<HttpApp> {
   const loggerInstance: FastifyBaseLogger = options.log
@@ -116,6 +117,7 @@ async function addProtection(app: HttpApp, options: ServerOptions): Promise<void
   })
   await app.register(underPressure, {
     maxEventLoopDelay: overloadedDelayMs,
+    sampleInterval: overloadWindowMs,
     pressureHandler: (request) => refuseUnless(isUnlimited(request)),
   })
   if (options.rateLimit > 0) {

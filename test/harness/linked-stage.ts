@@ -1,5 +1,6 @@
 // A simulated network and a service connected to it, with the steps that most instance tests share.
 
+import '../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
 import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
@@ -78,7 +79,8 @@ export class LinkedStage {
   /** Creates an instance and scans its code; it is ready afterwards. */
   async pair(name: string, number = '5511999990001'): Promise<SimPhone> {
     const phone = this.network.phone(number) ?? this.network.account({ phone: number })
-    assert.ok([200, 201].includes((await this.post('', { name })).status))
+    const { status, text } = await this.post('', { name })
+    assert.ok([200, 201].includes(status), text)
     await phone.scan(await this.qrText(name))
     await this.reaches(name, 'ready')
     return phone
