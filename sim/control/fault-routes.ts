@@ -1,6 +1,7 @@
 // Control of faults, and the view into what went over the wire.
 import type { Fault, ImmediateFault } from '../network/faults.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
+import { describeStanza } from '../network/wire/stanza.ts'
 import type { Fields } from './fields.ts'
 import type { RouteTable } from './http-service.ts'
 
@@ -33,10 +34,9 @@ export function faultRoutes(network: SimNetwork): RouteTable {
       network.clearFaults()
     },
     'GET /stanzas': ({ query }) => ({
-      stanzas: network.log.find({
-        account: query.get('account') ?? undefined,
-        tag: query.get('tag') ?? undefined,
-      }),
+      stanzas: network.log
+        .find({ account: query.get('account') ?? undefined, tag: query.get('tag') ?? undefined })
+        .map(({ node, ...logged }) => ({ ...logged, text: describeStanza(node) })),
       problems: network.log.problems,
     }),
   }

@@ -1,6 +1,6 @@
 // The simulated WhatsApp: one object that holds the server, the accounts, the people and the groups.
 import { appStateAnswers } from './accounts/app-state.ts'
-import { linkedCredentials, type LinkedCredentials } from './accounts/linked-credentials.ts'
+import { linkedCredentials, readyPreKeys, type LinkedCredentials } from './accounts/linked-credentials.ts'
 import { PairingDesk } from './accounts/pairing-desk.ts'
 import { SimPhone } from './accounts/sim-phone.ts'
 import { Faults, streamError, type Fault, type ImmediateFault } from './faults.ts'
@@ -25,6 +25,7 @@ import { sessionAnswers } from './server/session-answers.ts'
 import { StanzaLog, type LoggedStanza } from './server/stanza-log.ts'
 import type { Addressing } from './server/user.ts'
 import { usyncAnswers } from './server/usync-answers.ts'
+import type { KeyPair } from './signal/curve.ts'
 import { ServerIdentity } from './wire/server-identity.ts'
 import { stanza, unixSeconds } from './wire/stanza.ts'
 
@@ -58,6 +59,7 @@ export class SimNetwork {
   readonly #parts: NetworkParts
   readonly #phones = new Map<string, SimPhone>()
   readonly #people = new Map<string, SimPerson>()
+  #preKeys: KeyPair[] | undefined
   readonly #savedPeople = new Map<SimPerson, string>()
 
   constructor(options: SimNetworkOptions = {}) {
@@ -110,7 +112,8 @@ export class SimNetwork {
   linkReady(phone: SimPhone): LinkedCredentials {
     const deviceId = phone.claimDeviceId()
     const random = this.#random.fork(`${phone.user.phone} companion ${deviceId}`)
-    const { credentials, serverKeys } = linkedCredentials(phone, deviceId, random)
+    this.#preKeys ??= readyPreKeys(this.#random.fork('ready prekeys'))
+    const { credentials, serverKeys } = linkedCredentials(phone, deviceId, random, this.#preKeys)
     this.#addCompanion(phone, deviceId, serverKeys).onboarded = true
     return credentials
   }

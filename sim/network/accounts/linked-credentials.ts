@@ -11,6 +11,14 @@ export type LinkedCredentials = { creds: AuthenticationCreds; keys: SignalDataSe
 /** Enough for tests; the client uploads more when the server runs low. */
 const PREKEYS = 30
 
+/**
+ * Making prekeys is most of the work of linking, so all ready accounts of a network share one set. Each account still hands
+ * out each of its own only once, and sessions differ by identity and signed prekey.
+ */
+export function readyPreKeys(random: SeededRandom): KeyPair[] {
+  return Array.from({ length: PREKEYS }, () => new KeyPair(random.bytes(32)))
+}
+
 const stored = (pair: KeyPair): { private: Buffer; public: Buffer } => ({
   private: pair.privateKey,
   public: pair.publicKey,
@@ -20,14 +28,12 @@ export function linkedCredentials(
   phone: SimPhone,
   deviceId: number,
   random: SeededRandom,
+  shared: KeyPair[],
 ): { credentials: LinkedCredentials; serverKeys: CompanionKeys } {
   const [noise, identity, signed] = [0, 1, 2].map(() => new KeyPair(random.bytes(32)))
   if (!noise || !identity || !signed) throw new Error('three keys were made')
   const signature = identity.sign(typed(signed.publicKey))
-  const preKeys = Array.from({ length: PREKEYS }, (_, index) => ({
-    id: index + 1,
-    pair: new KeyPair(random.bytes(32)),
-  }))
+  const preKeys = shared.map((pair, index) => ({ id: index + 1, pair }))
   const registrationId = 1 + random.below(255)
   const account = signDeviceIdentity(phone.device.signal.identity, identity.publicKey, deviceId)
   const deviceSignature = identity.sign(deviceSignatureInput(account, identity.publicKey))
