@@ -15,6 +15,7 @@ const LASTING = [
   'duplicate',
   'reorder',
   'delay',
+  'drop_on',
   'query_silence',
   'query_error',
 ] as const
@@ -68,6 +69,8 @@ function lastingFault(body: Fields): Fault {
       return { kind, count: body.number('count'), ...common }
     case 'delay':
       return { kind, ms: body.number('ms'), ...common }
+    case 'drop_on':
+      return { kind, tag: body.text('tag'), nth: body.optionalNumber('nth') ?? 1, ...common }
     case 'query_silence':
       return { kind, query: body.text('query'), ...common }
     case 'query_error':

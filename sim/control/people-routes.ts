@@ -1,4 +1,5 @@
 // Control of people: creating them, everything they write and do, and what they received.
+import type { SentMessage } from '../network/people/correspondent.ts'
 import type { ReceivedMessage } from '../network/people/received-message.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
@@ -9,8 +10,10 @@ import { recipientAt, writeMessage } from './write-message.ts'
 
 const MAX_WAIT_MS = 60_000
 
+type PersonOf = (call: Call) => SimPerson
+
 export function peopleRoutes(network: SimNetwork): RouteTable {
-  const personOf = ({ params }: Call): SimPerson => {
+  const personOf: PersonOf = ({ params }) => {
     const person = network.personAt(params.phone ?? '')
     if (!person) throw new ControlError(404, `there is no person ${params.phone ?? ''}`)
     return person
@@ -23,33 +26,36 @@ export function peopleRoutes(network: SimNetwork): RouteTable {
       return person.download(receivedBy(person, call.params.id ?? ''))
     },
     'GET /people/:phone/receipts': (call) => ({
-      receipts: personOf(call).receipts.entries.map(({ id, type, from, device, chat }) => ({
-        id,
-        type,
-        from: from.phone,
-        device,
-        chat,
-      })),
+      receipts: personOf(call).receipts.entries.map(({ from, ...receipt }) => ({ ...receipt, from: from.phone })),
     }),
+    ...writingRoutes(network, personOf),
+    ...signRoutes(network, personOf),
+  }
+}
+
+/** Messages, and messages about messages. */
+function writingRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
+  const about = (write: (person: SimPerson, id: string, body: Call['body']) => SentMessage) => {
+    return (call: Call): { id: string } => ({
+      id: write(personOf(call), call.body.text('message_id'), call.body).id,
+    })
+  }
+  return {
     'POST /people/:phone/send': (call) => ({ id: writeMessage(network, personOf(call), call.body) }),
-    'POST /people/:phone/react': (call) => {
-      const person = personOf(call)
-      return { id: person.react(person.known(call.body.text('message_id')), call.body.text('emoji')).id }
-    },
-    'POST /people/:phone/edit': (call) => {
-      const person = personOf(call)
-      const sent = person.known(call.body.text('message_id'))
+    'POST /people/:phone/react': about((person, id, body) => person.react(person.known(id), body.text('emoji'))),
+    'POST /people/:phone/revoke': about((person, id) => person.revoke(person.known(id))),
+    'POST /people/:phone/vote': about((person, id, body) => person.vote(person.known(id), body.texts('options'))),
+    'POST /people/:phone/edit': about((person, id, body) => {
+      const sent = person.known(id)
       if ('stanza' in sent) throw new ControlError(409, 'only own messages can be edited')
-      return { id: person.edit(sent, call.body.text('text')).id }
-    },
-    'POST /people/:phone/revoke': (call) => {
-      const person = personOf(call)
-      return { id: person.revoke(person.known(call.body.text('message_id'))).id }
-    },
-    'POST /people/:phone/vote': (call) => {
-      const person = personOf(call)
-      return { id: person.vote(person.known(call.body.text('message_id')), call.body.texts('options')).id }
-    },
+      return person.edit(sent, body.text('text'))
+    }),
+  }
+}
+
+/** What people show without writing. */
+function signRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
+  return {
     'POST /people/:phone/typing': (call) => {
       const state = call.body.oneOf('state', ['composing', 'recording', 'paused'], 'composing')
       personOf(call).typing(recipientAt(network, call.body.text('to')), state)
@@ -62,14 +68,15 @@ export function peopleRoutes(network: SimNetwork): RouteTable {
       const person = personOf(call)
       const type = call.body.oneOf('type', ['delivered', 'read', 'played'], 'read')
       const ids = call.body.has('message_ids') ? call.body.texts('message_ids') : [call.body.text('message_id')]
-      person.receipt(
-        type,
-        ids.map((id) => receivedBy(person, id)),
-      )
+      const received = ids.map((id) => receivedBy(person, id))
+      person.receipt(type, received)
     },
     'POST /people/:phone/call': (call) => {
       const video = call.body.flag('video') ?? false
       return { id: personOf(call).call(recipientAt(network, call.body.text('to')), { video }).id }
+    },
+    'POST /people/:phone/reinstall': (call) => {
+      personOf(call).reinstall()
     },
   }
 }
@@ -87,7 +94,7 @@ function createPerson(network: SimNetwork, body: Call['body']): Record<string, u
     ...(devices === undefined ? {} : { devices }),
   })
   const picture = body.bytes('picture')
-  if (picture) network.setPicture(person.user, picture)
+  if (picture) network.setPicture(person, picture)
   const { user } = person
   return { phone: user.phone, lid: user.lid, push_name: user.pushName, jid: user.pnJid, lid_jid: user.lidJid }
 }

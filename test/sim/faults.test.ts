@@ -162,6 +162,36 @@ test('a person who cannot decrypt asks the client again and then reads', async (
   await bob.messages.waitFor('again please', (one) => textOfMessage(one.message) === 'again please')
 })
 
+test('a person with a new phone is written to without a failure', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'to the old phone' })
+  await bob.messages.waitFor('the first', () => true)
+  bob.reinstall()
+  await network.waitForStanza('ack', (one) => one.attrs.class === 'notification')
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'to the new phone' })
+  await bob.messages.waitFor('the second', (one) => textOfMessage(one.message) === 'to the new phone')
+  assert.equal(bob.undecryptable.length, 0)
+  bob.text(phone, 'from the new phone')
+  await client.textMessage('from the new phone')
+})
+
+test('a connection that drops on a receipt leaves the message on the books', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  network.fault({ kind: 'drop_on', tag: 'receipt', nth: 2 })
+  {
+    await using client = await TestClient.online(network, auth)
+    bob.text(phone, 'first')
+    await client.textMessage('first')
+    bob.text(phone, 'second')
+    assert.equal(await client.closedWith(), 428)
+  }
+  const [pending] = phone.companion.books.unacknowledgedIds()
+  assert.equal(pending, phone.messages.entries[1]?.id)
+})
+
 test('a message delivered twice is emitted once', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)

@@ -182,3 +182,18 @@ test('an invitation link is read, renewed and accepted', async () => {
   assert.equal(await client.socket.groupAcceptInvite(other.inviteCode), other.jid)
   assert.equal(other.roles.has(phone.user), true)
 })
+
+test('a member who lost the sender key asks for it and then reads', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, eve } = scene(network)
+  const group = network.group('Team', bob, [phone, eve])
+  await using client = await TestClient.linked(network, phone)
+  await client.socket.sendMessage(group.jid, { text: 'first' })
+  await bob.messages.waitFor('first', (one) => textOfMessage(one.message) === 'first')
+  bob.device.forgetEverything()
+  await client.socket.sendMessage(group.jid, { text: 'second' })
+  await bob.undecryptable.waitFor('the failure', () => true)
+  await bob.messages.waitFor('second', (one) => textOfMessage(one.message) === 'second')
+  await eve.messages.waitFor('second', (one) => textOfMessage(one.message) === 'second')
+  assert.equal(eve.undecryptable.length, 0)
+})

@@ -89,7 +89,10 @@ test('profile pictures are found, and who has none has none', async () => {
   const { network, bob, client } = stage
   await assert.rejects(client.socket.profilePictureUrl(bob.user.pnJid), { data: 404 })
   const jpeg = randomBytes(900)
-  network.setPicture(bob.user, jpeg)
+  network.setPicture(bob, jpeg)
+  await client.event('contacts.update', 'the changed picture', (all) =>
+    all.some((one) => one.id === bob.user.pnJid && one.imgUrl === 'changed'),
+  )
   const url = await client.socket.profilePictureUrl(bob.user.pnJid, 'image')
   assert.deepEqual(Buffer.from(await (await fetch(url ?? '')).arrayBuffer()), jpeg)
 })

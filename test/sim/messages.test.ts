@@ -198,6 +198,31 @@ test('reading on the phone marks the message as read at the client and for the s
   await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
 })
 
+test('a message from the second device of a person belongs to the same chat', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person({ ...BOB, devices: 2 })
+  await using client = await TestClient.linked(network, phone)
+  bob.text(phone, 'from the desktop', { device: 1 })
+  const { key } = await client.textMessage('from the desktop')
+  assert.equal(key.remoteJid, bob.user.pnJid)
+})
+
+test('two clients of one account see what the other sends', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using one = await TestClient.linked(network, phone)
+  await using two = await TestClient.linked(network, phone)
+  await one.socket.sendMessage(bob.user.pnJid, { text: 'from one' })
+  const { key } = await two.textMessage('from one')
+  assert.equal(key.fromMe, true)
+  assert.equal(key.remoteJid, bob.user.pnJid)
+  bob.text(phone, 'to both')
+  await one.textMessage('to both')
+  await two.textMessage('to both')
+})
+
 test('two linked accounts write to each other', async () => {
   await using network = await SimNetwork.start()
   const ana = network.account(ACCOUNT)
