@@ -20,19 +20,22 @@ const LASTING = [
   'query_error',
 ] as const
 const IMMEDIATE = ['drop', 'silence', 'stream_error', 'server_restart'] as const
+const UPLOAD = 'upload_refused'
 
 export function faultRoutes(network: SimNetwork): RouteTable {
   return {
     'POST /faults': async ({ body }) => {
-      const kind = body.oneOf('kind', [...LASTING, ...IMMEDIATE])
+      const kind = body.oneOf('kind', [...LASTING, ...IMMEDIATE, UPLOAD])
       const isImmediate = IMMEDIATE.some((one) => one === kind)
-      if (isImmediate) await network.strike(immediateFault(body))
+      if (kind === UPLOAD) network.media.refusedUploads = body.optionalNumber('times') ?? 1
+      else if (isImmediate) await network.strike(immediateFault(body))
       else network.fault(lastingFault(body))
       return { faults: network.faults.list() }
     },
     'GET /faults': () => ({ faults: network.faults.list() }),
     'DELETE /faults': () => {
       network.clearFaults()
+      network.media.refusedUploads = 0
     },
     'GET /stanzas': ({ query }) => ({
       stanzas: network.log

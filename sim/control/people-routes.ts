@@ -1,4 +1,5 @@
 // Control of people: creating them, everything they write and do, and what they received.
+import { carriedMedia } from '../network/media/media-contents.ts'
 import type { SentMessage } from '../network/people/correspondent.ts'
 import type { ReceivedMessage } from '../network/people/received-message.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
@@ -45,6 +46,12 @@ function writingRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
     'POST /people/:phone/react': about((person, id, body) => person.react(person.known(id), body.text('emoji'))),
     'POST /people/:phone/revoke': about((person, id) => person.revoke(person.known(id))),
     'POST /people/:phone/vote': about((person, id, body) => person.vote(person.known(id), body.texts('options'))),
+    'POST /people/:phone/spoil': (call) => {
+      const file = carriedMedia(personOf(call).known(call.body.text('message_id')).message)
+      if (!file) throw new ControlError(409, 'this message carries no file')
+      const trouble = call.body.oneOf('trouble', ['missing', 'expired', 'cut', 'corrupt', 'none'])
+      network.media.trouble(file.directPath, trouble === 'none' ? undefined : trouble)
+    },
     'POST /people/:phone/edit': about((person, id, body) => {
       const sent = person.known(id)
       if ('stanza' in sent) throw new ControlError(409, 'only own messages can be edited')
@@ -86,8 +93,10 @@ function createPerson(network: SimNetwork, body: Call['body']): Record<string, u
   const pushName = body.optionalText('push_name')
   const savedAs = body.optionalText('saved_as')
   const devices = body.optionalNumber('devices')
+  const hidesPhone = body.flag('hides_phone') ?? false
   const person = network.person({
     phone: body.text('phone'),
+    hidesPhone,
     ...(lid === undefined ? {} : { lid }),
     ...(pushName === undefined ? {} : { pushName }),
     ...(savedAs === undefined ? {} : { savedAs }),

@@ -13,6 +13,7 @@ import type { NetworkParts } from './people/correspondent.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { ClientDesk } from './server/client-desk.ts'
 import { CompanionDevice, type CompanionKeys } from './server/companion-device.ts'
+import { DeviceWatch } from './server/device-watch.ts'
 import { Directory } from './server/directory.ts'
 import { FrontDoor } from './server/front-door.ts'
 import { IqRouter } from './server/iq-router.ts'
@@ -46,6 +47,7 @@ export class ChatServer {
   readonly authority: CertificateAuthority
   readonly media: MediaHost
   readonly pictures: Pictures
+  readonly watch: DeviceWatch
   readonly parts: NetworkParts
   readonly pairing: PairingDesk
   readonly door: FrontDoor
@@ -63,6 +65,7 @@ export class ChatServer {
     this.authority = new CertificateAuthority(random.fork('certificates'))
     this.media = new MediaHost(this.authority, random.fork('media'))
     this.pictures = new Pictures(random.fork('pictures'), () => this.companions())
+    this.watch = new DeviceWatch(random.fork('devices'))
     this.pairing = new PairingDesk({
       random: random.fork('pairing'),
       refs: options.qrRefs ?? 6,
@@ -80,6 +83,7 @@ export class ChatServer {
     const filter = this.faults.filter.bind(this.faults)
     const device = new CompanionDevice({ user: phone.user, id, keys, random, filter })
     phone.user.devices.set(id, device)
+    this.watch.tell(device, 'add')
     return device
   }
 
@@ -98,7 +102,11 @@ export class ChatServer {
       isLost: (device) => faults.strike('lost_receipt', device.user.phone) !== undefined,
     })
     const messages = new MessageSwitch({ directory, findGroup })
-    return { directory, findGroup, messages, receipts, media, addressing, companions: () => this.companions() }
+    const companions = this.companions.bind(this)
+    const onUnlinked = (device: CompanionDevice): void => {
+      this.watch.tell(device, 'remove')
+    }
+    return { directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked }
   }
 
   #addAnswers(): void {
@@ -109,7 +117,7 @@ export class ChatServer {
     router.addDefaults({
       ...sessionAnswers({ onActive: this.#activate.bind(this), onRemoveCompanion }),
       ...keyAnswers(directory),
-      ...usyncAnswers(directory),
+      ...usyncAnswers(directory, this.watch),
       ...groupAnswers({ groups, directory }),
       ...appStateAnswers((phone) => this.#phones.get(phone)),
       ...mediaAnswers({ host: media, directory, groups, pictures }),

@@ -19,8 +19,15 @@ import type { KeyPair } from './signal/curve.ts'
 
 export type SimNetworkOptions = ChatServerOptions & { seed?: string; port?: number }
 export type NewAccount = { phone: string; lid?: string; name?: string }
-/** `savedAs` puts the person into the address book of every account, those that come later included. */
-export type NewPerson = { phone: string; lid?: string; pushName?: string; savedAs?: string; devices?: number }
+export type NewPerson = {
+  phone: string
+  lid?: string
+  pushName?: string
+  /** In the address book of every account, those that come later included. */
+  savedAs?: string
+  devices?: number
+  hidesPhone?: boolean
+}
 
 export class SimNetwork {
   readonly log: StanzaLog
@@ -85,8 +92,10 @@ export class SimNetwork {
     return credentials
   }
 
-  person({ phone, lid, pushName = `Person ${phone.slice(-4)}`, savedAs, devices = 1 }: NewPerson): SimPerson {
+  person({ phone, lid, pushName = `Person ${phone.slice(-4)}`, ...more }: NewPerson): SimPerson {
+    const { savedAs, devices = 1, hidesPhone = false } = more
     const user = this.directory.register(phone, lid, pushName)
+    user.hidesPhone = hidesPhone
     const person = new SimPerson({ user, parts: this.#server.parts, random: this.#random.fork(phone), devices })
     this.#people.set(phone, person)
     if (savedAs === undefined) return person

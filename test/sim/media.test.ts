@@ -96,3 +96,13 @@ test('profile pictures are found, and who has none has none', async () => {
   const url = await client.socket.profilePictureUrl(bob.user.pnJid, 'image')
   assert.deepEqual(Buffer.from(await (await fetch(url ?? '')).arrayBuffer()), jpeg)
 })
+
+test('a refused upload fails the message, the next one passes', async () => {
+  await using stage = await Stage.open()
+  const { network, bob, client } = stage
+  network.media.refusedUploads = 1
+  const image = { image: randomBytes(100), jpegThumbnail: '' }
+  await assert.rejects(client.socket.sendMessage(bob.user.pnJid, image), /upload failed/i)
+  const sent = await client.socket.sendMessage(bob.user.pnJid, image)
+  await bob.messages.waitFor('the image', (one) => one.id === sent?.key.id)
+})

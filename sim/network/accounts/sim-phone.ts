@@ -83,6 +83,7 @@ export class SimPhone extends Author {
 
   removeCompanion(device: CompanionDevice): void {
     this.user.devices.delete(device.id)
+    this.parts.onUnlinked(device)
     device.books.clear()
     const conflict = stanza('conflict', { type: 'device_removed' })
     device.connection?.end(stanza('stream:error', { code: '401' }, [conflict]))

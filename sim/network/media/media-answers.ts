@@ -4,12 +4,13 @@ import type { Directory } from '../server/directory.ts'
 import { IqError, type IqTable, type Query } from '../server/iq-router.ts'
 import { isGroupJid } from '../wire/jid.ts'
 import { bytesOf, stanza } from '../wire/stanza.ts'
-import type { MediaHost } from './media-host.ts'
-import type { PictureOwner, Pictures } from './pictures.ts'
+import type { MediaHost, StoredMedia } from './media-host.ts'
+import type { Picture, PictureOwner, Pictures } from './pictures.ts'
 
 type Deps = { host: MediaHost; directory: Directory; groups: GroupRegistry; pictures: Pictures }
 
 export function mediaAnswers({ host, directory, groups, pictures }: Deps): IqTable {
+  const hosted = new WeakMap<Picture, StoredMedia>()
   const ownerOf = ({ iq, device }: Query): PictureOwner => {
     const { target } = iq.attrs
     if (target === undefined) return device.user
@@ -25,7 +26,8 @@ export function mediaAnswers({ host, directory, groups, pictures }: Deps): IqTab
     'w:profile:picture get picture': (query) => {
       const { picture } = ownerOf(query)
       if (!picture) throw new IqError(404, 'item-not-found')
-      const { url, directPath } = host.put(picture.jpeg, 'image/jpeg')
+      const { url, directPath } = hosted.get(picture) ?? host.put(picture.jpeg, 'image/jpeg')
+      hosted.set(picture, { url, directPath })
       const type = query.content?.attrs.type ?? 'preview'
       return [stanza('picture', { id: picture.id, type, url, direct_path: directPath })]
     },

@@ -2,6 +2,7 @@
 import type { proto } from '../library.ts'
 import { Journal } from '../journal.ts'
 import type { MediaHost } from '../media/media-host.ts'
+import { RecentSet } from '../recent-set.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionDevice } from '../server/companion-device.ts'
 import type { Directory } from '../server/directory.ts'
@@ -31,10 +32,13 @@ export type NetworkParts = {
   addressing: Addressing
   /** Every linked client of the network. */
   companions: () => Iterable<CompanionDevice>
+  onUnlinked: (device: CompanionDevice) => void
 }
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; devices: number }
 
+/** How many own messages can be sent again, and how many ids of others are recognised. */
 const REMEMBERED = 5_000
+const SEEN = 100_000
 
 export class Correspondent implements LocalDeviceOwner {
   readonly user: User
@@ -51,7 +55,7 @@ export class Correspondent implements LocalDeviceOwner {
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
   readonly #writers: MessageWriter[] = []
-  readonly #seen = new Set<string>()
+  readonly #seen = new RecentSet<string>(SEEN)
   readonly #sent = new Map<string, SentMessage>()
   readonly #retries = new Map<string, number>()
 

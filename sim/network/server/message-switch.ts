@@ -105,7 +105,7 @@ function userEnvelope(sender: Device, target: Device, chat: User, node: Stanza):
 
 function groupEnvelope(sender: Device, group: GroupMembership, node: Stanza): Attributes {
   const participant = sender.user.jid(group.addressing, sender.id)
-  const other =
-    group.addressing === 'lid' ? { participant_pn: sender.user.pnJid } : { participant_lid: sender.user.lidJid }
+  const pn = sender.user.hidesPhone ? undefined : sender.user.pnJid
+  const other = group.addressing === 'lid' ? { participant_pn: pn } : { participant_lid: sender.user.lidJid }
   return { ...common(sender, node), from: group.jid, participant, ...other, addressing_mode: group.addressing }
 }
