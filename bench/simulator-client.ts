@@ -1,9 +1,9 @@
 // A client as light as the protocol allows: it logs in, confirms what it is given and sends what was encrypted before.
-import { Curve, decodeBinaryNode, encodeBinaryNode, NOISE_WA_HEADER, proto, type BinaryNode } from 'baileys'
 import { WebSocket } from 'ws'
+import { decodeBinaryNode, encodeBinaryNode, NOISE_WA_HEADER, proto, type BinaryNode } from '../sim/network/library.ts'
 import { readPreKey } from '../sim/network/server/companion-device.ts'
 import { SeededRandom } from '../sim/network/seeded-random.ts'
-import { KeyPair } from '../sim/network/signal/curve.ts'
+import { agreeWithScalar, KeyPair } from '../sim/network/signal/curve.ts'
 import { SignalDevice } from '../sim/network/signal/signal-device.ts'
 import { child, requiredBytes, stanza } from '../sim/network/wire/stanza.ts'
 import { frame } from '../sim/network/wire/frame-reader.ts'
@@ -105,7 +105,7 @@ export class LightClient {
     const secret = Buffer.from(this.#keys.noisePrivate, 'base64')
     const noiseKey = {
       publicKey: Buffer.from(this.#keys.noisePublic, 'base64'),
-      agree: (theirs: Uint8Array) => Curve.sharedKey(secret, theirs),
+      agree: (theirs: Uint8Array) => agreeWithScalar(secret, theirs),
     }
     const login = { username: Number(this.#keys.phone), device: this.#keys.device, passive: true }
     const encoded = proto.ClientPayload.encode(login).finish()

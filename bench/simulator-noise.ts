@@ -1,6 +1,6 @@
 // The client's half of the Noise XX handshake without certificate checks, for benchmarks that measure the server alone.
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto'
-import { NOISE_MODE, NOISE_WA_HEADER } from 'baileys'
+import { NOISE_MODE, NOISE_WA_HEADER } from '../sim/network/library.ts'
 import { derive } from '../sim/network/signal/primitives.ts'
 import { NoiseTransport } from '../sim/network/wire/noise-responder.ts'
 

@@ -6,7 +6,7 @@ import type { SimPerson } from '../network/people/sim-person.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { ControlError } from './fields.ts'
 import type { Call, RouteTable } from './http-service.ts'
-import { messageView } from './views.ts'
+import { messageView, personView } from './views.ts'
 import { recipientAt, writeMessage } from './write-message.ts'
 
 const MAX_WAIT_MS = 60_000
@@ -21,6 +21,7 @@ export function peopleRoutes(network: SimNetwork): RouteTable {
   }
   return {
     'POST /people': ({ body }) => createPerson(network, body),
+    'GET /people/:phone': (call) => personView(personOf(call)),
     'GET /people/:phone/messages': (call) => messagesAfter(personOf(call), call.query),
     'GET /people/:phone/messages/:id/media': (call) => {
       const person = personOf(call)
@@ -104,8 +105,7 @@ function createPerson(network: SimNetwork, body: Call['body']): Record<string, u
   })
   const picture = body.bytes('picture')
   if (picture) network.setPicture(person, picture)
-  const { user } = person
-  return { phone: user.phone, lid: user.lid, push_name: user.pushName, jid: user.pnJid, lid_jid: user.lidJid }
+  return personView(person)
 }
 
 /** Answers at once when something is there, else as soon as something comes or the wait is over. */

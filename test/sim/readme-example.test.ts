@@ -1,6 +1,8 @@
 // The example of docs/simulator.md, run as it is printed there.
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import './harness/quiet.ts'
 import { ControlServer } from '../../sim/control/control-server.ts'
@@ -18,7 +20,9 @@ test('the example in the documentation pairs the stock library', async () => {
   }
   const constants = Object.entries(settings).map(([name, value]) => `const ${name} = '${value}'\n`)
   const quiet = `import { pino } from '${import.meta.resolve('pino')}'\n`
+  const directory = await mkdtemp(join(tmpdir(), 'causeway-example-'))
   const runnable = example
+    .replace('./auth', directory)
     .replace("from 'baileys'", `from '${import.meta.resolve('baileys')}'`)
     .replace('waWebSocketUrl: NETWORK_URL', "waWebSocketUrl: NETWORK_URL, logger: pino({ level: 'silent' })")
   await import(`data:text/javascript,${encodeURIComponent(quiet + constants.join('') + runnable)}`)
@@ -26,4 +30,6 @@ test('the example in the documentation pairs the stock library', async () => {
   await phone?.companionEvents.waitFor('the client online', (one) => one.state === 'online')
   assert.equal(phone?.companions.length, 1)
   phone.unlink()
+  await phone.companionEvents.waitFor('the client offline', (one) => one.state === 'unlinked')
+  await rm(directory, { recursive: true, maxRetries: 5, retryDelay: 50 })
 })

@@ -61,6 +61,12 @@ function signingKey(seed: Buffer): { key: KeyObject; signBit: number } {
   return { key, signBit: (rawPublic(key)[31] ?? 0) & 128 }
 }
 
+/** Agreement with a private key that is only known as its scalar. */
+export function agreeWithScalar(scalar: Buffer, theirs: Uint8Array): Buffer {
+  const privateKey = privateKeyOf(X25519_PRIVATE, scalar)
+  return diffieHellman({ privateKey, publicKey: publicKeyOf(X25519_PUBLIC, untyped(theirs)) })
+}
+
 export function typed(key: Uint8Array): Buffer {
   return key.length === 33 ? Buffer.from(key) : Buffer.concat([Buffer.from([5]), key])
 }
