@@ -39,6 +39,16 @@ const stop = async (): Promise<void> => {
   process.exit()
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
+// npm does not hand a signal on to what it started: gone with its parent is as good.
+const parent = process.ppid
+if (process.env.npm_lifecycle_event === 'sim') {
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    void stop()
+  }, 200)
+  watch.unref()
+}
 
 console.log(
   JSON.stringify({
