@@ -18,12 +18,13 @@ import { Directory } from './server/directory.ts'
 import { FrontDoor } from './server/front-door.ts'
 import { IqRouter } from './server/iq-router.ts'
 import { keyAnswers } from './server/key-answers.ts'
-import { MessageSwitch } from './server/message-switch.ts'
+import { MessageSwitch, type GroupMembership } from './server/message-switch.ts'
 import { ReceiptSwitch } from './server/receipt-switch.ts'
 import { sessionAnswers } from './server/session-answers.ts'
 import { StanzaLog } from './server/stanza-log.ts'
-import type { Addressing } from './server/user.ts'
+import type { Addressing, User } from './server/user.ts'
 import { usyncAnswers } from './server/usync-answers.ts'
+import { STATUS_JID } from './wire/jid.ts'
 import { ServerIdentity } from './wire/server-identity.ts'
 import { stanza, unixSeconds } from './wire/stanza.ts'
 
@@ -95,7 +96,8 @@ export class ChatServer {
 
   #makeParts(addressing: Addressing): NetworkParts {
     const { directory, groups, faults, media } = this
-    const findGroup = groups.find.bind(groups)
+    const findGroup = (jid: string): GroupMembership | undefined =>
+      jid === STATUS_JID ? this.#statusAudience() : groups.find(jid)
     const receipts = new ReceiptSwitch({
       directory,
       groupAddressing: (jid) => groups.find(jid)?.addressing ?? 'lid',
@@ -107,6 +109,12 @@ export class ChatServer {
       this.watch.tell(device, 'remove')
     }
     return { directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked }
+  }
+
+  /** Status updates reach every account: on this network everybody knows everybody. */
+  #statusAudience(): GroupMembership {
+    const members = (): User[] => [...this.#phones.values()].map((phone) => phone.user)
+    return { jid: STATUS_JID, addressing: 'lid', members, maySend: () => true }
   }
 
   #addAnswers(): void {

@@ -10,7 +10,7 @@ import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts
 import { receiptIds, type ReceiptSwitch } from '../server/receipt-switch.ts'
 import { User, type Addressing, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
-import { isGroupJid, parseJid } from '../wire/jid.ts'
+import { isGroupJid, parseJid, STATUS_JID } from '../wire/jid.ts'
 import { describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
 import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
@@ -152,7 +152,7 @@ export class Correspondent implements LocalDeviceOwner {
     this.#seen.add(name)
     this.opened.add({ id: received.id, device: device.id })
     if (device !== this.device) return
-    if (this.confirmsDelivery && !received.own) this.receipt('delivered', [received])
+    if (this.confirmsDelivery && !received.own && received.chat !== STATUS_JID) this.receipt('delivered', [received])
     this.messages.add(received)
   }
 
