@@ -12,10 +12,17 @@ const { values } = parseArgs({
     'network-port': { type: 'string', default: '0' },
     seed: { type: 'string', default: 'causeway' },
     addressing: { type: 'string', default: 'pn' },
+    'qr-refs': { type: 'string', default: '6' },
+    'qr-rotation-ms': { type: 'string', default: '20000' },
   },
 })
-const addressing = values.addressing === 'lid' ? 'lid' : 'pn'
-const network = await SimNetwork.start({ seed: values.seed, port: Number(values['network-port']), addressing })
+const network = await SimNetwork.start({
+  seed: values.seed,
+  port: Number(values['network-port']),
+  addressing: values.addressing === 'lid' ? 'lid' : 'pn',
+  qrRefs: Number(values['qr-refs']),
+  qrRotationMs: Number(values['qr-rotation-ms']),
+})
 const control = await ControlServer.start(network, Number(values.port))
 const directory = await mkdtemp(join(tmpdir(), 'causeway-sim-'))
 const caFile = join(directory, 'ca.pem')
@@ -28,8 +35,20 @@ const stop = async (): Promise<void> => {
     process.exitCode = 1
   })
   await rm(directory, { recursive: true })
+  // Somebody may still be waiting for a message; nothing will come any more.
+  process.exit()
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
+// npm does not hand a signal on to what it started: gone with its parent is as good.
+const parent = process.ppid
+if (process.env.npm_lifecycle_event === 'sim') {
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    void stop()
+  }, 200)
+  watch.unref()
+}
 
 console.log(
   JSON.stringify({

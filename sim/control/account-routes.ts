@@ -6,7 +6,7 @@ import { ControlError, type Fields } from './fields.ts'
 import type { RouteTable } from './http-service.ts'
 import { readQr } from './read-qr.ts'
 import { accountView } from './views.ts'
-import { recipientAt, writeMessage } from './write-message.ts'
+import { correspondentAt, recipientAt, writeMessage } from './write-message.ts'
 
 export function accountRoutes(network: SimNetwork): RouteTable {
   const phoneOf = (params: Record<string, string>): SimPhone => {
@@ -40,6 +40,10 @@ export function accountRoutes(network: SimNetwork): RouteTable {
     'POST /accounts/:phone/read': ({ params, body }) => ({
       ids: phoneOf(params).read(recipientAt(network, body.text('chat'))),
     }),
+    'POST /accounts/:phone/contacts': ({ params, body }) => {
+      const person = correspondentAt(network, body.text('person'))
+      phoneOf(params).saveContact(person, body.optionalText('name'))
+    },
     'POST /accounts/:phone/history': ({ params, body }) => {
       const chat = recipientAt(network, body.text('chat'))
       const from = body.optionalText('from')

@@ -1,6 +1,7 @@
 // Control of faults, and the view into what went over the wire.
 import type { Fault, ImmediateFault } from '../network/faults.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
+import { describeStanza } from '../network/wire/stanza.ts'
 import type { Fields } from './fields.ts'
 import type { RouteTable } from './http-service.ts'
 
@@ -14,29 +15,32 @@ const LASTING = [
   'duplicate',
   'reorder',
   'delay',
+  'drop_on',
   'query_silence',
   'query_error',
 ] as const
 const IMMEDIATE = ['drop', 'silence', 'stream_error', 'server_restart'] as const
+const UPLOAD = 'upload_refused'
 
 export function faultRoutes(network: SimNetwork): RouteTable {
   return {
     'POST /faults': async ({ body }) => {
-      const kind = body.oneOf('kind', [...LASTING, ...IMMEDIATE])
+      const kind = body.oneOf('kind', [...LASTING, ...IMMEDIATE, UPLOAD])
       const isImmediate = IMMEDIATE.some((one) => one === kind)
-      if (isImmediate) await network.strike(immediateFault(body))
+      if (kind === UPLOAD) network.media.refusedUploads = body.optionalNumber('times') ?? 1
+      else if (isImmediate) await network.strike(immediateFault(body))
       else network.fault(lastingFault(body))
       return { faults: network.faults.list() }
     },
     'GET /faults': () => ({ faults: network.faults.list() }),
     'DELETE /faults': () => {
       network.clearFaults()
+      network.media.refusedUploads = 0
     },
     'GET /stanzas': ({ query }) => ({
-      stanzas: network.log.find({
-        account: query.get('account') ?? undefined,
-        tag: query.get('tag') ?? undefined,
-      }),
+      stanzas: network.log
+        .find({ account: query.get('account') ?? undefined, tag: query.get('tag') ?? undefined })
+        .map(({ node, ...logged }) => ({ ...logged, text: describeStanza(node) })),
       problems: network.log.problems,
     }),
   }
@@ -68,6 +72,8 @@ function lastingFault(body: Fields): Fault {
       return { kind, count: body.number('count'), ...common }
     case 'delay':
       return { kind, ms: body.number('ms'), ...common }
+    case 'drop_on':
+      return { kind, tag: body.text('tag'), nth: body.optionalNumber('nth') ?? 1, ...common }
     case 'query_silence':
       return { kind, query: body.text('query'), ...common }
     case 'query_error':

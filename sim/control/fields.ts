@@ -52,6 +52,14 @@ export class Fields {
     return this.#read(name, isTexts, 'a list of strings') ?? []
   }
 
+  object(name: string): Record<string, unknown> {
+    const isObject = (value: unknown): value is Record<string, unknown> =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+    const value = this.#read(name, isObject, 'an object')
+    if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
+    return value
+  }
+
   nested(name: string): Fields | undefined {
     return this.has(name) ? new Fields(this.#values[name]) : undefined
   }

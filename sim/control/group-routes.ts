@@ -7,21 +7,24 @@ import type { Call, RouteTable } from './http-service.ts'
 import { groupView } from './views.ts'
 import { correspondentAt } from './write-message.ts'
 
+type Scene = { group: SimGroup; actor: User; body: Call['body'] }
+
 export function groupRoutes(network: SimNetwork): RouteTable {
   /** The group of the path and who acts: `by`, else the creator. */
-  const scene = ({ params, body }: Call): { group: SimGroup; actor: User } => {
+  const scene = ({ params, body }: Call): Scene => {
     const group = network.groups.find(params.jid ?? '')
     if (!group) throw new ControlError(404, `there is no group ${params.jid ?? ''}`)
     const by = body.optionalText('by')
-    return { group, actor: by === undefined ? group.creator : correspondentAt(network, by).user }
+    return { group, actor: by === undefined ? group.creator : correspondentAt(network, by).user, body }
   }
-  const change =
-    (apply: (group: SimGroup, actor: User, body: Call['body']) => void) =>
-    (call: Call): Record<string, unknown> => {
-      const { group, actor } = scene(call)
-      apply(group, actor, call.body)
-      return groupView(group)
+  const changes = Object.entries(CHANGES).map(([name, apply]) => {
+    const handler = (call: Call): Record<string, unknown> => {
+      const on = scene(call)
+      apply(on)
+      return groupView(on.group)
     }
+    return [`POST /groups/:jid/${name}`, handler] as const
+  })
   return {
     'POST /groups': ({ body }) => {
       const participants = body.texts('participants').map((phone) => correspondentAt(network, phone))
@@ -30,34 +33,38 @@ export function groupRoutes(network: SimNetwork): RouteTable {
       return groupView(network.group(body.text('subject'), creator, participants, addressing))
     },
     'GET /groups/:jid': (call) => groupView(scene(call).group),
-    'POST /groups/:jid/subject': change((group, actor, body) => {
-      group.setSubject(actor, body.text('subject'))
-    }),
-    'POST /groups/:jid/description': change((group, actor, body) => {
-      group.setDescription(actor, body.optionalText('description'))
-    }),
-    'POST /groups/:jid/locked': change((group, actor, body) => {
-      group.setLocked(actor, body.flag('locked') ?? true)
-    }),
-    'POST /groups/:jid/announce': change((group, actor, body) => {
-      group.setAnnounce(actor, body.flag('announce') ?? true)
-    }),
-    'POST /groups/:jid/ephemeral': change((group, actor, body) => {
-      group.setEphemeral(actor, body.number('seconds'))
-    }),
     'POST /groups/:jid/participants': (call) => {
-      const { group, actor } = scene(call)
-      const action = call.body.oneOf('action', ['add', 'remove', 'promote', 'demote'])
-      const results = call.body.texts('participants').map((phone) => ({
+      const { group, actor, body } = scene(call)
+      const action = body.oneOf('action', ['add', 'remove', 'promote', 'demote'])
+      const results = body.texts('participants').map((phone) => ({
         phone,
         status: group.change(actor, action, correspondentAt(network, phone).user),
       }))
       return { ...groupView(group), results }
     },
     'POST /groups/:jid/leave': (call) => {
-      const { group } = scene(call)
-      group.leave(correspondentAt(network, call.body.text('who')).user)
+      const { group, body } = scene(call)
+      group.leave(correspondentAt(network, body.text('who')).user)
       return groupView(group)
     },
+    ...Object.fromEntries(changes),
   }
+}
+
+const CHANGES: Record<string, (scene: Scene) => void> = {
+  subject: ({ group, actor, body }) => {
+    group.setSubject(actor, body.text('subject'))
+  },
+  description: ({ group, actor, body }) => {
+    group.setDescription(actor, body.optionalText('description'))
+  },
+  locked: ({ group, actor, body }) => {
+    group.setLocked(actor, body.flag('locked') ?? true)
+  },
+  announce: ({ group, actor, body }) => {
+    group.setAnnounce(actor, body.flag('announce') ?? true)
+  },
+  ephemeral: ({ group, actor, body }) => {
+    group.setEphemeral(actor, body.number('seconds'))
+  },
 }

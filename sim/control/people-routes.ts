@@ -1,55 +1,69 @@
 // Control of people: creating them, everything they write and do, and what they received.
+import { carriedMedia } from '../network/media/media-contents.ts'
+import type { SentMessage } from '../network/people/correspondent.ts'
 import type { ReceivedMessage } from '../network/people/received-message.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { ControlError } from './fields.ts'
 import type { Call, RouteTable } from './http-service.ts'
-import { messageView } from './views.ts'
+import { messageView, personView } from './views.ts'
 import { recipientAt, writeMessage } from './write-message.ts'
 
 const MAX_WAIT_MS = 60_000
 
+type PersonOf = (call: Call) => SimPerson
+
 export function peopleRoutes(network: SimNetwork): RouteTable {
-  const personOf = ({ params }: Call): SimPerson => {
+  const personOf: PersonOf = ({ params }) => {
     const person = network.personAt(params.phone ?? '')
     if (!person) throw new ControlError(404, `there is no person ${params.phone ?? ''}`)
     return person
   }
   return {
     'POST /people': ({ body }) => createPerson(network, body),
+    'GET /people/:phone': (call) => personView(personOf(call)),
     'GET /people/:phone/messages': (call) => messagesAfter(personOf(call), call.query),
     'GET /people/:phone/messages/:id/media': (call) => {
       const person = personOf(call)
       return person.download(receivedBy(person, call.params.id ?? ''))
     },
     'GET /people/:phone/receipts': (call) => ({
-      receipts: personOf(call).receipts.entries.map(({ id, type, from, device, chat }) => ({
-        id,
-        type,
-        from: from.phone,
-        device,
-        chat,
-      })),
+      receipts: personOf(call).receipts.entries.map(({ from, ...receipt }) => ({ ...receipt, from: from.phone })),
     }),
+    ...writingRoutes(network, personOf),
+    ...signRoutes(network, personOf),
+  }
+}
+
+/** Messages, and messages about messages. */
+function writingRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
+  const about = (write: (person: SimPerson, id: string, body: Call['body']) => SentMessage) => {
+    return (call: Call): { id: string } => ({
+      id: write(personOf(call), call.body.text('message_id'), call.body).id,
+    })
+  }
+  return {
     'POST /people/:phone/send': (call) => ({ id: writeMessage(network, personOf(call), call.body) }),
-    'POST /people/:phone/react': (call) => {
-      const person = personOf(call)
-      return { id: person.react(person.known(call.body.text('message_id')), call.body.text('emoji')).id }
+    'POST /people/:phone/react': about((person, id, body) => person.react(person.known(id), body.text('emoji'))),
+    'POST /people/:phone/revoke': about((person, id) => person.revoke(person.known(id))),
+    'POST /people/:phone/vote': about((person, id, body) => person.vote(person.known(id), body.texts('options'))),
+    'POST /people/:phone/spoil': (call) => {
+      const file = carriedMedia(personOf(call).known(call.body.text('message_id')).message)
+      if (!file) throw new ControlError(409, 'this message carries no file')
+      const trouble = call.body.oneOf('trouble', ['missing', 'expired', 'cut', 'corrupt', 'none'])
+      network.media.trouble(file.directPath, trouble === 'none' ? undefined : trouble)
     },
-    'POST /people/:phone/edit': (call) => {
-      const person = personOf(call)
-      const sent = person.known(call.body.text('message_id'))
+    'POST /people/:phone/edit': about((person, id, body) => {
+      const sent = person.known(id)
       if ('stanza' in sent) throw new ControlError(409, 'only own messages can be edited')
-      return { id: person.edit(sent, call.body.text('text')).id }
-    },
-    'POST /people/:phone/revoke': (call) => {
-      const person = personOf(call)
-      return { id: person.revoke(person.known(call.body.text('message_id'))).id }
-    },
-    'POST /people/:phone/vote': (call) => {
-      const person = personOf(call)
-      return { id: person.vote(person.known(call.body.text('message_id')), call.body.texts('options')).id }
-    },
+      return person.edit(sent, body.text('text'))
+    }),
+  }
+}
+
+/** What people show without writing. */
+function signRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
+  return {
     'POST /people/:phone/typing': (call) => {
       const state = call.body.oneOf('state', ['composing', 'recording', 'paused'], 'composing')
       personOf(call).typing(recipientAt(network, call.body.text('to')), state)
@@ -62,14 +76,19 @@ export function peopleRoutes(network: SimNetwork): RouteTable {
       const person = personOf(call)
       const type = call.body.oneOf('type', ['delivered', 'read', 'played'], 'read')
       const ids = call.body.has('message_ids') ? call.body.texts('message_ids') : [call.body.text('message_id')]
-      person.receipt(
-        type,
-        ids.map((id) => receivedBy(person, id)),
-      )
+      const received = ids.map((id) => receivedBy(person, id))
+      person.receipt(type, received)
     },
     'POST /people/:phone/call': (call) => {
       const video = call.body.flag('video') ?? false
       return { id: personOf(call).call(recipientAt(network, call.body.text('to')), { video }).id }
+    },
+    'POST /people/:phone/status': (call) => ({ id: personOf(call).status(call.body.text('text')).id }),
+    'POST /people/:phone/rename': (call) => {
+      personOf(call).user.pushName = call.body.text('push_name')
+    },
+    'POST /people/:phone/reinstall': (call) => {
+      personOf(call).reinstall()
     },
   }
 }
@@ -79,17 +98,18 @@ function createPerson(network: SimNetwork, body: Call['body']): Record<string, u
   const pushName = body.optionalText('push_name')
   const savedAs = body.optionalText('saved_as')
   const devices = body.optionalNumber('devices')
+  const hidesPhone = body.flag('hides_phone') ?? false
   const person = network.person({
     phone: body.text('phone'),
+    hidesPhone,
     ...(lid === undefined ? {} : { lid }),
     ...(pushName === undefined ? {} : { pushName }),
     ...(savedAs === undefined ? {} : { savedAs }),
     ...(devices === undefined ? {} : { devices }),
   })
   const picture = body.bytes('picture')
-  if (picture) network.setPicture(person.user, picture)
-  const { user } = person
-  return { phone: user.phone, lid: user.lid, push_name: user.pushName, jid: user.pnJid, lid_jid: user.lidJid }
+  if (picture) network.setPicture(person, picture)
+  return personView(person)
 }
 
 /** Answers at once when something is there, else as soon as something comes or the wait is over. */

@@ -3,6 +3,7 @@ import type { SimPhone } from '../network/accounts/sim-phone.ts'
 import type { SimGroup } from '../network/groups/sim-group.ts'
 import { proto } from '../network/library.ts'
 import { carriedMedia } from '../network/media/media-contents.ts'
+import type { SimPerson } from '../network/people/sim-person.ts'
 import { kindOfMessage, textOfMessage, unwrap, type ReceivedMessage } from '../network/people/received-message.ts'
 
 export function accountView(phone: SimPhone): Record<string, unknown> {
@@ -21,7 +22,22 @@ export function accountView(phone: SimPhone): Record<string, unknown> {
       prekeys: device.keys.preKeys.length,
       unacknowledged: device.books.unacknowledgedIds(),
       redelivered: device.books.redelivered,
+      settled: device.books.settled,
     })),
+  }
+}
+
+export function personView(person: SimPerson): Record<string, unknown> {
+  const { user } = person
+  return {
+    phone: user.phone,
+    lid: user.lid,
+    push_name: user.pushName,
+    jid: user.pnJid,
+    lid_jid: user.lidJid,
+    messages: person.messages.length,
+    duplicates: person.duplicates,
+    undecryptable: person.undecryptable.entries,
   }
 }
 

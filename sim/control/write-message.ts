@@ -1,4 +1,5 @@
 // Turns the body of a `send` call into a message of a person or of an account's owner.
+import { proto } from '../network/library.ts'
 import type { MediaKind } from '../network/media/media-cipher.ts'
 import type { Author, Recipient, TextOptions } from '../network/people/author.ts'
 import type { Correspondent, SendOptions } from '../network/people/correspondent.ts'
@@ -18,6 +19,7 @@ const KINDS = [
   'contact',
   'poll',
   'view_once',
+  'raw',
 ] as const
 type Kind = (typeof KINDS)[number]
 const MEDIA: Partial<Record<Kind, MediaKind>> = {
@@ -56,6 +58,7 @@ export function writeMessage(network: SimNetwork, author: Author, body: Fields):
   if (kind === 'contact') return author.contactCard(to, body.text('name'), body.text('phone'), options).id
   if (kind === 'poll') return author.poll(to, body.text('text'), body.texts('options'), options).id
   if (kind === 'view_once') return author.viewOnce(to, options)
+  if (kind === 'raw') return author.send(to, proto.Message.fromObject(body.object('message')), options).id
   return author.text(to, body.text('text'), textOptions(network, author, body, options)).id
 }
 

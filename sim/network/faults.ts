@@ -19,6 +19,8 @@ export type Fault = Lasting &
     /** This many messages are held and then delivered last one first. */
     | { kind: 'reorder'; count: number }
     | { kind: 'delay'; ms: number }
+    /** The connection drops when the client's stanza with this tag arrives, the n-th of them, before it is read. */
+    | { kind: 'drop_on'; tag: string; nth?: number }
     | { kind: 'query_silence'; query: string }
     | { kind: 'query_error'; query: string; code: number }
   )
@@ -29,13 +31,13 @@ export type ImmediateFault =
   | { kind: 'stream_error'; account?: string; reason: StreamErrorReason }
 export type StreamErrorReason = 'replaced' | 'device_removed' | 'restart' | number
 
-type Active = { fault: Fault; left: number; held: { device: CompanionDevice; node: Stanza }[] }
+type Active = { fault: Fault; left: number; seen: number; held: { device: CompanionDevice; node: Stanza }[] }
 
 export class Faults {
   #active: Active[] = []
 
   add(fault: Fault): void {
-    this.#active.push({ fault, left: fault.times ?? (fault.kind === 'delay' ? Infinity : 1), held: [] })
+    this.#active.push({ fault, left: fault.times ?? (fault.kind === 'delay' ? Infinity : 1), seen: 0, held: [] })
   }
 
   /** Everything back to normal; what was held back is returned, oldest first. */
@@ -60,6 +62,15 @@ export class Faults {
     active.left -= 1
     if (active.left <= 0) this.#active = this.#active.filter((one) => one !== active)
     return active.fault
+  }
+
+  dropsOn(account: string, tag: string): boolean {
+    const active = this.#find('drop_on', account, (fault) => fault.tag === tag)
+    if (!active) return false
+    active.seen += 1
+    if (active.seen < (active.fault.nth ?? 1)) return false
+    this.#active = this.#active.filter((one) => one !== active)
+    return true
   }
 
   delayFor(account: string): number {

@@ -157,3 +157,14 @@ test('the owner can do all of this on the phone too', async () => {
   const [reaction] = await client.event('messages.reaction', 'the own reaction')
   assert.equal(reaction?.key.id, nice.id)
 })
+
+test('a status update reaches the client as what it is and not as a chat', async () => {
+  await using stage = await Stage.open()
+  const { network, phone, bob, client } = stage
+  const status = bob.status('at the beach')
+  const { key } = await client.textMessage('at the beach')
+  assert.equal(key.remoteJid, 'status@broadcast')
+  assert.equal(key.participant, bob.user.lidJid)
+  await network.waitForStanza('receipt', (one) => one.attrs.id === status.id)
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [])
+})

@@ -106,6 +106,11 @@ test('people write, react, edit, call and read over the control API', async () =
   await client.event('messages.update', 'read', (all) => all.some((one) => one.key.id === sent?.key.id))
   await sim.post(`${bob}/typing`, { to: '5511999990001' })
   await client.event('presence.update', 'typing')
+  const album = { albumMessage: { expectedImageCount: 2 } }
+  await sim.post(`${bob}/send`, { to: '5511999990001', kind: 'raw', message: album })
+  await client.message('the album', (one) => one.message?.albumMessage?.expectedImageCount === 2)
+  await sim.post('/accounts/5511999990001/contacts', { person: '5511888880001', name: 'Robert' })
+  await client.event('contacts.upsert', 'the new name', (all) => all.some((one) => one.name === 'Robert'))
   await sim.post(`${bob}/call`, { to: '5511999990001', video: true })
   await client.event('call', 'the call', (calls) => calls.some((one) => one.isVideo === true))
   await sim.post(`${bob}/revoke`, { message_id: id })
@@ -113,7 +118,7 @@ test('people write, react, edit, call and read over the control API', async () =
   await sim.post('/accounts/5511999990001/send', { to: '5511888880001', text: 'by hand' })
   assert.equal((await client.textMessage('by hand')).key.fromMe, true)
   const read = await sim.post('/accounts/5511999990001/read', { chat: '5511888880001' })
-  assert.equal((read.ids as string[]).length, 2)
+  assert.equal((read.ids as string[]).length, 3)
 })
 
 test('groups are made and changed over the control API', async () => {

@@ -89,7 +89,20 @@ test('profile pictures are found, and who has none has none', async () => {
   const { network, bob, client } = stage
   await assert.rejects(client.socket.profilePictureUrl(bob.user.pnJid), { data: 404 })
   const jpeg = randomBytes(900)
-  network.setPicture(bob.user, jpeg)
+  network.setPicture(bob, jpeg)
+  await client.event('contacts.update', 'the changed picture', (all) =>
+    all.some((one) => one.id === bob.user.pnJid && one.imgUrl === 'changed'),
+  )
   const url = await client.socket.profilePictureUrl(bob.user.pnJid, 'image')
   assert.deepEqual(Buffer.from(await (await fetch(url ?? '')).arrayBuffer()), jpeg)
+})
+
+test('a refused upload fails the message, the next one passes', async () => {
+  await using stage = await Stage.open()
+  const { network, bob, client } = stage
+  network.media.refusedUploads = 1
+  const image = { image: randomBytes(100), jpegThumbnail: '' }
+  await assert.rejects(client.socket.sendMessage(bob.user.pnJid, image), /upload failed/i)
+  const sent = await client.socket.sendMessage(bob.user.pnJid, image)
+  await bob.messages.waitFor('the image', (one) => one.id === sent?.key.id)
 })

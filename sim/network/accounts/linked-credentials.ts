@@ -11,6 +11,14 @@ export type LinkedCredentials = { creds: AuthenticationCreds; keys: SignalDataSe
 /** Enough for tests; the client uploads more when the server runs low. */
 const PREKEYS = 30
 
+/**
+ * Making prekeys is most of the work of linking, so all ready accounts of a network share one set. Each account still hands
+ * out each of its own only once, and sessions differ by identity and signed prekey.
+ */
+export function readyPreKeys(random: SeededRandom): KeyPair[] {
+  return Array.from({ length: PREKEYS }, () => new KeyPair(random.bytes(32)))
+}
+
 const stored = (pair: KeyPair): { private: Buffer; public: Buffer } => ({
   private: pair.privateKey,
   public: pair.publicKey,
@@ -20,37 +28,60 @@ export function linkedCredentials(
   phone: SimPhone,
   deviceId: number,
   random: SeededRandom,
+  shared: KeyPair[],
 ): { credentials: LinkedCredentials; serverKeys: CompanionKeys } {
-  const [noise, identity, signed] = [0, 1, 2].map(() => new KeyPair(random.bytes(32)))
-  if (!noise || !identity || !signed) throw new Error('three keys were made')
-  const signature = identity.sign(typed(signed.publicKey))
-  const preKeys = Array.from({ length: PREKEYS }, (_, index) => ({
-    id: index + 1,
-    pair: new KeyPair(random.bytes(32)),
-  }))
-  const registrationId = 1 + random.below(255)
-  const account = signDeviceIdentity(phone.device.signal.identity, identity.publicKey, deviceId)
-  const deviceSignature = identity.sign(deviceSignatureInput(account, identity.publicKey))
-  const { key: appStateKey } = phone.appState
-  const appStateKeyId = appStateKey.id.toString('base64')
+  const made: MadeKeys = {
+    noise: new KeyPair(random.bytes(32)),
+    identity: new KeyPair(random.bytes(32)),
+    signed: new KeyPair(random.bytes(32)),
+    pairing: new KeyPair(random.bytes(32)),
+    advSecret: random.bytes(32),
+    registrationId: 1 + random.below(255),
+  }
+  const signature = made.identity.sign(made.signed.typedPublicKey)
+  const preKeys = shared.map((pair, index) => ({ id: index + 1, pair }))
+  const { id, data } = phone.appState.key
+  const keys: SignalDataSet = {
+    'pre-key': Object.fromEntries(preKeys.map((one) => [String(one.id), stored(one.pair)])),
+    'app-state-sync-key': { [id.toString('base64')]: { keyData: data, timestamp: Date.now() } },
+  }
+  const serverKeys: CompanionKeys = {
+    noiseKey: made.noise.publicKey,
+    identityKey: made.identity.publicKey,
+    registrationId: made.registrationId,
+    signedPreKey: { id: 1, publicKey: made.signed.publicKey, signature },
+    preKeys: preKeys.map((one) => ({ id: one.id, publicKey: one.pair.publicKey })),
+  }
+  return { credentials: { creds: credsOf(phone, deviceId, made, signature), keys }, serverKeys }
+}
+
+type MadeKeys = {
+  noise: KeyPair
+  identity: KeyPair
+  signed: KeyPair
+  pairing: KeyPair
+  advSecret: Buffer
+  registrationId: number
+}
+
+function credsOf(phone: SimPhone, deviceId: number, made: MadeKeys, signature: Buffer): AuthenticationCreds {
   const { user } = phone
-  const creds: AuthenticationCreds = {
-    noiseKey: stored(noise),
-    pairingEphemeralKeyPair: stored(new KeyPair(random.bytes(32))),
-    signedIdentityKey: stored(identity),
-    signedPreKey: { keyId: 1, keyPair: stored(signed), signature },
-    registrationId,
-    advSecretKey: random.bytes(32).toString('base64'),
+  const { publicKey } = made.identity
+  const account = signDeviceIdentity(phone.device.signal.identity, publicKey, deviceId)
+  const deviceSignature = made.identity.sign(deviceSignatureInput(account, publicKey))
+  const identifier = { name: user.jid('lid', deviceId), deviceId: 0 }
+  return {
+    noiseKey: stored(made.noise),
+    pairingEphemeralKeyPair: stored(made.pairing),
+    signedIdentityKey: stored(made.identity),
+    signedPreKey: { keyId: 1, keyPair: stored(made.signed), signature },
+    registrationId: made.registrationId,
+    advSecretKey: made.advSecret.toString('base64'),
     me: { id: user.jid('pn', deviceId), lid: user.jid('lid', deviceId), name: user.pushName },
     account: proto.ADVSignedDeviceIdentity.create({ ...account, deviceSignature }),
-    signalIdentities: [
-      {
-        identifier: { name: user.jid('lid', deviceId), deviceId: 0 },
-        identifierKey: typed(account.accountSignatureKey),
-      },
-    ],
+    signalIdentities: [{ identifier, identifierKey: typed(account.accountSignatureKey) }],
     platform: 'android',
-    myAppStateKeyId: appStateKeyId,
+    myAppStateKeyId: phone.appState.key.id.toString('base64'),
     processedHistoryMessages: [],
     nextPreKeyId: PREKEYS + 1,
     firstUnuploadedPreKeyId: PREKEYS + 1,
@@ -62,16 +93,4 @@ export function linkedCredentials(
     lastPropHash: undefined,
     routingInfo: undefined,
   }
-  const keys: SignalDataSet = {
-    'pre-key': Object.fromEntries(preKeys.map(({ id, pair }) => [String(id), stored(pair)])),
-    'app-state-sync-key': { [appStateKeyId]: { keyData: appStateKey.data, timestamp: Date.now() } },
-  }
-  const serverKeys: CompanionKeys = {
-    noiseKey: noise.publicKey,
-    identityKey: identity.publicKey,
-    registrationId,
-    signedPreKey: { id: 1, publicKey: signed.publicKey, signature },
-    preKeys: preKeys.map(({ id, pair }) => ({ id, publicKey: pair.publicKey })),
-  }
-  return { credentials: { creds, keys }, serverKeys }
 }

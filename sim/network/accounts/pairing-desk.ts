@@ -17,6 +17,7 @@ type Offer = {
   connection: Connection
   keys: CompanionKeys
   refs: string[]
+  openedAt: number
   timer: NodeJS.Timeout
   signing?: Signing
   hello?: Hello
@@ -32,6 +33,8 @@ type Deps = {
 
 const SERVER = 's.whatsapp.net'
 const HELLO_WAIT_MS = 5_000
+/** As in life: the first reference is good for three rotations, each later one for one more. */
+const lifetime = (index: number, rotationMs: number): number => (index + 3) * rotationMs
 
 export class PairingDesk {
   readonly #deps: Deps
@@ -45,10 +48,14 @@ export class PairingDesk {
   open(connection: Connection, { payload, noiseKey }: LoginPayload): void {
     const { random, refs: count, rotationMs } = this.#deps
     const refs = Array.from({ length: count }, () => `2@${random.bytes(24).toString('base64url')}`)
-    const timer = setTimeout(() => {
-      connection.end()
-    }, count * rotationMs)
-    this.#offers.set(connection, { connection, keys: companionKeys(payload.devicePairingData, noiseKey), refs, timer })
+    const timer = setTimeout(
+      () => {
+        connection.end()
+      },
+      lifetime(count - 1, rotationMs),
+    )
+    const keys = companionKeys(payload.devicePairingData, noiseKey)
+    this.#offers.set(connection, { connection, keys, refs, openedAt: Date.now(), timer })
     const nodes = refs.map((ref) => stanza('ref', {}, Buffer.from(ref)))
     const attributes = { from: SERVER, type: 'set', id: random.hex(6), xmlns: 'md' }
     connection.send(stanza('iq', attributes, [stanza('pair-device', {}, nodes)]))
@@ -67,7 +74,10 @@ export class PairingDesk {
   async scan(phone: SimPhone, qr: string): Promise<number> {
     const [ref = '', noise = '', identity = '', secret = ''] = qr.replace(/^.*#/, '').split(',')
     const offer = [...this.#offers.values()].find((one) => one.refs.includes(ref))
-    if (!offer) throw new Error('this QR code is not valid (any more)')
+    const age = Date.now() - (offer?.openedAt ?? 0)
+    if (!offer || age > lifetime(offer.refs.indexOf(ref), this.#deps.rotationMs)) {
+      throw new Error('this QR code is not valid (any more)')
+    }
     const { keys } = offer
     const genuine = keys.noiseKey.toString('base64') === noise && keys.identityKey.toString('base64') === identity
     if (!genuine) throw new Error('the QR code names other keys than the connection it came from')

@@ -9,6 +9,7 @@ import { kindOfMessage, unwrap, type ReceivedMessage } from '../people/received-
 import type { SeededRandom } from '../seeded-random.ts'
 import { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
+import { STATUS_JID } from '../wire/jid.ts'
 import { stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { Mutation } from './app-state-cipher.ts'
 import { AppState, type Collection } from './app-state.ts'
@@ -83,6 +84,7 @@ export class SimPhone extends Author {
 
   removeCompanion(device: CompanionDevice): void {
     this.user.devices.delete(device.id)
+    this.parts.onUnlinked(device)
     device.books.clear()
     const conflict = stanza('conflict', { type: 'device_removed' })
     device.connection?.end(stanza('stream:error', { code: '401' }, [conflict]))
@@ -155,6 +157,7 @@ export class SimPhone extends Author {
       return
     }
     super.onMessage(device, received)
+    if (received.chat === STATUS_JID) return
     const { id, from, message, stanza: node } = received
     const content = message.deviceSentMessage?.message ?? message
     const past = { id, from, message: content, at: Number(node.attrs.t ?? unixSeconds()) }

@@ -10,13 +10,6 @@ import type { ParticipantChange, SimGroup } from './sim-group.ts'
 type Deps = { groups: GroupRegistry; directory: Directory }
 
 export function groupAnswers({ groups, directory }: Deps): IqTable {
-  /** A change of the group the query is addressed to, by the user who asks. */
-  const change =
-    (apply: (group: SimGroup, actor: User, content: Stanza | undefined) => void): IqHandler =>
-    ({ iq, device, content }) => {
-      apply(groups.get(iq.attrs.to), device.user, content)
-      return []
-    }
   const participants = (action: ParticipantChange): IqHandler => {
     return (query) => [changeParticipants(query, action, groups, directory)]
   }
@@ -36,36 +29,53 @@ export function groupAnswers({ groups, directory }: Deps): IqTable {
       for (const one of children(content, 'group')) groups.get(one.attrs.id).leave(device.user)
       return [stanza('leave', {}, children(content, 'group'))]
     },
-    'w:g2 set subject': change((group, actor, content) => {
-      group.setSubject(actor, textOf(content) ?? '')
-    }),
-    'w:g2 set description': change((group, actor, content) => {
-      group.setDescription(actor, textOf(child(content, 'body')), content?.attrs.id)
-    }),
     'w:g2 set add': participants('add'),
     'w:g2 set remove': participants('remove'),
     'w:g2 set promote': participants('promote'),
     'w:g2 set demote': participants('demote'),
-    'w:g2 set locked': change((group, actor) => {
-      group.setLocked(actor, true)
-    }),
-    'w:g2 set unlocked': change((group, actor) => {
-      group.setLocked(actor, false)
-    }),
-    'w:g2 set announcement': change((group, actor) => {
-      group.setAnnounce(actor, true)
-    }),
-    'w:g2 set not_announcement': change((group, actor) => {
-      group.setAnnounce(actor, false)
-    }),
-    'w:g2 set ephemeral': change((group, actor, content) => {
-      group.setEphemeral(actor, Number(content?.attrs.expiration ?? '0'))
-    }),
-    'w:g2 set not_ephemeral': change((group, actor) => {
-      group.setEphemeral(actor, 0)
-    }),
+    ...settingAnswers(groups),
     ...inviteAnswers(groups),
   }
+}
+
+type Change = (group: SimGroup, actor: User, content: Stanza | undefined) => void
+
+const SETTINGS: Record<string, Change> = {
+  subject: (group, actor, content) => {
+    group.setSubject(actor, textOf(content) ?? '')
+  },
+  description: (group, actor, content) => {
+    group.setDescription(actor, textOf(child(content, 'body')), content?.attrs.id)
+  },
+  locked: (group, actor) => {
+    group.setLocked(actor, true)
+  },
+  unlocked: (group, actor) => {
+    group.setLocked(actor, false)
+  },
+  announcement: (group, actor) => {
+    group.setAnnounce(actor, true)
+  },
+  not_announcement: (group, actor) => {
+    group.setAnnounce(actor, false)
+  },
+  ephemeral: (group, actor, content) => {
+    group.setEphemeral(actor, Number(content?.attrs.expiration ?? '0'))
+  },
+  not_ephemeral: (group, actor) => {
+    group.setEphemeral(actor, 0)
+  },
+}
+
+/** Changes of the group the query is addressed to, by the user who asks. */
+function settingAnswers(groups: GroupRegistry): IqTable {
+  const answer =
+    (apply: Change): IqHandler =>
+    ({ iq, device, content }) => {
+      apply(groups.get(iq.attrs.to), device.user, content)
+      return []
+    }
+  return Object.fromEntries(Object.entries(SETTINGS).map(([name, apply]) => [`w:g2 set ${name}`, answer(apply)]))
 }
 
 function inviteAnswers(groups: GroupRegistry): IqTable {

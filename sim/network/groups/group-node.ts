@@ -1,4 +1,5 @@
 // The description of a group as queries and notifications carry it.
+import type { User } from '../server/user.ts'
 import { stanza, type Stanza } from '../wire/stanza.ts'
 import type { SimGroup } from './sim-group.ts'
 
@@ -9,10 +10,10 @@ export function groupNode(group: SimGroup): Stanza {
     subject: group.subject,
     s_t: group.subjectTime,
     s_o: group.subjectAuthor.jid(addressing),
-    s_o_pn: group.subjectAuthor.pnJid,
+    s_o_pn: shownPhone(group.subjectAuthor),
     creation: group.creation,
     creator: group.creator.jid(addressing),
-    creator_pn: group.creator.pnJid,
+    creator_pn: shownPhone(group.creator),
     size: String(group.roles.size),
     addressing_mode: addressing,
   }
@@ -23,7 +24,7 @@ function participantNodes(group: SimGroup): Stanza[] {
   return [...group.roles].map(([user, role]) =>
     stanza('participant', {
       jid: user.jid(group.addressing),
-      ...(group.addressing === 'lid' ? { phone_number: user.pnJid } : { lid: user.lidJid }),
+      ...(group.addressing === 'lid' ? user.groupPhone() : { lid: user.lidJid }),
       type: role === 'member' ? undefined : role,
     }),
   )
@@ -33,7 +34,10 @@ function settingNodes(group: SimGroup): Stanza[] {
   const nodes: Stanza[] = []
   const { description } = group
   if (description) {
-    const author = { participant: description.author.jid(group.addressing), participant_pn: description.author.pnJid }
+    const author = {
+      participant: description.author.jid(group.addressing),
+      participant_pn: shownPhone(description.author),
+    }
     const body = stanza('body', {}, Buffer.from(description.body))
     nodes.push(stanza('description', { id: description.id, t: description.t, ...author }, [body]))
   }
@@ -41,4 +45,8 @@ function settingNodes(group: SimGroup): Stanza[] {
   if (group.announce) nodes.push(stanza('announcement'))
   if (group.ephemeralSeconds > 0) nodes.push(stanza('ephemeral', { expiration: String(group.ephemeralSeconds) }))
   return nodes
+}
+
+function shownPhone(user: User): string | undefined {
+  return user.hidesPhone ? undefined : user.pnJid
 }

@@ -151,7 +151,7 @@ export class SimGroup implements GroupMembership {
   }
 
   #participant(user: User): Stanza {
-    const other = this.addressing === 'lid' ? { phone_number: user.pnJid } : { lid: user.lidJid }
+    const other = this.addressing === 'lid' ? user.groupPhone() : { lid: user.lidJid }
     return stanza('participant', { jid: user.jid(this.addressing), ...other })
   }
 
@@ -166,7 +166,8 @@ export class SimGroup implements GroupMembership {
   }
 
   #notify(actor: User, change: Stanza, audience: Iterable<User> = this.roles.keys()): void {
-    const other = this.addressing === 'lid' ? { participant_pn: actor.pnJid } : { participant_lid: actor.lidJid }
+    const pn = actor.hidesPhone ? undefined : actor.pnJid
+    const other = this.addressing === 'lid' ? { participant_pn: pn } : { participant_lid: actor.lidJid }
     const attributes: Attributes = {
       from: this.jid,
       type: 'w:gp2',

@@ -4,18 +4,14 @@ import type { Directory } from '../server/directory.ts'
 import { IqError, type IqTable, type Query } from '../server/iq-router.ts'
 import { isGroupJid } from '../wire/jid.ts'
 import { bytesOf, stanza } from '../wire/stanza.ts'
-import type { MediaHost } from './media-host.ts'
+import type { MediaHost, StoredMedia } from './media-host.ts'
+import type { Picture, PictureOwner, Pictures } from './pictures.ts'
 
-export type Picture = { id: string; jpeg: Buffer }
-type Deps = {
-  host: MediaHost
-  directory: Directory
-  groups: GroupRegistry
-  setPicture: (owner: { picture: Picture | undefined }, jpeg: Buffer | undefined) => void
-}
+type Deps = { host: MediaHost; directory: Directory; groups: GroupRegistry; pictures: Pictures }
 
-export function mediaAnswers({ host, directory, groups, setPicture }: Deps): IqTable {
-  const ownerOf = ({ iq, device }: Query): { picture: Picture | undefined } => {
+export function mediaAnswers({ host, directory, groups, pictures }: Deps): IqTable {
+  const hosted = new WeakMap<Picture, StoredMedia>()
+  const ownerOf = ({ iq, device }: Query): PictureOwner => {
     const { target } = iq.attrs
     if (target === undefined) return device.user
     const owner = isGroupJid(target) ? groups.find(target) : directory.find(target)
@@ -30,16 +26,17 @@ export function mediaAnswers({ host, directory, groups, setPicture }: Deps): IqT
     'w:profile:picture get picture': (query) => {
       const { picture } = ownerOf(query)
       if (!picture) throw new IqError(404, 'item-not-found')
-      const { url, directPath } = host.put(picture.jpeg, 'image/jpeg')
+      const { url, directPath } = hosted.get(picture) ?? host.put(picture.jpeg, 'image/jpeg')
+      hosted.set(picture, { url, directPath })
       const type = query.content?.attrs.type ?? 'preview'
       return [stanza('picture', { id: picture.id, type, url, direct_path: directPath })]
     },
     'w:profile:picture set picture': (query) => {
-      setPicture(ownerOf(query), bytesOf(query.content))
+      pictures.set(ownerOf(query), bytesOf(query.content), query.device.user)
       return []
     },
     'w:profile:picture set': (query) => {
-      setPicture(ownerOf(query), undefined)
+      pictures.set(ownerOf(query), undefined, query.device.user)
       return []
     },
   }

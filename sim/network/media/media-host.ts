@@ -18,6 +18,8 @@ export class MediaHost {
   readonly #blobs = new Map<string, Blob>()
   uploads = 0
   downloads = 0
+  /** How many of the next uploads are turned away. */
+  refusedUploads = 0
 
   constructor(authority: CertificateAuthority, random: SeededRandom) {
     this.#random = random
@@ -72,6 +74,11 @@ export class MediaHost {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const bytes = Buffer.concat(chunks)
+    if (this.refusedUploads > 0) {
+      this.refusedUploads -= 1
+      response.writeHead(503).end(JSON.stringify({ error: 'simulated fault' }))
+      return
+    }
     const hash = createHash('sha256').update(bytes).digest('base64url')
     const named = decodeURIComponent(new URL(request.url ?? '/', 'https://localhost').pathname.split('/').at(-1) ?? '')
     if (named !== hash) {

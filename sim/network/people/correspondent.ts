@@ -2,14 +2,16 @@
 import type { proto } from '../library.ts'
 import { Journal } from '../journal.ts'
 import type { MediaHost } from '../media/media-host.ts'
+import { RecentSet } from '../recent-set.ts'
 import type { SeededRandom } from '../seeded-random.ts'
+import type { CompanionDevice } from '../server/companion-device.ts'
 import type { Directory } from '../server/directory.ts'
 import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts'
 import { receiptIds, type ReceiptSwitch } from '../server/receipt-switch.ts'
 import { User, type Addressing, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
-import { isGroupJid, parseJid } from '../wire/jid.ts'
-import { describeStanza, stanza, type Stanza } from '../wire/stanza.ts'
+import { isGroupJid, parseJid, STATUS_JID } from '../wire/jid.ts'
+import { describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
 import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
 import { MessageWriter } from './message-writer.ts'
@@ -18,7 +20,8 @@ import { answerRetry, retryRequest } from './retries.ts'
 
 export type ChatTarget = User | GroupMembership
 export type SentMessage = { id: string; chat: ChatTarget; addressing: Addressing; message: proto.IMessage }
-export type SendOptions = { id?: string; addressing?: Addressing; timestamp?: number }
+/** `device` is the one of the person's devices that writes; the first unless told. */
+export type SendOptions = { id?: string; addressing?: Addressing; timestamp?: number; device?: number }
 export type ReceivedReceipt = { id: string; type: string; from: User; device: number; chat: string }
 export type NetworkParts = {
   directory: Directory
@@ -27,10 +30,15 @@ export type NetworkParts = {
   receipts: ReceiptSwitch
   media: MediaHost
   addressing: Addressing
+  /** Every linked client of the network. */
+  companions: () => Iterable<CompanionDevice>
+  onUnlinked: (device: CompanionDevice) => void
 }
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; devices: number }
 
+/** How many own messages can be sent again, and how many ids of others are recognised. */
 const REMEMBERED = 5_000
+const SEEN = 100_000
 
 export class Correspondent implements LocalDeviceOwner {
   readonly user: User
@@ -47,8 +55,7 @@ export class Correspondent implements LocalDeviceOwner {
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
   readonly #writers: MessageWriter[] = []
-  readonly #devices: LocalDevice[] = []
-  readonly #seen = new Set<string>()
+  readonly #seen = new RecentSet<string>(SEEN)
   readonly #sent = new Map<string, SentMessage>()
   readonly #retries = new Map<string, number>()
 
@@ -68,9 +75,7 @@ export class Correspondent implements LocalDeviceOwner {
   }
 
   get device(): LocalDevice {
-    const [first] = this.#devices
-    if (!first) throw new Error(`${this.user.phone} has no device`)
-    return first
+    return this.#writerOf(0).device
   }
 
   /** Writes any content to a chat. The message is with the server when this returns. */
@@ -79,11 +84,11 @@ export class Correspondent implements LocalDeviceOwner {
     const sent = { id: options.id ?? `3A${this.random.hex(9)}`, chat, addressing, message }
     this.#remember(sent)
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
-    const content =
-      chat instanceof User ? this.#writer.forUser(chat, addressing, message) : this.#writer.forGroup(chat, message)
+    const writer = this.#writerOf(options.device ?? 0)
+    const content = chat instanceof User ? writer.forUser(chat, addressing, message) : writer.forGroup(chat, message)
     const t = options.timestamp === undefined ? undefined : String(options.timestamp)
     const attributes = { id: sent.id, to, t, type: stanzaType(message), edit: editAttribute(message) }
-    this.#route(stanza('message', attributes, content), message)
+    this.#route(writer.device, stanza('message', attributes, content), message)
     return sent
   }
 
@@ -91,15 +96,16 @@ export class Correspondent implements LocalDeviceOwner {
   writeBare(chat: ChatTarget, content: Stanza[], type: string, addressing = this.parts.addressing): string {
     const id = `3A${this.random.hex(9)}`
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
-    this.#route(stanza('message', { id, to, type }, content))
+    this.#route(this.device, stanza('message', { id, to, type }, content))
     return id
   }
 
   /** A word between the user's own devices, not part of any chat. */
   tell(target: Device, message: proto.IMessage): void {
-    const sealed = this.#writer.forOwnDevice(target, message)
+    const sealed = this.#writerOf(0).forOwnDevice(target, message)
     const to = target.user.jid('pn', target.id)
-    this.#route(stanza('message', { id: `3A${this.random.hex(9)}`, to, type: 'text', category: 'peer' }, [sealed]))
+    const attributes = { id: `3A${this.random.hex(9)}`, to, type: 'text', category: 'peer' }
+    this.#route(this.device, stanza('message', attributes, [sealed]))
   }
 
   receipt(type: 'delivered' | 'read' | 'played', received: ReceivedMessage[]): void {
@@ -146,7 +152,7 @@ export class Correspondent implements LocalDeviceOwner {
     this.#seen.add(name)
     this.opened.add({ id: received.id, device: device.id })
     if (device !== this.device) return
-    if (this.confirmsDelivery && !received.own) this.receipt('delivered', [received])
+    if (this.confirmsDelivery && !received.own && received.chat !== STATUS_JID) this.receipt('delivered', [received])
     this.messages.add(received)
   }
 
@@ -174,21 +180,30 @@ export class Correspondent implements LocalDeviceOwner {
     const sent = this.#sent.get(receipt.attrs.id ?? '')
     const target = this.parts.directory.device(address)
     if (type !== 'retry' || !sent || !target) return
-    this.parts.messages.route(own, answerRetry(own, this.#writer, receipt, sent, target))
+    this.parts.messages.route(own, answerRetry(own, this.#writerOf(own.id), receipt, sent, target))
   }
 
   onSideStanza(device: LocalDevice, node: Stanza): void {
     if (device === this.device) this.side.add(node)
   }
 
-  get #writer(): MessageWriter {
-    const [first] = this.#writers
-    if (!first) throw new Error(`${this.user.phone} has no device`)
-    return first
+  /** A new phone or a reinstalled app: another identity, and nothing of the old keys. Contacts are told. */
+  reinstall(): void {
+    for (const writer of this.#writers) writer.startOver(new SignalDevice(this.random.fork(this.random.hex(4))))
+    const identity = { from: this.user.pnJid, type: 'encrypt', id: this.random.hex(6), t: unixSeconds() }
+    for (const device of this.parts.companions()) {
+      if (device.user !== this.user) device.deliver(stanza('notification', identity, [stanza('identity')]))
+    }
   }
 
-  #route(node: Stanza, message?: proto.IMessage): void {
-    const error = this.parts.messages.route(this.device, node, message)
+  #writerOf(device: number): MessageWriter {
+    const writer = this.#writers[device]
+    if (!writer) throw new Error(`${this.user.phone} has no device ${device}`)
+    return writer
+  }
+
+  #route(from: LocalDevice, node: Stanza, message?: proto.IMessage): void {
+    const error = this.parts.messages.route(from, node, message)
     if (error !== undefined) throw new Error(`the server refused the message of ${this.user.phone}: ${error}`)
   }
 
@@ -203,7 +218,6 @@ export class Correspondent implements LocalDeviceOwner {
     const signal = new SignalDevice(this.random.fork(`device ${id}`))
     const device = new LocalDevice({ user: this.user, id, signal, directory, owner: this })
     this.user.devices.set(id, device)
-    this.#devices.push(device)
     this.#writers.push(new MessageWriter({ device, random: this.random }))
   }
 }

@@ -19,7 +19,7 @@ type Deps = { user: User; id: number; signal: SignalDevice; directory: Directory
 export class LocalDevice implements Device {
   readonly user: User
   readonly id: number
-  readonly signal: SignalDevice
+  signal: SignalDevice
   readonly #directory: Directory
   readonly #owner: LocalDeviceOwner
 
@@ -35,7 +35,7 @@ export class LocalDevice implements Device {
     return this.signal.publishBundle()
   }
 
-  /** A reinstalled app: same identity, no sessions, no prekeys, no sender keys. */
+  /** A restored phone: the same identity, but no sessions, no prekeys, no sender keys. */
   forgetEverything(): void {
     this.signal.forgetEverything()
   }

@@ -4,26 +4,32 @@ import type { SeededRandom } from '../seeded-random.ts'
 import { CompanionDevice } from '../server/companion-device.ts'
 import type { GroupMembership } from '../server/message-switch.ts'
 import { signalAddress, type Addressing, type Device, type User } from '../server/user.ts'
+import type { SignalDevice } from '../signal/signal-device.ts'
 import { stanza, type Stanza } from '../wire/stanza.ts'
 import type { LocalDevice } from './local-device.ts'
 
 type Deps = { device: LocalDevice; random: SeededRandom }
 
 export class MessageWriter {
-  readonly #device: LocalDevice
+  readonly device: LocalDevice
   readonly #random: SeededRandom
   /** Per group: the devices that were told our sender key, and the members it was made for. */
   readonly #told = new Map<string, { devices: Set<string>; members: Set<User> }>()
 
   constructor({ device, random }: Deps) {
-    this.#device = device
+    this.device = device
     this.#random = random
+  }
+
+  startOver(signal: SignalDevice): void {
+    this.device.signal = signal
+    this.#told.clear()
   }
 
   /** `<participants>` for a chat with one person, own companions included. */
   forUser(chat: User, addressing: Addressing, message: proto.IMessage): Stanza[] {
-    const others = this.#companionsOf([chat], chat !== this.#device.user)
-    const mine = this.#companionsOf([this.#device.user], true)
+    const others = this.#companionsOf([chat], chat !== this.device.user)
+    const mine = this.#companionsOf([this.device.user], true)
     const copy: proto.IMessage = {
       deviceSentMessage: { destinationJid: chat.jid(addressing), message },
       ...(message.messageContextInfo ? { messageContextInfo: message.messageContextInfo } : {}),
@@ -39,7 +45,7 @@ export class MessageWriter {
   forGroup(group: GroupMembership, message: proto.IMessage): Stanza[] {
     const members = new Set(group.members())
     const told = this.#toldIn(group.jid, members)
-    const key = this.#device.signal.ownSenderKey(group.jid)
+    const key = this.device.signal.ownSenderKey(group.jid)
     const announcement: proto.IMessage = {
       senderKeyDistributionMessage: {
         groupId: group.jid,
@@ -64,14 +70,14 @@ export class MessageWriter {
 
   /** The sender key again, for a device that lost it. */
   withSenderKey(group: string, message: proto.IMessage): proto.IMessage {
-    const axolotlSenderKeyDistributionMessage = this.#device.signal.ownSenderKey(group).distribution()
+    const axolotlSenderKeyDistributionMessage = this.device.signal.ownSenderKey(group).distribution()
     return { ...message, senderKeyDistributionMessage: { groupId: group, axolotlSenderKeyDistributionMessage } }
   }
 
   #toldIn(group: string, members: Set<User>): Set<string> {
     const known = this.#told.get(group)
     const someoneLeft = known && [...known.members].some((member) => !members.has(member))
-    if (someoneLeft) this.#device.signal.dropOwnSenderKey(group)
+    if (someoneLeft) this.device.signal.dropOwnSenderKey(group)
     const devices = known && !someoneLeft ? known.devices : new Set<string>()
     this.#told.set(group, { devices, members })
     return devices
@@ -90,7 +96,7 @@ export class MessageWriter {
 
   #seal(target: Device, message: proto.IMessage, extra: Record<string, string>): Stanza {
     const address = signalAddress(target)
-    const { signal } = this.#device
+    const { signal } = this.device
     if (!signal.hasSession(address)) {
       const bundle = target.takeBundle()
       if (!bundle) throw new Error(`${address} has no keys on the server`)

@@ -1,11 +1,20 @@
 // A simulated contact.
 import { User } from '../server/user.ts'
+import { STATUS_JID } from '../wire/jid.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
 import { Author, chatOf, type Recipient } from './author.ts'
+import type { SentMessage } from './correspondent.ts'
 
 export type CallOptions = { video?: boolean; groupJid?: string }
 
 export class SimPerson extends Author {
+  /** A status update: every account gets it, and it belongs to no chat. */
+  status(body: string): SentMessage {
+    const audience = this.parts.findGroup(STATUS_JID)
+    if (!audience) throw new Error('nobody could see a status update')
+    return this.write(audience, { extendedTextMessage: { text: body } })
+  }
+
   /** Tells everyone who subscribed whether this person is there. */
   presence(to: Recipient, state: 'available' | 'unavailable', lastSeen?: number): void {
     const chat = chatOf(to)

@@ -1,6 +1,6 @@
 // Takes every stanza of a logged-in client: acknowledges, routes, answers, or reports that it does not understand.
 import type { Faults } from '../faults.ts'
-import { isGroupJid } from '../wire/jid.ts'
+import { GROUP_SERVER, isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.ts'
 import { allChildren, child, describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
 import type { Directory } from './directory.ts'
@@ -20,6 +20,8 @@ type Deps = {
   /** The client can take what waited for it. */
   onReady: (device: CompanionDevice) => void
 }
+
+const ROUTED = new Set([PHONE_SERVER, LID_SERVER, GROUP_SERVER])
 
 export class ClientDesk {
   readonly #deps: Deps
@@ -63,6 +65,9 @@ export class ClientDesk {
     const { phone } = device.user
     if (faults.strike('lost_message', phone)) return
     const refused = faults.strike('ack_error', phone)?.code
+    if (!ROUTED.has(parseJid(node.attrs.to ?? '@').server)) {
+      this.#deps.log.complain(`a message to where the simulator does not deliver: ${describeStanza(node)}`)
+    }
     const error = refused ?? messages.route(device, node)
     if (faults.strike('lost_ack', phone)) return
     const { id, to: from, participant } = node.attrs

@@ -127,7 +127,9 @@ export class FrontDoor {
     this.#deps.log.record('in', device?.user.phone, node)
     if (!device) this.#deps.pairing.receive(connection, node)
     // What a replaced or unlinked connection still says no longer counts.
-    else if (device.connection === connection) this.#deps.onStanza(device, node)
+    else if (device.connection !== connection) return
+    else if (this.#deps.faults.dropsOn(device.user.phone, node.tag)) connection.drop()
+    else this.#deps.onStanza(device, node)
   }
 
   #closed(connection: Connection): void {

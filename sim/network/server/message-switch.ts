@@ -1,6 +1,6 @@
 // Routes a message stanza from the device that sent it to every device it is for, as each of them would see it.
 import type { proto } from '../library.ts'
-import { isGroupJid, isLidJid, parseJid, withoutDevice } from '../wire/jid.ts'
+import { isGroupJid, isLidJid, parseJid, STATUS_JID, withoutDevice } from '../wire/jid.ts'
 import { allChildren, child, children, stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
 import type { Directory } from './directory.ts'
 import type { Addressing, Device, User } from './user.ts'
@@ -31,7 +31,8 @@ export class MessageSwitch {
   route(sender: Device, node: Stanza, plain?: proto.IMessage): number | undefined {
     const to = node.attrs.to ?? ''
     const fanout = { node, plain, direct: this.#addressed(node), shared: children(node, 'enc') }
-    return isGroupJid(to) ? this.#toGroup(sender, to, fanout) : this.#toUser(sender, to, fanout)
+    const shared = isGroupJid(to) || to === STATUS_JID
+    return shared ? this.#toGroup(sender, to, fanout) : this.#toUser(sender, to, fanout)
   }
 
   #toUser(sender: Device, to: string, fanout: Fanout): number | undefined {
@@ -105,7 +106,7 @@ function userEnvelope(sender: Device, target: Device, chat: User, node: Stanza):
 
 function groupEnvelope(sender: Device, group: GroupMembership, node: Stanza): Attributes {
   const participant = sender.user.jid(group.addressing, sender.id)
-  const other =
-    group.addressing === 'lid' ? { participant_pn: sender.user.pnJid } : { participant_lid: sender.user.lidJid }
+  const pn = sender.user.hidesPhone ? undefined : sender.user.pnJid
+  const other = group.addressing === 'lid' ? { participant_pn: pn } : { participant_lid: sender.user.lidJid }
   return { ...common(sender, node), from: group.jid, participant, ...other, addressing_mode: group.addressing }
 }

@@ -1,5 +1,5 @@
 // Default answers to the queries every session asks: keep-alive, activity, settings, properties.
-import { child, children, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
+import { children, stanza, textOf, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
 import { IqError, type IqTable } from './iq-router.ts'
 
@@ -20,9 +20,6 @@ const PRIVACY: Record<string, string> = {
 }
 
 export function sessionAnswers({ onActive, onRemoveCompanion }: Deps): IqTable {
-  const privacy = new WeakMap<CompanionDevice, Record<string, string>>()
-  const blocked = new WeakMap<CompanionDevice, Set<string>>()
-  const privacyOf = (device: CompanionDevice): Record<string, string> => privacy.get(device) ?? { ...PRIVACY }
   return {
     'w:p get ping': () => [],
     'passive set active': ({ device }) => {
@@ -40,13 +37,26 @@ export function sessionAnswers({ onActive, onRemoveCompanion }: Deps): IqTable {
       stanza('props', { protocol: '1', hash: 'simulated', ab_key: 'simulated', refresh: '86400' }),
     ],
     'w:stats add': () => [],
-    'blocklist get': ({ device }) => [
-      stanza(
-        'list',
-        {},
-        [...(blocked.get(device) ?? [])].map((jid) => stanza('item', { jid })),
-      ),
-    ],
+    'disappearing_mode set disappearing_mode': () => [],
+    'status set status': ({ device, content }) => {
+      device.user.about = textOf(content) ?? ''
+      return []
+    },
+    'w:biz get business_profile': () => [stanza('business_profile', { v: '244' })],
+    'w:mex get query': ({ content }) => [stanza('result', {}, mexResult(content))],
+    ...privacyAnswers(),
+  }
+}
+
+function privacyAnswers(): IqTable {
+  const privacy = new WeakMap<CompanionDevice, Record<string, string>>()
+  const blocked = new WeakMap<CompanionDevice, Set<string>>()
+  const privacyOf = (device: CompanionDevice): Record<string, string> => privacy.get(device) ?? { ...PRIVACY }
+  return {
+    'blocklist get': ({ device }) => {
+      const items = [...(blocked.get(device) ?? [])].map((jid) => stanza('item', { jid }))
+      return [stanza('list', {}, items)]
+    },
     'blocklist set item': ({ device, content }) => {
       const list = blocked.get(device) ?? new Set()
       const { jid, action } = content?.attrs ?? {}
@@ -60,20 +70,12 @@ export function sessionAnswers({ onActive, onRemoveCompanion }: Deps): IqTable {
     'privacy set privacy': ({ device, content }) => {
       const settings = privacyOf(device)
       for (const { attrs } of children(content, 'category')) {
-        if (attrs['name'] !== undefined && attrs['value'] !== undefined) settings[attrs['name']] = attrs['value']
+        if (attrs.name !== undefined && attrs.value !== undefined) settings[attrs.name] = attrs.value
       }
       privacy.set(device, settings)
       return [privacyNode(settings)]
     },
     'privacy set tokens': () => [],
-    'disappearing_mode set disappearing_mode': () => [],
-    'status set status': ({ device, content }) => {
-      const about = content?.content
-      if (about !== undefined && !Array.isArray(about)) device.user.about = Buffer.from(about).toString()
-      return []
-    },
-    'w:biz get business_profile': () => [stanza('business_profile', { v: '244' })],
-    'w:mex get query': ({ content }) => [stanza('result', {}, mexResult(content))],
   }
 }
 
@@ -108,8 +110,4 @@ export function welcome(device: CompanionDevice, routingInfo: Buffer): Stanza[] 
     }),
     stanza('ib', { from: 's.whatsapp.net' }, [routing]),
   ]
-}
-
-export function isOfflineBatchRequest(node: Stanza): boolean {
-  return child(node, 'offline_batch') !== undefined
 }

@@ -8,7 +8,7 @@ export type LoggedStanza = {
   direction: 'in' | 'out'
   tag: string
   attrs: Record<string, string>
-  text: string
+  node: Stanza
 }
 
 export class StanzaLog {
@@ -18,13 +18,17 @@ export class StanzaLog {
 
   constructor(limit: number) {
     this.#limit = limit
-    this.#entries = new Journal('the stanza log', (one) => `${one.direction} ${one.text.slice(0, 200)}`, limit)
+    this.#entries = new Journal(
+      'the stanza log',
+      (one) => `${one.direction} ${describeStanza(one.node).slice(0, 200)}`,
+      limit,
+    )
   }
 
   record(direction: 'in' | 'out', account: string | undefined, node: Stanza): void {
     if (this.#limit === 0) return
     const { tag, attrs } = node
-    this.#entries.add({ at: Date.now(), account, direction, tag, attrs, text: describeStanza(node) })
+    this.#entries.add({ at: Date.now(), account, direction, tag, attrs, node })
   }
 
   find(filter: { account?: string | undefined; tag?: string | undefined }): LoggedStanza[] {

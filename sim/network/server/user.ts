@@ -26,6 +26,8 @@ export class User {
   pushName: string
   picture: { id: string; jpeg: Buffer } | undefined
   about = ''
+  /** Other members of a group addressed by LID do not learn the phone number. */
+  hidesPhone = false
 
   constructor(phone: string, lid: string, pushName: string) {
     this.phone = phone
@@ -39,6 +41,13 @@ export class User {
 
   get lidJid(): string {
     return formatJid(this.lid, LID_SERVER)
+  }
+
+  /** What members of a group see of the number: all of it, or only how it begins and ends. */
+  groupPhone(): { phone_number: string } | { display_name: string } {
+    if (!this.hidesPhone) return { phone_number: this.pnJid }
+    const hidden = '∙'.repeat(Math.max(this.phone.length - 4, 0))
+    return { display_name: `+${this.phone.slice(0, 2)}${hidden}${this.phone.slice(-2)}` }
   }
 
   jid(addressing: Addressing, device = 0): string {

@@ -1,15 +1,20 @@
 // Default answer to user sync: who is on the network, with which devices and which LID.
 import { child, children, stanza, textOf, type Stanza } from '../wire/stanza.ts'
 import { withoutDevice } from '../wire/jid.ts'
+import type { DeviceWatch } from './device-watch.ts'
 import type { Directory } from './directory.ts'
 import type { IqTable } from './iq-router.ts'
 import type { User } from './user.ts'
 
-export function usyncAnswers(directory: Directory): IqTable {
+export function usyncAnswers(directory: Directory, watch: DeviceWatch): IqTable {
   return {
-    'usync get usync': ({ content }) => {
+    'usync get usync': ({ device, content }) => {
       const asked = new Set((child(content, 'query')?.content as Stanza[] | undefined)?.map((one) => one.tag))
-      const users = children(child(content, 'list'), 'user').map((one) => answerUser(directory, asked, one))
+      const users = children(child(content, 'list'), 'user').map((one) => {
+        const user = asked.has('devices') ? directory.find(one.attrs.jid ?? '') : undefined
+        if (user) watch.watch(user, device)
+        return answerUser(directory, asked, one)
+      })
       const attributes = { sid: content?.attrs['sid'], mode: 'query', index: '0', last: 'true' }
       return [stanza('usync', attributes, [stanza('list', {}, users)])]
     },

@@ -14,7 +14,8 @@ const privateKeyOf = (prefix: Buffer, raw: Buffer): KeyObject =>
   createPrivateKey({ key: Buffer.concat([prefix, raw]), format: 'der', type: 'pkcs8' })
 const publicKeyOf = (prefix: Buffer, raw: Uint8Array): KeyObject =>
   createPublicKey({ key: Buffer.concat([prefix, raw]), format: 'der', type: 'spki' })
-const rawPublic = (key: KeyObject): Buffer => createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32)
+/** Through JWK, which is many times faster than DER. */
+const rawPublic = (key: KeyObject): Buffer => Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url')
 
 export class KeyPair {
   readonly publicKey: Buffer
@@ -26,11 +27,8 @@ export class KeyPair {
 
   constructor(seed: Buffer) {
     this.#seed = seed
-    const scalar = createHash('sha512').update(seed).digest().subarray(0, 32)
-    scalar[0] = (scalar[0] ?? 0) & 248
-    scalar[31] = ((scalar[31] ?? 0) & 127) | 64
-    this.privateKey = scalar
-    this.#agreement = privateKeyOf(X25519_PRIVATE, scalar)
+    this.privateKey = scalarOf(seed)
+    this.#agreement = privateKeyOf(X25519_PRIVATE, this.privateKey)
     this.publicKey = rawPublic(this.#agreement)
   }
 
@@ -51,9 +49,22 @@ export class KeyPair {
   }
 }
 
+function scalarOf(seed: Buffer): Buffer {
+  const scalar = createHash('sha512').update(seed).digest().subarray(0, 32)
+  scalar[0] = (scalar[0] ?? 0) & 248
+  scalar[31] = ((scalar[31] ?? 0) & 127) | 64
+  return scalar
+}
+
 function signingKey(seed: Buffer): { key: KeyObject; signBit: number } {
   const key = privateKeyOf(ED25519_PRIVATE, seed)
   return { key, signBit: (rawPublic(key)[31] ?? 0) & 128 }
+}
+
+/** Agreement with a private key that is only known as its scalar. */
+export function agreeWithScalar(scalar: Buffer, theirs: Uint8Array): Buffer {
+  const privateKey = privateKeyOf(X25519_PRIVATE, scalar)
+  return diffieHellman({ privateKey, publicKey: publicKeyOf(X25519_PUBLIC, untyped(theirs)) })
 }
 
 export function typed(key: Uint8Array): Buffer {

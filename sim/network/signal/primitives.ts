@@ -1,21 +1,23 @@
 // The symmetric steps of the Signal protocol: key derivation, message encryption, chain steps.
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
+//
+// Keys go to node as key objects: given as bytes, each call costs it several times longer to find out what they are.
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync } from 'node:crypto'
 
 export function derive(secret: Uint8Array, salt: Uint8Array, info: string, length: number): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, salt, info, length))
+  return Buffer.from(hkdfSync('sha256', createSecretKey(secret), salt, info, length))
 }
 
 export function hmac(key: Uint8Array, data: Uint8Array): Buffer {
-  return createHmac('sha256', key).update(data).digest()
+  return createHmac('sha256', createSecretKey(key)).update(data).digest()
 }
 
 export function encryptCbc(key: Uint8Array, iv: Uint8Array, plain: Uint8Array): Buffer {
-  const cipher = createCipheriv('aes-256-cbc', key, iv)
+  const cipher = createCipheriv('aes-256-cbc', createSecretKey(key), iv)
   return Buffer.concat([cipher.update(plain), cipher.final()])
 }
 
 export function decryptCbc(key: Uint8Array, iv: Uint8Array, sealed: Uint8Array): Buffer {
-  const cipher = createDecipheriv('aes-256-cbc', key, iv)
+  const cipher = createDecipheriv('aes-256-cbc', createSecretKey(key), iv)
   return Buffer.concat([cipher.update(sealed), cipher.final()])
 }
 

@@ -3,6 +3,9 @@ export const PHONE_SERVER = 's.whatsapp.net'
 export const LID_SERVER = 'lid'
 export const GROUP_SERVER = 'g.us'
 
+/** Where status updates go: to everybody who knows the author, in no chat. */
+export const STATUS_JID = 'status@broadcast'
+
 export type Jid = { user: string; device: number; server: string }
 
 export function formatJid(user: string, server: string, device = 0): string {

@@ -1,5 +1,5 @@
 // The server's half of the Noise XX handshake, and the ciphers both sides use after it.
-import { createCipheriv, createDecipheriv, createHash } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject } from 'node:crypto'
 import { NOISE_MODE, NOISE_WA_HEADER } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { KeyPair } from '../signal/curve.ts'
@@ -14,29 +14,29 @@ function nonce(counter: number): Buffer {
   return iv
 }
 
-function seal(key: Buffer, counter: number, plain: Uint8Array, associated: Buffer): Buffer {
+function seal(key: Buffer | KeyObject, counter: number, plain: Uint8Array, associated: Buffer): Buffer {
   const cipher = createCipheriv('aes-256-gcm', key, nonce(counter))
   cipher.setAAD(associated)
   return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-function open(key: Buffer, counter: number, sealed: Uint8Array, associated: Buffer): Buffer {
+function open(key: Buffer | KeyObject, counter: number, sealed: Uint8Array, associated: Buffer): Buffer {
   const cipher = createDecipheriv('aes-256-gcm', key, nonce(counter))
   cipher.setAAD(associated)
   cipher.setAuthTag(sealed.subarray(-16))
   return Buffer.concat([cipher.update(sealed.subarray(0, -16)), cipher.final()])
 }
 
-/** After the handshake: one key and one counter per direction. */
+/** After the handshake: one key and one counter per direction. As key objects, which node reads faster than bytes. */
 export class NoiseTransport {
-  readonly #readKey: Buffer
-  readonly #writeKey: Buffer
+  readonly #readKey: KeyObject
+  readonly #writeKey: KeyObject
   #read = 0
   #written = 0
 
   constructor(readKey: Buffer, writeKey: Buffer) {
-    this.#readKey = readKey
-    this.#writeKey = writeKey
+    this.#readKey = createSecretKey(readKey)
+    this.#writeKey = createSecretKey(writeKey)
   }
 
   seal(plain: Uint8Array): Buffer {

@@ -1,0 +1,79 @@
+// The simulator in a process of its own for the benchmark: sets the scene, gives messages, counts what it took.
+import { SimNetwork } from '../sim/network/sim-network.ts'
+import type { SimPerson } from '../sim/network/people/sim-person.ts'
+import type { SimPhone } from '../sim/network/accounts/sim-phone.ts'
+
+export type HostRequest =
+  { do: 'open'; sessions: number; people: number } | { do: 'give'; messages: number } | { do: 'report' }
+export type SessionKeys = { phone: string; device: number; noisePrivate: string; noisePublic: string }
+export type HostReport = {
+  url: string
+  online: number
+  rssMb: number
+  cpuMs: number
+  /** Handed to clients and confirmed by them. */
+  confirmed: number
+  /** Decrypted by people. */
+  received: number
+  undecryptable: number
+  problems: string[]
+}
+
+let network: SimNetwork | undefined
+const phones: SimPhone[] = []
+const people: SimPerson[] = []
+const number = (prefix: string, index: number): string => `${prefix}${String(index).padStart(6, '0')}`
+
+async function open(sessions: number, count: number): Promise<{ url: string; keys: SessionKeys[] }> {
+  const started = await SimNetwork.start({ seed: 'bench', logLimit: 0 })
+  network = started
+  for (let index = 0; index < count; index++) people.push(started.person({ phone: number('55118', index) }))
+  const keys = Array.from({ length: sessions }, (_, index) => {
+    const phone = started.account({ phone: number('55119', index) })
+    phones.push(phone)
+    const { noiseKey } = started.linkReady(phone).creds
+    const [noisePrivate, noisePublic] = [noiseKey.private, noiseKey.public].map((key) =>
+      Buffer.from(key).toString('base64'),
+    )
+    return { phone: phone.user.phone, device: 1, noisePrivate: noisePrivate ?? '', noisePublic: noisePublic ?? '' }
+  })
+  return { url: started.url, keys }
+}
+
+/** Everybody writes to every account in turn; the event loop breathes between batches so that sockets drain. */
+async function give(messages: number): Promise<void> {
+  for (let index = 0; index < messages; index++) {
+    const phone = phones[index % phones.length]
+    const person = people[index % people.length]
+    if (phone && person) person.text(phone, `message ${index}`)
+    if (index % 20 === 19) await new Promise(setImmediate)
+  }
+}
+
+function report(): HostReport {
+  const { user, system } = process.cpuUsage()
+  const devices = phones.map((phone) => phone.companion)
+  return {
+    url: network?.url ?? '',
+    online: devices.filter((device) => device.live).length,
+    rssMb: process.memoryUsage.rss() / 1_048_576,
+    cpuMs: (user + system) / 1_000,
+    confirmed: devices.reduce((sum, device) => sum + device.books.settled.receipt, 0),
+    received: people.reduce((sum, person) => sum + person.messages.length, 0),
+    undecryptable: people.reduce((sum, person) => sum + person.undecryptable.length, 0),
+    problems: [...(network?.log.problems ?? [])],
+  }
+}
+
+async function serve(request: HostRequest): Promise<unknown> {
+  if (request.do === 'open') return open(request.sessions, request.people)
+  if (request.do === 'give') await give(request.messages)
+  return report()
+}
+
+process.on('message', (request: HostRequest) => {
+  serve(request).then(
+    (answer) => process.send?.({ answer }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  )
+})

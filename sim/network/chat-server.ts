@@ -1,0 +1,179 @@
+// The server itself, put together from its parts: who is who, what goes where, who is owed what.
+import { appStateAnswers } from './accounts/app-state.ts'
+import { PairingDesk } from './accounts/pairing-desk.ts'
+import type { SimPhone } from './accounts/sim-phone.ts'
+import { Faults } from './faults.ts'
+import { groupAnswers } from './groups/group-answers.ts'
+import { GroupRegistry } from './groups/group-registry.ts'
+import { CertificateAuthority } from './media/certificate-authority.ts'
+import { mediaAnswers } from './media/media-answers.ts'
+import { MediaHost } from './media/media-host.ts'
+import { Pictures } from './media/pictures.ts'
+import type { NetworkParts } from './people/correspondent.ts'
+import type { SeededRandom } from './seeded-random.ts'
+import { ClientDesk } from './server/client-desk.ts'
+import { CompanionDevice, type CompanionKeys } from './server/companion-device.ts'
+import { DeviceWatch } from './server/device-watch.ts'
+import { Directory } from './server/directory.ts'
+import { FrontDoor } from './server/front-door.ts'
+import { IqRouter } from './server/iq-router.ts'
+import { keyAnswers } from './server/key-answers.ts'
+import { MessageSwitch, type GroupMembership } from './server/message-switch.ts'
+import { ReceiptSwitch } from './server/receipt-switch.ts'
+import { sessionAnswers } from './server/session-answers.ts'
+import { StanzaLog } from './server/stanza-log.ts'
+import type { Addressing, User } from './server/user.ts'
+import { usyncAnswers } from './server/usync-answers.ts'
+import { STATUS_JID } from './wire/jid.ts'
+import { ServerIdentity } from './wire/server-identity.ts'
+import { stanza, unixSeconds } from './wire/stanza.ts'
+
+export type ChatServerOptions = {
+  /** How people address one-to-one chats unless a message says otherwise. */
+  addressing?: Addressing
+  qrRefs?: number
+  qrRotationMs?: number
+  /** How many stanzas the log keeps; 0 switches it off. */
+  logLimit?: number
+}
+type Deps = { random: SeededRandom; options: ChatServerOptions; phones: ReadonlyMap<string, SimPhone> }
+
+export class ChatServer {
+  readonly log: StanzaLog
+  readonly router: IqRouter
+  readonly faults = new Faults()
+  readonly identity: ServerIdentity
+  readonly directory: Directory
+  readonly groups: GroupRegistry
+  readonly authority: CertificateAuthority
+  readonly media: MediaHost
+  readonly pictures: Pictures
+  readonly watch: DeviceWatch
+  readonly parts: NetworkParts
+  readonly pairing: PairingDesk
+  readonly door: FrontDoor
+  readonly #random: SeededRandom
+  readonly #phones: ReadonlyMap<string, SimPhone>
+
+  constructor({ random, options, phones }: Deps) {
+    this.#random = random
+    this.#phones = phones
+    this.log = new StanzaLog(options.logLimit ?? 5_000)
+    this.router = new IqRouter(this.log)
+    this.identity = new ServerIdentity(random.fork('server'))
+    this.directory = new Directory(random.fork('lids'))
+    this.groups = new GroupRegistry(random.fork('groups'))
+    this.authority = new CertificateAuthority(random.fork('certificates'))
+    this.media = new MediaHost(this.authority, random.fork('media'))
+    this.pictures = new Pictures(random.fork('pictures'), () => this.companions())
+    this.watch = new DeviceWatch(random.fork('devices'))
+    this.pairing = new PairingDesk({
+      random: random.fork('pairing'),
+      refs: options.qrRefs ?? 6,
+      rotationMs: options.qrRotationMs ?? 20_000,
+      complain: this.log.complain.bind(this.log),
+      link: this.addCompanion.bind(this),
+    })
+    this.parts = this.#makeParts(options.addressing ?? 'pn')
+    this.#addAnswers()
+    this.door = this.#makeDoor()
+  }
+
+  addCompanion(phone: SimPhone, id: number, keys: CompanionKeys): CompanionDevice {
+    const random = this.#random.fork(`${phone.user.phone} device ${id}`)
+    const filter = this.faults.filter.bind(this.faults)
+    const device = new CompanionDevice({ user: phone.user, id, keys, random, filter })
+    phone.user.devices.set(id, device)
+    this.watch.tell(device, 'add')
+    return device
+  }
+
+  /** The linked clients of one account, or of all. */
+  companions(account?: string): CompanionDevice[] {
+    const phones = account === undefined ? [...this.#phones.values()] : [this.#phones.get(account)]
+    return phones.flatMap((phone) => phone?.companions ?? [])
+  }
+
+  #makeParts(addressing: Addressing): NetworkParts {
+    const { directory, groups, faults, media } = this
+    const findGroup = (jid: string): GroupMembership | undefined =>
+      jid === STATUS_JID ? this.#statusAudience() : groups.find(jid)
+    const receipts = new ReceiptSwitch({
+      directory,
+      groupAddressing: (jid) => groups.find(jid)?.addressing ?? 'lid',
+      isLost: (device) => faults.strike('lost_receipt', device.user.phone) !== undefined,
+    })
+    const messages = new MessageSwitch({ directory, findGroup })
+    const companions = this.companions.bind(this)
+    const onUnlinked = (device: CompanionDevice): void => {
+      this.watch.tell(device, 'remove')
+    }
+    return { directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked }
+  }
+
+  /** Status updates reach every account: on this network everybody knows everybody. */
+  #statusAudience(): GroupMembership {
+    const members = (): User[] => [...this.#phones.values()].map((phone) => phone.user)
+    return { jid: STATUS_JID, addressing: 'lid', members, maySend: () => true }
+  }
+
+  #addAnswers(): void {
+    const { directory, groups, router, media, pictures } = this
+    const onRemoveCompanion = (device: CompanionDevice): void => {
+      this.#phones.get(device.user.phone)?.removeCompanion(device)
+    }
+    router.addDefaults({
+      ...sessionAnswers({ onActive: this.#activate.bind(this), onRemoveCompanion }),
+      ...keyAnswers(directory),
+      ...usyncAnswers(directory, this.watch),
+      ...groupAnswers({ groups, directory }),
+      ...appStateAnswers((phone) => this.#phones.get(phone)),
+      ...mediaAnswers({ host: media, directory, groups, pictures }),
+    })
+  }
+
+  #makeDoor(): FrontDoor {
+    const { directory, faults, log, router, pairing, identity } = this
+    const desk = new ClientDesk({ router, faults, log, onReady: this.#handOver.bind(this), ...this.parts })
+    return new FrontDoor({
+      identity,
+      random: this.#random.fork('connections'),
+      directory,
+      faults,
+      log,
+      pairing,
+      onStanza: desk.receive.bind(desk),
+      onOffline: (device) => {
+        this.#report(device, 'offline')
+      },
+    })
+  }
+
+  /** The client is there. What waits for it is announced first and handed over when it asks. */
+  #activate(device: CompanionDevice): void {
+    if (device.books.size === 0) {
+      this.#handOver(device)
+      return
+    }
+    const waiting = device.books.pending()
+    const count = (tag: string): string => String(waiting.filter((node) => node.tag === tag).length)
+    const preview = stanza('offline_preview', {
+      count: String(waiting.length),
+      message: count('message'),
+      receipt: count('receipt'),
+      notification: count('notification'),
+      call: count('call'),
+    })
+    device.connection?.send(stanza('ib', { from: 's.whatsapp.net', t: unixSeconds() }, [preview]))
+  }
+
+  #handOver(device: CompanionDevice): void {
+    device.handOverBacklog()
+    this.#report(device, 'online')
+    if (!device.onboarded) this.#phones.get(device.user.phone)?.onboard(device)
+  }
+
+  #report(device: CompanionDevice, state: 'online' | 'offline'): void {
+    this.#phones.get(device.user.phone)?.companionEvents.add({ device: device.id, state, at: Date.now() })
+  }
+}

@@ -1,0 +1,35 @@
+// Profile pictures of people and groups, and the word that goes round when one changes.
+import type { SeededRandom } from '../seeded-random.ts'
+import type { CompanionDevice } from '../server/companion-device.ts'
+import { User } from '../server/user.ts'
+import { stanza, unixSeconds } from '../wire/stanza.ts'
+
+export type Picture = { id: string; jpeg: Buffer }
+export type PictureOwner = User | PicturedGroup
+type PicturedGroup = { readonly jid: string; picture: Picture | undefined; members: () => Iterable<User> }
+
+export class Pictures {
+  readonly #random: SeededRandom
+  readonly #companions: () => Iterable<CompanionDevice>
+
+  constructor(random: SeededRandom, companions: () => Iterable<CompanionDevice>) {
+    this.#random = random
+    this.#companions = companions
+  }
+
+  /** Undefined takes the picture away. */
+  set(owner: PictureOwner, jpeg: Buffer | undefined, author?: User): void {
+    const id = this.#random.digits(10)
+    owner.picture = jpeg && { id, jpeg }
+    const from = owner instanceof User ? owner.pnJid : owner.jid
+    const by = author && { author: author.lidJid }
+    const change = jpeg ? stanza('set', { jid: from, id, ...by }) : stanza('delete', { jid: from, ...by })
+    const attributes = { from, type: 'picture', id: this.#random.hex(6), t: unixSeconds(), participant: author?.lidJid }
+    const members = owner instanceof User ? undefined : new Set(owner.members())
+    for (const device of this.#companions()) {
+      // Everybody may see a person's picture; a group's concerns its members.
+      if (members && !members.has(device.user)) continue
+      device.deliver(stanza('notification', attributes, [change]))
+    }
+  }
+}

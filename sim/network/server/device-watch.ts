@@ -1,0 +1,41 @@
+// Who asked for whose devices: they are told when a device comes or goes.
+import type { SeededRandom } from '../seeded-random.ts'
+import { stanza, unixSeconds } from '../wire/stanza.ts'
+import type { CompanionDevice } from './companion-device.ts'
+import type { User } from './user.ts'
+
+export class DeviceWatch {
+  readonly #random: SeededRandom
+  readonly #watchers = new Map<User, Set<CompanionDevice>>()
+
+  constructor(random: SeededRandom) {
+    this.#random = random
+  }
+
+  /** A client that asked once keeps the answer, and so has to hear of changes. */
+  watch(user: User, watcher: CompanionDevice): void {
+    const watchers = this.#watchers.get(user) ?? new Set()
+    watchers.add(watcher)
+    this.#watchers.set(user, watchers)
+  }
+
+  tell(changed: CompanionDevice, change: 'add' | 'remove'): void {
+    const { user, id } = changed
+    // Clients keep devices under both addresses of a user.
+    const devices = (['pn', 'lid'] as const).map((addressing) => {
+      return stanza('device', { jid: user.jid(addressing, id), 'key-index': String(id) })
+    })
+    const attributes = {
+      from: user.pnJid,
+      type: 'devices',
+      id: this.#random.hex(6),
+      t: unixSeconds(),
+      lid: user.lidJid,
+    }
+    const node = stanza('notification', attributes, [stanza(change, { device_hash: this.#random.hex(4) }, devices)])
+    for (const watcher of this.#watchers.get(user) ?? []) {
+      const stillLinked = watcher.user.devices.get(watcher.id) === watcher
+      if (watcher !== changed && stillLinked) watcher.deliver(node)
+    }
+  }
+}

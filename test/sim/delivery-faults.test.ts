@@ -1,0 +1,160 @@
+// Cross-check of messages that arrive damaged, twice, late or unconfirmed: in the end each is read once.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { WAMessageStubType } from 'baileys'
+import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
+import { textOfMessage } from '../../sim/network/people/received-message.ts'
+import type { SimPerson } from '../../sim/network/people/sim-person.ts'
+import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
+import { TestClient, textOf } from './harness/test-client.ts'
+
+type Scene = { phone: SimPhone; bob: SimPerson; auth: MemoryAuth }
+
+function scene(network: SimNetwork): Scene {
+  const phone = network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' })
+  const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
+  return { phone, bob, auth: memoryAuth(network.linkReady(phone)) }
+}
+
+test('a message whose acknowledgement is lost can be sent again under the same id and arrives once', async () => {
+  await using network = await SimNetwork.start()
+  const { bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  network.fault({ kind: 'lost_ack' })
+  const messageId = '3EB0SAMEIDTWICE'
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'once' }, { messageId })
+  await bob.messages.waitFor('once', (one) => one.id === messageId)
+  assert.equal(client.acks.length, 0)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'once' }, { messageId })
+  assert.equal(await client.acknowledged(messageId), undefined)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'last' })
+  await bob.messages.waitFor('last', (one) => textOfMessage(one.message) === 'last')
+  assert.equal(bob.messages.length, 2)
+  assert.equal(bob.duplicates, 1)
+})
+
+test('a message the client cannot decrypt is asked for again and then read', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  const group = network.group('Team', bob, [phone])
+  await using client = await TestClient.online(network, auth)
+  bob.text(phone, 'warm up')
+  bob.text(group, 'warm up the group')
+  await client.textMessage('warm up the group')
+  for (const [chat, text] of [
+    [phone, 'damaged'],
+    [group, 'damaged in the group'],
+  ] as const) {
+    network.fault({ kind: 'undecryptable' })
+    const sent = bob.text(chat, text)
+    const stub = await client.message(
+      'the stub',
+      (one) => one.key.id === sent.id && one.messageStubType === WAMessageStubType.CIPHERTEXT,
+    )
+    assert.equal(stub.message ?? undefined, undefined)
+    await bob.receipts.waitFor('the request', (one) => one.id === sent.id && one.type === 'retry')
+    await client.textMessage(text)
+  }
+})
+
+test('a person who cannot decrypt asks the client again and then reads', async () => {
+  await using network = await SimNetwork.start()
+  const { bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'warm up' })
+  await bob.messages.waitFor('warm up', (one) => textOfMessage(one.message) === 'warm up')
+  bob.device.forgetEverything()
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'again please' })
+  await bob.undecryptable.waitFor('the failure', () => true)
+  await bob.messages.waitFor('again please', (one) => textOfMessage(one.message) === 'again please')
+})
+
+test('a person with a new phone is written to without a failure', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'to the old phone' })
+  await bob.messages.waitFor('the first', () => true)
+  bob.reinstall()
+  await network.waitForStanza('ack', (one) => one.attrs.class === 'notification')
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'to the new phone' })
+  await bob.messages.waitFor('the second', (one) => textOfMessage(one.message) === 'to the new phone')
+  assert.equal(bob.undecryptable.length, 0)
+  bob.text(phone, 'from the new phone')
+  await client.textMessage('from the new phone')
+})
+
+test('a connection that drops on a receipt leaves the message on the books', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  network.fault({ kind: 'drop_on', tag: 'receipt', nth: 2 })
+  {
+    await using client = await TestClient.online(network, auth)
+    bob.text(phone, 'first')
+    await client.textMessage('first')
+    bob.text(phone, 'second')
+    assert.equal(await client.closedWith(), 428)
+  }
+  const [pending] = phone.companion.books.unacknowledgedIds()
+  assert.equal(pending, phone.messages.entries[1]?.id)
+})
+
+test('a message delivered twice is emitted once', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  bob.text(phone, 'warm up')
+  await client.textMessage('warm up')
+  network.fault({ kind: 'duplicate' })
+  bob.text(phone, 'twice')
+  bob.text(phone, 'after')
+  await client.textMessage('after')
+  const stanzas = network.log.find({ tag: 'message' }).filter((one) => one.direction === 'out')
+  assert.equal(stanzas.length, 4)
+  assert.equal(client.messages().filter((one) => textOf(one) === 'twice').length, 1)
+})
+
+test('messages delivered out of order are all read', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  bob.text(phone, 'warm up')
+  await client.textMessage('warm up')
+  network.fault({ kind: 'reorder', count: 3 })
+  for (const text of ['one', 'two', 'three']) bob.text(phone, text)
+  await client.textMessage('one')
+  assert.deepEqual(client.messages().map(textOf), ['warm up', 'three', 'two', 'one'])
+})
+
+test('a message whose receipt was lost stays on the books and is delivered again at the next login', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  network.fault({ kind: 'lost_receipt' })
+  const sent = bob.text(phone, 'confirm me')
+  {
+    await using client = await TestClient.online(network, auth)
+    await client.textMessage('confirm me')
+    await network.waitForStanza('receipt', (one) => one.attrs.id === sent.id)
+  }
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [sent.id])
+  await using again = await TestClient.online(network, auth)
+  await network.waitForStanza('ack', (one) => one.attrs.id === sent.id)
+  assert.equal(
+    again.messages().some((one) => textOf(one) === 'confirm me'),
+    false,
+  )
+  assert.equal(phone.companion.books.redelivered, 2)
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [])
+})
+
+test('one-time prekeys are handed out once', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  const people = Array.from({ length: 12 }, (_, n) => network.person({ phone: `55118888901${n + 10}` }))
+  for (const person of people) person.text(phone, `hi from ${person.user.phone}`)
+  for (const person of people) await client.textMessage(`hi from ${person.user.phone}`)
+  assert.equal(phone.companion.bundlesHandedOut, 12)
+  assert.equal(phone.companion.keys.preKeys.length, 18)
+})

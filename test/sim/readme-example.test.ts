@@ -1,0 +1,35 @@
+// The example of docs/simulator.md, run as it is printed there.
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import './harness/quiet.ts'
+import { ControlServer } from '../../sim/control/control-server.ts'
+import { SimNetwork } from '../../sim/network/sim-network.ts'
+
+test('the example in the documentation pairs the stock library', async () => {
+  await using network = await SimNetwork.start()
+  await using control = await ControlServer.start(network)
+  const text = await readFile('docs/simulator.md', 'utf8')
+  const example = /```js\n([^]*?)```/.exec(text)?.[1] ?? ''
+  const settings = {
+    ROOT_KEY: network.rootKey.toString('hex'),
+    CONTROL_URL: control.url,
+    NETWORK_URL: network.url,
+  }
+  const constants = Object.entries(settings).map(([name, value]) => `const ${name} = '${value}'\n`)
+  const quiet = `import { pino } from '${import.meta.resolve('pino')}'\n`
+  const directory = await mkdtemp(join(tmpdir(), 'causeway-example-'))
+  const runnable = example
+    .replace('./auth', directory)
+    .replace("from 'baileys'", `from '${import.meta.resolve('baileys')}'`)
+    .replace('waWebSocketUrl: NETWORK_URL', "waWebSocketUrl: NETWORK_URL, logger: pino({ level: 'silent' })")
+  await import(`data:text/javascript,${encodeURIComponent(quiet + constants.join('') + runnable)}`)
+  const phone = network.phone('5511999990001')
+  await phone?.companionEvents.waitFor('the client online', (one) => one.state === 'online')
+  assert.equal(phone?.companions.length, 1)
+  phone.unlink()
+  await phone.companionEvents.waitFor('the client offline', (one) => one.state === 'unlinked')
+  await rm(directory, { recursive: true, maxRetries: 5, retryDelay: 50 })
+})

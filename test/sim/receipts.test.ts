@@ -1,0 +1,92 @@
+// Cross-check of receipts, typing and presence, both ways.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { WAMessageStatus } from 'baileys'
+import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { TestClient } from './harness/test-client.ts'
+
+const ACCOUNT = { phone: '5511999990001', lid: '100000000000001', name: 'Ana' }
+const BOB = { phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }
+
+test('the client learns of acknowledgement, delivery, reading and playing', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  bob.confirmsDelivery = false
+  await using client = await TestClient.linked(network, phone)
+  const sent = await client.socket.sendMessage(bob.user.pnJid, { text: 'please read' })
+  assert.equal(await client.acknowledged(sent?.key.id), undefined)
+  const received = await bob.messages.waitFor('the text', (one) => one.id === sent?.key.id)
+  // A status that comes within 100 ms of the send is merged into the client's own copy of the message.
+  await client.textMessage('please read')
+  for (const [type, status] of [
+    ['delivered', WAMessageStatus.DELIVERY_ACK],
+    ['read', WAMessageStatus.READ],
+    ['played', WAMessageStatus.PLAYED],
+  ] as const) {
+    bob.receipt(type, [received])
+    await client.event('messages.update', `status ${status}`, (updates) =>
+      updates.some((one) => one.key.id === received.id && one.update.status === status),
+    )
+  }
+})
+
+test('a person sees that the client has read', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  const sent = bob.text(phone, 'read me')
+  const { key } = await client.textMessage('read me')
+  await client.socket.readMessages([key])
+  await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
+})
+
+test('typing is seen both ways, and by the client only while it is available', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  await network.waitForStanza('presence', (one) => one.attrs.type === 'available')
+  bob.typing(phone)
+  await client.event('presence.update', 'bob types', (one) =>
+    Object.values(one.presences).some((presence) => presence.lastKnownPresence === 'composing'),
+  )
+  await client.socket.sendPresenceUpdate('recording', bob.user.pnJid)
+  const seen = await bob.side.waitFor('recording', (one) => one.tag === 'chatstate')
+  assert.deepEqual(seen.attrs.from, '5511999990001:1@s.whatsapp.net')
+  await client.socket.sendPresenceUpdate('unavailable')
+  await network.waitForStanza('presence', (one) => one.attrs.type === 'unavailable')
+  bob.typing(phone, 'recording')
+  bob.text(phone, 'after typing')
+  await client.textMessage('after typing')
+  const recording = client.events.entries.filter(
+    (one) => one.name === 'presence.update' && JSON.stringify(one.data).includes('recording'),
+  )
+  assert.equal(recording.length, 0)
+})
+
+test('a person who comes online is seen by a client that subscribed', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  await client.socket.presenceSubscribe(bob.user.pnJid)
+  await network.waitForStanza('presence', (one) => one.attrs.type === 'subscribe')
+  bob.presence(phone, 'available')
+  await client.event('presence.update', 'bob available', (one) => one.id === bob.user.pnJid)
+})
+
+test('reading on the phone marks the message as read at the client and for the sender', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using client = await TestClient.linked(network, phone)
+  const sent = bob.text(phone, 'look')
+  await client.textMessage('look')
+  assert.deepEqual(phone.read(bob), [sent.id])
+  await client.event('messages.update', 'read elsewhere', (updates) =>
+    updates.some((one) => one.key.id === sent.id && one.update.status === WAMessageStatus.READ && !one.key.fromMe),
+  )
+  await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
+})
