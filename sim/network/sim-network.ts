@@ -67,6 +67,11 @@ export class SimNetwork {
     return this.#server.door.url
   }
 
+  /** How often linked devices have tried to log in so far, refused tries included. */
+  get loginAttempts(): number {
+    return this.#server.door.logins
+  }
+
   /** What clients must trust instead of the real root key. */
   get rootKey(): Buffer {
     return this.#server.identity.rootKey

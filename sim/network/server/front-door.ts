@@ -32,6 +32,8 @@ export class FrontDoor {
   readonly #connections = new Map<Connection, CompanionDevice | undefined>()
   #server: WebSocketServer | undefined
   port = 0
+  /** How often devices have tried to log in, refused tries included. */
+  logins = 0
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -95,6 +97,7 @@ export class FrontDoor {
       pairing.open(connection, login)
       return
     }
+    this.logins += 1
     const phone = String(username)
     const failure = faults.strike('login_failure', phone)
     if (failure) {
