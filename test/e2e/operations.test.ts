@@ -71,10 +71,17 @@ describe('the OpenAPI document', () => {
       Object.entries(methods).map(([method, { security }]) => `${method} ${path}${security ? ' open' : ''}`),
     )
     assert.deepEqual(operations.sort(), [
+      'delete /api/instances/{name}',
       'delete /api/tenants/{owner_tag}',
       'get /api/audit',
       'get /api/health open',
+      'get /api/instances',
+      'get /api/instances/bulk/status',
+      'get /api/instances/{name}',
+      'get /api/instances/{name}/qr',
+      'get /api/instances/{name}/state',
       'get /api/instances/{name}/usage',
+      'get /api/instances/{name}/wait-ready',
       'get /api/public/stats open',
       'get /api/tenants',
       'get /api/tenants/{owner_tag}',
@@ -82,7 +89,14 @@ describe('the OpenAPI document', () => {
       'get /api/usage/summary',
       'get /api/version',
       'get /metrics open',
+      'patch /api/instances/{name}',
       'patch /api/tenants/{owner_tag}',
+      'post /api/instances',
+      'post /api/instances/bulk',
+      'post /api/instances/{name}/logout',
+      'post /api/instances/{name}/pairing-code',
+      'post /api/instances/{name}/refresh-qr',
+      'post /api/instances/{name}/restart',
       'put /api/tenants/{owner_tag}',
     ])
   })
