@@ -35,7 +35,8 @@ export class ReceiptSwitch {
     if (this.#isLost(device, receipt)) return
     const { id, to, type, participant } = receipt.attrs
     device.connection?.send(stanza('ack', { id, class: 'receipt', from: to, type, participant }))
-    if (CONFIRMING.has(type)) for (const one of receiptIds(receipt)) device.books.settle('message', one, 'receipt')
+    if (CONFIRMING.has(type))
+      for (const one of receiptIds(receipt)) device.books.settle('message', { id: one }, 'receipt')
     if (type === 'sender') return
     this.forward(device, receipt)
   }
