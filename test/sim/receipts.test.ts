@@ -43,6 +43,25 @@ test('a person sees that the client has read', async () => {
   await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
 })
 
+test('what one client of an account reads is read on the other one and on the phone', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using one = await TestClient.linked(network, phone)
+  await using two = await TestClient.linked(network, phone)
+  const sent = bob.text(phone, 'read me once')
+  const { key } = await one.textMessage('read me once')
+  await two.textMessage('read me once')
+  await one.socket.readMessages([key])
+  await two.event('messages.update', 'read elsewhere', (updates) =>
+    updates.some((update) => update.key.id === sent.id && update.update.status === WAMessageStatus.READ),
+  )
+  await phone.receipts.waitFor(
+    'read on the companion',
+    (receipt) => receipt.id === sent.id && receipt.type === 'read-self',
+  )
+})
+
 test('typing is seen both ways, and by the client only while it is available', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ACCOUNT)
