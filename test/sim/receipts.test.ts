@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WAMessageStatus } from 'baileys'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { memoryAuth } from './harness/memory-auth.ts'
 import { TestClient } from './harness/test-client.ts'
 
 const ACCOUNT = { phone: '5511999990001', lid: '100000000000001', name: 'Ana' }
@@ -40,6 +41,25 @@ test('a person sees that the client has read', async () => {
   const { key } = await client.textMessage('read me')
   await client.socket.readMessages([key])
   await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
+})
+
+test('what one client of an account reads is read on the other one and on the phone', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const bob = network.person(BOB)
+  await using one = await TestClient.linked(network, phone)
+  await using two = await TestClient.linked(network, phone)
+  const sent = bob.text(phone, 'read me once')
+  const { key } = await one.textMessage('read me once')
+  await two.textMessage('read me once')
+  await one.socket.readMessages([key])
+  await two.event('messages.update', 'read elsewhere', (updates) =>
+    updates.some((update) => update.key.id === sent.id && update.update.status === WAMessageStatus.READ),
+  )
+  await phone.receipts.waitFor(
+    'read on the companion',
+    (receipt) => receipt.id === sent.id && receipt.type === 'read-self',
+  )
 })
 
 test('typing is seen both ways, and by the client only while it is available', async () => {
@@ -89,4 +109,32 @@ test('reading on the phone marks the message as read at the client and for the s
     updates.some((one) => one.key.id === sent.id && one.update.status === WAMessageStatus.READ && !one.key.fromMe),
   )
   await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
+})
+
+test('receipts of several members that came while the client was away are all delivered', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account(ACCOUNT)
+  const people = [1, 2, 3].map((n) => network.person({ phone: `551188888000${n}` }))
+  const [bob, ...others] = people
+  if (!bob) throw new Error('there is nobody')
+  const group = network.group('Team', bob, [phone, ...others])
+  for (const person of people) person.confirmsDelivery = false
+  const auth = memoryAuth(network.linkReady(phone))
+  let id: string | null | undefined
+  {
+    await using client = await TestClient.online(network, auth)
+    id = (await client.socket.sendMessage(group.jid, { text: 'read me' }))?.key.id
+    await Promise.all(people.map((person) => person.messages.waitFor('the text', (one) => one.id === id)))
+  }
+  for (const person of people) person.receipt('read', [...person.messages.entries])
+  await using client = await TestClient.online(network, auth)
+  for (const person of people) {
+    await client.event('message-receipt.update', `read by ${person.user.phone}`, (all) =>
+      all.some((one) => one.key.id === id && one.receipt.userJid === person.user.lidJid),
+    )
+    const isAck = ({ attrs }: { attrs: Record<string, string> }): boolean =>
+      attrs.class === 'receipt' && attrs.id === id && attrs.participant === person.user.lidJid
+    await network.waitForStanza('ack', isAck)
+  }
+  assert.equal(phone.companion.books.size, 0)
 })

@@ -81,8 +81,9 @@ export class ClientDesk {
   }
 
   #ack(device: CompanionDevice, node: Stanza): void {
-    const { id, class: kind, error } = node.attrs
-    if (id !== undefined && kind !== undefined) device.books.settle(kind, id, error === undefined ? 'ack' : 'nack')
+    const { id, class: kind, error, to: from, participant, type } = node.attrs
+    if (id === undefined || kind === undefined) return
+    device.books.settle(kind, { id, from, participant, type }, error === undefined ? 'ack' : 'nack')
   }
 
   #presence(device: CompanionDevice, node: Stanza): void {

@@ -2,6 +2,17 @@
 import type { Stanza } from '../wire/stanza.ts'
 
 export type Settlement = 'receipt' | 'ack' | 'nack'
+export type Named = {
+  id: string
+  from?: string | undefined
+  participant?: string | undefined
+  type?: string | undefined
+}
+
+/** Many receipts carry the id of one message, so they are told apart by who sent them and what they say. */
+function entryName(kind: string, { id, from, participant, type }: Named): string {
+  return kind === 'receipt' ? [kind, id, from, participant, type].join(' ') : `${kind} ${id}`
+}
 
 export class DeliveryBooks {
   readonly #pending = new Map<string, Stanza>()
@@ -13,13 +24,13 @@ export class DeliveryBooks {
   }
 
   enter(node: Stanza): void {
-    const { id } = node.attrs
-    if (id !== undefined) this.#pending.set(`${node.tag} ${id}`, node)
+    const { id, from, participant, type } = node.attrs
+    if (id !== undefined) this.#pending.set(entryName(node.tag, { id, from, participant, type }), node)
   }
 
   /** Only the client's own word takes a stanza off the books. */
-  settle(kind: string, id: string, how: Settlement): boolean {
-    const known = this.#pending.delete(`${kind} ${id}`)
+  settle(kind: string, named: Named, how: Settlement): boolean {
+    const known = this.#pending.delete(entryName(kind, named))
     this.settled[known ? how : 'unknown'] += 1
     return known
   }

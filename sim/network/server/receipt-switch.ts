@@ -15,6 +15,8 @@ type Deps = {
 /** Receipts that say "I have it" and so take a message off the books. */
 const CONFIRMING = new Set([undefined, 'inactive', 'sender', 'peer_msg', 'read', 'read-self', 'played'])
 
+const FOR_THE_PHONE = new Set<string | undefined>(['peer_msg', 'hist_sync', 'server-error'])
+
 export function receiptIds(receipt: Stanza): string[] {
   const rest = children(child(receipt, 'list'), 'item').map((item) => item.attrs.id)
   return [receipt.attrs.id, ...rest].filter((id) => id !== undefined)
@@ -35,9 +37,11 @@ export class ReceiptSwitch {
     if (this.#isLost(device, receipt)) return
     const { id, to, type, participant } = receipt.attrs
     device.connection?.send(stanza('ack', { id, class: 'receipt', from: to, type, participant }))
-    if (CONFIRMING.has(type)) for (const one of receiptIds(receipt)) device.books.settle('message', one, 'receipt')
+    if (CONFIRMING.has(type))
+      for (const one of receiptIds(receipt)) device.books.settle('message', { id: one }, 'receipt')
     if (type === 'sender') return
     this.forward(device, receipt)
+    if (type === 'read') this.#toOwnDevices(device, receipt)
   }
 
   /** Hands a receipt to the author of the message, as the author would see it. */
@@ -59,8 +63,9 @@ export class ReceiptSwitch {
       { id: receipt.attrs.id, type: shownType, t: receipt.attrs.t ?? unixSeconds(), ...seen },
       Array.isArray(receipt.content) ? receipt.content : undefined,
     )
-    // A request to send again concerns the device that sent; everything else all devices of the author.
-    const only = type === 'retry' ? user.devices.get(parseJid(author ?? to).device) : undefined
+    // A request to send again concerns the device that sent, a word to the own phone the phone; all else every device.
+    const single = type === 'retry' ? parseJid(author ?? to).device : FOR_THE_PHONE.has(type) ? 0 : undefined
+    const only = single === undefined ? undefined : user.devices.get(single)
     for (const device of only ? [only] : user.devices.values()) if (device !== from) device.deliver(node)
   }
 
