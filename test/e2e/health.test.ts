@@ -22,9 +22,8 @@ for (const engine of engines) {
         clock,
         seed: async (database) => {
           const rows = [
-            sampleInstance('a', { state: 'ready', jid: '5511999@s.whatsapp.net' }),
-            sampleInstance('b', { state: 'connected' }),
-            sampleInstance('c', { state: 'logged_out' }),
+            sampleInstance('a', { state: 'qr_pending' }),
+            sampleInstance('b', { state: 'logged_out', last_jid: '5511999@s.whatsapp.net' }),
           ]
           await database.write(database.query.insertInto('instances').values(rows))
         },
@@ -39,16 +38,15 @@ for (const engine of engines) {
         uptime_seconds: 61,
         checks: {
           db: { ok: true, latency_ms: 0 },
-          instances_connected: 2,
-          instances_total: 3,
+          instances_connected: 0,
+          instances_total: 2,
           outbox_pending: 0,
           workers_failed: [],
           ownership: 'held',
         },
         instances: [
-          { name: 'a', state: 'ready', jid: '5511999@s.whatsapp.net' },
-          { name: 'b', state: 'connected', jid: null },
-          { name: 'c', state: 'logged_out', jid: null },
+          { name: 'a', state: 'disconnected', jid: null },
+          { name: 'b', state: 'logged_out', jid: null },
         ],
       })
     })

@@ -41,6 +41,14 @@ for (const engine of engines) {
       }
       assert.deepEqual([entries[0]?.action, entries[0]?.actor], ['instance.paired', 'system'])
 
+      const health = (await stage.service.get('/api/health')).body as { checks: object; instances: object[] }
+      assert.deepEqual(health.instances, [{ name: 'a', state: 'ready', jid: detail.jid }])
+      assert.equal((health.checks as { instances_connected: number }).instances_connected, 1)
+      assert.match((await stage.service.get('/metrics')).text, /^service_active_instances 1$/m)
+      assert.deepEqual((await stage.service.get('/api/instances')).body, [
+        { name: 'a', state: 'ready', jid: detail.jid },
+      ])
+
       await stage.restartService()
       const again = await stage.reaches('a', 'ready')
       assert.deepEqual([again.jid, again.paired_at, again.ready_at], [detail.jid, detail.paired_at, detail.ready_at])
