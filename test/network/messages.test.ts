@@ -96,7 +96,9 @@ test('a message is not sent to the own phone alone when the devices of the recip
   await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001' })
   const { session } = await bed.online('s')
-  const forget = bed.sim.router.override('usync get usync', () => [{ tag: 'usync', attrs: {}, content: [{ tag: 'list', attrs: {}, content: [] }] }])
+  const forget = bed.sim.router.override('usync get usync', () => [
+    { tag: 'usync', attrs: {}, content: [{ tag: 'list', attrs: {}, content: [] }] },
+  ])
   await assert.rejects(session.sendText(bob.user.pnJid, 'hello', '3EB0000000000001'), /did not name the devices/)
   forget()
   assert.equal(bob.messages.length, 0)
