@@ -44,8 +44,7 @@ export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number)
 }
 
 function trustAlso(certificate: string): void {
-  const trusted = getCACertificates('default')
-  if (!trusted.includes(certificate)) setDefaultCACertificates([...trusted, certificate])
+  setDefaultCACertificates([...getCACertificates('default'), certificate])
 }
 
 /** A query that takes longer blocks the account's other work. */

@@ -166,8 +166,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   /** A server that hangs up after the last code means the same as the last code running out. */
   #explain(closing: Closing): Closing {
-    const wasLast = this.#codesLeft !== undefined && this.#codesLeft <= 0 && !isLinked(this.#deps.creds)
-    return closing.cause === 'transient' && closing.code === null && wasLast ? pairingOverClosing : closing
+    if (closing.cause !== 'transient' || closing.code !== null) return closing
+    const { creds, endpoint } = this.#deps
+    if (this.#codesLeft !== undefined && this.#codesLeft <= 0 && !isLinked(creds)) return pairingOverClosing
+    return endpoint.agent ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
   }
 
   #announceDrained(): void {

@@ -34,3 +34,84 @@ for (const engine of engines) {
     })
   })
 }
+
+test('a code typed on the phone links the account as well', async () => {
+  await using bed = await Bed.open()
+  const phone = bed.sim.account({ phone: '5511999990001' })
+  const pairing = await bed.dial('s')
+  await pairing.qr()
+  const code = await pairing.session.requestPairingCode('5511999990001')
+  assert.match(code, /^[0-9A-Z]{8}$/)
+  assert.equal(await bed.network.storedJid('s'), null)
+  await phone.link(code)
+  await pairing.signal('paired')
+  assert.equal((await pairing.closing()).cause, 'restart')
+  await bed.online('s')
+})
+
+test('a code that was asked for and never typed leaves no trace', async () => {
+  await using bed = await Bed.open()
+  const pairing = await bed.dial('s')
+  await pairing.qr()
+  await pairing.session.requestPairingCode('5511999990001')
+  await pairing.session.close()
+  assert.equal(await bed.network.storedJid('s'), null)
+  await (await bed.dial('s')).qr()
+})
+
+test('every code is shown in turn, and the last one ends the pairing', async () => {
+  await using bed = await Bed.open({ sim: { qrRefs: 3 }, network: { qrLifetimeMs: 50 } })
+  const line = await bed.dial('s')
+  const closing = await line.closing()
+  assert.deepEqual([closing.cause, closing.code], ['pairing_over', null])
+  const codes = line.signals.entries.filter((one) => one.kind === 'qr').map(({ text }) => text)
+  assert.equal(new Set(codes).size, 3)
+  assert.deepEqual(line.kinds, ['qr', 'qr', 'qr', 'closed'])
+})
+
+test('a server that hangs up after the last code ends the pairing too', async () => {
+  await using bed = await Bed.open({ sim: { qrRefs: 1, qrRotationMs: 300 } })
+  const line = await bed.dial('s')
+  assert.equal((await line.closing()).cause, 'pairing_over')
+})
+
+test('an account protected by a passkey is told apart', async () => {
+  await using bed = await Bed.open()
+  await bed.linked('s')
+  const line = await bed.online('s')
+  const [companion] = bed.sim.phone('5511999990001')?.companions ?? []
+  companion?.connection?.send({
+    tag: 'notification',
+    attrs: { type: 'passkey_prologue_request', id: '1', from: 's.whatsapp.net' },
+  })
+  const { cause, reason } = await line.closing()
+  assert.equal(cause, 'client_refused')
+  assert.match(reason, /passkey/)
+})
+
+test('a stored account logs in again and again without a phone', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  for (let round = 0; round < 5; round++) {
+    const line = await bed.online('s')
+    if (round % 2 === 0) await line.session.close()
+    else await bed.sim.strike({ kind: 'drop' })
+  }
+  assert.equal(phone.companions.length, 1)
+})
+
+test('the phone removes the device and the session is worthless', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const line = await bed.online('s')
+  phone.unlink()
+  assert.equal((await line.closing()).cause, 'invalidated')
+})
+
+test('a new pairing under an old session id starts with nothing', async () => {
+  await using bed = await Bed.open()
+  await bed.store.save(bed.epoch, 's', [{ kind: 'session', id: 'left over', value: Buffer.from('{}') }])
+  const line = await bed.dial('s')
+  await line.qr()
+  assert.deepEqual(await bed.store.load('s', 'session', ['left over']), [])
+})

@@ -1,0 +1,151 @@
+// What is acknowledged is stored: storage that fails, a lease that was lost, keys that come before their publication.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { textOfMessage } from '../../sim/network/people/received-message.ts'
+import { decodeKey } from '../../src/network/key-codec.ts'
+import { LeaseStore } from '../../src/storage/lease-store.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { Bed } from './harness/bed.ts'
+import { FailingKeys } from './harness/failing-keys.ts'
+
+type Counters = { nextPreKeyId: number; firstUnuploadedPreKeyId: number }
+
+async function storedCounters(bed: Bed): Promise<Counters> {
+  const [creds] = await bed.store.load('s', 'creds', ['creds'])
+  return decodeKey('creds', creds?.value ?? Buffer.from('{}')) as Counters
+}
+
+test('while storage fails for ten seconds nothing is acknowledged, nothing is lost and no ratchet is damaged', async () => {
+  const clock = new ManualClock()
+  let keys!: FailingKeys
+  await using bed = await Bed.open({ clock, keys: (store) => (keys = new FailingKeys(store)) })
+  const phone = await bed.linked('s')
+  const people = ['5511888880001', '5511888880002', '5511888880003'].map((each) => bed.sim.person({ phone: each }))
+  const [bob] = people
+  assert.ok(bob)
+  const group = bed.sim.group('Team', bob, [phone, ...people.slice(1)])
+  const { session } = await bed.online('s')
+  for (const person of people) {
+    person.text(phone, 'warm up')
+    person.text(group, 'warm up')
+    await session.sendText(person.user.pnJid, 'warm up', `3EB0WARM${person.user.phone}`)
+  }
+  await waitUntil('all is confirmed', () => phone.companion.books.size === 0)
+
+  keys.down = true
+  const ids = people.flatMap((person) => [person.text(phone, 'to you').id, person.text(group, 'to all').id])
+  const sent = people.map((person) => session.sendText(person.user.pnJid, 'held back', `3EB0HELD${person.user.phone}`))
+  const settled = new Set<number>()
+  sent.forEach((each, index) => {
+    each.then(
+      () => settled.add(index),
+      () => settled.add(index),
+    )
+  })
+  await waitUntil('storage has refused', () => keys.refused > 0)
+  for (let second = 0; second < 10; second++) await clock.advance(1_000)
+  assert.ok(keys.refused > 3, 'storage was asked again and again')
+  assert.deepEqual(phone.companion.books.unacknowledgedIds().sort(), [...ids].sort())
+  assert.equal(settled.size, 0)
+
+  keys.down = false
+  await clock.advance(2_000)
+  await Promise.all(sent)
+  await waitUntil('all is confirmed', () => phone.companion.books.size === 0)
+  for (const person of people) {
+    await person.messages.waitFor('the held message', (one) => textOfMessage(one.message) === 'held back')
+    await session.sendText(person.user.pnJid, 'afterwards', `3EB0AFTER${person.user.phone}`)
+    person.text(phone, 'afterwards')
+    person.text(group, 'afterwards')
+  }
+  await waitUntil('all is confirmed', () => phone.companion.books.size === 0)
+  const receipts = people.flatMap((person) => person.receipts.entries)
+  assert.equal(receipts.filter(({ type }) => type === 'retry').length, 0)
+  assert.equal(phone.companion.books.settled.nack, 0)
+  assert.equal(
+    people.reduce((sum, person) => sum + person.undecryptable.length, 0),
+    0,
+  )
+})
+
+test('`paired` waits for storage, and so does `closed`', async () => {
+  const clock = new ManualClock()
+  let keys!: FailingKeys
+  await using bed = await Bed.open({ clock, keys: (store) => (keys = new FailingKeys(store)) })
+  const phone = bed.sim.account({ phone: '5511999990001' })
+  const line = await bed.dial('s')
+  const qr = await line.qr()
+  keys.down = true
+  await phone.scan(qr)
+  await waitUntil('storage has refused twice', async () => {
+    await clock.advance(100)
+    return keys.refused > 1
+  })
+  assert.deepEqual(line.kinds, ['qr'])
+  keys.down = false
+  await clock.advance(2_000)
+  await line.closing()
+  assert.deepEqual(line.kinds, ['qr', 'paired', 'closed'])
+  await bed.online('s')
+})
+
+test('a process whose lease was taken writes nothing and closes its connection', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const line = await bed.online('s')
+  bob.text(phone, 'before')
+  await waitUntil('it is confirmed', () => phone.companion.books.size === 0)
+  const leases = new LeaseStore(bed.database)
+  await leases.release('test', bed.epoch)
+  const next = await leases.acquire('somebody else', 600_000)
+  assert.equal(next, bed.epoch + 1)
+  const before = await storedCounters(bed)
+  const { id } = bob.text(phone, 'too late')
+  const { cause, reason } = await line.closing()
+  assert.equal(cause, 'transient')
+  assert.match(reason, /another process/)
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [id])
+  assert.deepEqual(await storedCounters(bed), before)
+  await assert.rejects(bed.network.forget('s'), { failure: 'expectation' })
+})
+
+test('prekeys and the counter behind them are stored together, before they are published', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const { keys } = phone.companion
+  await bed.online('s')
+  const before = keys.preKeys.length
+  let stored: Promise<Counters> | undefined
+  bed.sim.router.override('encrypt set registration', () => {
+    stored = storedCounters(bed)
+    return null
+  })
+  const attributes = { from: '@s.whatsapp.net', type: 'encrypt', id: '1', t: '0' }
+  const count = { tag: 'count', attrs: { value: '4' } }
+  phone.companion.connection?.send({ tag: 'notification', attrs: attributes, content: [count] })
+  await waitUntil('prekeys were published', () => keys.preKeys.length > before)
+  const newest = keys.preKeys.at(-1)?.id ?? 0
+  const counters = await (stored ?? storedCounters(bed))
+  assert.deepEqual([counters.nextPreKeyId, counters.firstUnuploadedPreKeyId], [newest + 1, newest + 1])
+  const published = keys.preKeys.slice(before).map(({ id }) => String(id))
+  assert.equal((await bed.store.load('s', 'pre-key', published)).length, published.length)
+})
+
+test('a shutdown does not wait for storage that is away, and acknowledges nothing', async () => {
+  const clock = new ManualClock()
+  let keys!: FailingKeys
+  await using bed = await Bed.open({ clock, keys: (store) => (keys = new FailingKeys(store)) })
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  await bed.online('s')
+  keys.down = true
+  const { id } = bob.text(phone, 'held')
+  await waitUntil('storage has refused', () => keys.refused > 0)
+  const disposed = bed.network[Symbol.asyncDispose]()
+  await clock.advance(5_000)
+  await disposed
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [id])
+})

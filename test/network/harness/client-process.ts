@@ -1,0 +1,80 @@
+// A process with one linked account that writes to everybody without end; made to be killed.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { SeededRandom } from '../../../sim/network/seeded-random.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import type { DatabaseLocation } from '../../../src/lib/setting-formats.ts'
+import { Account } from '../../../src/network/account.ts'
+import { KeyDoor } from '../../../src/network/key-door.ts'
+import { applyLibraryPatches } from '../../../src/network/library-patches/apply.ts'
+import { makeWASocket } from '../../../src/network/library.ts'
+import { prepareEndpoint, socketConfig } from '../../../src/network/socket-config.ts'
+import type { NetworkSettings } from '../../../src/network/socket-config.ts'
+import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
+import { openDatabase } from '../../../src/storage/database.ts'
+import { SessionKeyStore } from '../../../src/storage/session-key-store.ts'
+import { silentLog } from '../../harness/logs.ts'
+
+export type ClientOptions = {
+  location: DatabaseLocation
+  settings: NetworkSettings
+  epoch: number
+  seed: string
+  targets: string[]
+  /** Without it the library keeps its own way: keys are stored after the frame has left. */
+  isProtected: boolean
+}
+type Send = (chat: string, text: string, id: string) => Promise<unknown>
+
+const options = JSON.parse(process.argv[2] ?? '{}') as ClientOptions
+const { location, settings, epoch, seed, targets, isProtected } = options
+const random = new SeededRandom(seed)
+const clock = systemClock
+const log = silentLog
+
+/** A disk as slow as a busy one, for both ways alike. */
+const slowMs = 4
+const store = new SessionKeyStore(await openDatabase({ location, encryptionKeys: [], log }))
+const keys = {
+  load: store.load.bind(store),
+  dropSession: store.dropSession.bind(store),
+  async save(...args: Parameters<SessionKeyStore['save']>) {
+    await pause(slowMs)
+    await store.save(...args)
+  },
+}
+
+async function openProtected(): Promise<Send> {
+  const network = new WhatsappNetwork({ keys, epoch: () => epoch, clock, log, settings })
+  const drained = Promise.withResolvers<undefined>()
+  const session = await network.open('s', ({ kind }) => {
+    if (kind === 'drained') drained.resolve(undefined)
+  })
+  await drained.promise
+  return session.sendText.bind(session)
+}
+
+async function openStock(): Promise<Send> {
+  applyLibraryPatches()
+  const account = new Account({ keys, sessionId: 's', epoch, clock, log })
+  const creds = await account.loadCreds()
+  if (!creds) throw new Error('the account is not linked')
+  const door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => true })
+  const endpoint = prepareEndpoint(settings, 20_000)
+  const config = socketConfig({ endpoint, account, creds, door, clock, groupMetadata: () => undefined })
+  delete config.makeSignalRepository
+  const socket = makeWASocket(config)
+  socket.ev.on('creds.update', () => void door.saveCreds())
+  await socket.waitForConnectionUpdate((update) => Promise.resolve(update.receivedPendingNotifications === true))
+  return (chat, text, messageId) => socket.sendMessage(chat, { text }, { messageId })
+}
+
+process.on('disconnect', () => process.exit(0))
+const send = isProtected ? await openProtected() : await openStock()
+process.send?.('ready')
+for (;;) {
+  const target = targets[random.below(targets.length)] ?? ''
+  const id = `3EB0${random.hex(9)}`
+  await send(target, `text ${id}`, id).catch(() => undefined)
+  await pause(random.below(5))
+}

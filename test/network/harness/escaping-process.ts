@@ -1,0 +1,26 @@
+// A process in which something escapes: from a session, or from nobody. Ends with 0 when the rest goes on.
+
+import { raiseFence, runFenced } from '../../../src/network/fault-fence.ts'
+
+const escaped: string[] = []
+const owner = {
+  onEscaped(fault: unknown) {
+    escaped.push(String(fault))
+  },
+}
+
+const fence = raiseFence()
+const misbehave = () => {
+  setTimeout(() => {
+    void Promise.reject(new Error('rejected'))
+  }, 1)
+  setTimeout(() => {
+    throw new Error('thrown')
+  }, 2)
+}
+if (process.argv[2] === 'session') runFenced(owner, misbehave)
+else misbehave()
+await new Promise((resolve) => setTimeout(resolve, 100))
+fence[Symbol.dispose]()
+process.stdout.write(`${escaped.join()}\n`)
+process.exitCode = escaped.length === 2 ? 0 : 1

@@ -1,0 +1,41 @@
+// A key store that can be switched off, as when a disk is full or a database is away.
+
+import type { SessionKeyStore } from '../../../src/storage/session-key-store.ts'
+import { StorageError } from '../../../src/storage/statement.ts'
+
+export class FailingKeys implements Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'> {
+  readonly #store: SessionKeyStore
+  #down = false
+  refused = 0
+  saves = 0
+
+  constructor(store: SessionKeyStore) {
+    this.#store = store
+  }
+
+  set down(down: boolean) {
+    this.#down = down
+  }
+
+  async load(...args: Parameters<SessionKeyStore['load']>) {
+    this.#refuse()
+    return this.#store.load(...args)
+  }
+
+  async save(...args: Parameters<SessionKeyStore['save']>) {
+    this.#refuse()
+    this.saves += 1
+    await this.#store.save(...args)
+  }
+
+  async dropSession(...args: Parameters<SessionKeyStore['dropSession']>) {
+    this.#refuse()
+    await this.#store.dropSession(...args)
+  }
+
+  #refuse(): void {
+    if (!this.#down) return
+    this.refused += 1
+    throw new StorageError(this.refused % 2 === 0 ? 'failed' : 'unavailable', 'the disk is full')
+  }
+}
