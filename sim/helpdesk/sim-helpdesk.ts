@@ -1,0 +1,272 @@
+// The simulated Chatwoot: one object that holds the servers, the rows, the webhooks, the agents and the faults.
+
+import { assemble, sayRefusal } from './assemble.ts'
+import type { Parts } from './assemble.ts'
+import type { InboxParams } from './desk/inboxes.ts'
+import type { Fault } from './faults/fault-plan.ts'
+import { HelpdeskObserver } from './helpdesk-observer.ts'
+import type { ConversationRef } from './helpdesk-observer.ts'
+import { buildApp } from './http/build-app.ts'
+import type { RouteFacts } from './http/build-app.ts'
+import { FaultGate } from './http/fault-gate.ts'
+import type { HttpApp } from './http/http-app.ts'
+import { Listener } from './http/listener.ts'
+import type { Refusal, Visit } from './http/office.ts'
+import { answerAsStorage } from './http/storage-server.ts'
+import { addAccount, addBot, addInbox, addUser, provision } from './provision.ts'
+import type { Installation, NewAgent } from './provision.ts'
+import type { SimHelpdeskOptions } from './settings.ts'
+import { ShiftableClock } from './shiftable-clock.ts'
+import type { HelpdeskClock } from './shiftable-clock.ts'
+import type { SeenConversation, SeenMessage } from './snapshots.ts'
+import { HelpdeskState } from './state/helpdesk-state.ts'
+import type { AccountRow, Role } from './state/rows.ts'
+import type { Delivery } from './webhooks/webhook-dispatcher.ts'
+
+export type Agent = { id: number; name: string; token: string; role: Role }
+export type Inbox = { id: number; accountId: number; identifier: string; secret: string }
+
+/** What a bridge must be told to work with this helpdesk. */
+export type HelpdeskFacts = {
+  url: string
+  api_token: string
+  account_id: number
+  inbox_id: number
+  webhook_secret: string
+}
+
+export class SimHelpdesk {
+  /** What is in the database, and waits for it. */
+  readonly see: HelpdeskObserver
+  readonly #parts: Parts
+  readonly #gate: FaultGate
+  readonly #web: Listener
+  readonly #storage: Listener
+  #app: HttpApp | undefined
+  #routes: RouteFacts[] = []
+  #installation: Installation
+
+  private constructor(options: SimHelpdeskOptions) {
+    const frontendUrl = () => options.frontendUrl || this.#web.url
+    const storageUrl = () => this.#storage.url
+    this.#parts = assemble(options, {
+      get frontendUrl() {
+        return frontendUrl()
+      },
+      get storageUrl() {
+        return storageUrl()
+      },
+    })
+    const { office, watch } = this.#parts
+    this.see = new HelpdeskObserver(office.desk, watch)
+    this.#gate = new FaultGate(office)
+    this.#web = new Listener((request, response) => {
+      this.#app?.routing(request, response)
+    })
+    this.#storage = new Listener(answerAsStorage(office))
+    this.#installation = provision(office.desk)
+  }
+
+  static async start(options: SimHelpdeskOptions = {}): Promise<SimHelpdesk> {
+    const helpdesk = new SimHelpdesk(options)
+    const { app, routes } = await buildApp(helpdesk.#parts.office, helpdesk.#gate)
+    helpdesk.#app = app
+    helpdesk.#routes = routes
+    await helpdesk.#web.open(options.port ?? 0)
+    await helpdesk.#storage.open(0)
+    return helpdesk
+  }
+
+  get url(): string {
+    return this.#web.url
+  }
+
+  get storageUrl(): string {
+    return this.#storage.url
+  }
+
+  get clock(): HelpdeskClock {
+    return this.#parts.office.desk.clock
+  }
+
+  get facts(): HelpdeskFacts {
+    const { account, bridge, inbox } = this.#installation
+    return {
+      url: this.url,
+      api_token: bridge.token,
+      account_id: account.id,
+      inbox_id: inbox.id,
+      webhook_secret: inbox.channel.secret,
+    }
+  }
+
+  get inbox(): Inbox {
+    return toInbox(this.#installation.inbox)
+  }
+
+  get routes(): readonly RouteFacts[] {
+    return this.#routes
+  }
+
+  /** A further account with an administrator for the bridge. */
+  addAccount(name: string): { id: number; token: string } {
+    const { desk } = this.#parts.office
+    const account = addAccount(desk, name)
+    return { id: account.id, token: addUser(desk, account, { name: 'Causeway', role: 'administrator' }).token }
+  }
+
+  addInbox(params: InboxParams & { name: string; accountId?: number }): Inbox {
+    const { accountId, ...rest } = params
+    return toInbox(addInbox(this.#parts.office.desk, this.#account(accountId), rest))
+  }
+
+  /** A person with a token of his own: faults spare him unless they say otherwise. */
+  addAgent({ accountId, ...agent }: NewAgent & { accountId?: number }): Agent {
+    const { desk, agentTokens } = this.#parts.office
+    const user = addUser(desk, this.#account(accountId), agent)
+    agentTokens.add(user.token)
+    return { id: user.id, name: user.name, token: user.token, role: agent.role ?? 'agent' }
+  }
+
+  addBot(name: string, accountId?: number): { id: number; token: string } {
+    const { id, token } = addBot(this.#parts.office.desk, this.#account(accountId), name)
+    return { id, token }
+  }
+
+  suspendAccount(isSuspended: boolean, accountId?: number): void {
+    this.#account(accountId).suspended = isSuspended
+  }
+
+  messages(conversation?: ConversationRef): SeenMessage[] {
+    return this.see.messages(conversation)
+  }
+
+  waitForMessage(
+    conversation: ConversationRef | undefined,
+    matches: (message: SeenMessage) => boolean,
+    timeoutMs?: number,
+  ): Promise<SeenMessage> {
+    return this.see.waitForMessage(conversation, matches, timeoutMs)
+  }
+
+  waitForConversation(matches: (one: SeenConversation) => boolean, timeoutMs?: number): Promise<SeenConversation> {
+    return this.see.waitForConversation(matches, timeoutMs)
+  }
+
+  get deliveries(): readonly Delivery[] {
+    return this.#parts.office.webhooks.deliveries.entries
+  }
+
+  waitForDelivery(what: string, matches: (one: Delivery) => boolean, timeoutMs?: number): Promise<Delivery> {
+    return this.#parts.office.webhooks.deliveries.waitFor(what, matches, timeoutMs)
+  }
+
+  /** Requests that were answered, newest last. */
+  get requests(): readonly Visit[] {
+    return this.#parts.office.visits.entries
+  }
+
+  /** Resolves when every event has been delivered and every background job is done. */
+  settled(): Promise<void> {
+    return this.#parts.jobs.idle()
+  }
+
+  get refusals(): readonly Refusal[] {
+    return this.#parts.office.refusals.entries
+  }
+
+  assertNothingRefused(): void {
+    if (this.refusals.length === 0) return
+    throw new Error(`the simulated helpdesk refused:\n${this.refusals.map(sayRefusal).join('\n')}`)
+  }
+
+  /** Lies in wait from now on; the number takes it back. */
+  async fault(fault: Fault): Promise<number> {
+    const id = this.#parts.office.faults.add(fault)
+    await this.#followFaults()
+    return id
+  }
+
+  async clearFaults(id?: number): Promise<void> {
+    this.#parts.office.faults.clear(id)
+    await this.#followFaults()
+  }
+
+  get faults(): { id: number; fault: Fault; left: number }[] {
+    return this.#parts.office.faults.list()
+  }
+
+  /** All connections break, what was not committed never will be, and jobs under way run again. Resolves when it is back. */
+  async restart(downMs = 0): Promise<void> {
+    const { office, jobs } = this.#parts
+    jobs.pause()
+    this.#gate.dropWaiting()
+    office.webhooks.abort()
+    await this.#web.close()
+    await new Promise<void>((resolve) => {
+      this.clock.after(downMs, resolve)
+    })
+    jobs.resume()
+    await this.#followFaults()
+  }
+
+  /** Pushes time forward; only for the simulator's own clock. */
+  async advance(ms: number): Promise<void> {
+    if (!(this.clock instanceof ShiftableClock)) throw new Error('this helpdesk was given a clock: advance that one')
+    await this.clock.advance(ms)
+  }
+
+  deleteConversation(conversation: ConversationRef): void {
+    const { accountId, id } = typeof conversation === 'number' ? { accountId: 1, id: conversation } : conversation
+    const { state } = this.#parts.office.desk
+    const row = state.conversationByDisplayId(this.#account(accountId), id)
+    if (row) state.removeConversation(row)
+  }
+
+  /** What an UPDATE of messages.created_at in the database does. */
+  backdate(messageId: number, at: number): void {
+    const message = this.#parts.office.desk.state.messages.get(messageId)
+    if (message) message.createdAt = at
+  }
+
+  /** An empty installation again: same address, same tokens, no webhook address, no faults. */
+  async reset(): Promise<void> {
+    const { office, jobs } = this.#parts
+    this.#gate.dropWaiting()
+    jobs.clear()
+    office.desk.state = new HelpdeskState()
+    office.webhooks.reset()
+    office.faults.clear()
+    office.refusals.clear()
+    office.visits.clear()
+    office.agentTokens.clear()
+    this.#installation = provision(office.desk)
+    await this.#followFaults()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { office, jobs } = this.#parts
+    this.#gate.dropWaiting()
+    const closing = jobs.close()
+    office.webhooks.abort()
+    await closing
+    await this.#web.close()
+    await this.#storage.close()
+    await this.#app?.close()
+  }
+
+  #account(id = this.#installation.account.id): AccountRow {
+    const account = this.#parts.office.desk.state.accounts.get(id)
+    if (!account) throw new Error(`there is no account ${id}`)
+    return account
+  }
+
+  async #followFaults(): Promise<void> {
+    if (this.#parts.office.faults.refusesConnections) await this.#web.close()
+    else await this.#web.open()
+  }
+}
+
+function toInbox({ id, account, channel }: Installation['inbox']): Inbox {
+  return { id, accountId: account.id, identifier: channel.identifier, secret: channel.secret }
+}
