@@ -196,6 +196,13 @@ export class SimHelpdesk {
     return this.#parts.office.faults.list()
   }
 
+  /** Resolves when a fault holds up so many requests: from then on time may pass. */
+  async waitForHeldRequests(count = 1, timeoutMs?: number): Promise<void> {
+    const held = () => (this.#gate.held >= count ? count : undefined)
+    const instead = () => `${this.#gate.held} are held`
+    await this.#parts.watch.until(`${count} requests to be held up by a fault`, held, instead, timeoutMs)
+  }
+
   /** All connections break, what was not committed never will be, and jobs under way run again. Resolves when it is back. */
   async restart(downMs = 0): Promise<void> {
     const { office, jobs } = this.#parts

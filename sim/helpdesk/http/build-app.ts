@@ -58,6 +58,7 @@ export async function buildApp(office: Office, gate: FaultGate): Promise<{ app: 
   )
   await app.register(
     (scope: HttpApp, _, done) => {
+      refuseDots(scope)
       addPublicContactRoutes(scope, office)
       addPublicConversationRoutes(scope, office)
       done()
@@ -69,6 +70,14 @@ export async function buildApp(office: Office, gate: FaultGate): Promise<{ app: 
   addViewRoutes(app)
   await app.ready()
   return { app, routes }
+}
+
+/** Dynamic segments of a Rails route end at a dot, so such a path leads nowhere. The encoded dot passes. */
+function refuseDots(scope: HttpApp): void {
+  scope.addHook('onRequest', (request, reply, done) => {
+    if (request.url.split('?')[0]?.includes('.')) reply.callNotFound()
+    else done()
+  })
 }
 
 function addAccountScope(scope: HttpApp, office: Office): void {

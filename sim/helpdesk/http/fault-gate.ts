@@ -28,6 +28,11 @@ export class FaultGate {
     app.addHook('onSend', async (request, reply, payload) => this.#beforeAnswer(request, reply, payload))
   }
 
+  /** How many requests a fault holds up right now. */
+  get held(): number {
+    return this.#sleepers.size
+  }
+
   /** Requests that still wait are lost, as by a restart. */
   dropWaiting(): void {
     for (const wake of [...this.#sleepers]) wake(new RequestLost('the server restarted'))
@@ -88,6 +93,7 @@ export class FaultGate {
         wake()
       })
       this.#sleepers.add(wake)
+      this.#office.watch.changed()
     })
   }
 }
