@@ -31,10 +31,10 @@ const WebhookBody = exact({
   secret: Type.String(),
 })
 export const WebhookPayload = exact({ payload: exact({ webhook: WebhookBody }) })
-export const WebhookCreate = exact({
-  webhook: exact({
-    url: Type.String(),
-    name: Type.Optional(Type.String()),
-    subscriptions: Type.Optional(Type.Array(Type.String())),
-  }),
+const webhook = exact({
+  url: Type.String(),
+  name: Type.Optional(Type.String()),
+  subscriptions: Type.Optional(Type.Array(Type.String())),
 })
+/** Rails wraps the bare form by itself. */
+export const WebhookCreate = Type.Union([exact({ webhook }), webhook])

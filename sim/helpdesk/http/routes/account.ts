@@ -44,7 +44,11 @@ export function addAccountRoutes(app: HttpApp, office: Office): void {
     { schema: { body: accounts.WebhookCreate, response: { 200: accounts.WebhookPayload } } },
     (request) => {
       const { account } = requireAdmin(request)
-      const { url, name = null, subscriptions = everyEvent } = request.body.webhook
+      const {
+        url,
+        name = null,
+        subscriptions = everyEvent,
+      } = 'webhook' in request.body ? request.body.webhook : request.body
       const secret = desk.choices.token('account webhook', url)
       const row = desk.state.accountWebhooks.insert((id) => ({ id, account, url, secret, subscriptions }))
       return { payload: { webhook: { id: row.id, name, url, account_id: account.id, subscriptions, secret } } }
