@@ -16,6 +16,7 @@ export const Profile = exact({
   avatar_url: Type.String(),
   confirmed: Type.Boolean(),
   email: Type.String(),
+  provider: Type.String(),
   name: Type.String(),
   role: Type.String(),
   type: Type.Null(),

@@ -73,6 +73,7 @@ export function addProfileRoute(app: HttpApp, { desk }: Office): void {
       avatar_url: '',
       confirmed: true,
       email: user.email,
+      provider: 'email',
       name: user.name,
       role: memberships[0]?.role ?? 'agent',
       type: null,
