@@ -5,7 +5,6 @@ import type { HttpApp } from '../http-app.ts'
 
 const pages: Record<string, { file: string; type: string }> = {
   '/app': { file: 'index.html', type: 'text/html' },
-  '/app/view.js': { file: 'view.js', type: 'text/javascript' },
   '/app/view.css': { file: 'view.css', type: 'text/css' },
 }
 
