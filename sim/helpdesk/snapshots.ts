@@ -70,7 +70,7 @@ export function seeMessage(row: MessageRow): SeenMessage {
     content: row.content,
     messageType: row.messageType,
     contentType: row.contentType,
-    contentAttributes: structuredClone(row.contentAttributes),
+    contentAttributes: { ...row.contentAttributes },
     private: row.private,
     status: row.status,
     sourceId: row.sourceId,
@@ -100,8 +100,8 @@ export function seeContact(row: ContactRow): SeenContact {
     identifier: row.identifier,
     blocked: row.blocked,
     avatar: row.avatar?.bytes ?? null,
-    additionalAttributes: structuredClone(row.additionalAttributes),
-    customAttributes: structuredClone(row.customAttributes),
+    additionalAttributes: { ...row.additionalAttributes },
+    customAttributes: { ...row.customAttributes },
     addresses: row.contactInboxes.map(({ inbox, sourceId }) => ({ inboxId: inbox.id, sourceId })),
   }
 }
@@ -117,7 +117,7 @@ export function seeConversation(row: ConversationRow): SeenConversation {
     assigneeId: row.assignee?.id ?? null,
     agentLastSeenAt: row.agentLastSeenAt,
     contactLastSeenAt: row.contactLastSeenAt,
-    customAttributes: structuredClone(row.customAttributes),
+    customAttributes: { ...row.customAttributes },
     labels: [...row.labels],
     messageCount: row.messages.length,
   }

@@ -170,3 +170,36 @@ test('a deleted conversation is a 404', async () => {
   helpdesk.deleteConversation(chat)
   assert.equal((await post()).status, 404)
 })
+
+test('in a storm of faults every message that was answered with 200 is there, and most others too', async () => {
+  await using stormy = await SimHelpdesk.start({ seed: 'storm', messagesPerMinute: 100_000 })
+  const caller = new DeskClient(stormy)
+  const into = await openChat(caller, '5511')
+  await stormy.fault({ kind: 'status', status: 500, probability: 0.1, ...onMessages })
+  await stormy.fault({ kind: 'status', status: 500, afterCommit: true, probability: 0.1, ...onMessages })
+  await stormy.fault({ kind: 'cut', afterCommit: true, probability: 0.1, ...onMessages })
+  await stormy.fault({ kind: 'status', status: 429, probability: 0.1, ...onMessages })
+  const outcomes = await Promise.all(
+    Array.from({ length: 200 }, async (_, at) => {
+      const body = { content: String(at), source_id: `S${at}` }
+      return caller.post(`/conversations/${into}/messages`, body).then(
+        ({ status }) => status,
+        () => 0,
+      )
+    }),
+  )
+  assert.deepEqual(new Set(outcomes), new Set([0, 200, 429, 500]))
+  const there = new Set(stormy.messages(into).map((one) => one.sourceId))
+  assert.deepEqual(
+    outcomes.flatMap((status, at) => (status === 200 && !there.has(`S${at}`) ? [at] : [])),
+    [],
+  )
+  assert.ok(there.size > outcomes.filter((status) => status === 200).length)
+})
+
+test('a body that is too large is turned away by the proxy', async () => {
+  await using narrow = await SimHelpdesk.start({ maxBodyBytes: 10_000 })
+  const { status, headers } = await new DeskClient(narrow).post('/contacts', { name: 'x'.repeat(20_000) })
+  assert.deepEqual([status, headers.get('content-type')], [413, 'text/html'])
+  narrow.assertNothingRefused()
+})

@@ -85,7 +85,11 @@ function isForRequests(fault: Fault): fault is Fault & RequestFault {
   return fault.kind !== 'inbox_deleted' && fault.kind !== 'refused'
 }
 
-function matches({ method, path, strikesAgents = false }: Fault, request: Struck): boolean {
+const ofTokens: readonly Fault['kind'][] = ['wrong_token', 'not_in_account', 'account_suspended']
+
+function matches({ kind, method, path, strikesAgents = false }: Fault, request: Struck): boolean {
+  // The public API asks for no token.
+  if (ofTokens.includes(kind) && request.path.startsWith('/public/')) return false
   if (request.isAgent && !strikesAgents) return false
   if (method !== undefined && method.toUpperCase() !== request.method) return false
   return path?.test(request.path) ?? true

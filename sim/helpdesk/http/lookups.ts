@@ -29,9 +29,9 @@ export function findConversation(office: Office, request: FastifyRequest, displa
   return conversation
 }
 
-export function findMessage(conversation: ConversationRow, id: string): MessageRow {
-  const message = conversation.messages.find((one) => one.id === Number(id))
-  if (!message) throw notFound()
+export function findMessage({ desk }: Office, conversation: ConversationRow, id: string): MessageRow {
+  const message = desk.state.messages.get(Number(id))
+  if (message?.conversation !== conversation) throw notFound()
   return message
 }
 

@@ -11,6 +11,8 @@ const notFoundPage =
   "<!DOCTYPE html>\n<html>\n<head><title>The page you were looking for doesn't exist (404)</title></head>\n" +
   '<body><h1>404</h1></body>\n</html>\n'
 
+const tooLargePage = '<html><head><title>413 Request Entity Too Large</title></head></html>\n'
+
 export function addErrorReplies(app: HttpApp, office: Office): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof RailsError) return sendRailsError(error, request, reply)
@@ -19,6 +21,8 @@ export function addErrorReplies(app: HttpApp, office: Office): void {
       request.raw.socket.destroy()
       return undefined
     }
+    // The proxy in front says so, not Chatwoot.
+    if (error.statusCode === 413) return reply.code(413).type('text/html').send(tooLargePage)
     return sendRefusal(office, error, request, reply)
   })
   app.setNotFoundHandler((request, reply) => {

@@ -69,7 +69,7 @@ export function addMessageRoutes(app: HttpApp, office: Office): void {
 
 function namedMessage(office: Office, request: FastifyRequest): MessageRow {
   const { id, message_id: messageId } = request.params as Static<typeof messagePath>
-  return findMessage(findConversation(office, request, id), messageId)
+  return findMessage(office, findConversation(office, request, id), messageId)
 }
 
 function authorOf({ desk }: Office, request: FastifyRequest, body: Static<typeof messages.MessageCreate>): Author {
