@@ -3,8 +3,8 @@
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { exact, Id } from '../schemas/basics.ts'
+import { misfit } from '../schemas/schema-check.ts'
 import type { SimHelpdesk } from '../sim-helpdesk.ts'
 import { FaultBody, formatFault, isImmediate, parseFault } from './fault-schemas.ts'
 
@@ -18,12 +18,10 @@ const AgentBody = exact({
 
 /** The host's own validation may bend or drop what it does not know, so bodies are checked here. */
 function reader<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
-  const check = Compile(schema)
   return (body) => {
-    const value = body ?? {}
-    if (check.Check(value)) return value
-    const reasons = check.Errors(value).map((one) => `${one.instancePath} ${one.message}`)
-    throw Object.assign(new Error(`the body does not fit: ${reasons.slice(0, 3).join('; ')}`), { statusCode: 400 })
+    const reason = misfit(schema, body ?? {})
+    if (reason === undefined) return (body ?? {}) as Static<T>
+    throw Object.assign(new Error(`the body does not fit: ${reason}`), { statusCode: 400 })
   }
 }
 

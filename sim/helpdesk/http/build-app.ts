@@ -3,8 +3,8 @@
 import type { FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { throttled } from '../desk/rails-error.ts'
+import { misfit } from '../schemas/schema-check.ts'
 import { authenticate } from './authenticate.ts'
 import { addBodyParsers } from './body-parsers.ts'
 import type { FaultGate } from './fault-gate.ts'
@@ -32,14 +32,13 @@ export type RouteFacts = { method: string; url: string; body?: TSchema; querystr
 export async function buildApp(office: Office, gate: FaultGate): Promise<{ app: HttpApp; routes: RouteFacts[] }> {
   const app: HttpApp = fastify({
     bodyLimit: office.desk.settings.maxBodyBytes,
-    // Nothing is bent into shape: what does not fit is refused.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     // Source ids may be long, and the router's own limit would answer 404.
     routerOptions: { maxParamLength: 20_000, ignoreTrailingSlash: true },
   })
   const routes = recordRoutes(app)
   addBodyParsers(app)
   addErrorReplies(app, office)
+  checkRequests(app)
   checkAnswers(app)
   gate.guard(app)
   limitRequests(app, office)
@@ -96,16 +95,21 @@ function addAccountScope(scope: HttpApp, office: Office): void {
   addAccountRoutes(scope, office)
 }
 
+/** Nothing is bent into shape: what does not fit is refused. */
+function checkRequests(app: HttpApp): void {
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart = '' }) => (value: unknown) => {
+    const reason = misfit(schema, value)
+    return reason === undefined ? { value } : { error: new Error(`${httpPart} ${reason}`) }
+  })
+}
+
 /** An answer that does not fit its own schema is a bug of the simulator, and must not pass as Chatwoot's. */
 function checkAnswers(app: HttpApp): void {
-  app.setSerializerCompiler<TSchema>(({ schema, method, url }) => {
-    const check = Compile(schema)
-    return (answer: unknown) => {
-      if (answer === null) return ''
-      if (check.Check(answer)) return JSON.stringify(answer)
-      const reasons = check.Errors(answer).map((one) => `${one.instancePath} ${one.message}`)
-      throw new Error(`the answer to ${method} ${url} does not fit its schema: ${reasons.slice(0, 3).join('; ')}`)
-    }
+  app.setSerializerCompiler<TSchema>(({ schema, method, url }) => (answer: unknown) => {
+    if (answer === null) return ''
+    const reason = misfit(schema, answer)
+    if (reason === undefined) return JSON.stringify(answer)
+    throw new Error(`the answer to ${method} ${url} does not fit its schema: ${reason}`)
   })
 }
 

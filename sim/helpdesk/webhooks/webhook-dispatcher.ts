@@ -1,12 +1,12 @@
 // Carries events to webhook addresses: later, in no order, sometimes twice, never again after a failure.
 
-import { Compile } from 'typebox/compile'
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'
 import { Journal } from '../journal.ts'
 import type { Scene } from '../json/conversation-json.ts'
 import { webhookJson } from '../json/webhook-json.ts'
 import type { WebhookBody } from '../json/webhook-json.ts'
+import { misfit } from '../schemas/schema-check.ts'
 import { AnyEvent } from '../schemas/webhook-schemas.ts'
 import type { AccountRow, InboxRow, MessageRow } from '../state/rows.ts'
 import type { JobQueue } from './job-queue.ts'
@@ -30,8 +30,6 @@ type Hold = { promise: Promise<void>; release: () => void }
 
 // An answer is never held back longer than this for the sake of an early webhook.
 const earlyHoldMs = 150
-
-const eventCheck = Compile(AnyEvent)
 
 export class WebhookDispatcher {
   readonly deliveries = new Journal<Delivery>('webhook deliveries', describe, 5000)
@@ -115,10 +113,8 @@ export class WebhookDispatcher {
   }
 
   #check(body: WebhookBody): void {
-    const fits: boolean = eventCheck.Check(body)
-    if (fits) return
-    const reasons = eventCheck.Errors(body).map((one) => `${one.instancePath} ${one.message}`)
-    this.#deps.complain(`a ${body.event} webhook that does not fit its schema: ${reasons.slice(0, 3).join('; ')}`)
+    const reason = misfit(AnyEvent, body)
+    if (reason !== undefined) this.#deps.complain(`a ${body.event} webhook that does not fit its schema: ${reason}`)
   }
 
   #targets(event: HelpdeskEvent): Target[] {
