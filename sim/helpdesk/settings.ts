@@ -7,6 +7,8 @@ export type Quirks = {
   twice: number
   /** How often message_created reaches the bridge before the POST that caused it is answered. */
   early: number
+  /** How long the answer is held back at most for the sake of an early webhook. */
+  earlyHoldMs: number
   /** How often message_created is held back, so that a message_updated may overtake it. */
   late: number
   lateMs: readonly [number, number]
@@ -19,6 +21,7 @@ export type Quirks = {
 export const lifelike: Quirks = {
   twice: 0.05,
   early: 0.2,
+  earlyHoldMs: 150,
   late: 0.05,
   lateMs: [50, 250],
   delayMs: [5, 40],
@@ -26,7 +29,15 @@ export const lifelike: Quirks = {
 }
 
 /** Every event once, soon after the answer; every file at once. */
-export const calm: Quirks = { twice: 0, early: 0, late: 0, lateMs: [0, 0], delayMs: [1, 1], fileDelayMs: [0, 0] }
+export const calm: Quirks = {
+  twice: 0,
+  early: 0,
+  earlyHoldMs: 150,
+  late: 0,
+  lateMs: [0, 0],
+  delayMs: [1, 1],
+  fileDelayMs: [0, 0],
+}
 
 export type Settings = {
   version: string

@@ -12,7 +12,7 @@ let client: DeskClient
 let chat: number
 
 before(async () => {
-  helpdesk = await SimHelpdesk.start({ quirks: { ...calm, fileDelayMs: [500, 500] } })
+  helpdesk = await SimHelpdesk.start({ quirks: { ...calm, fileDelayMs: [60_000, 60_000] } })
   client = new DeskClient(helpdesk)
 })
 beforeEach(async () => {
@@ -183,7 +183,7 @@ test('a file lies behind a redirect to another port, is not there at first, and 
   assert.equal(new URL(location).origin, helpdesk.storageUrl)
   assert.notEqual(helpdesk.storageUrl, helpdesk.url)
   assert.equal((await fetch(location)).status, 404)
-  await helpdesk.advance(600)
+  await helpdesk.advance(61_000)
   const file = await fetch(location)
   assert.equal(file.headers.get('content-type'), 'image/jpeg')
   assert.equal((await file.bytes()).length, 5000)

@@ -210,7 +210,7 @@ async function quirky(options: SimHelpdeskOptions) {
 }
 
 test('an early webhook is answered before the POST that caused it', async () => {
-  await using eager = await quirky({ quirks: { ...calm, early: 1 } })
+  await using eager = await quirky({ quirks: { ...calm, early: 1, earlyHoldMs: 10_000 } })
   const chat = await openChat(eager.caller, '5511')
   await say(chat, { content: 'hi', source_id: 'WA1' }, eager.caller)
   const answeredAt = performance.now()
@@ -238,10 +238,12 @@ test('an event that is delivered twice has two delivery ids', async () => {
 })
 
 test('message_updated may overtake a message_created that is late', async () => {
-  await using late = await quirky({ quirks: { ...calm, late: 1, lateMs: [200, 200] } })
+  await using late = await quirky({ quirks: { ...calm, late: 1, lateMs: [60_000, 60_000] } })
   const chat = await openChat(late.caller, '5511')
   const { body } = await say(chat, { content: 'hi' }, late.caller)
   await late.caller.patch(`/conversations/${chat}/messages/${body.id}`, { status: 'delivered' })
+  await bridge.waitFor('message_updated')
+  await late.desk.advance(61_000)
   await late.desk.settled()
   assert.deepEqual(
     bridge.caught.entries.map((one) => one.event).filter((one) => one.startsWith('message')),

@@ -28,9 +28,6 @@ type Deps = { scene: Scene; jobs: JobQueue; complain: (what: string) => void }
 type Target = { url: string; secret: string; marksFailures: boolean }
 type Hold = { promise: Promise<void>; release: () => void }
 
-// An answer is never held back longer than this for the sake of an early webhook.
-const earlyHoldMs = 150
-
 export class WebhookDispatcher {
   readonly deliveries = new Journal<Delivery>('webhook deliveries', describe, 5000)
   readonly #deps: Deps
@@ -92,7 +89,7 @@ export class WebhookDispatcher {
       this.#holds.delete(message)
       resolve(undefined)
     }
-    const cancel = this.#desk.clock.after(earlyHoldMs, release)
+    const cancel = this.#desk.clock.after(this.#desk.settings.quirks.earlyHoldMs, release)
     this.#holds.set(message, { promise, release })
   }
 
