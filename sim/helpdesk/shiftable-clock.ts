@@ -28,14 +28,15 @@ export class ShiftableClock implements HelpdeskClock {
     }
   }
 
-  /** Whatever falls due runs in order, each with a turn of the event loop to settle. */
-  async advance(ms: number): Promise<void> {
+  /** Whatever falls due runs in order, and what it sets off settles before time goes on. */
+  async advance(ms: number, settle: () => Promise<void> = turn): Promise<void> {
     const target = this.now() + ms
-    await turn()
+    await settle()
     for (let due = this.#nextDue(target); due; due = this.#nextDue(target)) {
       this.#shift += Math.max(0, due.at - this.now())
       this.#fire(due)
       await turn()
+      await settle()
     }
     this.#shift += Math.max(0, target - this.now())
     for (const timer of this.#timers) this.#arm(timer)

@@ -250,3 +250,13 @@ test('message_updated may overtake a message_created that is late', async () => 
     ['message_updated', 'message_created'],
   )
 })
+
+test('an hour that passes at once does not make a bridge look slow that answers', async () => {
+  await using late = await quirky({ quirks: { ...calm, delayMs: [60_000, 600_000] } })
+  const chat = await openChat(late.caller, '5511')
+  for (let at = 0; at < 10; at++) await say(chat, { content: String(at) }, late.caller)
+  await late.desk.advance(3_600_000)
+  await late.desk.settled()
+  assert.deepEqual(new Set(late.desk.messages(chat).map((one) => one.status)), new Set(['sent']))
+  assert.equal(bridge.events('message_created').length, 10)
+})

@@ -4,6 +4,8 @@ import type { HelpdeskClock } from '../shiftable-clock.ts'
 
 type Job = () => Promise<void> | void
 
+type Running = { done: Promise<void>; isStuck: boolean }
+
 type Deps = {
   clock: HelpdeskClock
   threads: number
@@ -15,7 +17,7 @@ export class JobQueue {
   readonly #deps: Deps
   readonly #waiting = new Set<() => void>()
   #ready: Job[] = []
-  #running = 0
+  readonly #running = new Set<Running>()
   #isPaused = false
   #isClosed = false
   #onIdle: (() => void)[] = []
@@ -67,16 +69,39 @@ export class JobQueue {
     })
   }
 
+  /**
+   * Resolves when every job that runs has had the chance to end. One that does not end within `ms` of real time hangs
+   * and is not waited for again.
+   */
+  async quiet(ms: number): Promise<void> {
+    const moving = [...this.#running].filter((one) => !one.isStuck)
+    if (moving.length === 0) return
+    const { promise: late, resolve } = Promise.withResolvers<undefined>()
+    const timer = setTimeout(() => {
+      for (const one of moving) one.isStuck = true
+      resolve(undefined)
+    }, ms)
+    await Promise.race([late, Promise.all(moving.map((one) => one.done))])
+    clearTimeout(timer)
+  }
+
   get length(): number {
-    return this.#waiting.size + this.#ready.length + this.#running
+    return this.#waiting.size + this.#ready.length + this.#running.size
   }
 
   #startReady(): void {
-    while (!this.#isPaused && this.#running < this.#deps.threads) {
+    while (!this.#isPaused && this.#running.size < this.#deps.threads) {
       const job = this.#ready.shift()
       if (!job) return
-      this.#running++
-      void this.#run(job)
+      const { promise: done, resolve } = Promise.withResolvers<undefined>()
+      const running: Running = { done, isStuck: false }
+      this.#running.add(running)
+      void this.#run(job).then(() => {
+        this.#running.delete(running)
+        resolve(undefined)
+        this.#startReady()
+        this.#tellIdle()
+      })
     }
   }
 
@@ -87,9 +112,6 @@ export class JobQueue {
     } catch (error) {
       this.#deps.onDone(error)
     }
-    this.#running--
-    this.#startReady()
-    this.#tellIdle()
   }
 
   #tellIdle(): void {
