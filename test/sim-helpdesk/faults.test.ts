@@ -78,8 +78,14 @@ test('a caller who gives up finds the row later: it is committed up to fifteen s
   await assert.rejects(lost, { name: 'AbortError' })
   await helpdesk.advance(13_000)
   assert.equal(rows(), 0)
+  const meanwhile = await client.post(`/conversations/${chat}/messages`, { content: 'meanwhile' })
   await helpdesk.advance(1500)
-  await helpdesk.waitForMessage(chat, (one) => one.sourceId === 'WA1', 2000)
+  const late = await helpdesk.waitForMessage(chat, (one) => one.sourceId === 'WA1', 2000)
+  assert.ok(late.id < meanwhile.body.id, 'its id is from when it began')
+  assert.deepEqual(
+    helpdesk.messages(chat).map((one) => one.id),
+    [late.id, meanwhile.body.id],
+  )
 })
 
 test('a timeout that commits at once, or never, is a 500 after fifteen seconds', async () => {

@@ -125,7 +125,7 @@ test('a PATCH changes the status and nothing else, and never goes from read back
   assert.equal((await patch({ status: 'delivered' })).status, 'delivered')
   const failed = await patch({ status: 'failed', external_error: 'not on WhatsApp' })
   assert.deepEqual(failed['content_attributes'], { external_error: 'not on WhatsApp' })
-  assert.deepEqual((await patch({ status: 'read' }))['content_attributes'], {})
+  assert.deepEqual((await patch({ status: 'read' }))['content_attributes'], { external_error: null })
   assert.equal((await patch({ status: 'delivered' })).status, 'read')
   assert.equal((await patch({ status: 'lost' })).status, 'read')
   assert.equal((await patch({ content: 'edited', source_id: 'x' }))['content'], 'hi')

@@ -13,22 +13,31 @@ export function insertMessage(
   values: Partial<MessageRow> & Pick<MessageRow, 'content' | 'messageType'>,
 ): MessageRow {
   const now = desk.clock.now()
-  const message = desk.state.messages.insert((id) => ({
-    conversation,
-    contentType: 'text',
-    contentAttributes: {},
-    private: false,
-    status: 'sent',
-    sourceId: null,
-    sender: null,
-    createdAt: now,
-    insertedAt: now,
-    updatedAt: now,
-    attachments: [],
-    ...values,
-    id,
-  }))
-  conversation.messages.push(message)
+  const message = desk.state.messages.insert(
+    (id) => ({
+      conversation,
+      contentType: 'text',
+      contentAttributes: {},
+      private: false,
+      status: 'sent',
+      sourceId: null,
+      sender: null,
+      createdAt: now,
+      insertedAt: now,
+      updatedAt: now,
+      attachments: [],
+      ...values,
+      id,
+    }),
+    values.id,
+  )
+  place(conversation.messages, message)
   conversation.lastActivityAt = message.createdAt
   return message
+}
+
+/** A row that is committed late has an id from before. */
+function place(messages: MessageRow[], message: MessageRow): void {
+  const after = messages.findLastIndex((one) => one.id < message.id)
+  messages.splice(after + 1, 0, message)
 }

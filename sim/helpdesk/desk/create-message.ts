@@ -22,7 +22,11 @@ export type MessageParams = {
   sourceId?: string | null
   externalCreatedAt?: unknown
   files?: readonly UploadedFile[]
+  /** The id and the time it got when its transaction began. */
+  begun?: BegunMessage
 }
+
+export type BegunMessage = { id: number; createdAt: number }
 
 const contentTypes = [
   ...['text', 'input_text', 'input_textarea', 'input_email', 'input_select', 'cards', 'form', 'article'],
@@ -50,6 +54,7 @@ export function createMessage(
     contentAttributes,
     sourceId: params.sourceId ?? null,
     sender,
+    ...params.begun,
   })
   for (const file of params.files ?? []) attach(desk, message, file)
   afterMessageCreated(desk, message)

@@ -27,9 +27,10 @@ export function setStatus(desk: Desk, message: MessageRow, name: string, externa
 }
 
 function withError(attributes: Attributes, status: MessageStatus, externalError: string | undefined): Attributes {
-  const kept = { ...attributes }
-  delete kept['external_error']
-  return status === 'failed' && externalError !== undefined ? { ...kept, external_error: externalError } : kept
+  const error = status === 'failed' ? (externalError ?? null) : null
+  // Cleared means null: a key that was once written does not go away.
+  const isWritten = error !== null || 'external_error' in attributes
+  return isWritten ? { ...attributes, external_error: error } : attributes
 }
 
 export function deleteMessage(desk: Desk, message: MessageRow): void {

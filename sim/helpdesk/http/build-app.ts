@@ -97,6 +97,11 @@ function addAccountScope(scope: HttpApp, office: Office): void {
 
 /** Nothing is bent into shape: what does not fit is refused. */
 function checkRequests(app: HttpApp): void {
+  // A request without a body has no parameters.
+  app.addHook('preValidation', (request, _, done) => {
+    if (request.routeOptions.schema?.body) request.body ??= {}
+    done()
+  })
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = '' }) => (value: unknown) => {
     const reason = misfit(schema, value)
     return reason === undefined ? { value } : { error: new Error(`${httpPart} ${reason}`) }

@@ -59,7 +59,10 @@ export class FaultGate {
     if (fault?.kind === 'slow') await this.#sleepOrCrash(fault.ms)
     if (fault?.kind !== 'timeout') return
     if (fault.commit === 'never') await this.#sleepOrCrash(serviceTimeoutMs)
-    if (fault.commit === 'late') await this.#sleep(this.#commitDelay(fault, request))
+    if (fault.commit !== 'late') return
+    // The row has its id and its time long before anybody can see it.
+    if (isNewMessage(request)) notes.begun = { id: this.#office.desk.state.messages.reserve(), createdAt: now }
+    await this.#sleep(this.#commitDelay(fault, request))
   }
 
   async #beforeAnswer(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
@@ -96,6 +99,10 @@ export class FaultGate {
       this.#office.watch.changed()
     })
   }
+}
+
+function isNewMessage({ method, routeOptions }: FastifyRequest): boolean {
+  return method === 'POST' && routeOptions.url?.endsWith('/messages') === true
 }
 
 function answerOf(status: number): RailsError {

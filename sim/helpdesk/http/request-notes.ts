@@ -1,14 +1,14 @@
 // What is known about a request while it is being answered: who asks, where, and which fault struck it.
 
 import type { FastifyRequest } from 'fastify'
-import type { Author } from '../desk/create-message.ts'
+import type { Author, BegunMessage } from '../desk/create-message.ts'
 import type { RequestFault } from '../faults/fault-plan.ts'
 import type { AccountRow, Role } from '../state/rows.ts'
 
 /** Bots have no role: where they are let in at all they may do it. */
 export type Caller = { account: AccountRow; author: Author; role: Role | 'bot' }
 
-export type Notes = { fault?: RequestFault; caller?: Caller; beganAt?: number }
+export type Notes = { fault?: RequestFault; caller?: Caller; beganAt?: number; begun?: BegunMessage }
 
 const notes = new WeakMap<FastifyRequest, Notes>()
 

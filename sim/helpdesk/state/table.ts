@@ -4,9 +4,14 @@ export class Table<Row extends { id: number }> {
   readonly #rows = new Map<number, Row>()
   #lastId = 0
 
+  /** Takes an id now for a row that is committed later. */
+  reserve(): number {
+    return ++this.#lastId
+  }
+
   /** The sequence is spent even when `make` throws, as in the real database. */
-  insert<New extends Row>(make: (id: number) => New): New {
-    const row = make(++this.#lastId)
+  insert<New extends Row>(make: (id: number) => New, id = this.reserve()): New {
+    const row = make(id)
     this.#rows.set(row.id, row)
     return row
   }

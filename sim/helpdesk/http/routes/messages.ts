@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { FastifyRequest } from 'fastify'
 import { createMessage } from '../../desk/create-message.ts'
-import type { Author } from '../../desk/create-message.ts'
+import type { Author, MessageParams } from '../../desk/create-message.ts'
 import { unprocessable } from '../../desk/rails-error.ts'
 import { deleteMessage, retryMessage, setStatus } from '../../desk/update-message.ts'
 import { messageListJson } from '../../json/conversation-json.ts'
@@ -16,7 +16,7 @@ import type { HttpApp } from '../http-app.ts'
 import { findConversation, findMessage } from '../lookups.ts'
 import type { Office } from '../office.ts'
 import { messageParams } from '../params.ts'
-import { callerOf } from '../request-notes.ts'
+import { callerOf, notesOn } from '../request-notes.ts'
 
 const params = Type.Object({ account_id: Type.String(), id: Type.String() })
 const messagePath = Type.Object({ account_id: Type.String(), id: Type.String(), message_id: Type.String() })
@@ -37,7 +37,10 @@ export function addMessageRoutes(app: HttpApp, office: Office): void {
     async (request) => {
       const conversation = findConversation(office, request, request.params.id)
       const author = authorOf(office, request, request.body)
-      const message = createMessage(desk, conversation, author, messageParams(request.body))
+      const message = createMessage(desk, conversation, author, {
+        ...messageParams(request.body),
+        ...beginning(request),
+      })
       const answer = messageJson(files, message, request.body.echo_id)
       await office.webhooks.answerable(message)
       return answer
@@ -65,6 +68,11 @@ export function addMessageRoutes(app: HttpApp, office: Office): void {
     retryMessage(desk, message)
     return messageJson(files, message)
   })
+}
+
+function beginning(request: FastifyRequest): Pick<MessageParams, 'begun'> {
+  const { begun } = notesOn(request)
+  return begun ? { begun } : {}
 }
 
 function namedMessage(office: Office, request: FastifyRequest): MessageRow {
