@@ -12,6 +12,8 @@ export type Quirks = {
   /** How often message_created is held back, so that a message_updated may overtake it. */
   late: number
   lateMs: readonly [number, number]
+  /** How often a Retry brings two message_updated instead of one. */
+  retryTwice: number
   /** How long an event waits in the queues before it is delivered. */
   delayMs: readonly [number, number]
   /** How long after the commit a file can be downloaded: until then the storage answers 404. */
@@ -24,6 +26,7 @@ export const lifelike: Quirks = {
   earlyHoldMs: 150,
   late: 0.05,
   lateMs: [50, 250],
+  retryTwice: 0.5,
   delayMs: [5, 40],
   fileDelayMs: [0, 800],
 }
@@ -35,6 +38,7 @@ export const calm: Quirks = {
   earlyHoldMs: 150,
   late: 0,
   lateMs: [0, 0],
+  retryTwice: 0,
   delayMs: [1, 1],
   fileDelayMs: [0, 0],
 }

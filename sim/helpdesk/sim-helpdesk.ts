@@ -15,7 +15,7 @@ import type { Refusal, Visit } from './http/office.ts'
 import { answerAsStorage } from './http/storage-server.ts'
 import { addAccount, addBot, addInbox, addUser, provision } from './provision.ts'
 import type { Installation, NewAgent } from './provision.ts'
-import type { SimHelpdeskOptions } from './settings.ts'
+import type { Settings, SimHelpdeskOptions } from './settings.ts'
 import { ShiftableClock } from './shiftable-clock.ts'
 import type { HelpdeskClock } from './shiftable-clock.ts'
 import type { SeenConversation, SeenMessage } from './snapshots.ts'
@@ -48,6 +48,7 @@ export class SimHelpdesk {
   #app: HttpApp | undefined
   #routes: RouteFacts[] = []
   #installation: Installation
+  readonly #settings: Settings
 
   private constructor(options: SimHelpdeskOptions) {
     const frontendUrl = () => options.frontendUrl || this.#web.url
@@ -61,6 +62,7 @@ export class SimHelpdesk {
       },
     })
     const { office, watch } = this.#parts
+    this.#settings = office.desk.settings
     this.see = new HelpdeskObserver(office.desk, watch)
     this.#gate = new FaultGate(office)
     this.#web = new Listener((request, response) => {
@@ -240,12 +242,19 @@ export class SimHelpdesk {
     if (message) message.createdAt = at
   }
 
+  /** Changes settings from now on, until the next reset. The number of job threads stays. */
+  configure(changes: Partial<Settings>): void {
+    const { desk } = this.#parts.office
+    desk.settings = { ...desk.settings, ...changes }
+  }
+
   /** An empty installation again: same address, same tokens, no webhook address, no faults. */
   async reset(): Promise<void> {
     const { office, jobs } = this.#parts
     this.#gate.dropWaiting()
     jobs.clear()
     office.desk.state = new HelpdeskState()
+    office.desk.settings = this.#settings
     office.webhooks.reset()
     office.faults.clear()
     office.refusals.clear()

@@ -84,6 +84,17 @@ test('time is moved, and an agent gets a token that works', async () => {
   assert.equal((await asAna.get('/conversations')).status, 200)
 })
 
+test('settings change until the next reset', async () => {
+  const chat = await openChat(client, '5511')
+  const say = () => client.post(`/conversations/${chat}/messages`, { content: 'x' })
+  assert.equal((await ask('POST', '/settings', { messages_per_minute: 1, quirks: 'lifelike' })).status, 200)
+  assert.equal((await say()).status, 200)
+  assert.equal((await say()).status, 422)
+  await ask('POST', '/settings', { messages_per_minute: 1000 })
+  assert.equal((await say()).status, 200)
+  assert.equal((await ask('POST', '/settings', { colour: 'red' })).status, 400)
+})
+
 test('a reset empties everything and gives the same facts', async () => {
   await openChat(client, '5511')
   await client.get('/nowhere')

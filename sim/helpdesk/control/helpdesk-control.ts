@@ -5,10 +5,17 @@ import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { exact, Id } from '../schemas/basics.ts'
 import { misfit } from '../schemas/schema-check.ts'
+import { calm, lifelike } from '../settings.ts'
 import type { SimHelpdesk } from '../sim-helpdesk.ts'
 import { FaultBody, formatFault, isImmediate, parseFault } from './fault-schemas.ts'
 
 const ClockBody = exact({ advance_ms: Type.Integer({ minimum: 0 }) })
+const SettingsBody = exact({
+  messages_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
+  enterprise: Type.Optional(Type.Boolean()),
+  sign_webhooks: Type.Optional(Type.Boolean()),
+  quirks: Type.Optional(Type.Union([Type.Literal('calm'), Type.Literal('lifelike')])),
+})
 const AccountBody = exact({ name: Type.String() })
 const AgentBody = exact({
   name: Type.String(),
@@ -27,6 +34,7 @@ function reader<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
 
 const readFault = reader(FaultBody)
 const readClock = reader(ClockBody)
+const readSettings = reader(SettingsBody)
 const readAccount = reader(AccountBody)
 const readAgent = reader(AgentBody)
 
@@ -70,6 +78,21 @@ function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
   app.post('/clock', async (request) => {
     await helpdesk.advance(readClock(request.body).advance_ms)
     return { now: new Date(helpdesk.clock.now()).toISOString() }
+  })
+  app.post('/settings', (request) => {
+    const {
+      messages_per_minute: messagesPerMinute,
+      enterprise,
+      sign_webhooks: signWebhooks,
+      quirks,
+    } = readSettings(request.body)
+    helpdesk.configure({
+      ...(messagesPerMinute === undefined ? {} : { messagesPerMinute }),
+      ...(enterprise === undefined ? {} : { enterprise }),
+      ...(signWebhooks === undefined ? {} : { signWebhooks }),
+      ...(quirks === undefined ? {} : { quirks: quirks === 'calm' ? calm : lifelike }),
+    })
+    return { changed: true }
   })
   app.post('/settle', async () => {
     await helpdesk.settled()

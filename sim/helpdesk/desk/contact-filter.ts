@@ -40,8 +40,8 @@ export function filterContacts(desk: Desk, account: AccountRow, conditions: read
 
 function check(rows: ContactRow[], condition: Condition, isLast: boolean): void {
   const { attribute_key: key, filter_operator: operator, query_operator: joint } = condition
-  const isCustom = rows.some((row) => key in row.customAttributes)
-  const allowed = operators[key] ?? (isCustom ? [...textual, 'is_present', 'is_not_present'] : undefined)
+  const isCustom = () => rows.some((row) => key in row.customAttributes)
+  const allowed = operators[key] ?? (isCustom() ? [...textual, 'is_present', 'is_not_present'] : undefined)
   if (!allowed) {
     const keys = Object.keys(operators).join(', ')
     throw unprocessable(

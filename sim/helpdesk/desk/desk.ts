@@ -24,7 +24,7 @@ export type Desk = {
   state: HelpdeskState
   readonly clock: HelpdeskClock
   readonly choices: SeededChoices
-  readonly settings: Settings
+  settings: Settings
   /** Hands the event to the background jobs; never waits. */
   emit(event: HelpdeskEvent): void
   /** Runs later, as a background job does. */

@@ -45,6 +45,8 @@ export function deleteMessage(desk: Desk, message: MessageRow): void {
 /** For an API inbox it only looks like sending: a reply loses what it replied to, and a message_updated goes out. */
 export function retryMessage(desk: Desk, message: MessageRow): void {
   updateMessage(desk, message, { status: 'sent', contentAttributes: {} })
+  const isTwice = desk.choices.chance(desk.settings.quirks.retryTwice, 'retry', message.id, message.updatedAt)
+  if (isTwice) desk.emit({ event: 'message_updated', message })
 }
 
 /** The contact has read: a job later marks everything that was ever sent to him. */
