@@ -2,7 +2,6 @@
 
 import { assemble, sayRefusal } from './assemble.ts'
 import type { Parts } from './assemble.ts'
-import type { InboxParams } from './desk/inboxes.ts'
 import type { Fault } from './faults/fault-plan.ts'
 import { HelpdeskObserver } from './helpdesk-observer.ts'
 import type { ConversationRef } from './helpdesk-observer.ts'
@@ -13,18 +12,16 @@ import type { HttpApp } from './http/http-app.ts'
 import { Listener } from './http/listener.ts'
 import type { Refusal, Visit } from './http/office.ts'
 import { answerAsStorage } from './http/storage-server.ts'
-import { addAccount, addBot, addInbox, addUser, provision } from './provision.ts'
-import type { Installation, NewAgent } from './provision.ts'
+import { HelpdeskWorld, toInbox } from './helpdesk-world.ts'
+import type { Inbox } from './helpdesk-world.ts'
+import { provision } from './provision.ts'
+import type { Installation } from './provision.ts'
 import type { Settings, SimHelpdeskOptions } from './settings.ts'
 import { ShiftableClock } from './shiftable-clock.ts'
 import type { HelpdeskClock } from './shiftable-clock.ts'
 import type { SeenConversation, SeenMessage } from './snapshots.ts'
 import { HelpdeskState } from './state/helpdesk-state.ts'
-import type { AccountRow, Role } from './state/rows.ts'
 import type { Delivery } from './webhooks/webhook-dispatcher.ts'
-
-export type Agent = { id: number; name: string; token: string; role: Role }
-export type Inbox = { id: number; accountId: number; identifier: string; secret: string }
 
 /** What a bridge must be told to work with this helpdesk. */
 export type HelpdeskFacts = {
@@ -41,6 +38,8 @@ const settleMs = 250
 export class SimHelpdesk {
   /** What is in the database, and waits for it. */
   readonly see: HelpdeskObserver
+  /** Who and what there is: accounts, inboxes, agents, bots. */
+  readonly world: HelpdeskWorld
   readonly #parts: Parts
   readonly #gate: FaultGate
   readonly #web: Listener
@@ -64,6 +63,7 @@ export class SimHelpdesk {
     const { office, watch } = this.#parts
     this.#settings = office.desk.settings
     this.see = new HelpdeskObserver(office.desk, watch)
+    this.world = new HelpdeskWorld(office)
     this.#gate = new FaultGate(office)
     this.#web = new Listener((request, response) => {
       this.#app?.routing(request, response)
@@ -111,35 +111,6 @@ export class SimHelpdesk {
 
   get routes(): readonly RouteFacts[] {
     return this.#routes
-  }
-
-  /** A further account with an administrator for the bridge. */
-  addAccount(name: string): { id: number; token: string } {
-    const { desk } = this.#parts.office
-    const account = addAccount(desk, name)
-    return { id: account.id, token: addUser(desk, account, { name: 'Causeway', role: 'administrator' }).token }
-  }
-
-  addInbox(params: InboxParams & { name: string; accountId?: number }): Inbox {
-    const { accountId, ...rest } = params
-    return toInbox(addInbox(this.#parts.office.desk, this.#account(accountId), rest))
-  }
-
-  /** A person with a token of his own: faults spare him unless they say otherwise. */
-  addAgent({ accountId, ...agent }: NewAgent & { accountId?: number }): Agent {
-    const { desk, agentTokens } = this.#parts.office
-    const user = addUser(desk, this.#account(accountId), agent)
-    agentTokens.add(user.token)
-    return { id: user.id, name: user.name, token: user.token, role: agent.role ?? 'agent' }
-  }
-
-  addBot(name: string, accountId?: number): { id: number; token: string } {
-    const { id, token } = addBot(this.#parts.office.desk, this.#account(accountId), name)
-    return { id, token }
-  }
-
-  suspendAccount(isSuspended: boolean, accountId?: number): void {
-    this.#account(accountId).suspended = isSuspended
   }
 
   messages(conversation?: ConversationRef): SeenMessage[] {
@@ -229,19 +200,6 @@ export class SimHelpdesk {
     await this.clock.advance(ms, () => this.#parts.jobs.quiet(settleMs))
   }
 
-  deleteConversation(conversation: ConversationRef): void {
-    const { accountId, id } = typeof conversation === 'number' ? { accountId: 1, id: conversation } : conversation
-    const { state } = this.#parts.office.desk
-    const row = state.conversationByDisplayId(this.#account(accountId), id)
-    if (row) state.removeConversation(row)
-  }
-
-  /** What an UPDATE of messages.created_at in the database does. */
-  backdate(messageId: number, at: number): void {
-    const message = this.#parts.office.desk.state.messages.get(messageId)
-    if (message) message.createdAt = at
-  }
-
   /** Changes settings from now on, until the next reset. The number of job threads stays. */
   configure(changes: Partial<Settings>): void {
     const { desk } = this.#parts.office
@@ -275,18 +233,8 @@ export class SimHelpdesk {
     await this.#app?.close()
   }
 
-  #account(id = this.#installation.account.id): AccountRow {
-    const account = this.#parts.office.desk.state.accounts.get(id)
-    if (!account) throw new Error(`there is no account ${id}`)
-    return account
-  }
-
   async #followFaults(): Promise<void> {
     if (this.#parts.office.faults.refusesConnections) await this.#web.close()
     else await this.#web.open()
   }
-}
-
-function toInbox({ id, account, channel }: Installation['inbox']): Inbox {
-  return { id, accountId: account.id, identifier: channel.identifier, secret: channel.secret }
 }

@@ -28,12 +28,12 @@ test('each way of not being allowed in has its own body', async () => {
   assert.deepEqual(await none.json(), { errors: ['You need to sign in or sign up before continuing.'] })
   const stranger = new DeskClient(helpdesk, 'nobody')
   assert.deepEqual(await of(stranger.get('/contacts')), wrong(401, 'Invalid Access Token'))
-  const other = helpdesk.addAccount('Other')
+  const other = helpdesk.world.addAccount('Other')
   assert.deepEqual(
     await of(new DeskClient(helpdesk, other.token).get('/contacts')),
     wrong(401, 'You are not authorized to access this account'),
   )
-  helpdesk.suspendAccount(true)
+  helpdesk.world.suspendAccount(true)
   assert.deepEqual(await of(client.get('/contacts')), wrong(401, 'Account is suspended'))
 })
 
@@ -48,8 +48,8 @@ test('the token is read from either spelling of its header, unless a proxy drops
 })
 
 test('an agent sees only his inboxes and may not change them', async () => {
-  const second = helpdesk.addInbox({ name: 'Second' })
-  const ana = helpdesk.addAgent({ name: 'Ana', inboxIds: [second.id] })
+  const second = helpdesk.world.addInbox({ name: 'Second' })
+  const ana = helpdesk.world.addAgent({ name: 'Ana', inboxIds: [second.id] })
   const asAna = new DeskClient(helpdesk, ana.token)
   const chat = await openChat(client, 'one')
   const refused = await asAna.get(`/conversations/${chat}`)
@@ -61,7 +61,7 @@ test('an agent sees only his inboxes and may not change them', async () => {
 
 test('a bot may write and little else', async () => {
   const chat = await openChat(client, 'one')
-  const asBot = new DeskClient(helpdesk, helpdesk.addBot('Robot').token)
+  const asBot = new DeskClient(helpdesk, helpdesk.world.addBot('Robot').token)
   const sent = await asBot.post(`/conversations/${chat}/messages`, { content: 'beep' })
   assert.equal(sent.status, 200)
   for (const asked of [asBot.get('/contacts'), asBot.patch(`/conversations/${chat}/messages/${sent.body.id}`, {})]) {
@@ -92,7 +92,7 @@ test('an inbox has its secrets for administrators, takes a webhook address and a
 
 test('another account sees nothing of the first', async () => {
   const chat = await openChat(client, 'one')
-  const other = helpdesk.addAccount('Other')
+  const other = helpdesk.world.addAccount('Other')
   const stranger = new DeskClient(helpdesk, other.token, other.id)
   assert.equal((await stranger.get(`/conversations/${chat}`)).status, 404)
   assert.equal((await stranger.get('/contacts/1')).status, 404)

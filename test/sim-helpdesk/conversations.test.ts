@@ -109,7 +109,7 @@ test('an agent who opens a conversation gets it, an administrator does not', asy
   await client.post(`/conversations/${id}/toggle_status`, {})
   await client.post(`/conversations/${id}/toggle_status`, {})
   assert.equal(helpdesk.see.conversations()[0]?.assigneeId, null)
-  const ana = helpdesk.addAgent({ name: 'Ana' })
+  const ana = helpdesk.world.addAgent({ name: 'Ana' })
   const asAna = new DeskClient(helpdesk, ana.token)
   await asAna.post(`/conversations/${id}/toggle_status`, { status: 'resolved' })
   await asAna.post(`/conversations/${id}/toggle_status`, { status: 'open' })

@@ -42,7 +42,7 @@ test('throttling is plain text without a Retry-After', async () => {
 })
 
 test('agents are spared unless the fault says otherwise', async () => {
-  const asAna = new DeskClient(helpdesk, helpdesk.addAgent({ name: 'Ana' }).token)
+  const asAna = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana' }).token)
   await helpdesk.fault({ kind: 'status', status: 500 })
   assert.equal((await post()).status, 500)
   assert.equal((await post(asAna)).status, 200)
@@ -173,7 +173,7 @@ test('a webhook under way during a restart is delivered again', async () => {
 })
 
 test('a deleted conversation is a 404', async () => {
-  helpdesk.deleteConversation(chat)
+  helpdesk.world.deleteConversation(chat)
   assert.equal((await post()).status, 404)
 })
 

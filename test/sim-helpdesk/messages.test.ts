@@ -52,13 +52,13 @@ test('a message is answered with 200, a number for its type and unix seconds', a
 })
 
 test('whoever holds the token is the sender of an outgoing message, the contact of every other', async () => {
-  const ana = helpdesk.addAgent({ name: 'Ana' })
+  const ana = helpdesk.world.addAgent({ name: 'Ana' })
   const asAna = new DeskClient(helpdesk, ana.token)
   const { body } = await asAna.post(`/conversations/${chat}/messages`, { content: 'hello' })
   assert.deepEqual((body['sender'] as Json).id, ana.id)
   const activity = await post({ content: 'joined', message_type: 'activity' })
   assert.equal((activity.body['sender'] as Json)['type'], 'contact')
-  const bot = helpdesk.addBot('Robot')
+  const bot = helpdesk.world.addBot('Robot')
   const byBot = await post({ content: 'beep', sender_type: 'AgentBot', sender_id: bot.id })
   assert.equal((byBot.body['sender'] as Json)['type'], 'agent_bot')
 })
@@ -101,7 +101,7 @@ test('the 201st message of a minute is refused, updates too, until the minute is
   assert.deepEqual([flooded.status, flooded.body as unknown], [422, { error: 'Validation failed: Too many messages' }])
   const patched = await client.patch(`/conversations/${chat}/messages/${first.body.id}`, { status: 'read' })
   assert.deepEqual([patched.status, patched.body['message']], [422, 'Too many messages'])
-  for (const { id } of helpdesk.messages(chat).slice(0, 5)) helpdesk.backdate(id, 1_700_000_000_000)
+  for (const { id } of helpdesk.messages(chat).slice(0, 5)) helpdesk.world.backdate(id, 1_700_000_000_000)
   assert.equal((await post({ content: 'backdated rows do not count' })).status, 200)
   await helpdesk.advance(61_000)
   assert.equal((await post({ content: 'again' })).status, 200)
@@ -160,7 +160,7 @@ test('lists choose by id and show by time', async () => {
   assert.deepEqual(await ids(`?before=${all[25] ?? 0}`), all.slice(5, 25))
   assert.deepEqual(await ids(`?after=${all[3] ?? 0}`), all.slice(4))
   assert.deepEqual(await ids(`?after=${all[3] ?? 0}&before=${all[6] ?? 0}`), all.slice(4, 6))
-  helpdesk.backdate(all.at(-1) ?? 0, 1_700_000_000_000)
+  helpdesk.world.backdate(all.at(-1) ?? 0, 1_700_000_000_000)
   assert.ok(!(await ids('')).includes(all.at(-1) ?? 0))
 })
 

@@ -38,7 +38,7 @@ const say = (to: number, body: object, by = client) => by.post(`/conversations/$
 
 test('all seven events come, private notes too, activities never', async () => {
   const chat = await openChat(client, '5511')
-  const asAna = new DeskClient(helpdesk, helpdesk.addAgent({ name: 'Ana' }).token)
+  const asAna = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana' }).token)
   await say(chat, { content: 'hello' }, asAna)
   await say(chat, { content: 'note', private: true }, asAna)
   await say(chat, { content: 'joined', message_type: 'activity' })
@@ -63,7 +63,7 @@ test('all seven events come, private notes too, activities never', async () => {
 
 test('an outgoing message carries strings, ISO times, the agent, and the conversation with its contact', async () => {
   const chat = await openChat(client, '5511')
-  const ana = helpdesk.addAgent({ name: 'Ana' })
+  const ana = helpdesk.world.addAgent({ name: 'Ana' })
   const sent = await say(chat, { content: 'line\\\nnext' }, new DeskClient(helpdesk, ana.token))
   const { body } = await bridge.waitFor('message_created')
   assert.equal(body['message_type'], 'outgoing')
@@ -160,7 +160,7 @@ test('a refused connection and a private address fail it too', async () => {
 
 test("an agent's answer clears the waiting, and a status change is told twice", async () => {
   const chat = await openChat(client, '5511')
-  const asAna = new DeskClient(helpdesk, helpdesk.addAgent({ name: 'Ana' }).token)
+  const asAna = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana' }).token)
   await asAna.post(`/conversations/${chat}/update_last_seen`)
   await say(chat, { content: 'hello' }, asAna)
   const { body } = await bridge.waitFor('conversation_updated')

@@ -52,7 +52,7 @@ function addFaults(app: FastifyInstance, helpdesk: SimHelpdesk): void {
     const fault = readFault(request.body)
     if (!isImmediate(fault)) return reply.code(201).send({ id: await helpdesk.fault(parseFault(fault)) })
     if (fault.kind === 'conversation_deleted') {
-      helpdesk.deleteConversation({ accountId: fault.account_id ?? 1, id: fault.conversation_id })
+      helpdesk.world.deleteConversation({ accountId: fault.account_id ?? 1, id: fault.conversation_id })
     } else {
       await helpdesk.restart(fault.down_ms)
     }
@@ -99,11 +99,11 @@ function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
     return { settled: true }
   })
   app.post('/accounts', async (request, reply) =>
-    reply.code(201).send(helpdesk.addAccount(readAccount(request.body).name)),
+    reply.code(201).send(helpdesk.world.addAccount(readAccount(request.body).name)),
   )
   app.post('/agents', async (request, reply) => {
     const { name, role, account_id: accountId } = readAgent(request.body)
-    const agent = helpdesk.addAgent({ name, ...(role ? { role } : {}), ...(accountId ? { accountId } : {}) })
+    const agent = helpdesk.world.addAgent({ name, ...(role ? { role } : {}), ...(accountId ? { accountId } : {}) })
     return reply.code(201).send(agent)
   })
 }
