@@ -48,6 +48,8 @@ export class SimHelpdesk {
   #routes: RouteFacts[] = []
   #installation: Installation
   readonly #settings: Settings
+  #wakeUp: () => void = () => undefined
+  #isOver = false
 
   private constructor(options: SimHelpdeskOptions) {
     const frontendUrl = () => options.frontendUrl || this.#web.url
@@ -186,8 +188,13 @@ export class SimHelpdesk {
     this.#gate.dropWaiting()
     office.webhooks.abort()
     await this.#web.close()
+    if (this.#isOver) return
     await new Promise<void>((resolve) => {
-      this.clock.after(downMs, resolve)
+      const cancel = this.clock.after(downMs, resolve)
+      this.#wakeUp = () => {
+        cancel()
+        resolve()
+      }
     })
     jobs.resume()
     await this.#followFaults()
@@ -224,6 +231,8 @@ export class SimHelpdesk {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { office, jobs } = this.#parts
+    this.#isOver = true
+    this.#wakeUp()
     this.#gate.dropWaiting()
     const closing = jobs.close()
     office.webhooks.abort()
@@ -234,7 +243,7 @@ export class SimHelpdesk {
   }
 
   async #followFaults(): Promise<void> {
-    if (this.#parts.office.faults.refusesConnections) await this.#web.close()
+    if (this.#isOver || this.#parts.office.faults.refusesConnections) await this.#web.close()
     else await this.#web.open()
   }
 }

@@ -209,3 +209,11 @@ test('a body that is too large is turned away by the proxy', async () => {
   assert.deepEqual([status, headers.get('content-type')], [413, 'text/html'])
   narrow.assertNothingRefused()
 })
+
+test('a helpdesk that is disposed of while it is down leaves nothing behind', async () => {
+  const short = await SimHelpdesk.start({ quirks: calm })
+  const restarting = short.restart(600_000)
+  await short[Symbol.asyncDispose]()
+  await restarting
+  await assert.rejects(new DeskClient(short).get('/contacts'), /fetch failed/)
+})

@@ -8,6 +8,7 @@ export class Listener {
   readonly #answer: RequestListener
   #server: Server | undefined
   #port = 0
+  #last: Promise<void> = Promise.resolve()
 
   constructor(answer: RequestListener) {
     this.#answer = answer
@@ -17,7 +18,23 @@ export class Listener {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  async open(port = this.#port): Promise<void> {
+  open(port = this.#port): Promise<void> {
+    return this.#inTurn(() => this.#open(port))
+  }
+
+  /** Every connection is cut, as by a process that ends. */
+  close(): Promise<void> {
+    return this.#inTurn(() => this.#close())
+  }
+
+  /** Opening and closing may be asked for from several sides at once. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  async #open(port: number): Promise<void> {
     if (this.#server) return
     const server = createServer({ keepAliveTimeout: 20_000 }, this.#answer)
     await new Promise<void>((resolve, reject) => {
@@ -28,8 +45,7 @@ export class Listener {
     this.#server = server
   }
 
-  /** Every connection is cut, as by a process that ends. */
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     const server = this.#server
     if (!server) return
     this.#server = undefined
