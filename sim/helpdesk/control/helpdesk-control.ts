@@ -1,0 +1,124 @@
+// What Chatwoot's own interface cannot do: faults, time, resets, new agents. A Fastify plugin, mounted at /helpdesk.
+
+import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
+import { Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import { exact, Id } from '../schemas/basics.ts'
+import { misfit } from '../schemas/schema-check.ts'
+import { calm, lifelike } from '../settings.ts'
+import type { SimHelpdesk } from '../sim-helpdesk.ts'
+import { FaultBody, formatFault, isImmediate, parseFault } from './fault-schemas.ts'
+
+const ClockBody = exact({ advance_ms: Type.Integer({ minimum: 0 }) })
+const SettingsBody = exact({
+  messages_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
+  enterprise: Type.Optional(Type.Boolean()),
+  sign_webhooks: Type.Optional(Type.Boolean()),
+  quirks: Type.Optional(Type.Union([Type.Literal('calm'), Type.Literal('lifelike')])),
+})
+const AccountBody = exact({ name: Type.String() })
+const AgentBody = exact({
+  name: Type.String(),
+  role: Type.Optional(Type.Union([Type.Literal('agent'), Type.Literal('administrator')])),
+  account_id: Type.Optional(Id),
+})
+
+/** The host's own validation may bend or drop what it does not know, so bodies are checked here. */
+function reader<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
+  return (body) => {
+    const reason = misfit(schema, body ?? {})
+    if (reason === undefined) return (body ?? {}) as Static<T>
+    throw Object.assign(new Error(`the body does not fit: ${reason}`), { statusCode: 400 })
+  }
+}
+
+const readFault = reader(FaultBody)
+const readClock = reader(ClockBody)
+const readSettings = reader(SettingsBody)
+const readAccount = reader(AccountBody)
+const readAgent = reader(AgentBody)
+
+export function helpdeskControl(helpdesk: SimHelpdesk): FastifyPluginCallback {
+  return (app, _, done) => {
+    addFaults(app, helpdesk)
+    addWorld(app, helpdesk)
+    addBooks(app, helpdesk)
+    done()
+  }
+}
+
+function addFaults(app: FastifyInstance, helpdesk: SimHelpdesk): void {
+  app.post('/faults', async (request, reply) => {
+    const fault = readFault(request.body)
+    if (!isImmediate(fault)) return reply.code(201).send({ id: await helpdesk.fault(parseFault(fault)) })
+    if (fault.kind === 'conversation_deleted') {
+      helpdesk.world.deleteConversation({ accountId: fault.account_id ?? 1, id: fault.conversation_id })
+    } else {
+      await helpdesk.restart(fault.down_ms)
+    }
+    return reply.code(201).send({ id: null })
+  })
+  app.get('/faults', () => helpdesk.faults.map(formatFault))
+  app.delete('/faults', async () => {
+    await helpdesk.clearFaults()
+    return { faults: [] }
+  })
+  app.delete<{ Params: { id: string } }>('/faults/:id', async ({ params }) => {
+    await helpdesk.clearFaults(Number(params.id))
+    return { faults: helpdesk.faults.map(formatFault) }
+  })
+}
+
+function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
+  app.get('/', () => helpdesk.facts)
+  app.post('/reset', async () => {
+    await helpdesk.reset()
+    return helpdesk.facts
+  })
+  app.post('/clock', async (request) => {
+    await helpdesk.advance(readClock(request.body).advance_ms)
+    return { now: new Date(helpdesk.clock.now()).toISOString() }
+  })
+  app.post('/settings', (request) => {
+    const {
+      messages_per_minute: messagesPerMinute,
+      enterprise,
+      sign_webhooks: signWebhooks,
+      quirks,
+    } = readSettings(request.body)
+    helpdesk.configure({
+      ...(messagesPerMinute === undefined ? {} : { messagesPerMinute }),
+      ...(enterprise === undefined ? {} : { enterprise }),
+      ...(signWebhooks === undefined ? {} : { signWebhooks }),
+      ...(quirks === undefined ? {} : { quirks: quirks === 'calm' ? calm : lifelike }),
+    })
+    return { changed: true }
+  })
+  app.post('/settle', async () => {
+    await helpdesk.settled()
+    return { settled: true }
+  })
+  app.post('/accounts', async (request, reply) =>
+    reply.code(201).send(helpdesk.world.addAccount(readAccount(request.body).name)),
+  )
+  app.post('/agents', async (request, reply) => {
+    const { name, role, account_id: accountId } = readAgent(request.body)
+    const agent = helpdesk.world.addAgent({ name, ...(role ? { role } : {}), ...(accountId ? { accountId } : {}) })
+    return reply.code(201).send(agent)
+  })
+}
+
+function addBooks(app: FastifyInstance, helpdesk: SimHelpdesk): void {
+  app.get('/refusals', () => helpdesk.refusals)
+  app.get('/requests', () => helpdesk.requests.slice(-1000))
+  app.get('/deliveries', () =>
+    helpdesk.deliveries.slice(-1000).map(({ deliveryId, url, event, at, status, error }) => ({
+      delivery_id: deliveryId,
+      url,
+      event,
+      at: new Date(at).toISOString(),
+      status,
+      error,
+    })),
+  )
+}

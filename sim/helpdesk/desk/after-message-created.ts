@@ -1,0 +1,57 @@
+// What a new message sets off, in the order of the model's callbacks.
+
+import type { MessageRow } from '../state/rows.ts'
+import { changeConversation } from './change-conversation.ts'
+import { touchContact } from './contacts.ts'
+import type { Desk } from './desk.ts'
+import { answerWithTemplates } from './templates.ts'
+import { updateMessage } from './update-message.ts'
+
+export function afterMessageCreated(desk: Desk, message: MessageRow): void {
+  if (message.messageType === 'incoming') reopen(desk, message)
+  if (message.messageType !== 'activity') desk.emit({ event: 'message_created', message })
+  keepReplyTimes(desk, message)
+  if (message.messageType === 'incoming') {
+    const { contact } = message.conversation
+    contact.lastActivityAt = desk.clock.now()
+    touchContact(desk, contact)
+    answerWithTemplates(desk, message.conversation)
+  }
+  updateForAudio(desk, message)
+}
+
+/** Pending stays pending, and somebody who is blocked opens nothing. */
+function reopen(desk: Desk, { conversation }: MessageRow): void {
+  if (conversation.contact.blocked) return
+  if (conversation.status !== 'resolved' && conversation.status !== 'snoozed') return
+  changeConversation(desk, conversation, { status: 'open', snoozedUntil: null }, 'incoming message')
+}
+
+/** An incoming message starts the waiting; a person's answer, a message typed on the phone too, ends it. */
+function keepReplyTimes(desk: Desk, message: MessageRow): void {
+  const { conversation, createdAt } = message
+  if (message.messageType === 'incoming') {
+    if (conversation.waitingSince !== null) return
+    changeConversation(desk, conversation, { waitingSince: createdAt }, 'system')
+    return
+  }
+  if (message.messageType !== 'outgoing' || message.private || message.sender?.type !== 'User') return
+  if ('automation_rule_id' in message.contentAttributes) return
+  const isFirst = conversation.firstReplyCreatedAt === null
+  const reply = isFirst ? { firstReplyCreatedAt: createdAt } : {}
+  changeConversation(desk, conversation, { waitingSince: null, ...reply }, 'system')
+}
+
+/** The default images carry the enterprise folder, whose attachment model touches the message of every audio file. */
+function updateForAudio(desk: Desk, message: MessageRow): void {
+  if (!desk.settings.enterprise) return
+  for (const attachment of message.attachments) {
+    if (attachment.fileType !== 'audio') continue
+    desk.emit({ event: 'message_updated', message })
+    if (!desk.settings.transcribeAudio) continue
+    desk.later(() => {
+      attachment.transcribedText = 'a transcription'
+      updateMessage(desk, message, {})
+    })
+  }
+}

@@ -1,0 +1,93 @@
+// Changing a conversation, with the events and the activity messages that follow from the change.
+
+import type { ConversationRow, ConversationStatus, Priority, UserRow } from '../state/rows.ts'
+import { addActivity } from './activity.ts'
+import type { ChangedAttribute, Desk } from './desk.ts'
+
+type Changes = {
+  status?: ConversationStatus
+  snoozedUntil?: number | null
+  assignee?: UserRow | null
+  customAttributes?: Record<string, unknown>
+  labels?: string[]
+  priority?: Priority | null
+  waitingSince?: number | null
+  firstReplyCreatedAt?: number
+}
+
+/** Who made the change: a user, nobody in particular, or the arrival of a message. */
+export type ChangedBy = UserRow | 'system' | 'incoming message'
+
+const wireNames: Record<keyof Changes, string> = {
+  status: 'status',
+  snoozedUntil: 'snoozed_until',
+  assignee: 'assignee_id',
+  customAttributes: 'custom_attributes',
+  labels: 'label_list',
+  priority: 'priority',
+  waitingSince: 'waiting_since',
+  firstReplyCreatedAt: 'first_reply_created_at',
+}
+
+export function changeConversation(desk: Desk, conversation: ConversationRow, changes: Changes, by: ChangedBy): void {
+  const changed = differences(conversation, changes)
+  if (changed.length === 0) return
+  const before = conversation.status
+  const previous = conversation.updatedAt
+  Object.assign(conversation, changes)
+  conversation.updatedAt = desk.clock.now()
+  if (conversation.status !== before) afterStatusChange(desk, conversation, by)
+  desk.emit({
+    event: 'conversation_updated',
+    conversation,
+    changed: [
+      { updated_at: { previous_value: iso(previous), current_value: iso(conversation.updatedAt) } },
+      ...changed,
+    ],
+  })
+  if (changes.assignee !== undefined && changes.assignee !== null && by !== 'incoming message') {
+    addActivity(desk, conversation, `Assigned to ${changes.assignee.name} by ${nameOf(by)}`)
+  }
+}
+
+function afterStatusChange(desk: Desk, conversation: ConversationRow, by: ChangedBy): void {
+  // Written past the callbacks: nobody is told that waiting_since is gone.
+  if (conversation.status === 'resolved') conversation.waitingSince = null
+  desk.emit({ event: 'conversation_status_changed', conversation })
+  addActivity(desk, conversation, statusSentence(conversation.status, by))
+}
+
+function statusSentence(status: ConversationStatus, by: ChangedBy): string {
+  if (by === 'incoming message') return 'Conversation was reopened by system due to a new incoming message'
+  const verbs: Record<ConversationStatus, string> = {
+    open: 'reopened',
+    resolved: 'marked resolved',
+    pending: 'marked as pending',
+    snoozed: 'snoozed',
+  }
+  return `Conversation was ${verbs[status]} by ${nameOf(by)}`
+}
+
+function nameOf(by: ChangedBy): string {
+  return typeof by === 'string' ? 'the system' : by.name
+}
+
+function differences(conversation: ConversationRow, changes: Changes): ChangedAttribute[] {
+  const keys = Object.keys(changes) as (keyof Changes)[]
+  return keys.flatMap((key) => {
+    const previous = shown(key, conversation[key])
+    const current = shown(key, changes[key])
+    if (JSON.stringify(previous) === JSON.stringify(current)) return []
+    return [{ [wireNames[key]]: { previous_value: previous, current_value: current } }]
+  })
+}
+
+function shown(key: keyof Changes, value: unknown): unknown {
+  if (value == null) return null
+  if (key === 'assignee') return (value as UserRow).id
+  return typeof value === 'number' ? iso(value) : value
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString()
+}

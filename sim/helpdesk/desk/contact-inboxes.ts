@@ -1,0 +1,46 @@
+// Contact inboxes: the address of a contact in one inbox.
+
+import type { ContactInboxRow, ContactRow, InboxRow } from '../state/rows.ts'
+import type { Desk } from './desk.ts'
+import { recordInvalid } from './rails-error.ts'
+import type { RailsError } from './rails-error.ts'
+
+type Wanted = {
+  contact: ContactRow
+  inbox: InboxRow
+  sourceId: string | undefined
+  hmacVerified?: boolean
+  /** What the caller's controller makes of a source_id that another contact owns. */
+  taken: () => RailsError
+}
+
+/** Without a source_id every call makes a new row: a random UUID never matches an old one. */
+export function buildContactInbox(desk: Desk, wanted: Wanted): ContactInboxRow {
+  const { contact, inbox, sourceId, hmacVerified = false, taken } = wanted
+  if (sourceId !== undefined) {
+    const known = desk.state.contactInboxBySource(inbox, sourceId)
+    if (known?.contact === contact) return known
+    refuseTakenSource(desk, inbox, sourceId, taken)
+  }
+  const now = desk.clock.now()
+  const row = desk.state.contactInboxes.insert((id) => ({
+    id,
+    contact,
+    inbox,
+    sourceId: sourceId ?? desk.choices.uuid('source', id),
+    hmacVerified,
+    pubsubToken: desk.choices.token('pubsub', id),
+    createdAt: now,
+    updatedAt: now,
+    conversations: [],
+  }))
+  desk.state.addContactInbox(row)
+  return row
+}
+
+export function refuseTakenSource(desk: Desk, inbox: InboxRow, sourceId: string, taken: () => RailsError): void {
+  if (sourceId.length > 20_000) {
+    throw recordInvalid('Source is too long (maximum is 20000 characters)', ['source_id'])
+  }
+  if (desk.state.contactInboxBySource(inbox, sourceId)) throw taken()
+}

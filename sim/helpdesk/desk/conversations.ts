@@ -1,0 +1,110 @@
+// Conversations: starting one, or getting the old one back when the inbox is locked to a single one.
+
+import type {
+  AccountRow,
+  Attributes,
+  ContactInboxRow,
+  ConversationRow,
+  ConversationStatus,
+  UserRow,
+} from '../state/rows.ts'
+import type { Desk } from './desk.ts'
+import { recordInvalid } from './rails-error.ts'
+
+export type ConversationParams = {
+  status?: ConversationStatus
+  additionalAttributes?: Attributes
+  customAttributes?: Attributes
+  assignee?: UserRow | null
+  snoozedUntil?: number | null
+}
+
+/** With the lock the last conversation comes back as it is, resolved or not, and the parameters are ignored. */
+export function startConversation(
+  desk: Desk,
+  contactInbox: ContactInboxRow,
+  params: ConversationParams,
+): ConversationRow {
+  const last = contactInbox.conversations.at(-1)
+  if (contactInbox.inbox.lockToSingleConversation && last) return last
+  return createConversation(desk, contactInbox, params)
+}
+
+function createConversation(desk: Desk, contactInbox: ContactInboxRow, params: ConversationParams): ConversationRow {
+  const { contact, inbox } = contactInbox
+  refuseLongAttributes('additional_attributes', params.additionalAttributes)
+  refuseLongAttributes('custom_attributes', params.customAttributes)
+  const now = desk.clock.now()
+  const conversation = desk.state.conversations.insert((id) => ({
+    id,
+    displayId: ++inbox.account.lastDisplayId,
+    account: inbox.account,
+    inbox,
+    contact,
+    contactInbox,
+    status: contact.blocked ? ('resolved' as const) : (params.status ?? ('open' as const)),
+    assignee: params.assignee ?? null,
+    uuid: desk.choices.uuid('conversation', id),
+    additionalAttributes: { ...params.additionalAttributes },
+    customAttributes: { ...params.customAttributes },
+    labels: [],
+    priority: null,
+    snoozedUntil: params.snoozedUntil ?? null,
+    agentLastSeenAt: null,
+    assigneeLastSeenAt: null,
+    contactLastSeenAt: null,
+    lastActivityAt: now,
+    firstReplyCreatedAt: null,
+    waitingSince: now,
+    createdAt: now,
+    updatedAt: now,
+    messages: [],
+  }))
+  desk.state.addConversation(conversation)
+  desk.emit({ event: 'conversation_created', conversation })
+  return conversation
+}
+
+export function refuseLongAttributes(field: string, attributes: Attributes = {}): void {
+  const label = field === 'custom_attributes' ? 'Custom attributes' : 'Additional attributes'
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === 'string' && value.length > 1500) {
+      throw recordInvalid(`${label} ${key} length should be < 1500`, [field])
+    }
+    if (typeof value === 'number' && value > 9_999_999_999) {
+      throw recordInvalid(`${label} ${key} value should be < 9999999999`, [field])
+    }
+  }
+}
+
+/** At most 10: beyond that nobody counts. */
+export function unreadCount(conversation: ConversationRow): number {
+  const seen = conversation.agentLastSeenAt
+  let count = 0
+  for (let at = conversation.messages.length - 1; at >= 0 && count < 10; at--) {
+    const message = conversation.messages[at]
+    if (message?.messageType === 'incoming' && (seen === null || message.createdAt > seen)) count++
+  }
+  return count
+}
+
+/** The inbox may forbid answers some hours after the last incoming message. */
+export function canReply(desk: Desk, conversation: ConversationRow): boolean {
+  const hours = Number(conversation.inbox.channel.additionalAttributes['agent_reply_time_window'] ?? 0)
+  if (!(hours > 0)) return true
+  const last = conversation.messages.findLast((one) => one.messageType === 'incoming')
+  return last !== undefined && desk.clock.now() < last.createdAt + hours * 3_600_000
+}
+
+/** Opening a conversation in the dashboard: past the callbacks, so no event tells of it. */
+export function markSeenByAgent(desk: Desk, conversation: ConversationRow, user: UserRow): void {
+  const now = desk.clock.now()
+  const seen = conversation.agentLastSeenAt
+  if (unreadCount(conversation) === 0 && seen !== null && now - seen < 3_600_000) return
+  conversation.agentLastSeenAt = now
+  if (conversation.assignee === user) conversation.assigneeLastSeenAt = now
+}
+
+export function conversationsOf(desk: Desk, account: AccountRow): ConversationRow[] {
+  return desk.state.conversations.all().filter((one) => one.account === account)
+}

@@ -1,0 +1,128 @@
+// Creating a message: what the builder accepts, what the model refuses, and everything that follows from it.
+
+import { messageTypes } from '../state/rows.ts'
+import type { Attributes, ConversationRow, MessageRow, MessageType, Sender } from '../state/rows.ts'
+import { insertMessage } from './activity.ts'
+import { afterMessageCreated } from './after-message-created.ts'
+import type { Desk } from './desk.ts'
+import { renderLiquid } from './liquid.ts'
+import { isFlooded } from './message-flood.ts'
+import { unprocessable } from './rails-error.ts'
+import { extensionOf, fileTypeOf, storeBlob } from './uploaded-file.ts'
+import type { UploadedFile } from './uploaded-file.ts'
+
+export type Author = Exclude<Sender, { type: 'Contact' }>
+
+export type MessageParams = {
+  content?: string | null
+  messageType?: string
+  private?: boolean
+  contentType?: string
+  contentAttributes?: Attributes
+  sourceId?: string | null
+  externalCreatedAt?: unknown
+  files?: readonly UploadedFile[]
+  /** The id and the time it got when its transaction began. */
+  begun?: BegunMessage
+}
+
+export type BegunMessage = { id: number; createdAt: number }
+
+const contentTypes = [
+  ...['text', 'input_text', 'input_textarea', 'input_email', 'input_select', 'cards', 'form', 'article'],
+  ...['incoming_email', 'input_csat', 'integrations', 'sticker', 'voice_call'],
+]
+const withItems = ['input_select', 'cards', 'form', 'article']
+
+/** The author writes outgoing messages; whatever else is posted is the contact's. */
+export function createMessage(
+  desk: Desk,
+  conversation: ConversationRow,
+  author: Author | null,
+  params: MessageParams,
+): MessageRow {
+  const messageType = parseType(params.messageType ?? 'outgoing')
+  const contentType = params.contentType ?? 'text'
+  const contentAttributes = keptAttributes(params, conversation)
+  validate(desk, conversation, params, { contentType, contentAttributes })
+  const sender: Sender | null = messageType === 'outgoing' ? author : { type: 'Contact', contact: conversation.contact }
+  const message = insertMessage(desk, conversation, {
+    content: rendered(conversation, messageType, sender, params.content ?? null),
+    messageType,
+    private: params.private ?? false,
+    contentType,
+    contentAttributes,
+    sourceId: params.sourceId ?? null,
+    sender,
+    ...params.begun,
+  })
+  for (const file of params.files ?? []) attach(desk, message, file)
+  afterMessageCreated(desk, message)
+  return message
+}
+
+function rendered(
+  conversation: ConversationRow,
+  type: MessageType,
+  sender: Sender | null,
+  content: string | null,
+): string | null {
+  const isRendered = content !== null && (type === 'outgoing' || type === 'template')
+  return isRendered ? renderLiquid(content, { conversation, sender }) : content
+}
+
+function parseType(name: string): MessageType {
+  const type = messageTypes.find((one) => one === name)
+  if (!type) throw unprocessable(`'${name}' is not a valid message_type`)
+  return type
+}
+
+function keptAttributes(params: MessageParams, conversation: ConversationRow): Attributes {
+  const given = { ...params.contentAttributes }
+  if (params.externalCreatedAt !== undefined) given['external_created_at'] = params.externalCreatedAt
+  if ('automation_rule_id' in given) return { automation_rule_id: given['automation_rule_id'] }
+  return withReply(given, conversation)
+}
+
+/** A reply resolves inside its own conversation or not at all, and nobody is told. */
+function withReply(given: Attributes, { messages }: ConversationRow): Attributes {
+  const { in_reply_to: id, in_reply_to_external_id: externalId } = given
+  if (!id && !externalId) return given
+  const original = id
+    ? messages.find((one) => one.id === Number(id))
+    : messages.findLast((one) => one.sourceId === externalId)
+  return { ...given, in_reply_to: original?.id ?? null, in_reply_to_external_id: original?.sourceId ?? null }
+}
+
+function validate(
+  desk: Desk,
+  conversation: ConversationRow,
+  { content, sourceId }: MessageParams,
+  { contentType, contentAttributes }: Pick<MessageRow, 'contentType' | 'contentAttributes'>,
+): void {
+  if (!contentTypes.includes(contentType)) throw unprocessable(`'${contentType}' is not a valid content_type`)
+  if (content?.includes('\u0000')) throw unprocessable('string contains null byte')
+  const problems: string[] = []
+  if (isFlooded(desk, conversation)) problems.push('Too many messages')
+  if ((content ?? '').length > 150_000) problems.push('Content is too long (maximum is 150000 characters)')
+  if ((sourceId ?? '').length > 20_000) problems.push('Source is too long (maximum is 20000 characters)')
+  if (withItems.includes(contentType) && !Array.isArray(contentAttributes['items'])) {
+    problems.push('Content attributes At least one item is required.')
+  }
+  if (problems.length > 0) throw unprocessable(`Validation failed: ${problems.join(', ')}`)
+}
+
+function attach(desk: Desk, message: MessageRow, file: UploadedFile): void {
+  const blob = storeBlob(desk, file)
+  const attachment = desk.state.attachments.insert((id) => ({
+    id,
+    messageId: message.id,
+    accountId: message.conversation.account.id,
+    fileType: fileTypeOf(file.contentType),
+    extension: extensionOf(file.filename),
+    blob,
+    transcribedText: '',
+    createdAt: message.createdAt,
+  }))
+  message.attachments.push(attachment)
+}

@@ -1,0 +1,32 @@
+// What every action of the simulated Chatwoot works with: rows, time, chance, settings, and where events go.
+
+import type { SeededChoices } from '../seeded-choices.ts'
+import type { Settings } from '../settings.ts'
+import type { HelpdeskClock } from '../shiftable-clock.ts'
+import type { HelpdeskState } from '../state/helpdesk-state.ts'
+import type { ContactRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
+
+export type ChangedAttribute = Record<string, { previous_value: unknown; current_value: unknown }>
+
+export type HelpdeskEvent =
+  | { event: 'message_created' | 'message_updated'; message: MessageRow }
+  | { event: 'conversation_created' | 'conversation_status_changed'; conversation: ConversationRow }
+  | { event: 'conversation_updated'; conversation: ConversationRow; changed: ChangedAttribute[] }
+  | {
+      event: 'conversation_typing_on' | 'conversation_typing_off'
+      conversation: ConversationRow
+      typist: Sender
+      isPrivate: boolean
+    }
+  | { event: 'contact_created' | 'contact_updated'; contact: ContactRow }
+
+export type Desk = {
+  state: HelpdeskState
+  readonly clock: HelpdeskClock
+  readonly choices: SeededChoices
+  settings: Settings
+  /** Hands the event to the background jobs; never waits. */
+  emit(event: HelpdeskEvent): void
+  /** Runs later, as a background job does. */
+  later(work: () => void): void
+}

@@ -1,0 +1,64 @@
+// What Chatwoot writes by itself after an incoming message: the greeting and the out-of-office message.
+
+import type { ConversationRow, InboxRow } from '../state/rows.ts'
+import { insertMessage } from './activity.ts'
+import type { Desk } from './desk.ts'
+import { renderLiquid } from './liquid.ts'
+
+export function answerWithTemplates(desk: Desk, conversation: ConversationRow): void {
+  const { inbox, messages } = conversation
+  const today = desk.clock.now() - (desk.clock.now() % 86_400_000)
+  const hasTemplateToday = messages.some((one) => one.messageType === 'template' && one.createdAt >= today)
+  if (isOutOfOffice(desk, inbox) && inbox.outOfOfficeMessage && !hasTemplateToday) {
+    addTemplate(desk, conversation, inbox.outOfOfficeMessage)
+  }
+  const isFirst = messages.every((one) => one.messageType !== 'outgoing' && one.messageType !== 'template')
+  if (inbox.greetingEnabled && inbox.greetingMessage && isFirst) {
+    addTemplate(desk, conversation, inbox.greetingMessage)
+  }
+}
+
+function addTemplate(desk: Desk, conversation: ConversationRow, content: string): void {
+  const message = insertMessage(desk, conversation, {
+    content: renderLiquid(content, { conversation, sender: null }),
+    messageType: 'template',
+  })
+  desk.emit({ event: 'message_created', message })
+}
+
+export type WorkingHours = {
+  day_of_week: number
+  closed_all_day: boolean
+  open_hour: number | null
+  open_minutes: number | null
+  close_hour: number | null
+  close_minutes: number | null
+  open_all_day: boolean
+}
+
+/** What a new inbox gets: Monday to Friday from 9 to 17. */
+export const defaultWorkingHours: readonly WorkingHours[] = [0, 1, 2, 3, 4, 5, 6].map((day) => {
+  const isClosed = day === 0 || day === 6
+  return {
+    day_of_week: day,
+    closed_all_day: isClosed,
+    open_hour: isClosed ? null : 9,
+    open_minutes: isClosed ? null : 0,
+    close_hour: isClosed ? null : 17,
+    close_minutes: isClosed ? null : 0,
+    open_all_day: false,
+  }
+})
+
+function isOutOfOffice(desk: Desk, inbox: InboxRow): boolean {
+  if (!inbox.workingHoursEnabled) return false
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: inbox.timezone,
+    weekday: 'short',
+    hour: 'numeric',
+    hourCycle: 'h23',
+  }).formatToParts(desk.clock.now())
+  const part = (type: string) => parts.find((one) => one.type === type)?.value ?? ''
+  const hour = Number(part('hour'))
+  return ['Sat', 'Sun'].includes(part('weekday')) || hour < 9 || hour >= 17
+}

@@ -1,0 +1,64 @@
+// Changing a stored message: its status, its deletion, the agent's Retry. The content can never be edited.
+
+import { messageStatuses } from '../state/rows.ts'
+import type { Attributes, ConversationRow, MessageRow, MessageStatus } from '../state/rows.ts'
+import type { Desk } from './desk.ts'
+import { isFlooded } from './message-flood.ts'
+import { recordInvalid } from './rails-error.ts'
+
+type Changes = Partial<Pick<MessageRow, 'content' | 'contentType' | 'contentAttributes' | 'status' | 'attachments'>>
+
+/** The flood limit is a validation, so it stops updates as well. */
+export function updateMessage(desk: Desk, message: MessageRow, changes: Changes): void {
+  if (isFlooded(desk, message.conversation)) throw recordInvalid('Too many messages', ['base'])
+  Object.assign(message, changes)
+  message.updatedAt = desk.clock.now()
+  if (message.messageType !== 'activity') desk.emit({ event: 'message_updated', message })
+}
+
+/** An unknown status and the way back from read to delivered change nothing, and neither is an error. */
+export function setStatus(desk: Desk, message: MessageRow, name: string, externalError: string | undefined): void {
+  const status = messageStatuses.find((one) => one === name)
+  if (!status || (message.status === 'read' && status === 'delivered')) return
+  const contentAttributes = withError(message.contentAttributes, status, externalError)
+  const isSame =
+    message.status === status && message.contentAttributes['external_error'] === contentAttributes['external_error']
+  if (!isSame) updateMessage(desk, message, { status, contentAttributes })
+}
+
+function withError(attributes: Attributes, status: MessageStatus, externalError: string | undefined): Attributes {
+  const error = status === 'failed' ? (externalError ?? null) : null
+  // Cleared means null: a key that was once written does not go away.
+  const isWritten = error !== null || 'external_error' in attributes
+  return isWritten ? { ...attributes, external_error: error } : attributes
+}
+
+export function deleteMessage(desk: Desk, message: MessageRow): void {
+  updateMessage(desk, message, {
+    content: 'This message was deleted',
+    contentType: 'text',
+    contentAttributes: { deleted: true },
+    attachments: [],
+  })
+}
+
+/** For an API inbox it only looks like sending: a reply loses what it replied to, and a message_updated goes out. */
+export function retryMessage(desk: Desk, message: MessageRow): void {
+  updateMessage(desk, message, { status: 'sent', contentAttributes: {} })
+  const isTwice = desk.choices.chance(desk.settings.quirks.retryTwice, 'retry', message.id, message.updatedAt)
+  if (isTwice) desk.emit({ event: 'message_updated', message })
+}
+
+/** The contact has read: a job later marks everything that was ever sent to him. */
+export function markReadByContact(desk: Desk, conversation: ConversationRow): void {
+  const now = desk.clock.now()
+  conversation.contactLastSeenAt = now
+  desk.later(() => {
+    for (const message of conversation.messages) {
+      const isOpen = message.status === 'sent' || message.status === 'delivered'
+      if (message.messageType !== 'incoming' && isOpen && message.createdAt <= now) {
+        updateMessage(desk, message, { status: 'read' })
+      }
+    }
+  })
+}

@@ -1,0 +1,47 @@
+// A file that came with a multipart request, and what Chatwoot takes it for.
+
+import type { Desk } from './desk.ts'
+import type { BlobRow, FileType } from '../state/rows.ts'
+
+export class UploadedFile {
+  readonly filename: string
+  readonly contentType: string
+  readonly bytes: Uint8Array
+
+  constructor(filename: string, contentType: string, bytes: Uint8Array) {
+    this.filename = filename
+    this.contentType = contentType
+    this.bytes = bytes
+  }
+}
+
+const images = new Set(['image/jpeg', 'image/jpg', 'image/png', 'image/gif', 'image/bmp', 'image/webp'])
+const videos = new Set(['video/ogg', 'video/mp4', 'video/webm', 'video/quicktime'])
+
+/** By the part's Content-Type alone: heic, 3gpp and svg are plain files. */
+export function fileTypeOf(contentType: string): FileType {
+  const bare = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (images.has(bare)) return 'image'
+  if (bare.includes('audio/')) return 'audio'
+  if (videos.has(bare)) return 'video'
+  return 'file'
+}
+
+export function extensionOf(filename: string): string | null {
+  const dot = filename.lastIndexOf('.')
+  return dot > 0 ? filename.slice(dot + 1) : null
+}
+
+/** The upload to the storage happens after the commit: until storedAt a download finds nothing. */
+export function storeBlob(desk: Desk, file: UploadedFile): BlobRow {
+  const number = desk.state.blobs.size + 1
+  const blob: BlobRow = {
+    key: desk.choices.token('blob', number).toLowerCase() + number.toString(36),
+    filename: file.filename,
+    contentType: file.contentType.split(';')[0]?.trim() || 'application/octet-stream',
+    bytes: file.bytes,
+    storedAt: desk.clock.now() + desk.choices.between(desk.settings.quirks.fileDelayMs, 'stored', number),
+  }
+  desk.state.blobs.set(blob.key, blob)
+  return blob
+}

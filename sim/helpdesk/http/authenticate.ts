@@ -1,0 +1,81 @@
+// Who may ask: the token, the account, and the few things a bot may do.
+
+import type { FastifyRequest } from 'fastify'
+import type { Author } from '../desk/create-message.ts'
+import { notFound, RailsError, refusedByPolicy } from '../desk/rails-error.ts'
+import type { AccountRow, InboxRow } from '../state/rows.ts'
+import type { Office } from './office.ts'
+import { callerOf, notesOn } from './request-notes.ts'
+import type { Caller } from './request-notes.ts'
+
+const botMay = new Set(
+  ['', '/:id', '/:id/toggle_status', '/:id/toggle_priority', '/:id/custom_attributes', '/:id/toggle_typing_status']
+    .concat('/:id/messages', '/:id/assignments')
+    .map((path) => `/api/v1/accounts/:account_id/conversations${path}`),
+)
+
+/** A proxy that drops headers with underscores leaves only the spelling with dashes. */
+export function tokenOf(request: FastifyRequest, dropUnderscores: boolean): string | undefined {
+  const { headers } = request
+  const token = headers['api-access-token'] ?? (dropUnderscores ? undefined : headers['api_access_token'])
+  return Array.isArray(token) ? token[0] : token
+}
+
+export function authenticate(office: Office, request: FastifyRequest): void {
+  const { desk } = office
+  const { fault } = notesOn(request)
+  const token = tokenOf(request, desk.settings.dropUnderscoreHeaders)
+  if (token === undefined) {
+    throw new RailsError(401, { errors: ['You need to sign in or sign up before continuing.'] })
+  }
+  const author = authorOf(office, token)
+  if (!author || fault?.kind === 'wrong_token') throw unauthorized('Invalid Access Token')
+  const account = desk.state.accounts.get(Number((request.params as { account_id: string }).account_id))
+  if (!account) throw notFound()
+  if (account.suspended || fault?.kind === 'account_suspended') throw unauthorized('Account is suspended')
+  const role = roleOf(author, account)
+  if (!role || fault?.kind === 'not_in_account') {
+    throw unauthorized(
+      author.type === 'AgentBot'
+        ? 'Bot is not authorized to access this account'
+        : 'You are not authorized to access this account',
+    )
+  }
+  if (role === 'bot' && !isOpenToBots(request)) {
+    throw unauthorized('Access to this endpoint is not authorized for bots')
+  }
+  notesOn(request).caller = { account, author, role }
+}
+
+function isOpenToBots(request: FastifyRequest): boolean {
+  const { method, routeOptions } = request
+  if (method === 'GET' || method === 'DELETE') return false
+  return botMay.has(routeOptions.url ?? '')
+}
+
+function unauthorized(error: string): RailsError {
+  return new RailsError(401, { error })
+}
+
+function authorOf({ desk }: Office, token: string): Author | undefined {
+  const user = desk.state.users.find((one) => one.token === token)
+  if (user) return { type: 'User', user }
+  const bot = desk.state.agentBots.find((one) => one.token === token)
+  return bot ? { type: 'AgentBot', bot } : undefined
+}
+
+function roleOf(author: Author, account: AccountRow): Caller['role'] | undefined {
+  if (author.type === 'User') return author.user.memberships.get(account.id)
+  return author.bot.account === account ? 'bot' : undefined
+}
+
+export function requireAdmin(request: FastifyRequest): Caller {
+  const caller = callerOf(request)
+  if (caller.role !== 'administrator') throw refusedByPolicy()
+  return caller
+}
+
+/** An agent sees only the inboxes he is a member of. */
+export function maySee({ role, author }: Caller, inbox: InboxRow): boolean {
+  return role !== 'agent' || (author.type === 'User' && inbox.memberIds.has(author.user.id))
+}

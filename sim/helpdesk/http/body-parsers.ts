@@ -1,0 +1,53 @@
+// Reads request bodies as Rails does: JSON, forms and multipart all become one nested object.
+
+import type { HttpApp } from './http-app.ts'
+import { parseMultipart } from './parse-multipart.ts'
+
+type Nested = Record<string, unknown>
+
+export function addBodyParsers(app: HttpApp): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body: string, done) => {
+    try {
+      done(null, body === '' ? {} : JSON.parse(body))
+    } catch (error) {
+      done(Object.assign(error as Error, { statusCode: 400 }))
+    }
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body: string, done) => {
+    done(null, nest([...new URLSearchParams(body)]))
+  })
+  app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    try {
+      done(null, nest(parseMultipart(request.headers['content-type'] ?? '', body)))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => {
+    done(null, {})
+  })
+}
+
+/** `a[b]` becomes a key in an object, `a[]` an item of a list. */
+export function nest(fields: readonly [string, unknown][]): Nested {
+  const result: Nested = {}
+  for (const [name, value] of fields) {
+    const [first = '', ...rest] = name.split('[').map((part) => part.replace(/\]$/, ''))
+    put(result, first, rest, value)
+  }
+  return result
+}
+
+function put(into: Nested, key: string, rest: readonly string[], value: unknown): void {
+  const [next, ...further] = rest
+  if (next === undefined) {
+    into[key] = value
+  } else if (next === '') {
+    into[key] = [...((into[key] as unknown[] | undefined) ?? []), value]
+  } else {
+    const inner = (into[key] as Nested | undefined) ?? {}
+    into[key] = inner
+    put(inner, next, further, value)
+  }
+}

@@ -1,0 +1,56 @@
+// An HTTP listener that can go away and come back on the same port.
+
+import { createServer } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export class Listener {
+  readonly #answer: RequestListener
+  #server: Server | undefined
+  #port = 0
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(answer: RequestListener) {
+    this.#answer = answer
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  open(port = this.#port): Promise<void> {
+    return this.#inTurn(() => this.#open(port))
+  }
+
+  /** Every connection is cut, as by a process that ends. */
+  close(): Promise<void> {
+    return this.#inTurn(() => this.#close())
+  }
+
+  /** Opening and closing may be asked for from several sides at once. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  async #open(port: number): Promise<void> {
+    if (this.#server) return
+    const server = createServer({ keepAliveTimeout: 20_000 }, this.#answer)
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, '127.0.0.1', resolve)
+    })
+    this.#port = (server.address() as AddressInfo).port
+    this.#server = server
+  }
+
+  async #close(): Promise<void> {
+    const server = this.#server
+    if (!server) return
+    this.#server = undefined
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+  }
+}

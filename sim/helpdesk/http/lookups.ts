@@ -1,0 +1,49 @@
+// Finding what a path names, or 404; seeing it is a question of policy, or 401.
+
+import type { FastifyRequest } from 'fastify'
+import { notFound, refusedByPolicy } from '../desk/rails-error.ts'
+import type { ContactRow, ConversationRow, InboxRow, MessageRow, UserRow } from '../state/rows.ts'
+import { maySee } from './authenticate.ts'
+import type { Office } from './office.ts'
+import { callerOf } from './request-notes.ts'
+
+export function findInbox(office: Office, request: FastifyRequest, id: number | string): InboxRow {
+  const caller = callerOf(request)
+  const inbox = office.desk.state.inboxes.get(Number(id))
+  if (inbox?.account !== caller.account || office.faults.hides(inbox)) throw notFound()
+  if (!maySee(caller, inbox)) throw refusedByPolicy()
+  return inbox
+}
+
+export function findContact({ desk }: Office, request: FastifyRequest, id: number | string): ContactRow {
+  const contact = desk.state.contacts.get(Number(id))
+  if (contact?.account !== callerOf(request).account) throw notFound()
+  return contact
+}
+
+export function findConversation(office: Office, request: FastifyRequest, displayId: string): ConversationRow {
+  const caller = callerOf(request)
+  const conversation = office.desk.state.conversationByDisplayId(caller.account, Number(displayId))
+  if (!conversation || office.faults.hides(conversation.inbox)) throw notFound()
+  if (!maySee(caller, conversation.inbox)) throw refusedByPolicy()
+  return conversation
+}
+
+export function findMessage({ desk }: Office, conversation: ConversationRow, id: string): MessageRow {
+  const message = desk.state.messages.get(Number(id))
+  if (message?.conversation !== conversation) throw notFound()
+  return message
+}
+
+export function findUser({ desk }: Office, request: FastifyRequest, id: number): UserRow {
+  const user = desk.state.users.get(id)
+  if (!user?.memberships.has(callerOf(request).account.id)) throw notFound()
+  return user
+}
+
+/** Bots do not get here: the few routes open to them ask for no user. */
+export function userOf(request: FastifyRequest): UserRow {
+  const { author } = callerOf(request)
+  if (author.type !== 'User') throw refusedByPolicy()
+  return author.user
+}

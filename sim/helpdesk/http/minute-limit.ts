@@ -1,0 +1,20 @@
+// Counts requests per minute and key; the count begins anew with each minute of the clock, as in Rack::Attack.
+
+import type { HelpdeskClock } from '../shiftable-clock.ts'
+
+export class MinuteLimit {
+  readonly #clock: HelpdeskClock
+  readonly #counts = new Map<string, { minute: number; count: number }>()
+
+  constructor(clock: HelpdeskClock) {
+    this.#clock = clock
+  }
+
+  admit(key: string, perMinute: number): boolean {
+    const minute = Math.floor(this.#clock.now() / 60_000)
+    const known = this.#counts.get(key)
+    const count = (known?.minute === minute ? known.count : 0) + 1
+    this.#counts.set(key, { minute, count })
+    return count <= perMinute
+  }
+}

@@ -1,0 +1,25 @@
+// What is known about a request while it is being answered: who asks, where, and which fault struck it.
+
+import type { FastifyRequest } from 'fastify'
+import type { Author, BegunMessage } from '../desk/create-message.ts'
+import type { RequestFault } from '../faults/fault-plan.ts'
+import type { AccountRow, Role } from '../state/rows.ts'
+
+/** Bots have no role: where they are let in at all they may do it. */
+export type Caller = { account: AccountRow; author: Author; role: Role | 'bot' }
+
+export type Notes = { fault?: RequestFault; caller?: Caller; beganAt?: number; begun?: BegunMessage }
+
+const notes = new WeakMap<FastifyRequest, Notes>()
+
+export function notesOn(request: FastifyRequest): Notes {
+  const known = notes.get(request) ?? {}
+  notes.set(request, known)
+  return known
+}
+
+export function callerOf(request: FastifyRequest): Caller {
+  const { caller } = notesOn(request)
+  if (!caller) throw new Error(`${request.url} is answered without authentication`)
+  return caller
+}

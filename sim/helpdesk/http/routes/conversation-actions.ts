@@ -1,0 +1,157 @@
+// What agents and the bridge do to a conversation: status, seen, typing, attributes, assignment.
+
+import { Type } from 'typebox'
+import { changeConversation } from '../../desk/change-conversation.ts'
+import { markSeenByAgent, refuseLongAttributes } from '../../desk/conversations.ts'
+import { agentJson, conversationJson } from '../../json/conversation-json.ts'
+import { unix } from '../../json/times.ts'
+import { Nothing } from '../../schemas/basics.ts'
+import { LabelsBody, LabelsPayload } from '../../schemas/contact-schemas.ts'
+import * as conversations from '../../schemas/conversation-schemas.ts'
+import type { ConversationRow, ConversationStatus } from '../../state/rows.ts'
+import type { HttpApp } from '../http-app.ts'
+import { findConversation, findUser, userOf } from '../lookups.ts'
+import type { Office } from '../office.ts'
+import { callerOf } from '../request-notes.ts'
+import { parseStatus } from './conversations.ts'
+
+const params = Type.Object({ account_id: Type.String(), id: Type.String() })
+
+export function addConversationActionRoutes(app: HttpApp, office: Office): void {
+  const { desk } = office
+  addStatus(app, office)
+  addSeen(app, office)
+  addAssignment(app, office)
+  app.post(
+    '/conversations/:id/toggle_typing_status',
+    { schema: { params, body: conversations.TypingToggle, response: { 200: Nothing } } },
+    (request, reply) => {
+      const conversation = findConversation(office, request, request.params.id)
+      const { typing_status: status, is_private: isPrivate = false } = request.body
+      desk.emit({ event: `conversation_typing_${status}`, conversation, typist: callerOf(request).author, isPrivate })
+      void reply.send(null)
+    },
+  )
+  app.post(
+    '/conversations/:id/custom_attributes',
+    { schema: { params, body: conversations.CustomAttributes, response: { 200: conversations.CustomAttributes } } },
+    (request) => {
+      const conversation = findConversation(office, request, request.params.id)
+      const { custom_attributes: customAttributes } = request.body
+      refuseLongAttributes('custom_attributes', customAttributes)
+      changeConversation(desk, conversation, { customAttributes }, 'system')
+      return { custom_attributes: conversation.customAttributes }
+    },
+  )
+}
+
+function addStatus(app: HttpApp, office: Office): void {
+  const { desk } = office
+  app.post(
+    '/conversations/:id/toggle_status',
+    { schema: { params, body: conversations.StatusToggle, response: { 200: conversations.StatusToggled } } },
+    (request) => {
+      const conversation = findConversation(office, request, request.params.id)
+      const { author, role } = callerOf(request)
+      const { status: name, snoozed_until: until } = request.body
+      const status = name === undefined ? toggled(conversation) : parseStatus(name)
+      const snoozedUntil = status === 'snoozed' && until != null ? until * 1000 : null
+      const by = author.type === 'User' ? author.user : 'system'
+      changeConversation(desk, conversation, { status, snoozedUntil }, by)
+      // Only an agent takes what he opens; an administrator does not.
+      if (role === 'agent' && author.type === 'User' && status === 'open') {
+        changeConversation(desk, conversation, { assignee: author.user }, by)
+      }
+      return {
+        meta: {},
+        payload: {
+          success: true,
+          conversation_id: conversation.displayId,
+          current_status: conversation.status,
+          snoozed_until: conversation.snoozedUntil === null ? null : unix(conversation.snoozedUntil),
+        },
+      }
+    },
+  )
+  const mute = (path: 'mute' | 'unmute') => {
+    app.post(`/conversations/:id/${path}`, { schema: { params, response: { 200: Nothing } } }, (request, reply) => {
+      const conversation = findConversation(office, request, request.params.id)
+      conversation.contact.blocked = path === 'mute'
+      if (path === 'mute') changeConversation(desk, conversation, { status: 'resolved' }, userOf(request))
+      void reply.send(null)
+    })
+  }
+  mute('mute')
+  mute('unmute')
+}
+
+function toggled({ status }: ConversationRow): ConversationStatus {
+  return status === 'open' ? 'resolved' : 'open'
+}
+
+function addSeen(app: HttpApp, office: Office): void {
+  const { desk } = office
+  const schema = { params, response: { 200: conversations.ConversationBody } }
+  app.post('/conversations/:id/update_last_seen', { schema }, (request) => {
+    const conversation = findConversation(office, request, request.params.id)
+    markSeenByAgent(desk, conversation, userOf(request))
+    return conversationJson(office, conversation)
+  })
+  app.post('/conversations/:id/unread', { schema }, (request) => {
+    const conversation = findConversation(office, request, request.params.id)
+    const last = conversation.messages.findLast((one) => one.messageType === 'incoming')
+    if (last) conversation.agentLastSeenAt = last.createdAt - 1000
+    return conversationJson(office, conversation)
+  })
+}
+
+function addAssignment(app: HttpApp, office: Office): void {
+  const { desk } = office
+  app.post(
+    '/conversations/:id/assignments',
+    {
+      schema: {
+        params,
+        body: conversations.Assignment,
+        response: { 200: Type.Union([conversations.AgentBody, Nothing]) },
+      },
+    },
+    (request, reply) => {
+      const conversation = findConversation(office, request, request.params.id)
+      const { author, account } = callerOf(request)
+      const { assignee_id: id } = request.body
+      const assignee = id == null || id === 0 ? null : findUser(office, request, id)
+      changeConversation(desk, conversation, { assignee }, author.type === 'User' ? author.user : 'system')
+      void reply.send(assignee ? agentJson(account, assignee) : null)
+    },
+  )
+  const labels = { params, response: { 200: LabelsPayload } }
+  app.get('/conversations/:id/labels', { schema: labels }, (request) => ({
+    payload: findConversation(office, request, request.params.id).labels,
+  }))
+  app.post('/conversations/:id/labels', { schema: { ...labels, body: LabelsBody } }, (request) => {
+    const conversation = findConversation(office, request, request.params.id)
+    changeConversation(desk, conversation, { labels: request.body.labels }, 'system')
+    return { payload: conversation.labels }
+  })
+  app.post(
+    '/conversations/:id/toggle_priority',
+    { schema: { params, body: conversations.PriorityChange, response: { 200: Nothing } } },
+    (request, reply) => {
+      const { priority } = request.body
+      const conversation = findConversation(office, request, request.params.id)
+      changeConversation(desk, conversation, { priority: priority === 'none' ? null : priority }, 'system')
+      void reply.send(null)
+    },
+  )
+  app.patch(
+    '/conversations/:id',
+    { schema: { params, body: conversations.PriorityChange, response: { 200: conversations.ConversationBody } } },
+    (request) => {
+      const { priority } = request.body
+      const conversation = findConversation(office, request, request.params.id)
+      changeConversation(desk, conversation, { priority: priority === 'none' ? null : priority }, 'system')
+      return conversationJson(office, conversation)
+    },
+  )
+}

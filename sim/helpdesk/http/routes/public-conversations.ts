@@ -1,0 +1,111 @@
+// The public client API below the contact: conversations, messages, typing and reading, as the contact.
+
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { changeConversation } from '../../desk/change-conversation.ts'
+import { startConversation } from '../../desk/conversations.ts'
+import { createMessage } from '../../desk/create-message.ts'
+import { notFound, unprocessable } from '../../desk/rails-error.ts'
+import { markReadByContact } from '../../desk/update-message.ts'
+import { publicConversationJson } from '../../json/conversation-json.ts'
+import { publicMessageJson } from '../../json/message-json.ts'
+import { exact, Nothing } from '../../schemas/basics.ts'
+import * as open from '../../schemas/public-schemas.ts'
+import type { ConversationRow } from '../../state/rows.ts'
+import type { HttpApp } from '../http-app.ts'
+import type { Office } from '../office.ts'
+import { filesOf } from '../params.ts'
+import { findContactInbox } from './public-contacts.ts'
+
+const listPath = Type.Object({ identifier: Type.String(), source_id: Type.String() })
+const params = Type.Object({ identifier: Type.String(), source_id: Type.String(), id: Type.String() })
+const base = '/contacts/:source_id/conversations'
+
+export function addPublicConversationRoutes(app: HttpApp, office: Office): void {
+  app.get(base, { schema: { params: listPath, response: { 200: Type.Array(open.PublicConversation) } } }, (request) => {
+    const row = findContactInbox(office, request.params)
+    const rows = row.hmacVerified ? row.contact.contactInboxes.flatMap((one) => one.conversations) : row.conversations
+    return rows.map((one) => publicConversationJson(office, one))
+  })
+  app.post(
+    base,
+    { schema: { params: listPath, body: open.PublicConversationParams, response: { 200: open.PublicConversation } } },
+    (request) => {
+      const customAttributes = request.body.custom_attributes ?? {}
+      const row = startConversation(office.desk, findContactInbox(office, request.params), { customAttributes })
+      return publicConversationJson(office, row)
+    },
+  )
+  app.get(`${base}/:id`, { schema: { params, response: { 200: open.PublicConversation } } }, (request) =>
+    publicConversationJson(office, findConversation(office, request.params)),
+  )
+  addActions(app, office)
+  addMessages(app, office)
+}
+
+/** It must be of that very address, or, for a verified contact, of that contact. */
+function findConversation(office: Office, path: Static<typeof params>): ConversationRow {
+  const row = findContactInbox(office, path)
+  const found = office.desk.state.conversationByDisplayId(row.inbox.account, Number(path.id))
+  const isTheirs = found?.contactInbox === row || (row.hmacVerified && found?.contact === row.contact)
+  if (!found || !isTheirs) throw notFound()
+  return found
+}
+
+function addActions(app: HttpApp, office: Office): void {
+  const { desk } = office
+  const query = exact({ typing_status: Type.Optional(Type.Union([Type.Literal('on'), Type.Literal('off')])) })
+  const body = Type.Partial(open.PublicTyping, { additionalProperties: false })
+  app.post(
+    `${base}/:id/toggle_typing`,
+    { schema: { params, querystring: query, body, response: { 200: Nothing } } },
+    (request, reply) => {
+      const conversation = findConversation(office, request.params)
+      const status = request.body.typing_status ?? request.query.typing_status
+      if (!status) throw unprocessable('param is missing or the value is empty: typing_status')
+      const typist = { type: 'Contact' as const, contact: conversation.contact }
+      desk.emit({ event: `conversation_typing_${status}`, conversation, typist, isPrivate: false })
+      void reply.send(null)
+    },
+  )
+  const schema = { params, response: { 200: Nothing } }
+  app.post(`${base}/:id/update_last_seen`, { schema }, (request, reply) => {
+    markReadByContact(desk, findConversation(office, request.params))
+    void reply.send(null)
+  })
+  app.post(
+    `${base}/:id/toggle_status`,
+    { schema: { params, response: { 200: open.PublicConversation } } },
+    (request) => {
+      const conversation = findConversation(office, request.params)
+      changeConversation(desk, conversation, { status: 'resolved' }, 'system')
+      return publicConversationJson(office, conversation)
+    },
+  )
+}
+
+function addMessages(app: HttpApp, office: Office): void {
+  const { desk, files } = office
+  const list = { params, response: { 200: Type.Array(open.PublicMessage) } }
+  app.get(
+    `${base}/:id/messages`,
+    { schema: list },
+    (request) => publicConversationJson(office, findConversation(office, request.params)).messages,
+  )
+  app.post(
+    `${base}/:id/messages`,
+    { schema: { params, body: open.PublicMessageParams, response: { 200: open.PublicMessage } } },
+    async (request) => {
+      const { content = null, echo_id: echoId, attachments } = request.body
+      const conversation = findConversation(office, request.params)
+      const message = createMessage(desk, conversation, null, {
+        content,
+        messageType: 'incoming',
+        files: filesOf(attachments),
+      })
+      const answer = publicMessageJson(files, message, echoId)
+      await office.webhooks.answerable(message)
+      return answer
+    },
+  )
+}

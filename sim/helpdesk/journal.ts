@@ -1,0 +1,63 @@
+// A list that grows and can be waited on: every wait has a name, a time limit, and says what came instead.
+
+export const defaultWaitMs = 10_000
+
+type Waiter<T> = { matches: (entry: T) => boolean; resolve: (entry: T) => void }
+
+export class Journal<T> {
+  readonly #name: string
+  readonly #describe: (entry: T) => string
+  readonly #limit: number
+  readonly #waiters = new Set<Waiter<T>>()
+  #entries: T[] = []
+
+  constructor(name: string, describe: (entry: T) => string, limit = 20_000) {
+    this.#name = name
+    this.#describe = describe
+    this.#limit = limit
+  }
+
+  get entries(): readonly T[] {
+    return this.#entries
+  }
+
+  add(entry: T): void {
+    this.#entries.push(entry)
+    if (this.#entries.length > this.#limit * 2) this.#entries = this.#entries.slice(-this.#limit)
+    for (const waiter of [...this.#waiters]) {
+      if (!waiter.matches(entry)) continue
+      this.#waiters.delete(waiter)
+      waiter.resolve(entry)
+    }
+  }
+
+  clear(): void {
+    this.#entries = []
+  }
+
+  /** Resolves with the first entry that matches, one already here included. */
+  waitFor(what: string, matches: (entry: T) => boolean, timeoutMs = defaultWaitMs): Promise<T> {
+    const here = this.#entries.find(matches)
+    if (here !== undefined) return Promise.resolve(here)
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiters.delete(waiter)
+        reject(new Error(this.#complaint(what, timeoutMs)))
+      }, timeoutMs)
+      const waiter: Waiter<T> = {
+        matches,
+        resolve: (entry) => {
+          clearTimeout(timer)
+          resolve(entry)
+        },
+      }
+      this.#waiters.add(waiter)
+    })
+  }
+
+  #complaint(what: string, timeoutMs: number): string {
+    const came = this.#entries.slice(-8).map((entry) => `  ${this.#describe(entry)}`)
+    const instead = came.length === 0 ? 'nothing came' : `what came:\n${came.join('\n')}`
+    return `waited ${timeoutMs} ms for ${what} in ${this.#name}; ${instead}`
+  }
+}

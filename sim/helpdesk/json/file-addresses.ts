@@ -1,0 +1,14 @@
+// Where files are found: addresses on FRONTEND_URL that need no token and answer with a redirect.
+
+import type { BlobRow } from '../state/rows.ts'
+
+export type FileAddresses = { readonly frontendUrl: string }
+
+export function blobUrl({ frontendUrl }: FileAddresses, blob: BlobRow): string {
+  return `${frontendUrl}/rails/active_storage/blobs/redirect/${blob.key}/${encodeURIComponent(blob.filename)}`
+}
+
+export function previewUrl({ frontendUrl }: FileAddresses, blob: BlobRow | null): string {
+  if (!blob) return ''
+  return `${frontendUrl}/rails/active_storage/representations/redirect/${blob.key}/${encodeURIComponent(blob.filename)}`
+}

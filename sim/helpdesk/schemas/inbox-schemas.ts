@@ -1,0 +1,119 @@
+// What may be asked about inboxes, and what is answered.
+
+import { Type } from 'typebox'
+import { Attributes, exact, Flag, Id, IsoTime, nullable, NullableString, Upload } from './basics.ts'
+
+const WorkingHours = exact({
+  day_of_week: Type.Integer(),
+  closed_all_day: Type.Boolean(),
+  open_hour: nullable(Type.Integer()),
+  open_minutes: nullable(Type.Integer()),
+  close_hour: nullable(Type.Integer()),
+  close_minutes: nullable(Type.Integer()),
+  open_all_day: Type.Boolean(),
+})
+
+/** hmac_token and secret are for administrators' eyes only. */
+export const InboxBody = exact({
+  id: Id,
+  avatar_url: Type.String(),
+  channel_id: Id,
+  name: Type.String(),
+  channel_type: Type.Literal('Channel::Api'),
+  greeting_enabled: Type.Boolean(),
+  greeting_message: NullableString,
+  working_hours_enabled: Type.Boolean(),
+  enable_email_collect: Type.Boolean(),
+  csat_survey_enabled: Type.Boolean(),
+  csat_config: Attributes,
+  enable_auto_assignment: Type.Boolean(),
+  auto_assignment_config: Attributes,
+  out_of_office_message: NullableString,
+  working_hours: Type.Array(WorkingHours),
+  timezone: Type.String(),
+  callback_webhook_url: Type.Null(),
+  allow_messages_after_resolved: Type.Boolean(),
+  lock_to_single_conversation: Type.Boolean(),
+  sender_name_type: Type.String(),
+  business_name: NullableString,
+  provider: Type.Null(),
+  hmac_mandatory: Type.Boolean(),
+  hmac_token: Type.Optional(Type.String()),
+  secret: Type.Optional(Type.String()),
+  webhook_url: NullableString,
+  inbox_identifier: Type.String(),
+  additional_attributes: Attributes,
+})
+export const InboxList = exact({ payload: Type.Array(InboxBody) })
+
+/** The bare row, as the answer to a new contact shows it. */
+export const InboxRecord = exact({
+  id: Id,
+  channel_id: Id,
+  account_id: Id,
+  name: Type.String(),
+  created_at: IsoTime,
+  updated_at: IsoTime,
+  channel_type: Type.Literal('Channel::Api'),
+  enable_auto_assignment: Type.Boolean(),
+  greeting_enabled: Type.Boolean(),
+  greeting_message: NullableString,
+  email_address: Type.Null(),
+  working_hours_enabled: Type.Boolean(),
+  out_of_office_message: NullableString,
+  timezone: Type.String(),
+  enable_email_collect: Type.Boolean(),
+  csat_survey_enabled: Type.Boolean(),
+  allow_messages_after_resolved: Type.Boolean(),
+  auto_assignment_config: Attributes,
+  lock_to_single_conversation: Type.Boolean(),
+  portal_id: Type.Null(),
+  sender_name_type: Type.String(),
+  business_name: NullableString,
+  csat_config: Attributes,
+})
+
+const inboxParams = {
+  avatar: Type.Optional(Upload),
+  greeting_enabled: Type.Optional(Flag),
+  greeting_message: Type.Optional(NullableString),
+  enable_email_collect: Type.Optional(Flag),
+  csat_survey_enabled: Type.Optional(Flag),
+  csat_config: Type.Optional(Attributes),
+  enable_auto_assignment: Type.Optional(Flag),
+  working_hours_enabled: Type.Optional(Flag),
+  out_of_office_message: Type.Optional(NullableString),
+  timezone: Type.Optional(Type.String()),
+  allow_messages_after_resolved: Type.Optional(Flag),
+  lock_to_single_conversation: Type.Optional(Flag),
+  portal_id: Type.Optional(nullable(Type.Integer())),
+  sender_name_type: Type.Optional(Type.String()),
+  business_name: Type.Optional(NullableString),
+}
+const channelParams = {
+  webhook_url: Type.Optional(NullableString),
+  hmac_mandatory: Type.Optional(Flag),
+  additional_attributes: Type.Optional(Attributes),
+}
+export const InboxCreate = exact({
+  name: Type.String(),
+  ...inboxParams,
+  channel: exact({ type: Type.Literal('api'), ...channelParams }),
+})
+export const InboxUpdate = exact({
+  name: Type.Optional(Type.String()),
+  ...inboxParams,
+  channel: Type.Optional(exact(channelParams)),
+})
+export const DeletionNotice = exact({ message: Type.String() })
+
+export const PublicInbox = exact({
+  identifier: Type.String(),
+  identity_validation_enabled: Type.Boolean(),
+  name: Type.String(),
+  timezone: Type.String(),
+  working_hours: Type.Array(WorkingHours),
+  working_hours_enabled: Type.Boolean(),
+  csat_survey_enabled: Type.Boolean(),
+  greeting_enabled: Type.Boolean(),
+})

@@ -1,0 +1,249 @@
+// The simulated Chatwoot: one object that holds the servers, the rows, the webhooks, the agents and the faults.
+
+import { assemble, sayRefusal } from './assemble.ts'
+import type { Parts } from './assemble.ts'
+import type { Fault } from './faults/fault-plan.ts'
+import { HelpdeskObserver } from './helpdesk-observer.ts'
+import type { ConversationRef } from './helpdesk-observer.ts'
+import { buildApp } from './http/build-app.ts'
+import type { RouteFacts } from './http/build-app.ts'
+import { FaultGate } from './http/fault-gate.ts'
+import type { HttpApp } from './http/http-app.ts'
+import { Listener } from './http/listener.ts'
+import type { Refusal, Visit } from './http/office.ts'
+import { answerAsStorage } from './http/storage-server.ts'
+import { HelpdeskWorld, toInbox } from './helpdesk-world.ts'
+import type { Inbox } from './helpdesk-world.ts'
+import { provision } from './provision.ts'
+import type { Installation } from './provision.ts'
+import type { Settings, SimHelpdeskOptions } from './settings.ts'
+import { ShiftableClock } from './shiftable-clock.ts'
+import type { HelpdeskClock } from './shiftable-clock.ts'
+import type { SeenConversation, SeenMessage } from './snapshots.ts'
+import { HelpdeskState } from './state/helpdesk-state.ts'
+import type { Delivery } from './webhooks/webhook-dispatcher.ts'
+
+/** What a bridge must be told to work with this helpdesk. */
+export type HelpdeskFacts = {
+  url: string
+  api_token: string
+  account_id: number
+  inbox_id: number
+  webhook_secret: string
+}
+
+// Real time in which a webhook on loopback is answered, unless nobody means to answer it.
+const settleMs = 250
+
+export class SimHelpdesk {
+  /** What is in the database, and waits for it. */
+  readonly see: HelpdeskObserver
+  /** Who and what there is: accounts, inboxes, agents, bots. */
+  readonly world: HelpdeskWorld
+  readonly #parts: Parts
+  readonly #gate: FaultGate
+  readonly #web: Listener
+  readonly #storage: Listener
+  #app: HttpApp | undefined
+  #routes: RouteFacts[] = []
+  #installation: Installation
+  readonly #settings: Settings
+  #wakeUp: () => void = () => undefined
+  #isOver = false
+
+  private constructor(options: SimHelpdeskOptions) {
+    const frontendUrl = () => options.frontendUrl || this.#web.url
+    const storageUrl = () => this.#storage.url
+    this.#parts = assemble(options, {
+      get frontendUrl() {
+        return frontendUrl()
+      },
+      get storageUrl() {
+        return storageUrl()
+      },
+    })
+    const { office, watch } = this.#parts
+    this.#settings = office.desk.settings
+    this.see = new HelpdeskObserver(office.desk, watch)
+    this.world = new HelpdeskWorld(office)
+    this.#gate = new FaultGate(office)
+    this.#web = new Listener((request, response) => {
+      this.#app?.routing(request, response)
+    })
+    this.#storage = new Listener(answerAsStorage(office))
+    this.#installation = provision(office.desk)
+  }
+
+  static async start(options: SimHelpdeskOptions = {}): Promise<SimHelpdesk> {
+    const helpdesk = new SimHelpdesk(options)
+    const { app, routes } = await buildApp(helpdesk.#parts.office, helpdesk.#gate)
+    helpdesk.#app = app
+    helpdesk.#routes = routes
+    await helpdesk.#web.open(options.port ?? 0)
+    await helpdesk.#storage.open(0)
+    return helpdesk
+  }
+
+  get url(): string {
+    return this.#web.url
+  }
+
+  get storageUrl(): string {
+    return this.#storage.url
+  }
+
+  get clock(): HelpdeskClock {
+    return this.#parts.office.desk.clock
+  }
+
+  get facts(): HelpdeskFacts {
+    const { account, bridge, inbox } = this.#installation
+    return {
+      url: this.url,
+      api_token: bridge.token,
+      account_id: account.id,
+      inbox_id: inbox.id,
+      webhook_secret: inbox.channel.secret,
+    }
+  }
+
+  get inbox(): Inbox {
+    return toInbox(this.#installation.inbox)
+  }
+
+  get routes(): readonly RouteFacts[] {
+    return this.#routes
+  }
+
+  messages(conversation?: ConversationRef): SeenMessage[] {
+    return this.see.messages(conversation)
+  }
+
+  waitForMessage(
+    conversation: ConversationRef | undefined,
+    matches: (message: SeenMessage) => boolean,
+    timeoutMs?: number,
+  ): Promise<SeenMessage> {
+    return this.see.waitForMessage(conversation, matches, timeoutMs)
+  }
+
+  waitForConversation(matches: (one: SeenConversation) => boolean, timeoutMs?: number): Promise<SeenConversation> {
+    return this.see.waitForConversation(matches, timeoutMs)
+  }
+
+  get deliveries(): readonly Delivery[] {
+    return this.#parts.office.webhooks.deliveries.entries
+  }
+
+  waitForDelivery(what: string, matches: (one: Delivery) => boolean, timeoutMs?: number): Promise<Delivery> {
+    return this.#parts.office.webhooks.deliveries.waitFor(what, matches, timeoutMs)
+  }
+
+  /** Requests that were answered, newest last. */
+  get requests(): readonly Visit[] {
+    return this.#parts.office.visits.entries
+  }
+
+  /** Resolves when every event has been delivered and every background job is done. */
+  settled(): Promise<void> {
+    return this.#parts.jobs.idle()
+  }
+
+  get refusals(): readonly Refusal[] {
+    return this.#parts.office.refusals.entries
+  }
+
+  assertNothingRefused(): void {
+    if (this.refusals.length === 0) return
+    throw new Error(`the simulated helpdesk refused:\n${this.refusals.map(sayRefusal).join('\n')}`)
+  }
+
+  /** Lies in wait from now on; the number takes it back. */
+  async fault(fault: Fault): Promise<number> {
+    const id = this.#parts.office.faults.add(fault)
+    await this.#followFaults()
+    return id
+  }
+
+  async clearFaults(id?: number): Promise<void> {
+    this.#parts.office.faults.clear(id)
+    await this.#followFaults()
+  }
+
+  get faults(): { id: number; fault: Fault; left: number }[] {
+    return this.#parts.office.faults.list()
+  }
+
+  /** Resolves when a fault holds up so many requests: from then on time may pass. */
+  async waitForHeldRequests(count = 1, timeoutMs?: number): Promise<void> {
+    const held = () => (this.#gate.held >= count ? count : undefined)
+    const instead = () => `${this.#gate.held} are held`
+    await this.#parts.watch.until(`${count} requests to be held up by a fault`, held, instead, timeoutMs)
+  }
+
+  /** All connections break, what was not committed never will be, and jobs under way run again. Resolves when it is back. */
+  async restart(downMs = 0): Promise<void> {
+    const { office, jobs } = this.#parts
+    jobs.pause()
+    this.#gate.dropWaiting()
+    office.webhooks.abort()
+    await this.#web.close()
+    if (this.#isOver) return
+    await new Promise<void>((resolve) => {
+      const cancel = this.clock.after(downMs, resolve)
+      this.#wakeUp = () => {
+        cancel()
+        resolve()
+      }
+    })
+    jobs.resume()
+    await this.#followFaults()
+  }
+
+  /** Pushes time forward; only for the simulator's own clock. */
+  async advance(ms: number): Promise<void> {
+    if (!(this.clock instanceof ShiftableClock)) throw new Error('this helpdesk was given a clock: advance that one')
+    // Else an answer that is already on its way would look like one that took five seconds.
+    await this.clock.advance(ms, () => this.#parts.jobs.quiet(settleMs))
+  }
+
+  /** Changes settings from now on, until the next reset. The number of job threads stays. */
+  configure(changes: Partial<Settings>): void {
+    const { desk } = this.#parts.office
+    desk.settings = { ...desk.settings, ...changes }
+  }
+
+  /** An empty installation again: same address, same tokens, no webhook address, no faults. */
+  async reset(): Promise<void> {
+    const { office, jobs } = this.#parts
+    this.#gate.dropWaiting()
+    jobs.clear()
+    office.desk.state = new HelpdeskState()
+    office.desk.settings = this.#settings
+    office.webhooks.reset()
+    office.faults.clear()
+    office.refusals.clear()
+    office.visits.clear()
+    office.agentTokens.clear()
+    this.#installation = provision(office.desk)
+    await this.#followFaults()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { office, jobs } = this.#parts
+    this.#isOver = true
+    this.#wakeUp()
+    this.#gate.dropWaiting()
+    const closing = jobs.close()
+    office.webhooks.abort()
+    await closing
+    await this.#web.close()
+    await this.#storage.close()
+    await this.#app?.close()
+  }
+
+  async #followFaults(): Promise<void> {
+    if (this.#isOver || this.#parts.office.faults.refusesConnections) await this.#web.close()
+    else await this.#web.open()
+  }
+}

@@ -1,0 +1,161 @@
+// The rows of the simulated database, named after the real tables; references instead of foreign keys.
+
+export type Attributes = Record<string, unknown>
+export type Role = 'administrator' | 'agent'
+export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed'
+export type Priority = 'low' | 'medium' | 'high' | 'urgent'
+export type MessageType = 'incoming' | 'outgoing' | 'activity' | 'template'
+export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
+export type FileType = 'image' | 'audio' | 'video' | 'file'
+
+export const conversationStatuses: readonly ConversationStatus[] = ['open', 'resolved', 'pending', 'snoozed']
+/** The position is the number in the database and in REST answers. */
+export const messageTypes: readonly MessageType[] = ['incoming', 'outgoing', 'activity', 'template']
+export const messageStatuses: readonly MessageStatus[] = ['sent', 'delivered', 'read', 'failed']
+
+export type AccountRow = { id: number; name: string; suspended: boolean; lastDisplayId: number; createdAt: number }
+
+export type UserRow = { id: number; name: string; email: string; token: string; memberships: Map<number, Role> }
+
+export type AgentBotRow = { id: number; account: AccountRow; name: string; token: string }
+
+export type ChannelApi = {
+  id: number
+  webhookUrl: string | null
+  identifier: string
+  hmacToken: string
+  hmacMandatory: boolean
+  secret: string
+  additionalAttributes: Attributes
+}
+
+export type InboxRow = {
+  id: number
+  account: AccountRow
+  channel: ChannelApi
+  name: string
+  avatar: BlobRow | null
+  greetingEnabled: boolean
+  greetingMessage: string | null
+  workingHoursEnabled: boolean
+  outOfOfficeMessage: string | null
+  timezone: string
+  csatSurveyEnabled: boolean
+  enableAutoAssignment: boolean
+  enableEmailCollect: boolean
+  allowMessagesAfterResolved: boolean
+  lockToSingleConversation: boolean
+  senderNameType: string
+  businessName: string | null
+  csatConfig: Attributes
+  memberIds: Set<number>
+  createdAt: number
+  updatedAt: number
+}
+
+export type ContactRow = {
+  id: number
+  account: AccountRow
+  name: string
+  email: string | null
+  phoneNumber: string | null
+  identifier: string | null
+  blocked: boolean
+  additionalAttributes: Attributes
+  customAttributes: Attributes
+  labels: string[]
+  avatar: BlobRow | null
+  lastActivityAt: number | null
+  createdAt: number
+  updatedAt: number
+  /** Counts the writes: a list without an order moves a row each time it is written. */
+  version: number
+  contactInboxes: ContactInboxRow[]
+}
+
+export type ContactInboxRow = {
+  id: number
+  contact: ContactRow
+  inbox: InboxRow
+  sourceId: string
+  hmacVerified: boolean
+  pubsubToken: string
+  createdAt: number
+  updatedAt: number
+  conversations: ConversationRow[]
+}
+
+export type ConversationRow = {
+  id: number
+  displayId: number
+  account: AccountRow
+  inbox: InboxRow
+  contact: ContactRow
+  contactInbox: ContactInboxRow
+  status: ConversationStatus
+  assignee: UserRow | null
+  uuid: string
+  additionalAttributes: Attributes
+  customAttributes: Attributes
+  labels: string[]
+  priority: Priority | null
+  snoozedUntil: number | null
+  agentLastSeenAt: number | null
+  assigneeLastSeenAt: number | null
+  contactLastSeenAt: number | null
+  lastActivityAt: number
+  firstReplyCreatedAt: number | null
+  waitingSince: number | null
+  createdAt: number
+  updatedAt: number
+  messages: MessageRow[]
+}
+
+export type Sender =
+  { type: 'Contact'; contact: ContactRow } | { type: 'User'; user: UserRow } | { type: 'AgentBot'; bot: AgentBotRow }
+
+export type MessageRow = {
+  id: number
+  conversation: ConversationRow
+  content: string | null
+  contentType: string
+  contentAttributes: Attributes
+  messageType: MessageType
+  private: boolean
+  status: MessageStatus
+  sourceId: string | null
+  sender: Sender | null
+  /** Backdating moves createdAt, never insertedAt. */
+  createdAt: number
+  insertedAt: number
+  updatedAt: number
+  attachments: AttachmentRow[]
+}
+
+export type AttachmentRow = {
+  id: number
+  messageId: number
+  accountId: number
+  fileType: FileType
+  extension: string | null
+  blob: BlobRow
+  transcribedText: string
+  createdAt: number
+}
+
+export type BlobRow = {
+  key: string
+  filename: string
+  contentType: string
+  bytes: Uint8Array
+  /** Before this moment the storage does not have the file yet. */
+  storedAt: number
+}
+
+export type AccountWebhookRow = {
+  id: number
+  account: AccountRow
+  url: string
+  secret: string
+  subscriptions: string[]
+}

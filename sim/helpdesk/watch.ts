@@ -1,0 +1,39 @@
+// Waits until something is true of the state: asked again after every change, with a name and a time limit.
+
+import { defaultWaitMs } from './journal.ts'
+
+export class Watch {
+  readonly #askers = new Set<() => void>()
+  #isScheduled = false
+
+  /** Changes come in heaps: they are looked at once the heap is there. */
+  changed(): void {
+    if (this.#isScheduled || this.#askers.size === 0) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      for (const ask of [...this.#askers]) ask()
+    })
+  }
+
+  until<T>(what: string, probe: () => T | undefined, instead: () => string, timeoutMs = defaultWaitMs): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const ask = () => {
+        const found = probe()
+        if (found === undefined) return
+        finish()
+        resolve(found)
+      }
+      const timer = setTimeout(() => {
+        finish()
+        reject(new Error(`waited ${timeoutMs} ms for ${what}; ${instead()}`))
+      }, timeoutMs)
+      const finish = () => {
+        clearTimeout(timer)
+        this.#askers.delete(ask)
+      }
+      this.#askers.add(ask)
+      ask()
+    })
+  }
+}
