@@ -1,9 +1,9 @@
 // The one table of settings: the parser, .env.example and docs/configuration.md all come from it.
 
-import { databaseUrl, encryptionKeys, hexKey, separator, signingSecret, template } from './lib/setting-formats.ts'
 import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from './lib/setting-kinds.ts'
 import { oneOf, secretText, size, text, url } from './lib/setting-kinds.ts'
 import type { Kind } from './lib/setting-kinds.ts'
+import { databaseUrl, encryptionKeys, hexKey, separator, signingSecret, template } from './setting-formats.ts'
 
 export type Setting<T> = {
   name: string

@@ -131,7 +131,7 @@ for (const engine of engines) {
 
     test('keys rotate: the new one seals, the old one still opens, without it the boot is refused', async () => {
       await using place = await newLocation(engine)
-      const withKeys = async (keys: Buffer[], work: (database: Database) => Promise<void>) => {
+      const withKeys = async (keys: Buffer[], work: (database: Database) => Promise<unknown>) => {
         await using database = await openDatabase({ location: place.location, encryptionKeys: keys, log: silentLog })
         await refuseUnreadableSecrets(database, keys)
         await work(database)

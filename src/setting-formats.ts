@@ -1,10 +1,9 @@
 // Setting kinds with a format of their own: keys, templates, separators, the database URL.
 
 import { resolve } from 'node:path'
-import { hideCredentials, secretText } from './setting-kinds.ts'
-import type { Kind } from './setting-kinds.ts'
-
-export type DatabaseLocation = { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string }
+import { hideCredentials, secretText } from './lib/setting-kinds.ts'
+import type { Kind } from './lib/setting-kinds.ts'
+import type { DatabaseLocation } from './storage/location.ts'
 
 export const databaseUrl: Kind<DatabaseLocation> = {
   takes: 'file:<path of a database file> or postgres://…',
