@@ -17,17 +17,20 @@ export const ErrorBody = Type.Object(
 
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds' })
 
-export const InstanceParams = Type.Object({
-  name: Type.String({
-    pattern: instanceNamePattern,
-    description:
-      'an instance name: a letter or digit, then up to 63 letters, digits, dots, dashes or underscores; not "bulk"',
-  }),
+export const InstanceName = Type.String({
+  pattern: instanceNamePattern,
+  description:
+    'an instance name: a letter or digit, then up to 63 letters, digits, dots, dashes or underscores; not "bulk"',
 })
 
-export const OwnerTagParams = Type.Object({
-  owner_tag: Type.String({ pattern: ownerTagPattern, description: 'an owner tag: 1 to 128 printable characters' }),
+export const OwnerTag = Type.String({
+  pattern: ownerTagPattern,
+  description: 'an owner tag: 1 to 128 printable characters',
 })
+
+export const InstanceParams = Type.Object({ name: InstanceName })
+
+export const OwnerTagParams = Type.Object({ owner_tag: OwnerTag })
 
 export function toTimestamp(at: number): string {
   return new Date(at).toISOString()

@@ -57,7 +57,7 @@ function serverUrl(): string {
   return url
 }
 
-async function onServer(statement: string): Promise<void> {
+export async function onServer(statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl() })
   await client.connect()
   try {
