@@ -23,8 +23,9 @@ export function monthRange(given: Given, now: number): Range {
 }
 
 // Nothing was counted before 1970, and Date takes years of two digits for the 20th century.
-function refuseUnknown(given: Given, normalise: (text: string) => string): void {
-  for (const [name, text] of Object.entries(given)) {
+function refuseUnknown({ from, to }: Given, normalise: (text: string) => string): void {
+  for (const [name, text] of Object.entries({ from, to })) {
+    if (text === undefined) continue
     if (text < '1970' || normalise(text) !== text) {
       throw new BridgeError('SERVICE_BAD_REQUEST', `${name}=${text} is not in the calendar from 1970 on`)
     }

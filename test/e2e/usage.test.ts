@@ -150,7 +150,7 @@ describe('usage ranges', () => {
     assert.deepEqual([daily.from, daily.to], ['2025-12-12', '2026-01-10'])
     const monthly = (await service.get('/api/usage/summary?to=2026-01')).body as { from: string; to: string }
     assert.deepEqual([monthly.from, monthly.to], ['2025-11', '2026-01'])
-    assert.equal((await service.get('/api/usage?to=1970-01-01')).status, 200)
+    assert.equal((await service.get('/api/usage?to=1970-01-01&unknown=1')).status, 200)
     assert.equal((await service.get('/api/usage/summary?to=1970-01')).status, 200)
     assert.equal((await service.get('/api/usage?from=1970-01-01&to=9999-12-31')).status, 200)
   })
