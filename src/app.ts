@@ -130,7 +130,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const server = await createServer({
     ...config.http,
     log,
-    isActive: () => active,
+    isActive: () => active && ownership.serves,
     routes: {
       version: build.version,
       build,

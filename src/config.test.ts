@@ -67,6 +67,20 @@ describe('a value is understood', () => {
       (config) => config.storage.database,
       { engine: 'postgres', url: 'postgres://u:p@h/d' },
     ],
+    [
+      'DATABASE_URL',
+      'file:C:\\data\\x.db',
+      (config) => config.storage.database,
+      { engine: 'sqlite', path: resolve('C:\\data\\x.db') },
+    ],
+    ['PUBLIC_STATS_ALLOW_ORIGIN', '*', (config) => config.http.publicStatsOrigins, []],
+    [
+      'PUBLIC_STATS_ALLOW_ORIGIN',
+      'https://a, http://b:81',
+      (config) => config.http.publicStatsOrigins,
+      ['https://a', 'http://b:81'],
+    ],
+    ['SERVICE_API_TOKEN', ' to ken~ ', (config) => config.http.apiToken, 'to ken~'],
     ['SERVICE_LIFECYCLE_SECRET', 'plain', (config) => config.lifecycle.secret, Buffer.from('plain')],
     ['SERVICE_LIFECYCLE_SECRET', 'whsec_AQID', (config) => config.lifecycle.secret, Buffer.of(1, 2, 3)],
   ]
@@ -92,7 +106,7 @@ describe('a value is understood', () => {
 })
 
 describe('a wrong value is refused naming variable, value and what it takes', () => {
-  const cases: [string, string][] = [
+  const cases: [name: string, value: string, shown?: string][] = [
     ['PORT', '65536'],
     ['PORT', 'http'],
     ['PORT', '-1'],
@@ -111,22 +125,30 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     ['SERVICE_HEADER_TEMPLATE', '$phone $nmae'],
     ['SERVICE_EGRESS_ALLOW', '10.0.0.0/33'],
     ['SERVICE_EGRESS_ALLOW', 'a,,b'],
-    ['SERVICE_NETWORK_URL', 'https://x'],
+    ['SERVICE_NETWORK_URL', 'https://x/'],
     ['SERVICE_NETWORK_ROOT_KEY', 'abc'],
     ['SERVICE_NETWORK_VERSION', '2,3000'],
     ['SERVICE_NETWORK_PROXY', 'socks4://x'],
-    ['DOWNSTREAM_BASE_URL', 'desk.example'],
+    ['SERVICE_API_TOKEN', 'tökén', '[set]'],
+    ['SERVICE_API_TOKEN', 'a\u0000b', '[set]'],
+    ['PUBLIC_STATS_ALLOW_ORIGIN', 'https://a/'],
+    ['PUBLIC_STATS_ALLOW_ORIGIN', 'https://a/b'],
+    ['PUBLIC_STATS_ALLOW_ORIGIN', 'https://a:443'],
+    ['PUBLIC_STATS_ALLOW_ORIGIN', 'desk.example'],
+    ['PUBLIC_STATS_ALLOW_ORIGIN', 'https://a,'],
+    ['PUBLIC_STATS_ALLOW_ORIGIN', '*, https://a'],
+    ['DOWNSTREAM_BASE_URL', 'desk.example', '[not shown]'],
     ['DOWNSTREAM_ACCOUNT_ID', '0'],
     ['DATABASE_URL', 'mysql://x'],
     ['DATABASE_URL', 'file:'],
     ['DATABASE_URL', 'file::memory:'],
-    ['DATABASE_URL', 'service.db'],
+    ['DATABASE_URL', 'service.db', '[not shown]'],
   ]
-  for (const [name, value] of cases) {
+  for (const [name, value, shown = value] of cases) {
     test(`${name}=${value}`, () => {
       assert.throws(
         () => loadConfig({ [name]: value }),
-        (error: Error) => error.message.includes(`${name}=${value}: takes `),
+        (error: Error) => error.message.includes(`${name}=${shown}: takes `),
       )
     })
   }
@@ -138,6 +160,28 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
         () => loadConfig({ [name]: value }),
         (error: Error) => error.message.includes(`${name}=[set]: takes`) && !error.message.includes('canary'),
       )
+    }
+  })
+
+  test('of a URL nothing is shown that could be a password', () => {
+    for (const value of [
+      'postgres://u:can/ary@host/db',
+      'postgres://u:12/canary@host/db',
+      'postgres:u:canary@h/d',
+      'canary',
+      'host=h password=canary',
+      'mysql://u:canary@h/d',
+      'file:x?password=canary',
+    ]) {
+      for (const name of ['DATABASE_URL', 'DOWNSTREAM_DB_URL', 'SERVICE_NETWORK_PROXY', 'SERVICE_NETWORK_URL']) {
+        const shown = describeConfig({ [name]: value })[name] ?? ''
+        assert.doesNotMatch(shown, /canary|ary@/, value)
+        try {
+          loadConfig({ [name]: value })
+        } catch (error) {
+          assert.doesNotMatch((error as Error).message, /canary|ary@/, value)
+        }
+      }
     }
   })
 
@@ -163,7 +207,15 @@ test('the summary shows what was changed, without secrets and passwords', () => 
   assert.ok(!JSON.stringify(shown).includes('canary'), JSON.stringify(shown))
   assert.equal(shown['PORT'], '1')
   assert.equal(shown['SERVICE_API_TOKEN'], '[set]')
-  assert.equal(shown['DATABASE_URL'], 'postgres://[hidden]@host/db')
+  assert.equal(shown['DATABASE_URL'], 'postgres://host/db')
+  for (const url of [
+    'postgres://u:p@canary@host/db',
+    'postgres://host/db?password=canary',
+    'postgres://u:%63anary@host/db',
+  ]) {
+    assert.deepEqual(describeConfig({ DATABASE_URL: url }), { DATABASE_URL: 'postgres://host/db' })
+  }
+  assert.deepEqual(describeConfig({ DATABASE_URL: 'file:./other.db' }), { DATABASE_URL: 'file:./other.db' })
   assert.ok(!('LOG_LEVEL' in shown))
 })
 

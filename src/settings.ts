@@ -1,9 +1,9 @@
 // The one table of settings: the parser, .env.example and docs/configuration.md all come from it.
 
-import { databaseUrl, encryptionKeys, hexKey, separator, signingSecret, template } from './lib/setting-formats.ts'
 import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from './lib/setting-kinds.ts'
-import { oneOf, secretText, size, text, url } from './lib/setting-kinds.ts'
+import { oneOf, secretHeaderText, secretText, size, text, url } from './lib/setting-kinds.ts'
 import type { Kind } from './lib/setting-kinds.ts'
+import { databaseUrl, encryptionKeys, hexKey, origins, separator, signingSecret, template } from './setting-formats.ts'
 
 export type Setting<T> = {
   name: string
@@ -23,13 +23,13 @@ export const settings = {
   http: {
     port: setting('PORT', integer(0, 65535), '3100', 'TCP port of the HTTP listener; 0 picks a free one'),
     host: setting('HOST', text, '', 'Address to listen on; empty: 127.0.0.1 while SERVICE_API_TOKEN is empty, else 0.0.0.0'),
-    apiToken: setting('SERVICE_API_TOKEN', secretText, '', 'Bearer token of the API; empty: every route is open (development)'),
+    apiToken: setting('SERVICE_API_TOKEN', secretHeaderText, '', 'Bearer token of the API; empty: every route is open (development)'),
     publicUrl: setting('SERVICE_PUBLIC_URL', httpUrl, '', 'Base URL under which the helpdesk reaches this service'),
     bodyLimit: setting('SERVICE_BODY_LIMIT', size('1kb', '64mb'), '1mb', 'Largest request body; the webhook takes at least 5mb. Above it 413'),
     rateLimit: setting('SERVICE_API_RATE_LIMIT', integer(0, 1_000_000), '0', 'Requests per minute and client address, then 429; 0: no limit. Never applied to webhook, health and metrics'),
-    trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Take the client address from X-Forwarded-For'),
+    trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Take the client address from the last entry of X-Forwarded-For, which the proxy in front of us wrote'),
     publicStats: setting('PUBLIC_STATS_ENABLED', bool, 'false', 'Serve GET /api/public/stats without a token'),
-    publicStatsOrigins: setting('PUBLIC_STATS_ALLOW_ORIGIN', list('origins that may read the public stats from a browser'), '', 'Browser origins allowed to read the public stats; empty: any'),
+    publicStatsOrigins: setting('PUBLIC_STATS_ALLOW_ORIGIN', origins, '', 'Browser origins allowed to read the public stats; empty: any'),
   },
   log: {
     level: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least important level that is logged'),
@@ -91,7 +91,7 @@ export const settings = {
     secret: setting('SERVICE_LIFECYCLE_SECRET', signingSecret, '', 'Signs lifecycle webhooks; empty: unsigned'),
     unreachableGrace: setting('SERVICE_UNREACHABLE_GRACE', duration('0', '1h'), '60s', 'How long an instance must be down before "unreachable"'),
     reconnectedGrace: setting('SERVICE_RECONNECTED_GRACE', duration('0', '1h'), '5s', 'How long an instance must be back before "reconnected"'),
-    shutdownGrace: setting('SERVICE_SHUTDOWN_GRACE', duration('0', '5m'), '12s', 'How long HTTP goes on answering after a stop signal'),
+    shutdownGrace: setting('SERVICE_SHUTDOWN_GRACE', duration('0', '5m'), '12s', 'How long open connections to the network are kept after a stop signal; without one there is no wait'),
     helpdeskNotices: setting('SERVICE_HELPDESK_NOTICES', bool, 'false', 'Post connection notices and QR images to an operations contact'),
   },
   network: {

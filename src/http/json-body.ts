@@ -16,13 +16,26 @@ export function addBodyParser(app: FastifyInstance): void {
     }
     try {
       refuseOtherMedia(request)
-      const text = body.toString('utf8')
+      const text = decodeUtf8(body)
       refuseDeepNesting(text)
       void parse(request, text, done)
     } catch (error) {
       done(error as Error)
     }
   })
+}
+
+/** Routes without a body ignore what a request claims to carry, even when the claim cannot be read. */
+export function forgetContentType(request: FastifyRequest): void {
+  if (!takesBody(request)) delete request.headers['content-type']
+}
+
+function decodeUtf8(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch (cause) {
+    throw new BridgeError('SERVICE_BAD_REQUEST', 'the body is not valid UTF-8', { cause })
+  }
 }
 
 function takesBody(request: FastifyRequest): boolean {

@@ -1,12 +1,16 @@
 // Answers 405 where a path exists but not with this method.
 
-import type { FastifyInstance, HTTPMethods } from 'fastify'
+import { METHODS } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 import { BridgeError } from '../core/errors.ts'
 
-const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+// Node itself answers CONNECT; the others are refused without looking at a body.
+const unusual = METHODS.filter((method) => method !== 'CONNECT' && !usual.includes(method))
 
 /** Must be called before the first route: it watches what is declared. Returns what to call after the last. */
 export function watchMethods(app: FastifyInstance): () => void {
+  for (const method of unusual) app.addHttpMethod(method, { overrideExisting: true })
   const declared = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
     const known = declared.get(url) ?? new Set()
@@ -19,7 +23,7 @@ export function watchMethods(app: FastifyInstance): () => void {
 }
 
 function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<string>): void {
-  const others = methods.filter((method) => !known.has(method))
+  const others = [...usual, ...unusual].filter((method) => !known.has(method))
   const allow = [...known].sort().join(', ')
   if (others.length === 0) return
   app.route({

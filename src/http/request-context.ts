@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 const printable = /^[\x20-\x7e]{1,128}$/
 
@@ -12,9 +12,7 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
 
 export function addRequestContext(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const migrationId = traceHeader(request.headers, 'x-migration-id')
-    void reply.header('x-request-id', request.id)
-    if (migrationId !== undefined) void reply.header('x-migration-id', migrationId)
+    echoTraceIds(request, reply)
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -31,6 +29,12 @@ export function addRequestContext(app: FastifyInstance): void {
     request.log[level](line, 'request answered')
     done()
   })
+}
+
+export function echoTraceIds(request: FastifyRequest, reply: FastifyReply): void {
+  const migrationId = traceHeader(request.headers, 'x-migration-id')
+  void reply.header('x-request-id', request.id)
+  if (migrationId !== undefined) void reply.header('x-migration-id', migrationId)
 }
 
 function instanceOf(params: unknown): string | undefined {

@@ -20,13 +20,16 @@ export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 86
 export const instanceNameRule =
   'an instance name: a letter or digit, then up to 63 letters, digits, dots, dashes or underscores; not "bulk"'
 
-export const InstanceParams = Type.Object({
-  name: Type.String({ pattern: instanceNamePattern, description: instanceNameRule }),
+export const InstanceName = Type.String({ pattern: instanceNamePattern, description: instanceNameRule })
+
+export const OwnerTag = Type.String({
+  pattern: ownerTagPattern,
+  description: 'an owner tag: 1 to 128 printable characters',
 })
 
-export const OwnerTagParams = Type.Object({
-  owner_tag: Type.String({ pattern: ownerTagPattern, description: 'an owner tag: 1 to 128 printable characters' }),
-})
+export const InstanceParams = Type.Object({ name: InstanceName })
+
+export const OwnerTagParams = Type.Object({ owner_tag: OwnerTag })
 
 export function toTimestamp(at: number): string {
   return new Date(at).toISOString()

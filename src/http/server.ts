@@ -7,14 +7,14 @@ import serveStatic from '@fastify/static'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import underPressure from '@fastify/under-pressure'
 import { fastify, LogController } from 'fastify'
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyError, FastifyRequest } from 'fastify'
 import { BridgeError } from '../core/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { createTokenCheck } from './auth.ts'
 import { answerClientError } from './client-error.ts'
-import { replyWithError } from './error-reply.ts'
+import { replyWithError, replyWithRouterError, unknownRoute } from './error-reply.ts'
 import type { HttpApp } from './http-app.ts'
-import { addBodyParser } from './json-body.ts'
+import { addBodyParser, forgetContentType } from './json-body.ts'
 import { watchMethods } from './method-not-allowed.ts'
 import { addOpenApi } from './openapi.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
@@ -68,13 +68,14 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: options.bodyLimit,
-    trustProxy: options.trustProxy,
+    // One hop: the entry the proxy in front of us wrote. Those before it are whatever the client claims.
+    trustProxy: options.trustProxy && ((_address: string, hop: number) => hop === 0),
     genReqId: requestIdOf,
     routerOptions: { maxParamLength: 512 },
     requestTimeout: 10_000,
     http: { headersTimeout: 8000, connectionsCheckingInterval: 1000 },
     clientErrorHandler: answerClientError,
-    frameworkErrors: replyWithError,
+    frameworkErrors: replyWithRouterError,
     return503OnClosing: false,
     // No coercion: a wrong type is an error, not something to guess about. Verbose for readable messages.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
@@ -96,7 +97,7 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   await addStaticFiles(app)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {
-    throw new BridgeError('SERVICE_ROUTE_NOT_FOUND', 'there is no such route; /static/reference.html lists them')
+    throw unknownRoute()
   })
   return app
 }
@@ -106,6 +107,11 @@ async function addStaticFiles(app: HttpApp): Promise<void> {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, public: true }
       route.schema = { hide: true }
+    })
+    // Whatever the file server refuses, a path outside of the folder or no path at all, is no file of ours.
+    scope.setErrorHandler((error: FastifyError, request, reply) => {
+      const isRefusal = !(error instanceof BridgeError) && (error.statusCode ?? 500) < 500
+      replyWithError(isRefusal ? unknownRoute() : error, request, reply)
     })
     await scope.register(serveStatic, { root: staticFiles, prefix: '/static/', index: false, decorateReply: false })
   })
@@ -128,6 +134,11 @@ async function addProtection(app: HttpApp, options: ServerOptions): Promise<void
       errorResponseBuilder: () =>
         new BridgeError('SERVICE_RATE_LIMITED', `more than ${options.rateLimit} requests a minute from this address`),
     })
+    // Routes are limited by the plugin; what is no route must be too, or tokens could be guessed there.
+    const limit = app.rateLimit()
+    app.addHook('onRequest', async (request, reply) => {
+      if (request.is404) await limit.call(app, request, reply)
+    })
   }
   const checkToken = createTokenCheck(options.apiToken)
   // After the onRequest hooks, so that guessing tokens counts against the rate limit.
@@ -136,6 +147,7 @@ async function addProtection(app: HttpApp, options: ServerOptions): Promise<void
     if (!options.isActive() && !isServedInStandby(request)) {
       throw new BridgeError('SERVICE_STANDBY', 'another process owns the accounts; this one stands by')
     }
+    forgetContentType(request)
     done(null, payload)
   })
 }

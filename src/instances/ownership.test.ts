@@ -31,6 +31,7 @@ class LeaseRow {
   }
 
   holder(): Promise<LeaseHolder | undefined> {
+    if (this.away) return Promise.reject(new Error('database away'))
     return Promise.resolve({ owner: this.owner, expiresInMs: 1000 })
   }
 }
@@ -107,6 +108,62 @@ test('a lease that another process took is lost for good', async () => {
   assert.match(lost[0]?.message ?? '', /second owns the accounts/)
   await ownership[Symbol.asyncDispose]()
   assert.equal(leases.taken, true, 'the new owner keeps what it took')
+})
+
+test('a database that is away is told as such when it does not come back, not as another owner', async () => {
+  const { clock, leases, recorded, ownership } = setUp()
+  leases.away = true
+  const givenUp = assert.rejects(
+    ownership.acquire(),
+    (error: Error) => /database .* lease/.test(error.message) && (error.cause as Error).message === 'database away',
+  )
+  await clock.advance(61_000)
+  await givenUp
+  assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 0)
+})
+
+test('an owner that is seen only after the database was away is named', async () => {
+  const leases = new LeaseRow()
+  await leases.acquire('host-a pid 7')
+  leases.away = true
+  const { clock, recorded, ownership } = setUp(leases)
+  const givenUp = assert.rejects(ownership.acquire(), /host-a pid 7 owns the accounts/)
+  await clock.advance(5000)
+  leases.away = false
+  await clock.advance(56_000)
+  await givenUp
+  assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 1)
+})
+
+test('a lease that is granted while we stop is given back at once', async () => {
+  const { leases, ownership } = setUp()
+  const granted = Promise.withResolvers<undefined>()
+  const take = leases.acquire.bind(leases)
+  leases.acquire = async (owner) => {
+    await granted.promise
+    return take(owner)
+  }
+  const stopped = assert.rejects(ownership.acquire(), /stopped while waiting/)
+  const disposed = ownership[Symbol.asyncDispose]()
+  granted.resolve(undefined)
+  await Promise.all([stopped, disposed])
+  assert.deepEqual([leases.epoch, leases.taken], [1, false])
+})
+
+test('requests are served while the lease is held or uncertain, not before and not after', async () => {
+  const { clock, leases, ownership } = setUp()
+  assert.equal(ownership.serves, false)
+  await ownership.acquire()
+  assert.equal(ownership.serves, true)
+  leases.away = true
+  await clock.advance(6000)
+  assert.deepEqual([ownership.state, ownership.serves], ['uncertain', true])
+  leases.away = false
+  leases.epoch++
+  await clock.advance(1000)
+  assert.deepEqual([ownership.state, ownership.serves], ['lost', false])
+  await ownership[Symbol.asyncDispose]()
+  assert.equal(ownership.serves, false)
 })
 
 test('a standby that is stopped stops waiting', async () => {

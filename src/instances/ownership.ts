@@ -33,7 +33,9 @@ export class Ownership {
   #epoch: number | undefined
   #deadline = 0
   #lost = false
+  #acquiring: Promise<void> | undefined
   #renewing: Promise<void> | undefined
+  #failure: unknown
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -46,6 +48,11 @@ export class Ownership {
     return this.#deps.clock.monotonic() < this.#deadline ? 'held' : 'uncertain'
   }
 
+  /** Whether requests are answered here. Uncertain goes on: only work that needs the lease stops. */
+  get serves(): boolean {
+    return this.state === 'held' || this.state === 'uncertain'
+  }
+
   /** What every guarded write carries. */
   get epoch(): number {
     if (this.#epoch === undefined) throw new Error('this process does not own the accounts yet')
@@ -53,24 +60,35 @@ export class Ownership {
   }
 
   /** Resolves when this process owns the accounts; rejects when another one still does after the standby time. */
-  async acquire(): Promise<void> {
-    const { clock, log } = this.#deps
-    const giveUpAt = clock.monotonic() + standbyMs
-    for (let waiting = false; ; waiting = true) {
-      if (await this.#tryAcquire()) break
-      if (this.#stop.signal.aborted) throw new Error('stopped while waiting for the lease')
-      if (clock.monotonic() >= giveUpAt) throw await this.#heldByAnother()
-      if (!waiting) log.warn({ holder: await this.#holderName() }, 'another process owns the accounts, waiting')
-      await sleep(clock, renewEveryMs, this.#stop.signal)
-    }
-    this.#renewing = this.#renewUntilStopped()
+  acquire(): Promise<void> {
+    this.#acquiring = this.#acquireInTime()
+    return this.#acquiring
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
+    // A lease asked for may still be granted, and is given back then.
+    await this.#acquiring?.catch(() => undefined)
     await this.#renewing
     if (this.#epoch === undefined || this.#lost) return
     await this.#deps.leases.release(this.#deps.owner, this.#epoch)
+  }
+
+  async #acquireInTime(): Promise<void> {
+    const { clock, log } = this.#deps
+    const giveUpAt = clock.monotonic() + standbyMs
+    let told = false
+    while (!(await this.#tryAcquire())) {
+      if (this.#stop.signal.aborted) break
+      if (clock.monotonic() >= giveUpAt) throw await this.#reasonToGiveUp()
+      if (!told && this.#failure === undefined) {
+        told = true
+        log.warn({ holder: await this.#holderName() }, 'another process owns the accounts, waiting')
+      }
+      await sleep(clock, renewEveryMs, this.#stop.signal)
+    }
+    if (this.#stop.signal.aborted) throw new Error('stopped while waiting for the lease')
+    this.#renewing = this.#renewUntilStopped()
   }
 
   async #tryAcquire(): Promise<boolean> {
@@ -80,7 +98,9 @@ export class Ownership {
     try {
       this.#epoch = await leases.acquire(owner, leaseMs)
       this.#deadline = asked + leaseMs - safetyMs
+      this.#failure = undefined
     } catch (err) {
+      this.#failure = err
       log.warn({ err }, 'the lease could not be asked for')
     }
     return this.#epoch !== undefined
@@ -108,6 +128,13 @@ export class Ownership {
     this.#lost = true
     onLost(await this.#heldByAnother())
     return false
+  }
+
+  async #reasonToGiveUp(): Promise<Error> {
+    if (this.#failure === undefined) return this.#heldByAnother()
+    return new Error('the database did not answer when asked for the lease: see whether it runs', {
+      cause: this.#failure,
+    })
   }
 
   async #heldByAnother(): Promise<Error> {

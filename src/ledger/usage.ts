@@ -11,7 +11,8 @@ type Pending = UsageKey & UsageCounts
 export class Usage {
   readonly #deps: Deps
   #pending = new Map<string, Pending>()
-  #flushing: Promise<void> = Promise.resolve()
+  #last: Promise<void> = Promise.resolve()
+  #waiting: Promise<void> | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -24,9 +25,15 @@ export class Usage {
 
   /** Stores what was counted so far; after a failure the counts wait for the next flush. */
   flush(): Promise<void> {
-    const turn = this.#flushing.then(() => this.#store())
-    // The next flush takes its turn whether or not this one fails; the failure belongs to this caller.
-    this.#flushing = turn.catch(() => undefined)
+    // A flush that waits for its turn has taken nothing yet: it stores what this caller counted too.
+    if (this.#waiting) return this.#waiting
+    const turn = this.#last.then(() => {
+      this.#waiting = undefined
+      return this.#store()
+    })
+    this.#waiting = turn
+    // The next flush takes its turn whether or not this one fails; the failure belongs to those who asked for it.
+    this.#last = turn.catch(() => undefined)
     return turn
   }
 

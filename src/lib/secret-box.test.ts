@@ -43,12 +43,16 @@ test('a plain value stays readable when a key is added', () => {
   assert.equal(Buffer.from(new SecretBox([key(1)]).open(plain, 'p')).toString(), 'x')
 })
 
-test('the prefix tells whether a key is there', () => {
-  const sealed = new SecretBox([key(1)]).seal(Buffer.from('x'), 'p').subarray(0, keyPrefixLength)
-  const plain = new SecretBox([]).seal(Buffer.from('x'), 'p').subarray(0, keyPrefixLength)
-  assert.equal(new SecretBox([key(1)]).hasKeyFor(sealed), true)
-  assert.equal(new SecretBox([key(2)]).hasKeyFor(sealed), false)
-  assert.equal(new SecretBox([]).hasKeyFor(plain), true)
+test('prefix and length tell whether a value could be opened', () => {
+  const sealed = new SecretBox([key(1)]).seal(Buffer.from('x'), 'p')
+  const plain = new SecretBox([]).seal(Buffer.from('x'), 'p')
+  const inspect = (box: SecretBox, value: Uint8Array) => box.inspect(value.subarray(0, keyPrefixLength), value.length)
+  assert.equal(inspect(new SecretBox([key(1)]), sealed), 'opens')
+  assert.equal(inspect(new SecretBox([key(2)]), sealed), 'needs another key')
+  assert.equal(inspect(new SecretBox([]), plain), 'opens')
+  for (const damaged of [sealed.subarray(0, 32), Buffer.of(), Buffer.of(2), Buffer.of(1)]) {
+    assert.equal(inspect(new SecretBox([key(1)]), damaged), 'damaged')
+  }
 })
 
 test('two seals of one value differ', () => {

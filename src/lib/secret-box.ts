@@ -49,9 +49,11 @@ export class SecretBox {
     }
   }
 
-  /** Whether a value with these first bytes could be opened; says nothing about the bytes behind them. */
-  hasKeyFor(prefix: Uint8Array): boolean {
-    return prefix[0] === plainMarker || this.#keys.has(hex(prefix.subarray(1, keyIdEnd)))
+  /** What can be told of a value by its first bytes and its length; says nothing about the bytes behind them. */
+  inspect(prefix: Uint8Array, length: number): 'opens' | 'needs another key' | 'damaged' {
+    if (prefix[0] === plainMarker) return 'opens'
+    if (prefix[0] !== sealedMarker || length < tagEnd) return 'damaged'
+    return this.#keys.has(hex(prefix.subarray(1, keyIdEnd))) ? 'opens' : 'needs another key'
   }
 }
 

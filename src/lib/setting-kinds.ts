@@ -17,8 +17,19 @@ export const text: Kind<string> = { takes: 'any text', parse: (value) => value }
 
 export const secretText: Kind<string> = { ...text, show: (value) => (value === '' ? '' : '[set]') }
 
+/** A secret that travels in an HTTP header, where other characters arrive mangled or not at all. */
+export const secretHeaderText: Kind<string> = {
+  ...secretText,
+  takes: 'printable ASCII characters',
+  parse: (value) => (/^[\x20-\x7e]*$/.test(value) ? value : undefined),
+}
+
 export function oneOf<const T extends string>(...values: readonly T[]): Kind<T> {
-  return { takes: values.join(' or '), parse: (value) => values.find((each) => each === value) }
+  const named = values.filter((value) => value !== '').join(' or ')
+  return {
+    takes: values.some((value) => value === '') ? `${named}, or nothing` : named,
+    parse: (value) => values.find((each) => each === value),
+  }
 }
 
 export const bool: Kind<boolean> = {
@@ -89,8 +100,19 @@ export function isHostOrCidr(item: string): boolean {
   return bits !== undefined && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits
 }
 
+/** An origin as browsers send it: no path, no trailing slash, no default port. */
+export function isOrigin(item: string): boolean {
+  const url = URL.parse(item)
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === item
+}
+
+/** Scheme, host and path of a URL; nothing of a text that is none, since nobody knows where its password stands. */
 export function hideCredentials(value: string): string {
-  return value.replace(/\/\/[^/@]*@/, '//[hidden]@')
+  if (value === '') return ''
+  const parsed = URL.parse(value)
+  // An @ behind the host is what is left of a password with a slash in it.
+  if (!parsed || parsed.host === '' || parsed.pathname.includes('@')) return '[not shown]'
+  return `${parsed.protocol}//${parsed.host}${parsed.pathname}`
 }
 
 function within(value: number, min: number, max: number): number | undefined {

@@ -11,11 +11,11 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { Compilable, Dialect, RawBuilder } from 'kysely'
+import type { Compilable, Dialect, OrderByItemBuilder, RawBuilder } from 'kysely'
 import { withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { DatabaseLocation } from '../lib/setting-formats.ts'
+import type { DatabaseLocation } from './location.ts'
 import { PostgresEngine } from './postgres-engine.ts'
 import type { Schema } from './schema.ts'
 import { SqliteEngine } from './sqlite-engine.ts'
@@ -45,44 +45,67 @@ const databaseClocks: Record<EngineName, RawBuilder<number>> = {
   postgres: sql<number>`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
 }
 
+// What SQLite does by itself.
+const collations: Record<EngineName, string> = { sqlite: 'BINARY', postgres: 'C' }
+
+type Step = Compilable | Statement
+
 export class Database {
   readonly engine: EngineName
   /** Builds queries; nothing runs until they are handed to read or write. */
   readonly query: Kysely<Schema>
   /** Epoch milliseconds on the database's own clock, the one all processes share. */
   readonly now: RawBuilder<number>
+  /** The same data over connections of its own, with short deadlines: for what must not wait behind requests. */
+  readonly vital: Database
   readonly #engine: Engine
+  #probe: Promise<unknown> | undefined
 
-  constructor(name: EngineName, engine: Engine) {
+  constructor(name: EngineName, engine: Engine, vital?: Engine) {
     this.engine = name
     this.query = new Kysely<Schema>({ dialect: dialects[name] })
     this.now = databaseClocks[name]
+    this.vital = vital ? new Database(name, vital) : this
     this.#engine = engine
+  }
+
+  /** Sorts texts by their bytes, whatever collation the database was created with. */
+  inByteOrder(order: OrderByItemBuilder): OrderByItemBuilder {
+    return order.collate(collations[this.engine])
   }
 
   async read<Output>(query: Compilable<Output>, opens?: SecretColumns): Promise<Output[]> {
     return (await this.#engine.read(toStatement(query), opens)) as Output[]
   }
 
-  /** All steps or none, durable when it resolves; each step's rows (RETURNING) or count of touched rows. */
-  async write(...steps: readonly (Compilable | Statement)[]): Promise<number[]> {
-    const results = await this.#engine.write(steps.map((step) => ('compile' in step ? toStatement(step) : step)))
+  /** All steps or none, durable when it resolves; how many rows each step touched. */
+  async write(...steps: readonly Step[]): Promise<number[]> {
+    const results = await this.#engine.write(steps.map(compiled))
     return results.map((result) => result.changes)
   }
 
-  /** Like write for one statement with RETURNING. */
-  async writeReturning<Output>(query: Compilable<Output>): Promise<Output[]> {
-    const [result] = await this.#engine.write([toStatement(query)])
-    return (result?.rows ?? []) as Output[]
+  /** Like write, with the rows of the last step, which has a RETURNING. */
+  async writeReturning<Output>(...steps: readonly [...Step[], Compilable<Output> | Statement]): Promise<Output[]> {
+    const results = await this.#engine.write(steps.map(compiled))
+    return (results.at(-1)?.rows ?? []) as Output[]
   }
 
-  /** Proves that the database takes writes, or rejects after `ms`. */
+  /** Resolves when the database answers (SQLite: gives us its write lock), or rejects after `ms`. */
   async ping(clock: Clock, ms: number): Promise<void> {
-    const probe = this.#engine.write([{ sql: 'SELECT 1', parameters: [] }])
-    await withDeadline(clock, ms, probe, () => new StorageError('unavailable', `no answer within ${ms} ms`))
+    const late = () => new StorageError('unavailable', `no answer within ${ms} ms`)
+    await withDeadline(clock, ms, this.vital.#ask(), late)
+  }
+
+  // However many ask, one question is on its way.
+  #ask(): Promise<unknown> {
+    this.#probe ??= this.#engine.write([{ sql: 'SELECT 1', parameters: [] }]).finally(() => {
+      this.#probe = undefined
+    })
+    return this.#probe
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.vital !== this) await this.vital[Symbol.asyncDispose]()
     await this.#engine[Symbol.asyncDispose]()
   }
 }
@@ -101,9 +124,13 @@ export async function openDatabase({
   log,
   onFatal = () => undefined,
 }: Options): Promise<Database> {
-  const engine =
-    location.engine === 'sqlite'
-      ? await SqliteEngine.open({ path: location.path, encryptionKeys, onFatal })
-      : await PostgresEngine.open(location.url, encryptionKeys, log)
-  return new Database(location.engine, engine)
+  if (location.engine === 'sqlite') {
+    return new Database('sqlite', await SqliteEngine.open({ path: location.path, encryptionKeys, onFatal }))
+  }
+  const { engine, vital } = await PostgresEngine.open({ url: location.url, encryptionKeys, log })
+  return new Database('postgres', engine, vital)
+}
+
+function compiled(step: Step): Statement {
+  return 'compile' in step ? toStatement(step) : step
 }

@@ -16,9 +16,18 @@ export function commitTogether(connection: SqliteConnection, batch: readonly (re
     return answers
   } catch (cause) {
     // Nothing of the batch is on disk: a full disk or an I/O error has no survivors.
-    if (raw.isTransaction) raw.exec('ROLLBACK')
+    if (raw.isTransaction) rollBack(connection, cause)
     const failed = describeSqliteFailure(cause)
     return batch.map(() => ({ failed }))
+  }
+}
+
+/** A connection that stays inside a transaction is of no more use: the worker ends, and the process with it. */
+function rollBack({ raw }: SqliteConnection, cause: unknown): void {
+  try {
+    raw.exec('ROLLBACK')
+  } catch {
+    if (raw.isTransaction) throw new StorageError('unavailable', 'the transaction cannot be ended', { cause })
   }
 }
 

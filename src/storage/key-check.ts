@@ -11,22 +11,30 @@ export async function refuseUnreadableSecrets(
 ): Promise<void> {
   const box = new SecretBox(encryptionKeys)
   for (const { table, columns } of secretTables) {
-    for (const column of columns) {
-      const prefix = sql<Uint8Array>`substr(${sql.ref(column)}, 1, ${sql.lit(keyPrefixLength)})`
-      // Plain values differ in their first bytes; only the marker byte in front of sealed ones matters.
-      const query = database.query
-        .selectFrom(sql.table(table).as('stored'))
-        .select(prefix.as('prefix'))
-        .distinct()
-        .where(sql.ref(column), 'is not', null)
-        .where(sql`substr(${sql.ref(column)}, 1, 1)`, '=', Buffer.of(1))
-      const prefixes = await database.read(query)
-      if (!prefixes.every(({ prefix: each }) => box.hasKeyFor(each))) {
-        throw new Error(
-          `SERVICE_ENCRYPTION_KEY does not open what is stored in ${table}.${column}: ` +
-            'add the key it was encrypted with to the list; the first key encrypts, all of them decrypt',
-        )
-      }
-    }
+    for (const column of columns) await refuseUnreadable(database, box, table, column)
+  }
+}
+
+async function refuseUnreadable(database: Database, box: SecretBox, table: string, column: string): Promise<void> {
+  const first = (bytes: number) => sql<Uint8Array | null>`substr(${sql.ref(column)}, 1, ${sql.lit(bytes)})`
+  // Plain values differ in their first bytes and need no key: they are left out by their marker byte.
+  const query = database.query
+    .selectFrom(sql.table(table).as('stored'))
+    .select([first(keyPrefixLength).as('prefix'), sql<number>`min(length(${sql.ref(column)}))`.as('shortest')])
+    .where(sql.ref(column), 'is not', null)
+    .where(first(1), 'is distinct from', Buffer.of(0))
+    .groupBy(first(keyPrefixLength))
+  // SQLite says null for the first bytes of nothing.
+  const findings = (await database.read(query)).map(({ prefix, shortest }) =>
+    box.inspect(prefix ?? Buffer.of(), shortest),
+  )
+  if (findings.includes('damaged')) {
+    throw new Error(`what is stored in ${table}.${column} is damaged: restore a backup`)
+  }
+  if (findings.includes('needs another key')) {
+    throw new Error(
+      `SERVICE_ENCRYPTION_KEY does not open what is stored in ${table}.${column}: ` +
+        'add the key it was encrypted with to the list; the first key encrypts, all of them decrypt',
+    )
   }
 }

@@ -13,7 +13,7 @@ export class LeaseStore {
   readonly #database: Database
 
   constructor(database: Database) {
-    this.#database = database
+    this.#database = database.vital
   }
 
   /** The new epoch, or undefined while another owner's lease runs. */
@@ -21,6 +21,7 @@ export class LeaseStore {
     const { query, now } = this.#database
     const expires_at = query.selectNoFrom(({ eb }) => eb(now, '+', forMs).as('at'))
     const [row] = await this.#database.writeReturning(
+      ...this.#lockExpired(),
       query
         .insertInto('lease')
         .values({ name, owner, epoch: 1, expires_at })
@@ -56,6 +57,14 @@ export class LeaseStore {
     return row && { owner: row.owner, expiresInMs: row.expires_in_ms }
   }
 
+  // On PostgreSQL the row update alone would not wait for a fenced write in flight, see leaseFence.
+  #lockExpired() {
+    const { query, now, engine } = this.#database
+    if (engine === 'sqlite') return []
+    const expired = query.selectFrom('lease').select('epoch').where('name', '=', name).where('expires_at', '<=', now)
+    return [expired.forUpdate()]
+  }
+
   async #setExpiry(owner: string, epoch: number, forMs: number): Promise<boolean> {
     const { query, now } = this.#database
     const [changes] = await this.#database.write(
@@ -73,6 +82,7 @@ export class LeaseStore {
 /** First step of a write that only the current owner may do: a stale epoch undoes the whole write. */
 export function leaseFence({ query, engine }: Database, epoch: number): Statement {
   const check = query.selectFrom('lease').select('epoch').where('name', '=', name).where('epoch', '=', epoch)
-  // On PostgreSQL the row stays locked until commit, so nobody takes over between check and write.
-  return toStatement(engine === 'postgres' ? check.forShare() : check, 1)
+  // On PostgreSQL the row stays locked until commit, so nobody takes over between check and write. A key share lock keeps
+  // out who takes the lease (FOR UPDATE) but not who renews it: slow writes must not cost the lease they are made under.
+  return toStatement(engine === 'postgres' ? check.forKeyShare() : check, 1)
 }

@@ -4,7 +4,20 @@ import type { DatabaseSync } from 'node:sqlite'
 import { pendingMigrations, versionTable } from './migrate.ts'
 import type { Migration } from './migrate.ts'
 
+// Another process may be migrating a large database.
+const patienceMs = 60_000
+
 export function migrateSqlite(database: DatabaseSync, known: readonly Migration[]): void {
+  const usual = Number(database.prepare('SELECT timeout FROM pragma_busy_timeout').get()?.['timeout'])
+  database.exec(`PRAGMA busy_timeout = ${patienceMs}`)
+  try {
+    migrateInOne(database, known)
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${usual}`)
+  }
+}
+
+function migrateInOne(database: DatabaseSync, known: readonly Migration[]): void {
   database.exec('BEGIN IMMEDIATE')
   try {
     database.exec(versionTable)
@@ -17,7 +30,7 @@ export function migrateSqlite(database: DatabaseSync, known: readonly Migration[
     }
     database.exec('COMMIT')
   } catch (cause) {
-    database.exec('ROLLBACK')
+    if (database.isTransaction) database.exec('ROLLBACK')
     throw cause
   }
 }

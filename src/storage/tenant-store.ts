@@ -1,6 +1,6 @@
 // Tenants with their sealed secrets; every change is written together with its audit entry.
 
-import type { Selectable } from 'kysely'
+import type { Compilable, Selectable } from 'kysely'
 import type { AuditRecord } from '../core/audit.ts'
 import type { Tenant, TenantSecrets, TenantSettings } from '../core/tenant.ts'
 import { auditInsert } from './audit-store.ts'
@@ -29,7 +29,10 @@ export class TenantStore {
   }
 
   async list(): Promise<Tenant[]> {
-    const query = this.#database.query.selectFrom('tenants').select(openColumns).orderBy('owner_tag')
+    const query = this.#database.query
+      .selectFrom('tenants')
+      .select(openColumns)
+      .orderBy('owner_tag', (order) => this.#database.inByteOrder(order))
     return (await this.#database.read(query)).map(toTenant)
   }
 
@@ -52,37 +55,41 @@ export class TenantStore {
     return (await this.#database.read(query))[0]?.count ?? 0
   }
 
-  /** Creates the tenant or replaces all of its settings. */
-  async put(ownerTag: string, settings: TenantSettings, audit: AuditRecord): Promise<void> {
+  /** Creates the tenant or replaces all of its settings; the tenant as it is stored now. */
+  async put(ownerTag: string, settings: TenantSettings, audit: AuditRecord): Promise<Tenant> {
     const columns = { ...toColumns(ownerTag, settings), updated_at: audit.at }
-    await this.#database.write(
+    const [row] = await this.#database.writeReturning(
+      auditInsert(this.#database, audit),
       this.#database.query
         .insertInto('tenants')
         .values({ owner_tag: ownerTag, created_at: audit.at, ...columns })
-        .onConflict((conflict) => conflict.column('owner_tag').doUpdateSet(columns)),
-      auditInsert(this.#database, audit),
+        .onConflict((conflict) => conflict.column('owner_tag').doUpdateSet(columns))
+        .returning(openColumns),
     )
+    if (!row) throw new Error('an upsert returns its row')
+    return toTenant(row)
   }
 
-  /** False when there is no such tenant; then nothing is written, the audit entry neither. */
-  async patch(ownerTag: string, changes: Partial<TenantSettings>, audit: AuditRecord): Promise<boolean> {
+  /** The tenant as it is stored now; undefined when there is none: then nothing is written, the audit entry neither. */
+  async patch(ownerTag: string, changes: Partial<TenantSettings>, audit: AuditRecord): Promise<Tenant | undefined> {
     const columns = { ...toColumns(ownerTag, changes), updated_at: audit.at }
     const update = this.#database.query.updateTable('tenants').set(columns).where('owner_tag', '=', ownerTag)
-    return this.#changeExisting(toStatement(update, 1), audit)
+    return this.#changeExisting(update.returning(openColumns), audit)
   }
 
-  /** False when there is no such tenant; then nothing is written, the audit entry neither. */
-  async remove(ownerTag: string, audit: AuditRecord): Promise<boolean> {
+  /** The tenant as it was; undefined when there is none: then nothing is written, the audit entry neither. */
+  async remove(ownerTag: string, audit: AuditRecord): Promise<Tenant | undefined> {
     const removal = this.#database.query.deleteFrom('tenants').where('owner_tag', '=', ownerTag)
-    return this.#changeExisting(toStatement(removal, 1), audit)
+    return this.#changeExisting(removal.returning(openColumns), audit)
   }
 
-  async #changeExisting(change: ReturnType<typeof toStatement>, audit: AuditRecord): Promise<boolean> {
+  async #changeExisting(change: Compilable<OpenRow>, audit: AuditRecord): Promise<Tenant | undefined> {
     try {
-      await this.#database.write(change, auditInsert(this.#database, audit))
-      return true
+      const entry = auditInsert(this.#database, audit)
+      const [row] = await this.#database.writeReturning<OpenRow>(entry, toStatement(change, 1))
+      return row && toTenant(row)
     } catch (error) {
-      if (error instanceof StorageError && error.failure === 'expectation') return false
+      if (error instanceof StorageError && error.failure === 'expectation') return undefined
       throw error
     }
   }

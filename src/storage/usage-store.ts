@@ -49,7 +49,7 @@ export class UsageStore {
       .where('day', '>=', from)
       .where('day', '<=', to)
       .groupBy(['instance', 'day'])
-      .orderBy('instance')
+      .orderBy('instance', (order) => this.#database.inByteOrder(order))
       .orderBy('day')
     return this.#database.read(instance === undefined ? query : query.where('instance', '=', instance))
   }
@@ -64,7 +64,7 @@ export class UsageStore {
         .where(month, '>=', from)
         .where(month, '<=', to)
         .groupBy(['owner_tag', month])
-        .orderBy('owner_tag')
+        .orderBy('owner_tag', (order) => this.#database.inByteOrder(order))
         .orderBy(month),
     )
   }

@@ -13,12 +13,14 @@ import type { Job, JobAnswer, WorkerAnswer, WorkerOptions } from './sqlite-proto
 
 // Bounds how long one transaction holds the write lock.
 const maxBatch = 1000
+// Bounds what piles up in memory while the disk does not keep up.
+const maxWaiting = 100_000
 
 type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject: (reason: Error) => void }
 
 export class WorkerLane {
   readonly #worker: Worker
-  readonly #numbers = new SqlEncoder()
+  #numbers = new SqlEncoder()
   readonly #opened = Promise.withResolvers<undefined>()
   readonly #exited = Promise.withResolvers<undefined>()
   #queue: Waiting[] = []
@@ -53,6 +55,9 @@ export class WorkerLane {
 
   run(job: Job): Promise<StatementResult[]> {
     if (this.#dead) return Promise.reject(this.#dead)
+    if (this.#queue.length >= maxWaiting) {
+      return Promise.reject(new StorageError('unavailable', `${maxWaiting} operations already wait for the disk`))
+    }
     return new Promise((resolve, reject) => {
       this.#queue.push({ job, resolve, reject })
       // A microtask later, so that what one turn of the event loop asks travels together.
@@ -77,9 +82,19 @@ export class WorkerLane {
   #sendNext(): void {
     if (this.#dead || this.#inFlight.length > 0) return
     this.#inFlight = this.#queue.splice(0, maxBatch)
-    if (this.#inFlight.length > 0)
-      this.#worker.postMessage(this.#inFlight.map(({ job }) => encodeJob(job, this.#numbers)))
+    if (this.#inFlight.length > 0) this.#post(this.#inFlight)
     else this.#idle?.()
+  }
+
+  #post(batch: readonly Waiting[]): void {
+    try {
+      this.#worker.postMessage(batch.map(({ job }) => encodeJob(job, this.#numbers)))
+    } catch (cause) {
+      // The worker has not heard the texts behind the numbers given out in this batch: count anew.
+      this.#numbers = new SqlEncoder()
+      const message = cause instanceof Error ? cause.message : String(cause)
+      this.#settle(batch.map(() => ({ failed: { failure: 'failed', message } })))
+    }
   }
 
   #hear(answer: WorkerAnswer): void {

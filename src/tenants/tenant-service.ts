@@ -47,28 +47,24 @@ export class TenantService {
       [wireNames.inboxId]: inboxId,
       webhook_hmac_secret_set: webhookSecret !== null,
     }
-    await this.#deps.tenants.put(ownerTag, settings, this.#audit('tenant.upsert', ownerTag, metadata))
+    const tenant = await this.#deps.tenants.put(ownerTag, settings, this.#audit('tenant.upsert', ownerTag, metadata))
     this.#deps.onChanged(ownerTag)
-    return this.get(ownerTag)
+    return tenant
   }
 
   async patch(ownerTag: string, changes: Partial<TenantSettings>): Promise<Tenant> {
     const fields = Object.keys(changes).map((key) => wireNames[key as keyof TenantSettings])
-    if (fields.length > 0) {
-      const known = await this.#deps.tenants.patch(
-        ownerTag,
-        changes,
-        this.#audit('tenant.patch', ownerTag, { fields: fields.sort() }),
-      )
-      if (!known) throw unknownTenant(ownerTag)
-      this.#deps.onChanged(ownerTag)
-    }
-    return this.get(ownerTag)
+    if (fields.length === 0) return this.get(ownerTag)
+    const audit = this.#audit('tenant.patch', ownerTag, { fields: fields.sort() })
+    const tenant = await this.#deps.tenants.patch(ownerTag, changes, audit)
+    if (!tenant) throw unknownTenant(ownerTag)
+    this.#deps.onChanged(ownerTag)
+    return tenant
   }
 
   async remove(ownerTag: string): Promise<void> {
-    const known = await this.#deps.tenants.remove(ownerTag, this.#audit('tenant.delete', ownerTag, {}))
-    if (!known) throw unknownTenant(ownerTag)
+    const tenant = await this.#deps.tenants.remove(ownerTag, this.#audit('tenant.delete', ownerTag, {}))
+    if (!tenant) throw unknownTenant(ownerTag)
     this.#deps.onChanged(ownerTag)
   }
 

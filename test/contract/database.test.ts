@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { SecretBox } from '../../src/lib/secret-box.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/instance-store.ts'
@@ -131,7 +132,7 @@ for (const engine of engines) {
 
     test('keys rotate: the new one seals, the old one still opens, without it the boot is refused', async () => {
       await using place = await newLocation(engine)
-      const withKeys = async (keys: Buffer[], work: (database: Database) => Promise<void>) => {
+      const withKeys = async (keys: Buffer[], work: (database: Database) => Promise<unknown>) => {
         await using database = await openDatabase({ location: place.location, encryptionKeys: keys, log: silentLog })
         await refuseUnreadableSecrets(database, keys)
         await work(database)
@@ -154,6 +155,35 @@ for (const engine of engines) {
         withKeys([], () => Promise.resolve()),
         /SERVICE_ENCRYPTION_KEY/,
       )
+    })
+
+    test('a stored value that is cut short or of an unknown kind stops the boot', async () => {
+      await using opened = await newDatabase(engine, [oldKey])
+      const { database } = opened
+      const store = (bytes: Buffer) =>
+        database.write(
+          { sql: 'DELETE FROM session_keys', parameters: [] },
+          {
+            sql: `INSERT INTO session_keys VALUES ('s', 'k', 'i', ${engine === 'sqlite' ? '?' : '$1'})`,
+            parameters: [bytes],
+          },
+        )
+      const sealed = Buffer.from(new SecretBox([oldKey]).seal(Buffer.from('x'), 'p'))
+      const check = () => refuseUnreadableSecrets(database, [oldKey])
+      for (const bytes of [sealed, Buffer.of(0), Buffer.from('\0plain')]) {
+        await store(bytes)
+        await check()
+      }
+      for (const bytes of [
+        sealed.subarray(0, 32),
+        sealed.subarray(0, 3),
+        Buffer.of(),
+        Buffer.of(2, 1, 2),
+        Buffer.of(1),
+      ]) {
+        await store(bytes)
+        await assert.rejects(check(), /session_keys\.value is damaged/, bytes.toString('hex'))
+      }
     })
 
     test('a sealed value copied to another row does not open there', async () => {

@@ -28,6 +28,20 @@ for (const engine of engines) {
       assert.deepEqual(await actions('?owner_tag=x'), ['instance.create b', 'instance.create a'])
       assert.deepEqual(await actions('?owner_tag=x&instance=b'), ['instance.create b'])
       assert.deepEqual(await actions('?instance=nobody'), [])
+      assert.deepEqual(await actions('?owner_tag=a%20b%2f%3a'), [])
+    })
+
+    test('a limit that is no number of at least 1 and a filter that is no name are refused', async () => {
+      await using service = await Service.start({ engine })
+      for (const limit of ['junk', '0', '-1', '1.5', '1e3', '', '%00', '1&limit=2', '99999999999999999999']) {
+        assertRefused(await service.get(`/api/audit?limit=${limit}`), 'SERVICE_BAD_REQUEST', /limit/)
+      }
+      for (const name of ['%00', 'a%00', '', 'a%0a', '../x', 'x'.repeat(65), 'a&instance=b']) {
+        assertRefused(await service.get(`/api/audit?instance=${name}`), 'SERVICE_BAD_REQUEST', /instance/)
+      }
+      for (const tag of ['%00', 'a%00', '', 'a%0a', 'x'.repeat(129), 'a&owner_tag=b']) {
+        assertRefused(await service.get(`/api/audit?owner_tag=${tag}`), 'SERVICE_BAD_REQUEST', /owner_tag/)
+      }
     })
   })
 }
@@ -45,13 +59,6 @@ test('the limit is 100 unless stated and 500 at most', async () => {
   assert.equal(await count('?limit=500'), 500)
   assert.equal(await count('?limit=501'), 500)
   assert.equal(await count('?limit=999999999'), 500)
-})
-
-test('a limit that is no number of at least 1 is refused', async () => {
-  await using service = await Service.start()
-  for (const limit of ['junk', '0', '-1', '1.5', '1e3', '', '%00', '1&limit=2', '99999999999999999999']) {
-    assertRefused(await service.get(`/api/audit?limit=${limit}`), 'SERVICE_BAD_REQUEST', /limit/)
-  }
 })
 
 test('no route changes an entry', async () => {

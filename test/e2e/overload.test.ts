@@ -49,4 +49,5 @@ test('while every turn of the event loop takes long, requests are refused but he
     clearInterval(busy)
   }
   assertRefused(answer, 'SERVICE_OVERLOADED')
+  assert.deepEqual(service.logs.withMessage('request failed'), [])
 })

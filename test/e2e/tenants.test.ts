@@ -130,33 +130,59 @@ test('secrets that were put in come out nowhere: answers, audit, logs, metrics',
   )
 })
 
-describe('PUT refuses and changes nothing', () => {
-  const wrongBodies: [string, unknown, RegExp][] = [
-    ['no base URL', { downstream_api_token: 't' }, /downstream_base_url/],
-    ['no token', { downstream_base_url: 'https://a' }, /downstream_api_token/],
-    ['a null base URL', { ...full, downstream_base_url: null }, /downstream_base_url must be string/],
-    ['an empty base URL', { ...full, downstream_base_url: '' }, /downstream_base_url must be an http/],
-    ['a null token', { ...full, downstream_api_token: null }, /downstream_api_token must be string/],
-    ['an empty token', { ...full, downstream_api_token: '' }, /downstream_api_token/],
-    ['another scheme', { ...full, downstream_base_url: 'ftp://a' }, /http/],
-    ['no URL at all', { ...full, downstream_base_url: 'desk.example' }, /http/],
-    ['a script', { ...full, downstream_base_url: 'javascript:alert(1)' }, /http/],
-    ['credentials in the URL', { ...full, downstream_base_url: 'https://u:p@a' }, /user name/],
-    ['a query in the URL', { ...full, downstream_base_url: 'https://a?x=1' }, /query/],
-    ['an account that is text', { ...full, downstream_account_id: '4' }, /downstream_account_id must be integer/],
-    ['an account that is broken', { ...full, downstream_account_id: 1.5 }, /integer/],
-    ['a negative inbox', { ...full, downstream_inbox_id: -1 }, /downstream_inbox_id/],
-    ['a huge inbox', { ...full, downstream_inbox_id: 1e18 }, /downstream_inbox_id/],
-    ['a secret that is an object', { ...full, webhook_hmac_secret: {} }, /webhook_hmac_secret must be string/],
-    ['an over-long token', { ...full, downstream_api_token: 'x'.repeat(4097) }, /downstream_api_token/],
-  ]
-  for (const [what, body, sentence] of wrongBodies) {
-    test(what, async () => {
-      await using service = await Service.start()
-      assertRefused(await service.request('PUT', '/api/tenants/acme', { body }), 'SERVICE_BAD_REQUEST', sentence)
-      assert.deepEqual((await service.get('/api/tenants')).body, [])
-      assert.deepEqual(await auditOf(service), [])
-    })
+const wrongBodies: [string, unknown, RegExp][] = [
+  ['no base URL', { downstream_api_token: 't' }, /downstream_base_url/],
+  ['no token', { downstream_base_url: 'https://a' }, /downstream_api_token/],
+  ['a null base URL', { ...full, downstream_base_url: null }, /downstream_base_url must be string/],
+  ['an empty base URL', { ...full, downstream_base_url: '' }, /downstream_base_url must be an http/],
+  ['a null token', { ...full, downstream_api_token: null }, /downstream_api_token must be string/],
+  ['an empty token', { ...full, downstream_api_token: '' }, /downstream_api_token/],
+  ['another scheme', { ...full, downstream_base_url: 'ftp://a' }, /http/],
+  ['no URL at all', { ...full, downstream_base_url: 'desk.example' }, /http/],
+  ['a script', { ...full, downstream_base_url: 'javascript:alert(1)' }, /http/],
+  ['credentials in the URL', { ...full, downstream_base_url: 'https://u:p@a' }, /user name/],
+  ['a query in the URL', { ...full, downstream_base_url: 'https://a?x=1' }, /query/],
+  ['an account that is text', { ...full, downstream_account_id: '4' }, /downstream_account_id must be integer/],
+  ['an account that is broken', { ...full, downstream_account_id: 1.5 }, /integer/],
+  ['a negative inbox', { ...full, downstream_inbox_id: -1 }, /downstream_inbox_id/],
+  ['a huge inbox', { ...full, downstream_inbox_id: 1e18 }, /downstream_inbox_id/],
+  ['a secret that is an object', { ...full, webhook_hmac_secret: {} }, /webhook_hmac_secret must be string/],
+  ['an empty query in the URL', { ...full, downstream_base_url: 'https://a?' }, /query/],
+  ['an empty fragment in the URL', { ...full, downstream_base_url: 'https://a/#' }, /query/],
+  ['a space in the URL', { ...full, downstream_base_url: 'https://a/b c' }, /spaces/],
+  ['a space before the URL', { ...full, downstream_base_url: ' https://a' }, /spaces/],
+  ['a line break in the URL', { ...full, downstream_base_url: 'https://a/\n' }, /spaces/],
+  ['a NUL in the URL', { ...full, downstream_base_url: 'https://a/\u0000' }, /spaces/],
+  ['a NUL in the token', { ...full, downstream_api_token: 't\u0000' }, /downstream_api_token is not .*control/],
+  ['a line break in the token', { ...full, downstream_api_token: 't\r\nx: y' }, /downstream_api_token/],
+  ['a NUL in the secret', { ...full, webhook_hmac_secret: '\u0000' }, /webhook_hmac_secret is not/],
+  ['an over-long token', { ...full, downstream_api_token: 'x'.repeat(4097) }, /downstream_api_token/],
+]
+
+for (const engine of engines) {
+  test(`PUT refuses wrong values and changes nothing, on ${engine}`, async (context) => {
+    await using service = await Service.start({ engine })
+    for (const [what, body, sentence] of wrongBodies) {
+      await context.test(what, async () => {
+        assertRefused(await service.request('PUT', '/api/tenants/acme', { body }), 'SERVICE_BAD_REQUEST', sentence)
+      })
+    }
+    assert.deepEqual((await service.get('/api/tenants')).body, [])
+    assert.deepEqual(await auditOf(service), [])
+  })
+}
+
+test('a base URL is stored in one spelling', async () => {
+  await using service = await Service.start()
+  for (const [given, stored] of [
+    ['HTTPS://Desk.Example:443//', 'https://desk.example'],
+    ['https://desk.example/a/../chat//', 'https://desk.example/chat'],
+    ['http://[::1]:3000/x', 'http://[::1]:3000/x'],
+    ['https://desk.example\\chat', 'https://desk.example/chat'],
+  ]) {
+    const body = { ...minimal, downstream_base_url: given }
+    const answer = await service.request('PUT', '/api/tenants/acme', { body })
+    assert.equal((answer.body as { downstream_base_url: string }).downstream_base_url, stored)
   }
 })
 

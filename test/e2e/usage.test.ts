@@ -8,6 +8,7 @@ import { engines } from '../harness/databases.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { sampleInstance } from '../harness/samples.ts'
 import { Service } from '../harness/service.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 const start = Date.UTC(2026, 2, 15, 12)
 const row = (instance: string, day: string, ownerTag: string, messages_in: number) => ({
@@ -91,8 +92,7 @@ test('counters reach storage every 60 s and at the end', async () => {
   await clock.advance(59_999)
   assert.equal((await store.totals()).messages_in, 0)
   await clock.advance(1)
-  await service.app.workers.get('usage-flush')?.tick()
-  assert.equal((await store.totals()).messages_in, 1)
+  await waitUntil('the count is stored', async () => (await store.totals()).messages_in === 1)
 
   service.app.usage.count('a', 'x', 'messages_in')
   await service.app[Symbol.asyncDispose]()
@@ -112,6 +112,12 @@ describe('usage ranges', () => {
     '/api/usage?from=2026-03-01&from=2026-03-02',
     '/api/usage?from=2026-03',
     '/api/usage?from=%00',
+    '/api/usage?to=0000-01-05',
+    '/api/usage?from=0026-01-05',
+    '/api/usage?from=1969-12-31',
+    '/api/usage/summary?to=0000-01',
+    '/api/usage/summary?to=0026-03',
+    '/api/usage/summary?from=1969-12',
     '/api/usage?from=',
     '/api/usage/summary?from=2026-03-01',
     '/api/usage/summary?from=2026-13',
@@ -123,10 +129,12 @@ describe('usage ranges', () => {
     '/api/instances/bulk/usage',
     `/api/instances/${'x'.repeat(65)}/usage`,
   ]
-  test('that are not usable are refused', async () => {
-    await using service = await Service.start({ seed })
-    for (const path of wrong) assertRefused(await service.get(path), 'SERVICE_BAD_REQUEST')
-  })
+  for (const engine of engines) {
+    test(`that are not usable are refused on ${engine}`, async () => {
+      await using service = await Service.start({ engine, seed })
+      for (const path of wrong) assertRefused(await service.get(path), 'SERVICE_BAD_REQUEST')
+    })
+  }
 
   test('of an unknown instance are 404', async () => {
     await using service = await Service.start({ seed })
@@ -142,5 +150,8 @@ describe('usage ranges', () => {
     assert.deepEqual([daily.from, daily.to], ['2025-12-12', '2026-01-10'])
     const monthly = (await service.get('/api/usage/summary?to=2026-01')).body as { from: string; to: string }
     assert.deepEqual([monthly.from, monthly.to], ['2025-11', '2026-01'])
+    assert.equal((await service.get('/api/usage?to=1970-01-01&unknown=1')).status, 200)
+    assert.equal((await service.get('/api/usage/summary?to=1970-01')).status, 200)
+    assert.equal((await service.get('/api/usage?from=1970-01-01&to=9999-12-31')).status, 200)
   })
 })

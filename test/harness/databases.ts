@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
-import type { DatabaseLocation } from '../../src/lib/setting-formats.ts'
+import type { DatabaseLocation } from '../../src/storage/location.ts'
 import { silentLog } from './logs.ts'
 
 export const engines: readonly EngineName[] = ['sqlite', 'postgres']
@@ -57,7 +57,7 @@ function serverUrl(): string {
   return url
 }
 
-async function onServer(statement: string): Promise<void> {
+export async function onServer(statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl() })
   await client.connect()
   try {

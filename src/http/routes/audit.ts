@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { AuditStore } from '../../storage/audit-store.ts'
 import type { HttpApp } from '../http-app.ts'
-import { responses, Timestamp, toTimestamp } from '../schemas.ts'
+import { InstanceName, OwnerTag, responses, Timestamp, toTimestamp } from '../schemas.ts'
 
 const defaultLimit = 100
 const maxLimit = 500
@@ -11,8 +11,8 @@ const maxLimit = 500
 export type AuditDeps = { audit: Pick<AuditStore, 'list'> }
 
 const Query = Type.Object({
-  instance: Type.Optional(Type.String({ maxLength: 128, description: 'Only entries of this instance' })),
-  owner_tag: Type.Optional(Type.String({ maxLength: 512, description: 'Only entries recorded with this tag' })),
+  instance: Type.Optional(InstanceName),
+  owner_tag: Type.Optional(OwnerTag),
   limit: Type.Optional(Type.String({ pattern: '^0*[1-9]\\d{0,8}$', description: 'a whole number of at least 1' })),
 })
 
@@ -36,7 +36,8 @@ export function addAuditRoute(app: HttpApp, { audit }: AuditDeps): void {
       schema: {
         operationId: 'listAudit',
         tags: ['observability'],
-        summary: 'What was done to instances and tenants; at most 500 entries',
+        summary:
+          'What was done to instances and tenants, of one instance or recorded with one tag; at most 500 entries',
         querystring: Query,
         response: responses({ 200: Type.Object({ entries: Type.Array(Entry) }) }, 400, 401, 500),
       },

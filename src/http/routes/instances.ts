@@ -9,7 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { createFields, PatchBody, toSettings } from '../instance-settings.ts'
 import { Detail, ListItem, State, Summary, toDetail, toListItem, toSummary } from '../instance-view.ts'
-import { InstanceParams, instanceNameRule, nullable, responses } from '../schemas.ts'
+import { InstanceName, InstanceParams, instanceNameRule, nullable, responses } from '../schemas.ts'
 
 const maxBulk = 500
 const spamguard = { spamguard_window_ms: 30_000, spamguard_min_chars: 10 }
@@ -18,7 +18,7 @@ export type InstanceDeps = { instances: InstanceRegistry; instanceService: Insta
 
 const CreateBody = Type.Object(
   {
-    name: InstanceParams.properties.name,
+    name: InstanceName,
     ...createFields,
     resume: Type.Optional(Type.Boolean({ description: 'Take up the kept session of a deleted instance of this name' })),
   },

@@ -23,13 +23,23 @@ const ChangedTenant = Type.Object({ ...fields, message: Type.String() }, { title
 const RemovedTenant = Type.Object({ message: Type.String(), owner_tag: Type.String() }, { title: 'RemovedTenant' })
 
 const BaseUrl = Type.String({ maxLength: 2048, description: 'http(s) URL of the Chatwoot' })
-const Token = Type.String({ minLength: 1, maxLength: 4096, description: 'Write-only' })
+// The token travels in an HTTP header, where a line break would start the next one.
+const Token = Type.String({
+  minLength: 1,
+  maxLength: 4096,
+  pattern: '^[^\\p{Cc}]*$',
+  description: 'a text without control characters; write-only',
+})
+// No NUL: PostgreSQL stores no text with one.
+const WebhookSecret = Type.String({
+  maxLength: 4096,
+  pattern: '^[^\\u0000]*$',
+  description: 'a text without NUL; write-only, an empty one clears it',
+})
 const optionalFields = {
   downstream_account_id: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }))),
   downstream_inbox_id: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }))),
-  webhook_hmac_secret: Type.Optional(
-    nullable(Type.String({ maxLength: 4096, description: 'Write-only; an empty string clears it' })),
-  ),
+  webhook_hmac_secret: Type.Optional(nullable(WebhookSecret)),
 }
 const PutBody = Type.Object(
   { downstream_base_url: BaseUrl, downstream_api_token: Token, ...optionalFields },
@@ -128,15 +138,19 @@ function toSettings(body: Static<typeof PatchBody>): Partial<TenantSettings> {
 }
 
 function checkBaseUrl(given: string): string {
+  // URL.parse would drop them silently.
+  if (/[\s\p{C}]/u.test(given)) {
+    throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must not hold spaces or control characters')
+  }
   const url = URL.parse(given)
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+  if (!url || !/^https?:$/.test(url.protocol) || /[?#]/.test(given)) {
     throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must be an http:// or https:// URL without query')
   }
   // The URL is shown to whoever lists tenants; the token has a field of its own.
   if (url.username !== '' || url.password !== '') {
     throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must not carry a user name or password')
   }
-  return given.replace(/\/+$/, '')
+  return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
 function toBody(tenant: Tenant): Static<typeof TenantBody> {

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import type { DatabaseLocation } from '../../../src/lib/setting-formats.ts'
+import type { DatabaseLocation } from '../../../src/storage/location.ts'
 import { Account } from '../../../src/network/account.ts'
 import { KeyDoor } from '../../../src/network/key-door.ts'
 import { applyLibraryPatches } from '../../../src/network/library-patches/apply.ts'

@@ -1,19 +1,29 @@
 // Setting kinds with a format of their own: keys, templates, separators, the database URL.
 
 import { resolve } from 'node:path'
-import { hideCredentials, secretText } from './setting-kinds.ts'
-import type { Kind } from './setting-kinds.ts'
-
-export type DatabaseLocation = { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string }
+import { hideCredentials, isOrigin, secretText } from './lib/setting-kinds.ts'
+import type { Kind } from './lib/setting-kinds.ts'
+import type { DatabaseLocation } from './storage/location.ts'
 
 export const databaseUrl: Kind<DatabaseLocation> = {
   takes: 'file:<path of a database file> or postgres://…',
   parse(value) {
     if (/^postgres(ql)?:\/\/./.test(value)) return URL.canParse(value) ? { engine: 'postgres', url: value } : undefined
-    const path = /^file:(?:\/\/(?=\/))?([^:?#]+)$/.exec(value)?.[1]
+    // A colon inside is a Windows drive, one in front something like :memory:.
+    const path = /^file:(?:\/\/(?=\/))?([^:?#][^?#]*)$/.exec(value)?.[1]
     return path === undefined ? undefined : { engine: 'sqlite', path: resolve(path) }
   },
-  show: hideCredentials,
+  show: (value) => (/^file:[^@?]*$/.test(value) ? value : hideCredentials(value)),
+}
+
+/** Nothing, like a `*`, stands for any origin. */
+export const origins: Kind<readonly string[]> = {
+  takes: 'origins such as https://desk.example, separated by commas, or * for any',
+  parse(value) {
+    const items = value.split(',').map((item) => item.trim())
+    if (value === '' || value === '*') return []
+    return items.every(isOrigin) ? items : undefined
+  },
 }
 
 export const encryptionKeys: Kind<readonly Uint8Array[]> = {

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { migrateSqlite } from './sqlite-migrate.ts'
+
+const timeoutOf = (database: DatabaseSync) => database.prepare('SELECT timeout FROM pragma_busy_timeout').get()
+
+test('a migration waits longer for another process than a request does', () => {
+  const database = new DatabaseSync(':memory:', { timeout: 5000 })
+  const sqlite = ['CREATE TABLE seen AS SELECT timeout FROM pragma_busy_timeout']
+  migrateSqlite(database, [{ version: 1, name: 'one', sqlite, postgres: [] }])
+  assert.equal(database.prepare('SELECT timeout FROM seen').get()?.['timeout'], 60_000)
+  assert.equal(timeoutOf(database)?.['timeout'], 5000)
+})
+
+test('a migration that fails leaves nothing and says what was wrong', () => {
+  const database = new DatabaseSync(':memory:', { timeout: 5000 })
+  const sqlite = ['CREATE TABLE half (id INTEGER)', 'NONSENSE']
+  assert.throws(() => {
+    migrateSqlite(database, [{ version: 1, name: 'one', sqlite, postgres: [] }])
+  }, /NONSENSE/)
+  assert.deepEqual(database.prepare('SELECT name FROM sqlite_schema').all(), [])
+  assert.equal(database.isTransaction, false)
+})
+
+test('a failure that has ended the transaction itself is still the one that is told', () => {
+  const database = new DatabaseSync(':memory:', { timeout: 5000 })
+  const sqlite = ['ROLLBACK', 'NONSENSE']
+  assert.throws(() => {
+    migrateSqlite(database, [{ version: 1, name: 'one', sqlite, postgres: [] }])
+  }, /NONSENSE/)
+})

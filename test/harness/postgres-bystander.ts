@@ -1,0 +1,56 @@
+// A second client on a test's PostgreSQL database: holds locks, ends connections, looks at who waits.
+
+import pg from 'pg'
+import type { DatabaseLocation } from '../../src/storage/location.ts'
+import { waitUntil } from './wait-until.ts'
+
+export class Bystander {
+  readonly #locker: pg.Client
+  // A transaction sees who waits as it was when it first looked, so the one that looks is not the one that locks.
+  readonly #watcher: pg.Client
+
+  private constructor(locker: pg.Client, watcher: pg.Client) {
+    this.#locker = locker
+    this.#watcher = watcher
+  }
+
+  static async connect(location: DatabaseLocation): Promise<Bystander> {
+    if (location.engine !== 'postgres') throw new Error('this is not a PostgreSQL database')
+    const [locker, watcher] = [new pg.Client(location.url), new pg.Client(location.url)]
+    await locker.connect()
+    await watcher.connect()
+    return new Bystander(locker, watcher)
+  }
+
+  async query(sql: string): Promise<Record<string, unknown>[]> {
+    return (await this.#watcher.query<Record<string, unknown>>(sql)).rows
+  }
+
+  /** Nobody else reads or writes the table until unlock(). */
+  async lock(table: string): Promise<void> {
+    await this.#locker.query(`BEGIN; LOCK TABLE ${table}`)
+  }
+
+  async unlock(): Promise<void> {
+    await this.#locker.query('ROLLBACK')
+  }
+
+  /** Resolves when this many of the service's connections wait for a lock; returns their process ids. */
+  async blocked(count: number): Promise<number[]> {
+    let pids: number[] = []
+    await waitUntil(`${count} connections wait for a lock`, async () => {
+      const rows = await this.query(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+         AND application_name = 'causeway' AND wait_event_type = 'Lock'`,
+      )
+      pids = rows.map(({ pid }) => Number(pid))
+      return pids.length === count
+    })
+    return pids
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#locker.end()
+    await this.#watcher.end()
+  }
+}
