@@ -34,10 +34,31 @@ function contain(event: string, listener: Listener, onFault: OnListenerFault): L
   }
 }
 
+type RawSocket = { send: (...frame: unknown[]) => void; terminate(): void }
+
+function rawSocketOf({ ws }: WASocket): RawSocket | null {
+  return (ws as unknown as { socket: RawSocket | null }).socket
+}
+
+/** Nothing is said to the server before this is stored; if it never is, nothing ever is. */
+export function holdFrames(socket: WASocket, stored: Promise<unknown>): void {
+  const raw = rawSocketOf(socket)
+  if (!raw) return
+  const send = raw.send.bind(raw)
+  const held: unknown[][] = []
+  raw.send = (...frame) => void held.push(frame)
+  stored.then(
+    () => {
+      raw.send = send
+      for (const frame of held) send(...frame)
+    },
+    () => undefined,
+  )
+}
+
 /** The TCP connection goes at once; the library itself would wait for a peer that may be gone. */
-export function terminate({ ws }: WASocket): void {
-  const { socket } = ws as unknown as { socket: { terminate(): void } | null }
-  socket?.terminate()
+export function terminate(socket: WASocket): void {
+  rawSocketOf(socket)?.terminate()
 }
 
 /** Fails whatever still waits for an answer: the library takes their listeners away when it closes. */

@@ -117,3 +117,22 @@ test('a person who cannot open a message is sent it again', async () => {
   await session.sendText(bob.user.pnJid, 'again please', '3EB0000000000002')
   await received(bob, 'again please')
 })
+
+test('accounts that write to the same contact at once do not disturb each other', async () => {
+  await using bed = await Bed.open()
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const names = ['a', 'b', 'c', 'd']
+  const lines = await Promise.all(
+    names.map(async (name, index) => {
+      await bed.linked(name, `551199999000${index}`)
+      return bed.online(name)
+    }),
+  )
+  await Promise.all(
+    lines.map(async ({ session }, account) => {
+      for (let n = 0; n < 25; n++) await session.sendText(bob.user.pnJid, `text ${n}`, `3EB0${account}A${n}`)
+    }),
+  )
+  await waitUntil('all messages are read', () => bob.messages.length === 100)
+  assert.equal(bob.undecryptable.length, 0)
+})
