@@ -61,7 +61,13 @@ export function terminate(socket: WASocket): void {
   rawSocketOf(socket)?.terminate()
 }
 
-/** Fails whatever still waits for an answer: the library takes their listeners away when it closes. */
+/** Fails whatever still waits for an answer, or asks from now on: the library itself would wait for nothing. */
 export function failQueries({ ws }: WASocket): void {
-  ws.emit('error', new Error('the connection has ended'))
+  const error = new Error('the connection has ended')
+  ws.emit('error', error)
+  const failAtOnce = (event: string, listener: Listener) => {
+    if (event === 'error') queueMicrotask(() => listener(error))
+    return ws
+  }
+  Object.assign(ws, { on: failAtOnce })
 }

@@ -85,7 +85,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   async requestPairingCode(phone: string): Promise<string> {
     if (this.#wasLinked) throw new Error('this session is linked already')
-    if (this.#codesLeft === undefined) await once(this.#socket.ws, pairingOffer, { signal: this.#gone.signal })
+    if (this.#codesLeft === undefined) {
+      await once(this.#socket.ws, pairingOffer, { signal: this.#gone.signal }).catch((cause: unknown) => {
+        throw new Error('the connection ended before a code could be asked for', { cause })
+      })
+    }
     return this.#inside(() => this.#socket.requestPairingCode(phone))
   }
 
