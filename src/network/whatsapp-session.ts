@@ -18,6 +18,7 @@ import { runFenced } from './fault-fence.ts'
 import type { FaultOwner } from './fault-fence.ts'
 import { KeyDoor } from './key-door.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
+import { lightenRetries } from './light-retries.ts'
 import { MessageSender } from './message-sender.ts'
 import { failQueries, holdFrames, openSocket, terminate } from './open-socket.ts'
 import { SignalLine } from './signal-line.ts'
@@ -74,6 +75,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     }))
     this.#socket = opened.socket
     this.#inside = opened.inside
+    lightenRetries(this.#socket, clock)
     this.#wasLinked = isLinked(creds)
     this.#sender = new MessageSender({ socket: this.#socket, account, clock, gone: this.#gone.signal })
     this.#listen()
