@@ -61,6 +61,7 @@ type CurveModule = {
   verifySignature: (key: Uint8Array, message: Uint8Array, signature: Uint8Array, isInit?: boolean) => boolean
 }
 type SessionCipherMethods = {
+  queueJob: <Result>(job: () => Promise<Result>) => Promise<Result>
   doDecryptWhisperMessage: (this: unknown, message: Uint8Array, session: Session | undefined) => Promise<Buffer>
 }
 

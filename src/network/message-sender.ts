@@ -46,6 +46,7 @@ export class MessageSender {
       const both = Promise.all([relayed, waiting.acknowledged.promise])
       await withDeadline(clock, acknowledgementMs, both, late)
     } finally {
+      this.#groups.delete(chat)
       waiting.count -= 1
       if (waiting.count === 0) this.#waiting.delete(messageId)
     }

@@ -34,13 +34,40 @@ function contain(event: string, listener: Listener, onFault: OnListenerFault): L
   }
 }
 
-/** The TCP connection goes at once; the library itself would wait for a peer that may be gone. */
-export function terminate({ ws }: WASocket): void {
-  const { socket } = ws as unknown as { socket: { terminate(): void } | null }
-  socket?.terminate()
+type RawSocket = { send: (...frame: unknown[]) => void; terminate(): void }
+
+function rawSocketOf({ ws }: WASocket): RawSocket | null {
+  return (ws as unknown as { socket: RawSocket | null }).socket
 }
 
-/** Fails whatever still waits for an answer: the library takes their listeners away when it closes. */
+/** Nothing is said to the server before this is stored; if it never is, nothing ever is. */
+export function holdFrames(socket: WASocket, stored: Promise<unknown>): void {
+  const raw = rawSocketOf(socket)
+  if (!raw) return
+  const send = raw.send.bind(raw)
+  const held: unknown[][] = []
+  raw.send = (...frame) => void held.push(frame)
+  stored.then(
+    () => {
+      raw.send = send
+      for (const frame of held) send(...frame)
+    },
+    () => undefined,
+  )
+}
+
+/** The TCP connection goes at once; the library itself would wait for a peer that may be gone. */
+export function terminate(socket: WASocket): void {
+  rawSocketOf(socket)?.terminate()
+}
+
+/** Fails whatever still waits for an answer, or asks from now on: the library itself would wait for nothing. */
 export function failQueries({ ws }: WASocket): void {
-  ws.emit('error', new Error('the connection has ended'))
+  const error = new Error('the connection has ended')
+  ws.emit('error', error)
+  const failAtOnce = (event: string, listener: Listener) => {
+    if (event === 'error') queueMicrotask(() => listener(error))
+    return ws
+  }
+  Object.assign(ws, { on: failAtOnce })
 }

@@ -70,7 +70,6 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     syncFullHistory: false,
     // The service knows what it sent; a copy from here could come before the acknowledgement.
     emitOwnEvents: false,
-    enableRecentMessageCache: false,
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 1 },
     makeSignalRepository: durableRepository({ door, clock }) as NonNullable<
       UserFacingSocketConfig['makeSignalRepository']

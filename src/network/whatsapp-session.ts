@@ -6,6 +6,7 @@
 // over       → the `closed` signal was given, or close() was called: nothing more is heard of it
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { once } from 'node:events'
 import type { Closing, NetworkSession, SessionSignal } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -17,8 +18,9 @@ import { runFenced } from './fault-fence.ts'
 import type { FaultOwner } from './fault-fence.ts'
 import { KeyDoor } from './key-door.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
+import { lightenRetries } from './light-retries.ts'
 import { MessageSender } from './message-sender.ts'
-import { failQueries, openSocket, terminate } from './open-socket.ts'
+import { failQueries, holdFrames, openSocket, terminate } from './open-socket.ts'
 import { SignalLine } from './signal-line.ts'
 import { socketConfig } from './socket-config.ts'
 import type { Endpoint } from './socket-config.ts'
@@ -33,6 +35,7 @@ type Deps = {
 }
 
 const server = 's.whatsapp.net'
+const pairingOffer = 'CB:iq,type:set,pair-device'
 const logoutMs = 10_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
 /** Of the list the library keeps and never trims; it only asks whether it is empty. */
@@ -49,6 +52,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   #closing: Closing | undefined
   #ended: Promise<void> = Promise.resolve()
   #codesLeft: number | undefined
+  #wasLinked: boolean
   #authenticated = false
   #drained = false
 
@@ -71,6 +75,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     }))
     this.#socket = opened.socket
     this.#inside = opened.inside
+    lightenRetries(this.#socket, clock)
+    this.#wasLinked = isLinked(creds)
     this.#sender = new MessageSender({ socket: this.#socket, account, clock, gone: this.#gone.signal })
     this.#listen()
   }
@@ -80,7 +86,12 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   }
 
   async requestPairingCode(phone: string): Promise<string> {
-    if (isLinked(this.#deps.creds)) throw new Error('this session is linked already')
+    if (this.#wasLinked) throw new Error('this session is linked already')
+    if (this.#codesLeft === undefined) {
+      await once(this.#socket.ws, pairingOffer, { signal: this.#gone.signal }).catch((cause: unknown) => {
+        throw new Error('the connection ended before a code could be asked for', { cause })
+      })
+    }
     return this.#inside(() => this.#socket.requestPairingCode(phone))
   }
 
@@ -121,12 +132,16 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     ev.on('creds.update', () => {
       const { creds } = this.#deps
       creds.processedHistoryMessages.splice(0, creds.processedHistoryMessages.length - historyMarksKept)
-      this.#door.saveCreds().catch(() => undefined)
+      const saved = this.#door.saveCreds()
+      saved.catch(() => undefined)
+      // The reply that completes a pairing follows: told to the network only when we will remember it.
+      if (!this.#wasLinked && isLinked(creds)) holdFrames(this.#socket, saved)
+      this.#wasLinked = isLinked(creds)
     })
     ev.on('connection.update', (update) => {
       this.#onUpdate(update)
     })
-    ws.on('CB:iq,type:set,pair-device', (node: BinaryNode) => {
+    ws.on(pairingOffer, (node: BinaryNode) => {
       const [offer] = Array.isArray(node.content) ? node.content : []
       this.#codesLeft = Array.isArray(offer?.content) ? offer.content.length : 0
     })

@@ -78,14 +78,16 @@ test('`paired` waits for storage, and so does `closed`', async () => {
   const line = await bed.dial('s')
   const qr = await line.qr()
   keys.down = true
-  await phone.scan(qr)
+  const linked = phone.scan(qr)
   await waitUntil('storage has refused twice', async () => {
     await clock.advance(100)
     return keys.refused > 1
   })
   assert.deepEqual(line.kinds, ['qr'])
+  assert.equal(phone.companions.length, 0, 'the network has not been told yet')
   keys.down = false
   await clock.advance(2_000)
+  await linked
   await line.closing()
   assert.deepEqual(line.kinds, ['qr', 'paired', 'closed'])
   await bed.online('s')

@@ -117,3 +117,37 @@ test('a person who cannot open a message is sent it again', async () => {
   await session.sendText(bob.user.pnJid, 'again please', '3EB0000000000002')
   await received(bob, 'again please')
 })
+
+test('accounts that write to the same contact at once do not disturb each other', async () => {
+  await using bed = await Bed.open()
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const names = ['a', 'b', 'c', 'd']
+  const lines = await Promise.all(
+    names.map(async (name, index) => {
+      await bed.linked(name, `551199999000${index}`)
+      return bed.online(name)
+    }),
+  )
+  await Promise.all(
+    lines.map(async ({ session }, account) => {
+      for (let n = 0; n < 25; n++) await session.sendText(bob.user.pnJid, `text ${n}`, `3EB0${account}A${n}`)
+    }),
+  )
+  await waitUntil('all messages are read', () => bob.messages.length === 100)
+  assert.equal(bob.undecryptable.length, 0)
+})
+
+test('messages that cannot be opened are asked for again and do not hold up the others', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const eve = bed.sim.person({ phone: '5511888880002' })
+  await bed.online('s')
+  for (const person of [bob, eve]) await delivered(person, person.text(phone, 'warm up').id)
+  bed.sim.fault({ kind: 'undecryptable', times: 10 })
+  const damaged = Array.from({ length: 10 }, (_, n) => bob.text(phone, `damaged ${n}`).id)
+  const start = performance.now()
+  await delivered(eve, eve.text(phone, 'good').id)
+  assert.ok(performance.now() - start < 2_000, 'the good one waits for none of them')
+  for (const id of damaged) await delivered(bob, id)
+})

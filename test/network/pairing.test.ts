@@ -39,7 +39,6 @@ test('a code typed on the phone links the account as well', async () => {
   await using bed = await Bed.open()
   const phone = bed.sim.account({ phone: '5511999990001' })
   const pairing = await bed.dial('s')
-  await pairing.qr()
   const code = await pairing.session.requestPairingCode('5511999990001')
   assert.match(code, /^[0-9A-Z]{8}$/)
   assert.equal(await bed.network.storedJid('s'), null)

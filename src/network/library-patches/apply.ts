@@ -1,6 +1,7 @@
 // All patches of the client library, once per process.
 
 import { useFastSignatures } from './fast-signatures.ts'
+import { runJobsAtOnce } from './own-queues.ts'
 import { silenceSignalLibrary } from './quiet-console.ts'
 import { repairSenderKeys } from './sender-keys.ts'
 import { restoreSessionsOnFailure } from './session-restore.ts'
@@ -13,5 +14,6 @@ export function applyLibraryPatches(): void {
   useFastSignatures()
   restoreSessionsOnFailure()
   repairSenderKeys()
+  runJobsAtOnce()
   silenceSignalLibrary()
 }
