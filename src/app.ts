@@ -6,6 +6,7 @@ import { bootWarnings } from './boot-warnings.ts'
 import { readBuildInfo } from './build-info.ts'
 import type { Config } from './config.ts'
 import { closeServer, listen } from './http/listener.ts'
+import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
@@ -21,6 +22,7 @@ import { Ticker } from './lib/ticker.ts'
 import { WhatsappNetwork } from './network/whatsapp-network.ts'
 import { AuditStore } from './storage/audit-store.ts'
 import { openDatabase } from './storage/database.ts'
+import type { Database } from './storage/database.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
 import { LeaseStore } from './storage/lease-store.ts'
@@ -51,103 +53,45 @@ export type App = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+type Base = {
+  config: Config
+  clock: Clock
+  log: Log
+  qrLifetimeMs: number
+  build: BuildInfo
+  stack: AsyncDisposableStack
+}
+
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const { clock = systemClock, qrLifetimeMs = defaultQrLifetimeMs } = overrides
   const { log = createLog({ level: config.log.level, format: config.log.format || 'json' }) } = overrides
-  const build = readBuildInfo()
-  const ended = Promise.withResolvers<Error>()
-  const { encryptionKeys, database: location } = config.storage
-
   await using stack = new AsyncDisposableStack()
-  const database = stack.use(await openDatabase({ location, encryptionKeys, log, onFatal: ended.resolve }))
-  await refuseUnreadableSecrets(database, encryptionKeys)
-  const ownership = stack.use(
-    new Ownership({
-      owner: `${hostname()} pid ${process.pid} (${randomBytes(4).toString('hex')})`,
-      leases: new LeaseStore(database),
-      // Real time whatever a test's clock says: the lease runs on the database's clock.
-      clock: systemClock,
-      log,
-      onLost: ended.resolve,
-    }),
-  )
-  const audit = new AuditStore(database)
+  const base: Base = { config, clock, log, qrLifetimeMs, build: readBuildInfo(), stack }
+  const ended = Promise.withResolvers<Error>()
+  const database = await openStorage(base, ended.resolve)
+  const ownership = createOwnership(base, database, ended.resolve)
   const usage = new Usage({ store: new UsageStore(database), clock })
   stack.defer(() => usage.flush())
-  const epoch = () => ownership.epoch
-  const network = stack.use(
-    new WhatsappNetwork({
-      keys: new SessionKeyStore(database),
-      epoch,
-      clock,
-      log,
-      settings: config.network,
-      qrLifetimeMs,
-    }),
-  )
-  const instances = new InstanceStore(database)
-  const registry = stack.use(
-    new InstanceRegistry({
-      network,
-      instances,
-      epoch,
-      gate: new Gate(connectsAtOnce),
-      clock,
-      random: Math.random,
-      log,
-      qrLifetimeMs,
-      announce: ({ name, owner_tag }, event) => {
-        metrics.lifecycleEvents.inc({ instance: name, event, owner_tag })
-        usage.count(name, owner_tag, 'lifecycle_events')
-      },
-    }),
-  )
-  const metrics = new Metrics({ version: build.version, instances: () => registry.counts() })
-  const instanceService = new InstanceService({
-    registry,
-    instances,
-    network,
-    epoch,
-    clock,
-    onDeleted: (name) => {
-      metrics.removeInstance(name)
-    },
-  })
-  const tenantStore = new TenantStore(database)
-  const tenantCache = new TenantCache({ tenants: tenantStore, clock })
-  const tenants = new TenantService({
-    tenants: tenantStore,
-    clock,
-    onChanged: (ownerTag) => {
-      tenantCache.evict(ownerTag)
-    },
-  })
-  const workers = [
-    new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log }),
-  ].map((worker) => stack.use(worker))
+  const accounts = createAccounts(base, database, () => ownership.epoch, usage)
+  const tenants = createTenants(base, database)
+  const audit = new AuditStore(database)
+  const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
+  const workers = [stack.use(flush)]
 
   let active = false
-  const server = await createServer({
+  const routes = {
+    ...base,
+    ...accounts,
+    ...tenants,
     ...config.http,
-    log,
-    isActive: () => active && ownership.serves,
-    routes: {
-      version: build.version,
-      build,
-      clock,
-      database,
-      instances: registry,
-      instanceService,
-      workers,
-      ownership: () => ownership.state,
-      metrics,
-      ...config.http,
-      tenants,
-      tenantCount: () => tenantStore.count(),
-      usage,
-      audit,
-    },
-  })
+    database,
+    workers,
+    usage,
+    audit,
+    version: base.build.version,
+    ownership: () => ownership.state,
+  }
+  const server = await createServer({ ...config.http, log, isActive: () => active && ownership.serves, routes })
   stack.defer(() => closeServer(server))
 
   let url = ''
@@ -156,18 +100,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     const early = await listen(server, config.http, { tolerateBusy: true })
     await ownership.acquire()
     url = early ?? (await listen(server, config.http)) ?? ''
-    await registry.load()
-    await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: build.version })
+    await accounts.instances.load()
+    await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: base.build.version })
     active = true
-    await registry.boot()
+    await accounts.instances.boot()
     for (const worker of workers) worker.start()
-    for (const warning of await bootWarnings(
-      config,
-      registry.list().map(({ record }) => record),
-      tenantCache,
-    ))
-      log.warn(warning)
-    log.info({ url, version: build.version, instances: registry.counts().total }, 'service ready')
+    const records = accounts.instances.list().map(({ record }) => record)
+    for (const warning of await bootWarnings(config, records, tenants.tenantCache)) log.warn(warning)
+    log.info({ url, version: base.build.version, instances: records.length }, 'service ready')
   }
 
   const owned = stack.move()
@@ -181,4 +121,63 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     ended: ended.promise,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
+}
+
+async function openStorage({ config, log, stack }: Base, onFatal: (reason: Error) => void): Promise<Database> {
+  const { encryptionKeys, database: location } = config.storage
+  const database = stack.use(await openDatabase({ location, encryptionKeys, log, onFatal }))
+  await refuseUnreadableSecrets(database, encryptionKeys)
+  return database
+}
+
+function createOwnership({ log, stack }: Base, database: Database, onLost: (reason: Error) => void): Ownership {
+  const owner = `${hostname()} pid ${process.pid} (${randomBytes(4).toString('hex')})`
+  // Real time whatever a test's clock says: the lease runs on the database's clock.
+  return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
+}
+
+function createAccounts(base: Base, database: Database, epoch: () => number, usage: Usage) {
+  const { config, clock, log, qrLifetimeMs, build, stack } = base
+  const keys = new SessionKeyStore(database)
+  const network = stack.use(new WhatsappNetwork({ keys, epoch, clock, log, settings: config.network, qrLifetimeMs }))
+  const store = new InstanceStore(database)
+  const instances = stack.use(
+    new InstanceRegistry({
+      network,
+      instances: store,
+      epoch,
+      gate: new Gate(connectsAtOnce),
+      clock,
+      random: Math.random,
+      log,
+      qrLifetimeMs,
+      announce: ({ name, owner_tag }, event) => {
+        metrics.lifecycleEvents.inc({ instance: name, event, owner_tag })
+        usage.count(name, owner_tag, 'lifecycle_events')
+      },
+    }),
+  )
+  const metrics = new Metrics({ version: build.version, instances: () => instances.counts() })
+  const onDeleted = (name: string) => {
+    metrics.removeInstance(name)
+  }
+  const instanceService = new InstanceService({
+    registry: instances,
+    instances: store,
+    network,
+    epoch,
+    clock,
+    onDeleted,
+  })
+  return { instances, instanceService, metrics }
+}
+
+function createTenants({ clock }: Base, database: Database) {
+  const store = new TenantStore(database)
+  const tenantCache = new TenantCache({ tenants: store, clock })
+  const onChanged = (ownerTag: string) => {
+    tenantCache.evict(ownerTag)
+  }
+  const tenants = new TenantService({ tenants: store, clock, onChanged })
+  return { tenants, tenantCache, tenantCount: () => store.count() }
 }

@@ -15,7 +15,12 @@ export class InstanceStore {
   }
 
   async list(): Promise<InstanceRow[]> {
-    return this.#database.read(this.#database.query.selectFrom('instances').selectAll().orderBy('name'))
+    return this.#database.read(
+      this.#database.query
+        .selectFrom('instances')
+        .selectAll()
+        .orderBy('name', (order) => this.#database.inByteOrder(order)),
+    )
   }
 
   async insert(epoch: number, row: NewInstanceRow, audit: AuditRecord): Promise<void> {
