@@ -158,3 +158,15 @@ test('one-time prekeys are handed out once', async () => {
   assert.equal(phone.companion.bundlesHandedOut, 12)
   assert.equal(phone.companion.keys.preKeys.length, 18)
 })
+
+test('a client whose one-time prekeys run low is told and uploads new ones', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  const people = Array.from({ length: 26 }, (_, n) => network.person({ phone: `55118888901${n + 10}` }))
+  for (const person of people) person.text(phone, 'hi')
+  await client.textMessage('hi')
+  await network.waitForStanza('iq', ({ attrs }) => attrs.xmlns === 'encrypt' && attrs.type === 'set')
+  await network.waitForStanza('ack', ({ attrs }) => attrs.class === 'notification' && attrs.type === 'encrypt')
+  assert.equal(phone.companion.keys.preKeys.length, 30 - 26 + 5)
+})

@@ -3,6 +3,7 @@ import type { SeededRandom } from '../seeded-random.ts'
 import { untyped } from '../signal/curve.ts'
 import type { PublishedBundle } from '../signal/signal-device.ts'
 import type { Connection } from '../wire/connection.ts'
+import { SERVER_JID } from '../wire/jid.ts'
 import { child, children, requiredBytes, stanza, type Stanza } from '../wire/stanza.ts'
 import { DeliveryBooks } from './delivery-books.ts'
 import type { Device, User } from './user.ts'
@@ -82,7 +83,7 @@ export class CompanionDevice implements Device {
     })
     this.live = true
     const count = stanza('offline', { count: String(pending.length) })
-    this.connection?.send(stanza('ib', { from: 's.whatsapp.net' }, [count]))
+    this.connection?.send(stanza('ib', { from: SERVER_JID }, [count]))
   }
 
   learnKeys(upload: Stanza): void {
@@ -99,7 +100,7 @@ export class CompanionDevice implements Device {
 
   #askForPreKeys(): void {
     const count = stanza('count', { value: String(this.keys.preKeys.length) })
-    const attributes = { from: 's.whatsapp.net', type: 'encrypt', id: this.#random.hex(8), t: '0' }
+    const attributes = { from: SERVER_JID, type: 'encrypt', id: this.#random.hex(8), t: '0' }
     this.deliver(stanza('notification', attributes, [count]))
   }
 }
