@@ -127,6 +127,22 @@ test('messages delivered out of order are all read', async () => {
   assert.deepEqual(client.messages().map(textOf), ['warm up', 'three', 'two', 'one'])
 })
 
+test('messages of several accounts delivered out of order reach each its own client', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  const carl = network.account({ phone: '5511999990002', name: 'Carl' })
+  await using one = await TestClient.online(network, auth)
+  await using two = await TestClient.linked(network, carl)
+  network.fault({ kind: 'reorder', count: 3 })
+  bob.text(phone, 'to Ana')
+  bob.text(carl, 'to Carl')
+  bob.text(phone, 'to Ana again')
+  await one.textMessage('to Ana')
+  await two.textMessage('to Carl')
+  assert.deepEqual(one.messages().map(textOf), ['to Ana again', 'to Ana'])
+  assert.deepEqual(two.messages().map(textOf), ['to Carl'])
+})
+
 test('a message whose receipt was lost stays on the books and is delivered again at the next login', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
