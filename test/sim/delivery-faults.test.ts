@@ -100,6 +100,25 @@ test('a connection that drops on a receipt leaves the message on the books', asy
   assert.equal(pending, phone.messages.entries[1]?.id)
 })
 
+test('what a client sends behind the stanza that drops its connection is lost with it', async () => {
+  await using network = await SimNetwork.start()
+  const { bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'before' })
+  await bob.messages.waitFor('before', (one) => textOfMessage(one.message) === 'before')
+  network.fault({ kind: 'drop_on', tag: 'message' })
+  const texts = ['one', 'two', 'three']
+  await Promise.allSettled(texts.map((text) => client.socket.sendMessage(bob.user.pnJid, { text })))
+  assert.equal(await client.closedWith(), 428)
+  await using again = await TestClient.online(network, auth)
+  await again.socket.sendMessage(bob.user.pnJid, { text: 'after' })
+  await bob.messages.waitFor('after', (one) => textOfMessage(one.message) === 'after')
+  assert.deepEqual(
+    bob.messages.entries.map((one) => textOfMessage(one.message)),
+    ['before', 'after'],
+  )
+})
+
 test('a message delivered twice is emitted once', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
