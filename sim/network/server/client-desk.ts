@@ -89,7 +89,8 @@ export class ClientDesk {
   #presence(device: CompanionDevice, node: Stanza): void {
     const { type, to } = node.attrs
     if (type === 'available' || type === 'unavailable') device.available = type === 'available'
-    if (type === 'subscribe' && to !== undefined) device.subscriptions.add(to)
+    const user = type === 'subscribe' && to !== undefined ? this.#deps.directory.find(to) : undefined
+    if (user) device.subscriptions.add(user)
   }
 
   #chatstate(device: CompanionDevice, node: Stanza): void {

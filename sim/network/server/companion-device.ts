@@ -20,7 +20,7 @@ export type DeliveryFilter = (device: CompanionDevice, node: Stanza) => Stanza[]
 type Deps = { user: User; id: number; keys: CompanionKeys; random: SeededRandom; filter: DeliveryFilter }
 
 const LOW_PREKEYS = 5
-/** Not booked: lost when the client is not there, and heard only while it says it is available. */
+/** Not booked: lost when the client is not there, and heard only while it says it is available; presence, if asked for. */
 const PASSING = new Set(['chatstate', 'presence'])
 
 export class CompanionDevice implements Device {
@@ -28,7 +28,8 @@ export class CompanionDevice implements Device {
   readonly id: number
   readonly keys: CompanionKeys
   readonly books = new DeliveryBooks()
-  readonly subscriptions = new Set<string>()
+  /** Whose presence the client asked for on this connection, by either address. */
+  readonly subscriptions = new Set<User>()
   readonly #filter: DeliveryFilter
   readonly #random: SeededRandom
   connection: Connection | undefined

@@ -120,6 +120,7 @@ export class FrontDoor {
     device.connection = connection
     device.live = false
     device.available = false
+    device.subscriptions.clear()
     earlier?.end(stanza('stream:error', {}, [stanza('conflict', { type: 'replaced' })]))
     connection.delayMs = this.#deps.faults.delayFor(device.user.phone)
     for (const node of welcome(device, this.#deps.random.bytes(6))) connection.send(node)
