@@ -76,10 +76,11 @@ export class Author extends Correspondent {
     return this.#aside(poll, vote)
   }
 
-  /** What a companion gets to see of a view-once message: that there was one. */
+  /** A picture to be seen once: phones get it, companions get to know that there was one. */
   viewOnce(to: Recipient, options: SendOptions = {}): string {
     const notice = stanza('unavailable', { type: 'view_once_unavailable_fanout' })
-    return this.writeBare(chatOf(to), [notice], 'media', options.addressing)
+    const message = { viewOnceMessageV2: { message: { imageMessage: { viewOnce: true } } } }
+    return this.writeNotice(chatOf(to), notice, message, options)
   }
 
   typing(to: Recipient, state: TypingState = 'composing', addressing = this.parts.addressing): void {

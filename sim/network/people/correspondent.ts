@@ -54,6 +54,8 @@ export class Correspondent implements LocalDeviceOwner {
   confirmsDelivery = true
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
+  /** A stream of their own, so that ids do not depend on when a client asks for something again. */
+  readonly #ids: SeededRandom
   readonly #writers: MessageWriter[] = []
   readonly #seen = new RecentSet<string>(SEEN)
   readonly #sent = new Map<string, SentMessage>()
@@ -63,6 +65,7 @@ export class Correspondent implements LocalDeviceOwner {
     this.user = user
     this.parts = parts
     this.random = random
+    this.#ids = random.fork('ids')
     const name = user.pushName
     const describe = (one: ReceivedMessage): string =>
       `${one.id} from ${one.from.phone} in ${one.chat}: ${textOfMessage(one.message) ?? kindOfMessage(one.message)}`
@@ -81,7 +84,7 @@ export class Correspondent implements LocalDeviceOwner {
   /** Writes any content to a chat. The message is with the server when this returns. */
   write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
-    const sent = { id: options.id ?? `3A${this.random.hex(9)}`, chat, addressing, message }
+    const sent = { id: options.id ?? this.#freshId(), chat, addressing, message }
     this.#remember(sent)
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
     const writer = this.#writerOf(options.device ?? 0)
@@ -92,11 +95,12 @@ export class Correspondent implements LocalDeviceOwner {
     return sent
   }
 
-  /** Sends the same stanza content without remembering it: fan-outs that carry no ciphertext. */
-  writeBare(chat: ChatTarget, content: Stanza[], type: string, addressing = this.parts.addressing): string {
-    const id = `3A${this.random.hex(9)}`
+  /** A message that companions only hear of: simulated devices get it, real clients the notice and no ciphertext. */
+  writeNotice(chat: ChatTarget, notice: Stanza, message: proto.IMessage, options: SendOptions = {}): string {
+    const { id = this.#freshId(), addressing = this.parts.addressing, timestamp } = options
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
-    this.#route(this.device, stanza('message', { id, to, type }, content))
+    const t = timestamp === undefined ? undefined : String(timestamp)
+    this.#route(this.device, stanza('message', { id, to, t, type: 'media' }, [notice]), message)
     return id
   }
 
@@ -194,6 +198,10 @@ export class Correspondent implements LocalDeviceOwner {
     for (const device of this.parts.companions()) {
       if (device.user !== this.user) device.deliver(stanza('notification', identity, [stanza('identity')]))
     }
+  }
+
+  #freshId(): string {
+    return `3A${this.#ids.hex(9)}`
   }
 
   #writerOf(device: number): MessageWriter {
