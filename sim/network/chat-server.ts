@@ -108,7 +108,8 @@ export class ChatServer {
     const onUnlinked = (device: CompanionDevice): void => {
       this.watch.tell(device, 'remove')
     }
-    return { directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked }
+    const complain = this.log.complain.bind(this.log)
+    return { directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked, complain }
   }
 
   /** Status updates reach every account: on this network everybody knows everybody. */

@@ -34,6 +34,59 @@ test('a message whose acknowledgement is lost can be sent again under the same i
   assert.equal(bob.duplicates, 1)
 })
 
+test('a message lost on its way to the server is neither delivered nor acknowledged', async () => {
+  await using network = await SimNetwork.start()
+  const { bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  network.fault({ kind: 'lost_message' })
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'lost' }, { messageId: '3EB0LOST' })
+  const next = await client.socket.sendMessage(bob.user.pnJid, { text: 'next' })
+  assert.equal(await client.acknowledged(next?.key.id), undefined)
+  await bob.messages.waitFor('next', (one) => textOfMessage(one.message) === 'next')
+  assert.equal(bob.messages.length, 1)
+  assert.equal(client.acks.length, 1)
+})
+
+test('a word to the own phone does not use up a fault meant for a message', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  const id = phone.archive.add(bob.user, { text: 'old', from: bob.user, at: 1_700_000_000 })
+  await using client = await TestClient.online(network, auth)
+  network.fault({ kind: 'ack_error', code: 463 })
+  await client.socket.requestPlaceholderResend({ remoteJid: bob.user.pnJid, fromMe: false, id })
+  await client.textMessage('old')
+  const refused = await client.socket.sendMessage(bob.user.pnJid, { text: 'refused' })
+  assert.equal(await client.acknowledged(refused?.key.id), '463')
+})
+
+test('a request to send again that makes no sense is reported', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  const { id } = bob.text(phone, 'hello')
+  await client.textMessage('hello')
+  const attrs = { id, to: bob.user.pnJid, type: 'retry' }
+  await client.socket.sendNode({ tag: 'receipt', attrs, content: [{ tag: 'keys', attrs: {} }] })
+  bob.text(phone, 'still there')
+  await client.textMessage('still there')
+  const [problem] = network.log.takeProblems()
+  assert.match(problem ?? '', /no signed prekey/)
+})
+
+test('a prekey that its owner did not sign is refused', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  const before = phone.companion.keys.signedPreKey
+  const parts = Object.entries({ id: 3, value: 32, signature: 64 })
+  const content = parts.map(([tag, length]) => ({ tag, attrs: {}, content: Buffer.alloc(length, 1) }))
+  const rotate = { tag: 'rotate', attrs: {}, content: [{ tag: 'skey', attrs: {}, content }] }
+  const attrs = { to: '@s.whatsapp.net', type: 'set', xmlns: 'encrypt' }
+  await assert.rejects(client.socket.query({ tag: 'iq', attrs, content: [rotate] }), /badly signed/)
+  assert.equal(phone.companion.keys.signedPreKey, before)
+  assert.equal(network.log.takeProblems().length, 1)
+})
+
 test('a message the client cannot decrypt is asked for again and then read', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)

@@ -10,7 +10,7 @@ import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts
 import { receiptIds, type ReceiptSwitch } from '../server/receipt-switch.ts'
 import { User, type Addressing, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
-import { isGroupJid, parseJid, STATUS_JID } from '../wire/jid.ts'
+import { isGroupJid, isLidJid, parseJid, STATUS_JID } from '../wire/jid.ts'
 import { describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
 import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
@@ -33,6 +33,8 @@ export type NetworkParts = {
   /** Every linked client of the network. */
   companions: () => Iterable<CompanionDevice>
   onUnlinked: (device: CompanionDevice) => void
+  /** Reports what a client sent and nobody understands. */
+  complain: (problem: string) => void
 }
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; devices: number }
 
@@ -132,7 +134,8 @@ export class Correspondent implements LocalDeviceOwner {
   /** How this person names a message when reacting to it, quoting it, changing it. */
   refTo(one: SentMessage | ReceivedMessage): MessageRef {
     if ('stanza' in one) {
-      const participant = isGroupJid(one.chat) ? one.from.jid('lid') : undefined
+      const addressing = isLidJid(one.stanza.attrs.participant ?? '') ? 'lid' : 'pn'
+      const participant = isGroupJid(one.chat) ? one.from.jid(addressing) : undefined
       return { id: one.id, remoteJid: one.chat, fromMe: one.own, participant }
     }
     const group = !(one.chat instanceof User)
@@ -185,6 +188,10 @@ export class Correspondent implements LocalDeviceOwner {
     const target = this.parts.directory.device(address)
     if (type !== 'retry' || !sent || !target) return
     this.parts.messages.route(own, answerRetry(own, this.#writerOf(own.id), receipt, sent, target))
+  }
+
+  onNonsense(node: Stanza, error: unknown): void {
+    this.parts.complain(`${describeStanza(node)} to ${this.user.phone} failed: ${String(error)}`)
   }
 
   onSideStanza(device: LocalDevice, node: Stanza): void {

@@ -1,6 +1,6 @@
 // A linked client as the server knows it: its keys, its books, and its connection while it has one.
 import type { SeededRandom } from '../seeded-random.ts'
-import { untyped } from '../signal/curve.ts'
+import { typed, untyped, verifySignature } from '../signal/curve.ts'
 import type { PublishedBundle } from '../signal/signal-device.ts'
 import type { Connection } from '../wire/connection.ts'
 import { SERVER_JID } from '../wire/jid.ts'
@@ -95,8 +95,12 @@ export class CompanionDevice implements Device {
   }
 
   rotateSignedPreKey(node: Stanza | undefined): void {
+    if (!node) throw new Error('there is no signed prekey')
     const signature = requiredBytes(child(node, 'signature'), 'prekey signature')
-    if (node) this.keys.signedPreKey = { ...readPreKey(node), signature }
+    const { id, publicKey } = readPreKey(node)
+    // Phones refuse to open a session with a key its owner did not sign.
+    if (!verifySignature(this.keys.identityKey, typed(publicKey), signature)) throw new Error('a prekey badly signed')
+    this.keys.signedPreKey = { id, publicKey, signature }
   }
 
   #askForPreKeys(): void {
