@@ -100,7 +100,12 @@ export class PairingDesk {
       stanza('primary_identity_pub', {}, phone.device.signal.identity.publicKey),
       stanza('link_code_pairing_ref', {}, Buffer.from(offer.hello.ref)),
     ])
-    const attributes = { from: SERVER_JID, type: 'link_code_companion_reg', id: this.#deps.random.hex(6), t: unixSeconds() }
+    const attributes = {
+      from: SERVER_JID,
+      type: 'link_code_companion_reg',
+      id: this.#deps.random.hex(6),
+      t: unixSeconds(),
+    }
     offer.connection.send(stanza('notification', attributes, [reply]))
     await finished
     return phone.latestDeviceId
