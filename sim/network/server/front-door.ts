@@ -43,10 +43,6 @@ export class FrontDoor {
     return `ws://127.0.0.1:${this.port}/ws/chat`
   }
 
-  get connectionCount(): number {
-    return this.#connections.size
-  }
-
   async open(port: number): Promise<void> {
     const server = new WebSocketServer({ host: '127.0.0.1', port, perMessageDeflate: false, backlog: 2048 })
     this.#server = server

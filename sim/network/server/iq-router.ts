@@ -48,10 +48,6 @@ export class IqRouter {
     }
   }
 
-  clearOverrides(): void {
-    this.#overrides.length = 0
-  }
-
   answer(device: CompanionDevice, iq: Stanza): Stanza | undefined {
     const from = iq.attrs['to'] ?? SERVER_JID
     const { id } = iq.attrs
