@@ -16,14 +16,21 @@ const { values } = parseArgs({
     'qr-rotation-ms': { type: 'string', default: '20000' },
   },
 })
+const wholeOption = (name: Exclude<keyof typeof values, 'seed' | 'addressing'>, min: number): number => {
+  const value = Number(values[name])
+  if (!Number.isSafeInteger(value) || value < min) throw new Error(`--${name} must be a whole number from ${min}`)
+  return value
+}
+const { addressing } = values
+if (addressing !== 'pn' && addressing !== 'lid') throw new Error('--addressing must be pn or lid')
 const network = await SimNetwork.start({
   seed: values.seed,
-  port: Number(values['network-port']),
-  addressing: values.addressing === 'lid' ? 'lid' : 'pn',
-  qrRefs: Number(values['qr-refs']),
-  qrRotationMs: Number(values['qr-rotation-ms']),
+  port: wholeOption('network-port', 0),
+  addressing,
+  qrRefs: wholeOption('qr-refs', 1),
+  qrRotationMs: wholeOption('qr-rotation-ms', 1),
 })
-const control = await ControlServer.start(network, Number(values.port))
+const control = await ControlServer.start(network, wholeOption('port', 0))
 const directory = await mkdtemp(join(tmpdir(), 'causeway-sim-'))
 const caFile = join(directory, 'ca.pem')
 await writeFile(caFile, network.authority.pem)

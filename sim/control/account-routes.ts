@@ -18,12 +18,13 @@ export function accountRoutes(network: SimNetwork): RouteTable {
     'POST /accounts': ({ body }) => {
       const lid = body.optionalText('lid')
       const name = body.optionalText('name')
+      const linked = body.flag('linked') ?? false
       const phone = network.account({
         phone: body.text('phone'),
         ...(lid === undefined ? {} : { lid }),
         ...(name === undefined ? {} : { name }),
       })
-      if (body.flag('linked') !== true) return accountView(phone)
+      if (!linked) return accountView(phone)
       // Bytes are written the way the client library writes and revives them.
       const credentials: unknown = JSON.parse(JSON.stringify(network.linkReady(phone), BufferJSON.replacer))
       return { ...accountView(phone), credentials }
@@ -34,7 +35,12 @@ export function accountRoutes(network: SimNetwork): RouteTable {
       device: await phoneOf(params).link(body.text('code')),
     }),
     'POST /accounts/:phone/unlink': ({ params, body }) => {
-      phoneOf(params).unlink(body.optionalNumber('device'))
+      const phone = phoneOf(params)
+      const device = body.optionalNumber('device')
+      if (device !== undefined && !phone.companions.some((one) => one.id === device)) {
+        throw new ControlError(404, `${phone.user.phone} has no linked device ${device}`)
+      }
+      phone.unlink(device)
     },
     'POST /accounts/:phone/send': ({ params, body }) => ({ id: writeMessage(network, phoneOf(params), body) }),
     'POST /accounts/:phone/read': ({ params, body }) => ({
@@ -47,8 +53,8 @@ export function accountRoutes(network: SimNetwork): RouteTable {
     'POST /accounts/:phone/history': ({ params, body }) => {
       const chat = recipientAt(network, body.text('chat'))
       const from = body.optionalText('from')
-      const author = from === undefined ? undefined : network.directory.find(from)
-      const past = { text: body.text('text'), at: body.number('at'), ...(author ? { from: author } : {}) }
+      const author = from === undefined ? {} : { from: correspondentAt(network, from).user }
+      const past = { text: body.text('text'), at: body.whole('at', { min: 0 }), ...author }
       return { id: phoneOf(params).remember(chat, past) }
     },
   }

@@ -2,7 +2,7 @@
 import type { Fault, ImmediateFault } from '../network/faults.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { describeStanza } from '../network/wire/stanza.ts'
-import type { Fields } from './fields.ts'
+import { ControlError, type Fields } from './fields.ts'
 import type { RouteTable } from './http-service.ts'
 
 const LASTING = [
@@ -21,15 +21,19 @@ const LASTING = [
 ] as const
 const IMMEDIATE = ['drop', 'silence', 'stream_error', 'server_restart'] as const
 const UPLOAD = 'upload_refused'
+const COUNT = { min: 1 }
+const CODE = { min: 1, max: 9_999 }
+/** A timer cannot wait longer than this. */
+const DELAY = { min: 0, max: 2 ** 31 - 1 }
 
 export function faultRoutes(network: SimNetwork): RouteTable {
   return {
     'POST /faults': async ({ body }) => {
       const kind = body.oneOf('kind', [...LASTING, ...IMMEDIATE, UPLOAD])
       const isImmediate = IMMEDIATE.some((one) => one === kind)
-      if (kind === UPLOAD) network.media.refusedUploads = body.optionalNumber('times') ?? 1
-      else if (isImmediate) await network.strike(immediateFault(body))
-      else network.fault(lastingFault(body))
+      if (kind === UPLOAD) network.media.refusedUploads = body.optionalWhole('times', COUNT) ?? 1
+      else if (isImmediate) await network.strike(immediateFault(network, body))
+      else network.fault(lastingFault(network, body))
       return { faults: network.faults.list() }
     },
     'GET /faults': () => ({ faults: network.faults.list() }),
@@ -46,38 +50,38 @@ export function faultRoutes(network: SimNetwork): RouteTable {
   }
 }
 
-function immediateFault(body: Fields): ImmediateFault {
-  const account = accountOf(body)
+function immediateFault(network: SimNetwork, body: Fields): ImmediateFault {
+  const account = accountOf(network, body)
   const kind = body.oneOf('kind', IMMEDIATE)
   if (kind !== 'stream_error') return { kind, ...account }
-  const code = body.optionalNumber('code')
+  const code = body.optionalWhole('code', CODE)
   if (code !== undefined) return { kind, ...account, reason: code }
   const reason = body.oneOf('reason', ['replaced', 'device_removed', 'restart'])
   return { kind, ...account, reason }
 }
 
-function lastingFault(body: Fields): Fault {
-  const times = body.optionalNumber('times')
-  const common = { ...accountOf(body), ...(times === undefined ? {} : { times }) }
+function lastingFault(network: SimNetwork, body: Fields): Fault {
+  const times = body.optionalWhole('times', COUNT)
+  const common = { ...accountOf(network, body), ...(times === undefined ? {} : { times }) }
   const kind = body.oneOf('kind', LASTING)
   switch (kind) {
     case 'login_failure': {
       const ban = body.nested('ban')
       const banned = ban ? { ban: { code: ban.number('code'), expire: ban.number('expire') } } : {}
-      return { kind, code: body.number('code'), ...banned, ...common }
+      return { kind, code: body.whole('code', CODE), ...banned, ...common }
     }
     case 'ack_error':
-      return { kind, code: body.number('code'), ...common }
+      return { kind, code: body.whole('code', CODE), ...common }
     case 'reorder':
-      return { kind, count: body.number('count'), ...common }
+      return { kind, count: body.whole('count', COUNT), ...common }
     case 'delay':
-      return { kind, ms: body.number('ms'), ...common }
+      return { kind, ms: body.whole('ms', DELAY), ...common }
     case 'drop_on':
-      return { kind, tag: body.text('tag'), nth: body.optionalNumber('nth') ?? 1, ...common }
+      return { kind, tag: body.text('tag'), nth: body.optionalWhole('nth', COUNT) ?? 1, ...common }
     case 'query_silence':
       return { kind, query: body.text('query'), ...common }
     case 'query_error':
-      return { kind, query: body.text('query'), code: body.number('code'), ...common }
+      return { kind, query: body.text('query'), code: body.whole('code', CODE), ...common }
     case 'lost_ack':
     case 'lost_message':
     case 'lost_receipt':
@@ -87,7 +91,10 @@ function lastingFault(body: Fields): Fault {
   }
 }
 
-function accountOf(body: Fields): { account?: string } {
+/** A fault for an account that does not exist would never strike. */
+function accountOf(network: SimNetwork, body: Fields): { account?: string } {
   const account = body.optionalText('account')
-  return account === undefined ? {} : { account }
+  if (account === undefined) return {}
+  if (!network.phone(account)) throw new ControlError(404, `there is no account ${account}`)
+  return { account }
 }

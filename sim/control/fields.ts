@@ -8,6 +8,13 @@ export class ControlError extends Error {
   }
 }
 
+type Bounds = { min: number; max?: number }
+
+export function wholeNumber(name: string, value: number, { min, max = Number.MAX_SAFE_INTEGER }: Bounds): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value
+  throw new ControlError(400, `"${name}" must be a whole number from ${min} to ${max}`)
+}
+
 export class Fields {
   readonly #values: Record<string, unknown>
 
@@ -42,6 +49,15 @@ export class Fields {
     return this.#read(name, (value) => typeof value === 'number', 'a number')
   }
 
+  /** A whole number within bounds. */
+  whole(name: string, bounds: Bounds): number {
+    return wholeNumber(name, this.number(name), bounds)
+  }
+
+  optionalWhole(name: string, bounds: Bounds): number | undefined {
+    return this.has(name) ? this.whole(name, bounds) : undefined
+  }
+
   flag(name: string): boolean | undefined {
     return this.#read(name, (value) => typeof value === 'boolean', 'true or false')
   }
@@ -61,12 +77,14 @@ export class Fields {
   }
 
   nested(name: string): Fields | undefined {
-    return this.has(name) ? new Fields(this.#values[name]) : undefined
+    return this.has(name) ? new Fields(this.object(name)) : undefined
   }
 
   bytes(name: string): Buffer | undefined {
     const value = this.optionalText(name)
-    return value === undefined ? undefined : Buffer.from(value, 'base64')
+    if (value === undefined) return undefined
+    if (!/^[\w+/-]*={0,2}$/.test(value)) throw new ControlError(400, `"${name}" must be base64`)
+    return Buffer.from(value, 'base64')
   }
 
   oneOf<T extends string>(name: string, choices: readonly T[], otherwise?: T): T {

@@ -57,7 +57,7 @@ export class HttpService {
   }
 
   #match(method: string, path: string): { handler: Handler; params: Record<string, string> } {
-    const asked = path.split('/').slice(1).map(decodeURIComponent)
+    const asked = path.split('/').slice(1).map(decodePart)
     for (const route of this.#routes) {
       if (route.method !== method || route.parts.length !== asked.length) continue
       const params: Record<string, string> = {}
@@ -69,6 +69,14 @@ export class HttpService {
       if (fits) return { handler: route.handler, params }
     }
     throw new ControlError(404, `there is no ${method} ${path}`)
+  }
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch (error) {
+    throw new ControlError(400, `the path cannot be read: ${String(error)}`)
   }
 }
 
@@ -90,8 +98,14 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 }
 
 /** What the network refuses is the caller's to know: 409 unless it said something more precise. */
+function statusOf(error: unknown): number {
+  if (error instanceof ControlError) return error.status
+  if (error instanceof IqError) return error.code
+  return error instanceof TypeError || error instanceof RangeError ? 500 : 409
+}
+
 function answerError(response: ServerResponse, error: unknown): void {
-  const status = error instanceof ControlError ? error.status : error instanceof IqError ? error.code : 409
+  const status = statusOf(error)
   const message = error instanceof Error ? error.message : String(error)
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: message }))
 }

@@ -4,12 +4,14 @@ import type { SentMessage } from '../network/people/correspondent.ts'
 import type { ReceivedMessage } from '../network/people/received-message.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
-import { ControlError } from './fields.ts'
+import { ControlError, wholeNumber } from './fields.ts'
 import type { Call, RouteTable } from './http-service.ts'
 import { messageView, personView } from './views.ts'
 import { recipientAt, writeMessage } from './write-message.ts'
 
 const MAX_WAIT_MS = 60_000
+/** A phone and its companions. */
+const MAX_DEVICES = 5
 
 type PersonOf = (call: Call) => SimPerson
 
@@ -97,8 +99,9 @@ function createPerson(network: SimNetwork, body: Call['body']): Record<string, u
   const lid = body.optionalText('lid')
   const pushName = body.optionalText('push_name')
   const savedAs = body.optionalText('saved_as')
-  const devices = body.optionalNumber('devices')
+  const devices = body.optionalWhole('devices', { min: 1, max: MAX_DEVICES })
   const hidesPhone = body.flag('hides_phone') ?? false
+  const picture = body.bytes('picture')
   const person = network.person({
     phone: body.text('phone'),
     hidesPhone,
@@ -107,15 +110,14 @@ function createPerson(network: SimNetwork, body: Call['body']): Record<string, u
     ...(savedAs === undefined ? {} : { savedAs }),
     ...(devices === undefined ? {} : { devices }),
   })
-  const picture = body.bytes('picture')
   if (picture) network.setPicture(person, picture)
   return personView(person)
 }
 
 /** Answers at once when something is there, else as soon as something comes or the wait is over. */
 async function messagesAfter(person: SimPerson, query: URLSearchParams): Promise<Record<string, unknown>> {
-  const after = Number(query.get('after') ?? '0')
-  const waitMs = Math.min(Number(query.get('wait_ms') ?? '0'), MAX_WAIT_MS)
+  const after = wholeNumber('after', Number(query.get('after') ?? '0'), { min: 0 })
+  const waitMs = Math.min(wholeNumber('wait_ms', Number(query.get('wait_ms') ?? '0'), { min: 0 }), MAX_WAIT_MS)
   if (person.messages.length <= after && waitMs > 0) {
     await person.messages.waitAfter(after, 'a message', () => true, waitMs).catch(() => undefined)
   }

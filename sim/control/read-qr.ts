@@ -7,8 +7,16 @@ import { ControlError } from './fields.ts'
 const { default: decode } = jsqr
 
 export function readQr(png: Buffer): string {
-  const { data, width, height } = PNG.sync.read(png)
+  const { data, width, height } = readPicture(png)
   const found = decode(new Uint8ClampedArray(data), width, height)
   if (!found) throw new ControlError(422, 'there is no QR code in this picture')
   return found.data
+}
+
+function readPicture(png: Buffer): { data: Buffer; width: number; height: number } {
+  try {
+    return PNG.sync.read(png)
+  } catch (error) {
+    throw new ControlError(422, `this is not a PNG picture: ${String(error)}`)
+  }
 }

@@ -44,7 +44,7 @@ export function personView(person: SimPerson): Record<string, unknown> {
 export function messageView(received: ReceivedMessage): Record<string, unknown> {
   const content = unwrap(received.message)
   const change = content.protocolMessage
-  const context = content.extendedTextMessage?.contextInfo ?? content.imageMessage?.contextInfo
+  const context = contextOf(content)
   const media = carriedMedia(received.message)
   return {
     id: received.id,
@@ -64,6 +64,12 @@ export function messageView(received: ReceivedMessage): Record<string, unknown> 
     media: media && { kind: media.kind, size: media.description.fileLength },
     message: proto.Message.create(received.message).toJSON(),
   }
+}
+
+/** Every kind of content that can quote or mention does so in the same place. */
+function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
+  const parts = Object.values(content) as ({ contextInfo?: proto.IContextInfo | null } | string | null | undefined)[]
+  return parts.flatMap((part) => (typeof part === 'object' && part?.contextInfo ? [part.contextInfo] : []))[0]
 }
 
 function editedText(change: proto.Message.IProtocolMessage | null | undefined): string | undefined {

@@ -50,7 +50,9 @@ export function writeMessage(network: SimNetwork, author: Author, body: Fields):
   const kind = body.oneOf('kind', KINDS, 'text')
   const options = sendOptions(body)
   const media = MEDIA[kind]
-  if (media) return author.media(to, media, mediaOptions(kind, body), options).id
+  if (media) return author.media(to, media, mediaOptions(kind, body), textOptions(network, author, body, options)).id
+  if (kind === 'text') return author.text(to, body.text('text'), textOptions(network, author, body, options)).id
+  if (body.has('quote') || body.has('mentions')) throw new ControlError(400, `a ${kind} can neither quote nor mention`)
   if (kind === 'location') {
     const [latitude, longitude] = [body.number('latitude'), body.number('longitude')]
     return author.location(to, latitude, longitude, body.optionalText('name'), options).id
@@ -58,14 +60,24 @@ export function writeMessage(network: SimNetwork, author: Author, body: Fields):
   if (kind === 'contact') return author.contactCard(to, body.text('name'), body.text('phone'), options).id
   if (kind === 'poll') return author.poll(to, body.text('text'), body.texts('options'), options).id
   if (kind === 'view_once') return author.viewOnce(to, options)
-  if (kind === 'raw') return author.send(to, proto.Message.fromObject(body.object('message')), options).id
-  return author.text(to, body.text('text'), textOptions(network, author, body, options)).id
+  return author.send(to, rawMessage(body.object('message')), options).id
+}
+
+function rawMessage(fields: Record<string, unknown>): proto.IMessage {
+  const unknown = Object.keys(fields).filter((name) => !(name in proto.Message.prototype))
+  if (unknown.length > 0) throw new ControlError(400, `a message has no field ${unknown.join(', ')}`)
+  try {
+    return proto.Message.fromObject(fields)
+  } catch (error) {
+    throw new ControlError(400, `"message" is not the content of a message: ${String(error)}`)
+  }
 }
 
 function sendOptions(body: Fields): SendOptions {
   const id = body.optionalText('id')
+  if (id === '') throw new ControlError(400, '"id" must not be empty')
   const addressing = body.has('addressing') ? body.oneOf('addressing', ['pn', 'lid']) : undefined
-  const timestamp = body.optionalNumber('timestamp')
+  const timestamp = body.optionalWhole('timestamp', { min: 0 })
   return {
     ...(id === undefined ? {} : { id }),
     ...(addressing === undefined ? {} : { addressing }),

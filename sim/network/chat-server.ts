@@ -24,7 +24,7 @@ import { sessionAnswers } from './server/session-answers.ts'
 import { StanzaLog } from './server/stanza-log.ts'
 import type { Addressing, User } from './server/user.ts'
 import { usyncAnswers } from './server/usync-answers.ts'
-import { STATUS_JID } from './wire/jid.ts'
+import { SERVER_JID, STATUS_JID } from './wire/jid.ts'
 import { ServerIdentity } from './wire/server-identity.ts'
 import { stanza, unixSeconds } from './wire/stanza.ts'
 
@@ -108,7 +108,8 @@ export class ChatServer {
     const onUnlinked = (device: CompanionDevice): void => {
       this.watch.tell(device, 'remove')
     }
-    return { directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked }
+    const complain = this.log.complain.bind(this.log)
+    return { directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked, complain }
   }
 
   /** Status updates reach every account: on this network everybody knows everybody. */
@@ -164,7 +165,7 @@ export class ChatServer {
       notification: count('notification'),
       call: count('call'),
     })
-    device.connection?.send(stanza('ib', { from: 's.whatsapp.net', t: unixSeconds() }, [preview]))
+    device.connection?.send(stanza('ib', { from: SERVER_JID, t: unixSeconds() }, [preview]))
   }
 
   #handOver(device: CompanionDevice): void {

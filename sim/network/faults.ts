@@ -86,7 +86,9 @@ export class Faults {
       reorder.held.push({ device, node })
       if (reorder.held.length < reorder.fault.count) return []
       this.#active = this.#active.filter((one) => one !== reorder)
-      return reorder.held.map((one) => one.node).reverse()
+      const released = reorder.held.toReversed()
+      for (const one of released) if (one.device !== device) one.device.deliver(one.node)
+      return released.filter((one) => one.device === device).map((one) => one.node)
     }
     const damaged = child(node, 'enc') && this.strike('undecryptable', account) ? damage(node) : node
     return this.strike('duplicate', account) ? [damaged, damaged] : [damaged]

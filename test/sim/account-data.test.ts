@@ -54,6 +54,13 @@ test('a name saved, changed or removed later reaches the client', async () => {
     phone.saveContact(bob, name)
     await client.event('contacts.upsert', name, (all) => all.some((one) => one.name === name))
   }
+  const position = client.events.length
+  phone.saveContact(bob, undefined)
+  const gone = await client.eventAfter(position, 'contacts.upsert', 'the removal')
+  assert.deepEqual(
+    gone.map(({ id, name }) => [id, name]),
+    [[bob.user.pnJid, undefined]],
+  )
 })
 
 test('what the client changes in app state is understood by the phone', async () => {

@@ -124,9 +124,13 @@ test('polls are asked both ways and votes can be counted by the client', async (
 test('a view-once message is only announced to the client, which acknowledges it and emits nothing', async () => {
   await using stage = await Stage.open()
   const { network, phone, bob, client } = stage
-  const id = bob.viewOnce(phone)
+  const id = bob.viewOnce(phone, { id: '3AONCE' })
+  assert.equal(id, '3AONCE')
   await network.waitForStanza('ack', (one) => one.attrs.id === id)
   assert.equal(client.messages().length, 0)
+  const seen = await phone.messages.waitFor('the picture on the phone', (one) => one.id === id)
+  assert.equal(kindOfMessage(seen.message), 'imageMessage')
+  assert.equal(phone.undecryptable.length, 0)
   assert.equal(phone.companion.books.size, 0)
 })
 

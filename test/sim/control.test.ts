@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { test } from 'node:test'
 import { BufferJSON, downloadMediaMessage } from 'baileys'
+import { toBuffer } from 'qrcode'
 import { readQr } from '../../sim/control/read-qr.ts'
 import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
 import { QR_PICTURE, QR_TEXT } from './harness/qr-picture.ts'
@@ -59,11 +60,12 @@ async function linkedClient(sim: SimProcess, phone: string): Promise<TestClient>
   return TestClient.online(sim.network, memoryAuth(credentials as Parameters<typeof memoryAuth>[0]))
 }
 
-test('the stand-alone simulator pairs the client by QR text and by code, shows it and unlinks it', async () => {
+test('the stand-alone simulator pairs the client by QR text, by a picture of it and by code, shows it and unlinks it', async () => {
   await using sim = await SimProcess.start()
   for (const [phone, how] of [
     ['5511999990001', 'scan'],
     ['5511999990002', 'link'],
+    ['5511999990003', 'picture'],
   ] as const) {
     await sim.post('/accounts', { phone, name: 'Ana' })
     const auth: MemoryAuth = memoryAuth()
@@ -71,7 +73,10 @@ test('the stand-alone simulator pairs the client by QR text and by code, shows i
       await using client = new TestClient(sim.network, auth)
       const qr = await client.qr()
       if (how === 'scan') await sim.post(`/accounts/${phone}/scan`, { qr })
-      else await sim.post(`/accounts/${phone}/link`, { code: await client.socket.requestPairingCode(phone) })
+      else if (how === 'picture') {
+        const png = await toBuffer(qr, { errorCorrectionLevel: 'L' })
+        await sim.post(`/accounts/${phone}/scan`, { png_base64: png.toString('base64') })
+      } else await sim.post(`/accounts/${phone}/link`, { code: await client.socket.requestPairingCode(phone) })
       assert.equal(await client.closedWith(), 515)
     }
     await using client = await TestClient.online(sim.network, auth)
@@ -93,9 +98,10 @@ test('people write, react, edit, call and read over the control API', async () =
   await sim.post(`${bob}/edit`, { message_id: id, text: 'hello!' })
   await client.event('messages.update', 'the edit', (all) => all.some((one) => one.key.id === id))
   const media = { base64: Buffer.from('a picture').toString('base64') }
-  await sim.post(`${bob}/send`, { to: '5511999990001', kind: 'image', media, text: 'look' })
+  await sim.post(`${bob}/send`, { to: '5511999990001', kind: 'image', media, text: 'look', quote: id })
   const image = await client.message('the image', (one) => Boolean(one.message?.imageMessage))
   assert.equal((await downloadMediaMessage(image, 'buffer', {})).toString(), 'a picture')
+  assert.equal(image.message?.imageMessage?.contextInfo?.stanzaId, id)
   const sent = await client.socket.sendMessage('5511888880001@s.whatsapp.net', { text: 'good morning' })
   const { json } = await sim.call('GET', `${bob}/messages?after=0&wait_ms=5000`)
   const [message] = json.messages as Json[]

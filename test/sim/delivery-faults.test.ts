@@ -34,6 +34,59 @@ test('a message whose acknowledgement is lost can be sent again under the same i
   assert.equal(bob.duplicates, 1)
 })
 
+test('a message lost on its way to the server is neither delivered nor acknowledged', async () => {
+  await using network = await SimNetwork.start()
+  const { bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  network.fault({ kind: 'lost_message' })
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'lost' }, { messageId: '3EB0LOST' })
+  const next = await client.socket.sendMessage(bob.user.pnJid, { text: 'next' })
+  assert.equal(await client.acknowledged(next?.key.id), undefined)
+  await bob.messages.waitFor('next', (one) => textOfMessage(one.message) === 'next')
+  assert.equal(bob.messages.length, 1)
+  assert.equal(client.acks.length, 1)
+})
+
+test('a word to the own phone does not use up a fault meant for a message', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  const id = phone.archive.add(bob.user, { text: 'old', from: bob.user, at: 1_700_000_000 })
+  await using client = await TestClient.online(network, auth)
+  network.fault({ kind: 'ack_error', code: 463 })
+  await client.socket.requestPlaceholderResend({ remoteJid: bob.user.pnJid, fromMe: false, id })
+  await client.textMessage('old')
+  const refused = await client.socket.sendMessage(bob.user.pnJid, { text: 'refused' })
+  assert.equal(await client.acknowledged(refused?.key.id), '463')
+})
+
+test('a request to send again that makes no sense is reported', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  const { id } = bob.text(phone, 'hello')
+  await client.textMessage('hello')
+  const attrs = { id, to: bob.user.pnJid, type: 'retry' }
+  await client.socket.sendNode({ tag: 'receipt', attrs, content: [{ tag: 'keys', attrs: {} }] })
+  bob.text(phone, 'still there')
+  await client.textMessage('still there')
+  const [problem] = network.log.takeProblems()
+  assert.match(problem ?? '', /no signed prekey/)
+})
+
+test('a prekey that its owner did not sign is refused', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  const before = phone.companion.keys.signedPreKey
+  const parts = Object.entries({ id: 3, value: 32, signature: 64 })
+  const content = parts.map(([tag, length]) => ({ tag, attrs: {}, content: Buffer.alloc(length, 1) }))
+  const rotate = { tag: 'rotate', attrs: {}, content: [{ tag: 'skey', attrs: {}, content }] }
+  const attrs = { to: '@s.whatsapp.net', type: 'set', xmlns: 'encrypt' }
+  await assert.rejects(client.socket.query({ tag: 'iq', attrs, content: [rotate] }), /badly signed/)
+  assert.equal(phone.companion.keys.signedPreKey, before)
+  assert.equal(network.log.takeProblems().length, 1)
+})
+
 test('a message the client cannot decrypt is asked for again and then read', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
@@ -100,6 +153,25 @@ test('a connection that drops on a receipt leaves the message on the books', asy
   assert.equal(pending, phone.messages.entries[1]?.id)
 })
 
+test('what a client sends behind the stanza that drops its connection is lost with it', async () => {
+  await using network = await SimNetwork.start()
+  const { bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  await client.socket.sendMessage(bob.user.pnJid, { text: 'before' })
+  await bob.messages.waitFor('before', (one) => textOfMessage(one.message) === 'before')
+  network.fault({ kind: 'drop_on', tag: 'message' })
+  const texts = ['one', 'two', 'three']
+  await Promise.allSettled(texts.map((text) => client.socket.sendMessage(bob.user.pnJid, { text })))
+  assert.equal(await client.closedWith(), 428)
+  await using again = await TestClient.online(network, auth)
+  await again.socket.sendMessage(bob.user.pnJid, { text: 'after' })
+  await bob.messages.waitFor('after', (one) => textOfMessage(one.message) === 'after')
+  assert.deepEqual(
+    bob.messages.entries.map((one) => textOfMessage(one.message)),
+    ['before', 'after'],
+  )
+})
+
 test('a message delivered twice is emitted once', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
@@ -125,6 +197,22 @@ test('messages delivered out of order are all read', async () => {
   for (const text of ['one', 'two', 'three']) bob.text(phone, text)
   await client.textMessage('one')
   assert.deepEqual(client.messages().map(textOf), ['warm up', 'three', 'two', 'one'])
+})
+
+test('messages of several accounts delivered out of order reach each its own client', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  const carl = network.account({ phone: '5511999990002', name: 'Carl' })
+  await using one = await TestClient.online(network, auth)
+  await using two = await TestClient.linked(network, carl)
+  network.fault({ kind: 'reorder', count: 3 })
+  bob.text(phone, 'to Ana')
+  bob.text(carl, 'to Carl')
+  bob.text(phone, 'to Ana again')
+  await one.textMessage('to Ana')
+  await two.textMessage('to Carl')
+  assert.deepEqual(one.messages().map(textOf), ['to Ana again', 'to Ana'])
+  assert.deepEqual(two.messages().map(textOf), ['to Carl'])
 })
 
 test('a message whose receipt was lost stays on the books and is delivered again at the next login', async () => {
@@ -157,4 +245,16 @@ test('one-time prekeys are handed out once', async () => {
   for (const person of people) await client.textMessage(`hi from ${person.user.phone}`)
   assert.equal(phone.companion.bundlesHandedOut, 12)
   assert.equal(phone.companion.keys.preKeys.length, 18)
+})
+
+test('a client whose one-time prekeys run low is told and uploads new ones', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  const people = Array.from({ length: 26 }, (_, n) => network.person({ phone: `55118888901${n + 10}` }))
+  for (const person of people) person.text(phone, 'hi')
+  await client.textMessage('hi')
+  await network.waitForStanza('iq', ({ attrs }) => attrs.xmlns === 'encrypt' && attrs.type === 'set')
+  await network.waitForStanza('ack', ({ attrs }) => attrs.class === 'notification' && attrs.type === 'encrypt')
+  assert.equal(phone.companion.keys.preKeys.length, 30 - 26 + 5)
 })

@@ -63,6 +63,23 @@ test('a delayed network answers late and in order', async () => {
   network.clearFaults()
 })
 
+test('everything on a delayed network is equally late, and a last word is still heard', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, auth } = scene(network)
+  await using client = await TestClient.online(network, auth)
+  bob.text(phone, 'at once')
+  await client.textMessage('at once')
+  network.fault({ kind: 'delay', ms: 300 })
+  bob.text(phone, 'first')
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const start = Date.now()
+  bob.text(phone, 'second')
+  await client.textMessage('second')
+  assert.ok(Date.now() - start >= 290)
+  phone.unlink()
+  assert.equal(await client.closedWith(), 401)
+})
+
 test('stream errors end the connection with their own code', async () => {
   await using network = await SimNetwork.start()
   const { auth } = scene(network)

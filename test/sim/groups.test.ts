@@ -5,6 +5,7 @@ import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
+import { children } from '../../sim/network/wire/stanza.ts'
 import { TestClient } from './harness/test-client.ts'
 
 type Scene = { phone: SimPhone; bob: SimPerson; eve: SimPerson }
@@ -59,7 +60,10 @@ test('in a group addressed by phone numbers messages pass both ways too', async 
   const { key } = await client.textMessage('old style')
   assert.equal(key.participant, bob.user.pnJid)
   await client.socket.sendMessage(group.jid, { text: 'answer' })
-  await eve.messages.waitFor('answer', (one) => textOfMessage(one.message) === 'answer')
+  const answer = await eve.messages.waitFor('answer', (one) => textOfMessage(one.message) === 'answer')
+  eve.react(answer, '👍')
+  const [reaction] = await client.event('messages.reaction', 'the thumb')
+  assert.equal(reaction?.key.participant, phone.user.pnJid)
 })
 
 test('what the owner writes to a group on the phone appears at the client', async () => {
@@ -181,6 +185,24 @@ test('an invitation link is read, renewed and accepted', async () => {
   assert.notEqual(await client.socket.groupRevokeInvite(own.jid), first)
   assert.equal(await client.socket.groupAcceptInvite(other.inviteCode), other.jid)
   assert.equal(other.roles.has(phone.user), true)
+  await assert.rejects(client.socket.groupAcceptInvite(own.inviteCode), { data: 409 })
+  assert.equal(own.roles.get(phone.user), 'superadmin')
+})
+
+test('after a member left the others are given a new sender key', async () => {
+  await using network = await SimNetwork.start()
+  const { phone, bob, eve } = scene(network)
+  const group = network.group('Team', bob, [phone, eve])
+  await using client = await TestClient.linked(network, phone)
+  const parts: number[] = []
+  for (const text of ['first', 'second', 'without Eve']) {
+    if (text === 'without Eve') group.change(bob.user, 'remove', eve.user)
+    const { id } = bob.text(group, text)
+    await client.textMessage(text)
+    const [sent] = network.log.find({ tag: 'message' }).filter((one) => one.attrs.id === id)
+    parts.push(children(sent?.node, 'enc').length)
+  }
+  assert.deepEqual(parts, [2, 1, 2])
 })
 
 test('a member who lost the sender key asks for it and then reads', async () => {

@@ -97,6 +97,13 @@ test('profile pictures are found, and who has none has none', async () => {
   assert.deepEqual(Buffer.from(await (await fetch(url ?? '')).arrayBuffer()), jpeg)
 })
 
+test('a file that is not what it was announced as is turned away', async () => {
+  await using stage = await Stage.open()
+  const url = `https://${stage.network.media.host}/mms/image/${randomBytes(32).toString('base64url')}`
+  assert.equal((await fetch(url, { method: 'POST', body: randomBytes(100) })).status, 400)
+  assert.equal(stage.network.media.uploads, 0)
+})
+
 test('a refused upload fails the message, the next one passes', async () => {
   await using stage = await Stage.open()
   const { network, bob, client } = stage

@@ -4,11 +4,17 @@ import { test } from 'node:test'
 import { WAMessageStatus } from 'baileys'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { describeStanza } from '../../sim/network/wire/stanza.ts'
 import { memoryAuth } from './harness/memory-auth.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
 
 const ACCOUNT = { phone: '5511999990001', lid: '100000000000001', name: 'Ana' }
 const BOB = { phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }
+
+/** The id of the notification sent last. */
+function lastNews(network: SimNetwork): string | undefined {
+  return network.log.find({ tag: 'notification' }).at(-1)?.attrs.id
+}
 
 test('a text addressed by phone number reaches the client with the sender known by both addresses', async () => {
   await using network = await SimNetwork.start()
@@ -93,6 +99,8 @@ test('messages that arrive while the client is away wait and are delivered at th
   await client.textMessage('three')
   const texts = client.messages().map(textOf)
   assert.deepEqual(texts, ['one', 'two', 'three'])
+  const kinds = client.events.entries.flatMap((one) => (one.name === 'messages.upsert' ? [one.data.type] : []))
+  assert.deepEqual([...new Set(kinds)], ['append'])
   await bob.receipts.waitFor('delivery of the last', (one) => one.id === waiting[2] && one.device === 1)
   assert.equal(phone.companion.books.size, 0)
 })
@@ -151,6 +159,12 @@ test('a client that knows the devices of an account is told when one comes or go
   await network.waitForStanza('ack', (one) => one.attrs.class === 'notification' && one.attrs.type === 'devices')
   await client.socket.sendMessage(carl.user.pnJid, { text: 'to the new device too' })
   await added.textMessage('to the new device too')
+  carl.unlink()
+  await network.waitForStanza('ack', ({ attrs }) => attrs.class === 'notification' && attrs.id === lastNews(network))
+  const sent = await client.socket.sendMessage(carl.user.pnJid, { text: 'to the phone only' })
+  const { node } = await network.waitForStanza('message', (one) => one.attrs.id === sent?.key.id)
+  assert.equal(describeStanza(node).includes(carl.user.jid('pn', 1)), false)
+  assert.equal(describeStanza(node).includes(carl.user.jid('lid', 1)), false)
 })
 
 test('two linked accounts write to each other', async () => {

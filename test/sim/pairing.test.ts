@@ -92,6 +92,15 @@ test('a phone that unlinks the client ends its session for good', async () => {
   assert.equal(phone.companions.length, 0)
 })
 
+test('credentials with another key than the linked device has do not log in', async () => {
+  await using network = await SimNetwork.start()
+  const phone = network.account({ phone: '5511999990001' })
+  const { creds, keys } = network.linkReady(phone)
+  const { noiseKey } = network.linkReady(phone).creds
+  await using client = new TestClient(network, memoryAuth({ creds: { ...creds, noiseKey }, keys }))
+  assert.equal(await client.closedWith(), 401)
+})
+
 test('a client that logs out is no longer a device of the account', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001' })

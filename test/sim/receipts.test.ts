@@ -86,11 +86,19 @@ test('typing is seen both ways, and by the client only while it is available', a
   assert.equal(recording.length, 0)
 })
 
-test('a person who comes online is seen by a client that subscribed', async () => {
+test('a person who comes online is seen by a client that subscribed, and by no other', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ACCOUNT)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
+  await network.waitForStanza('presence', (one) => one.attrs.type === 'available')
+  bob.presence(phone, 'unavailable')
+  bob.text(phone, 'nobody asked')
+  await client.textMessage('nobody asked')
+  assert.equal(
+    client.events.entries.some((one) => one.name === 'presence.update'),
+    false,
+  )
   await client.socket.presenceSubscribe(bob.user.pnJid)
   await network.waitForStanza('presence', (one) => one.attrs.type === 'subscribe')
   bob.presence(phone, 'available')

@@ -19,3 +19,18 @@ test('what the simulator chooses follows the seed', async () => {
   const other = await choices('two')
   for (const [index, value] of first.entries()) assert.notEqual(other[index], value)
 })
+
+test('the ids of messages and groups do not depend on what clients do meanwhile', async () => {
+  const written: string[][] = []
+  for (const linked of [false, true]) {
+    await using network = await SimNetwork.start({ seed: 'one' })
+    const phone = network.account({ phone: '5511999990001' })
+    const bob = network.person({ phone: '5511888880001' })
+    if (linked) network.linkReady(phone)
+    const texts = ['one', 'two'].map((text) => bob.text(phone, text).id)
+    const first = network.group('First', phone, [bob])
+    if (linked) first.setSubject(phone.user, 'Renamed')
+    written.push([...texts, first.jid, network.group('Second', bob, [phone]).jid])
+  }
+  assert.deepEqual(written[0], written[1])
+})

@@ -8,8 +8,6 @@ import { derive } from '../signal/primitives.ts'
 const stretch = promisify(pbkdf2)
 const ITERATIONS = 2 << 16
 
-export type CompanionHello = { wrappedEphemeral: Buffer; ref: Buffer }
-
 async function wrapKey(code: string, salt: Buffer): Promise<Buffer> {
   return stretch(code, salt, ITERATIONS, 32, 'sha256')
 }

@@ -6,6 +6,7 @@ import { Journal } from '../journal.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionKeys } from '../server/companion-device.ts'
 import type { Connection, LoginPayload } from '../wire/connection.ts'
+import { SERVER_JID } from '../wire/jid.ts'
 import { child, describeStanza, requiredBytes, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import { CodePairing } from './code-pairing.ts'
 import { isCounterSigned, sealIdentity, signDeviceIdentity, type SignedIdentity } from './device-identity.ts'
@@ -31,7 +32,6 @@ type Deps = {
   link: (phone: SimPhone, deviceId: number, keys: CompanionKeys) => void
 }
 
-const SERVER = 's.whatsapp.net'
 const HELLO_WAIT_MS = 5_000
 /** As in life: the first reference is good for three rotations, each later one for one more. */
 const lifetime = (index: number, rotationMs: number): number => (index + 3) * rotationMs
@@ -57,7 +57,7 @@ export class PairingDesk {
     const keys = companionKeys(payload.devicePairingData, noiseKey)
     this.#offers.set(connection, { connection, keys, refs, openedAt: Date.now(), timer })
     const nodes = refs.map((ref) => stanza('ref', {}, Buffer.from(ref)))
-    const attributes = { from: SERVER, type: 'set', id: random.hex(6), xmlns: 'md' }
+    const attributes = { from: SERVER_JID, type: 'set', id: random.hex(6), xmlns: 'md' }
     connection.send(stanza('iq', attributes, [stanza('pair-device', {}, nodes)]))
   }
 
@@ -100,7 +100,12 @@ export class PairingDesk {
       stanza('primary_identity_pub', {}, phone.device.signal.identity.publicKey),
       stanza('link_code_pairing_ref', {}, Buffer.from(offer.hello.ref)),
     ])
-    const attributes = { from: SERVER, type: 'link_code_companion_reg', id: this.#deps.random.hex(6), t: unixSeconds() }
+    const attributes = {
+      from: SERVER_JID,
+      type: 'link_code_companion_reg',
+      id: this.#deps.random.hex(6),
+      t: unixSeconds(),
+    }
     offer.connection.send(stanza('notification', attributes, [reply]))
     await finished
     return phone.latestDeviceId
@@ -112,7 +117,7 @@ export class PairingDesk {
     if (!offer || node.tag === 'ib' || node.tag === 'ack' || node.tag === 'presence') return
     const { id, type } = node.attrs
     const result = (content?: Stanza[]): void => {
-      connection.send(stanza('iq', { id, from: SERVER, type: 'result' }, content))
+      connection.send(stanza('iq', { id, from: SERVER_JID, type: 'result' }, content))
     }
     const registration = child(node, 'link_code_companion_reg')
     if (node.tag === 'iq' && type === 'result') this.#finish(offer, node)
@@ -178,7 +183,7 @@ export class PairingDesk {
         stanza('platform', { name: 'android' }),
         stanza('device-identity', {}, sealIdentity(identity, secret)),
       ])
-      const attributes = { from: SERVER, type: 'set', id: this.#deps.random.hex(6), xmlns: 'md', t: unixSeconds() }
+      const attributes = { from: SERVER_JID, type: 'set', id: this.#deps.random.hex(6), xmlns: 'md', t: unixSeconds() }
       offer.connection.send(stanza('iq', attributes, [success]))
     })
   }

@@ -192,12 +192,4 @@ export class SimPhone extends Author {
     const answer = renewMedia(receipt, received, deps)
     for (const device of this.companions) device.deliver(answer)
   }
-
-  waitUntilOnline(timeoutMs?: number): Promise<CompanionEvent> {
-    if (this.companions.some((device) => device.live)) {
-      return Promise.resolve({ device: this.companion.id, state: 'online', at: Date.now() })
-    }
-    const position = this.companionEvents.length
-    return this.companionEvents.waitAfter(position, 'a companion online', (one) => one.state === 'online', timeoutMs)
-  }
 }

@@ -16,7 +16,8 @@ export class GroupRegistry {
 
   create({ subject, creator, participants, addressing = 'lid' }: NewGroup): SimGroup {
     const id = `1203630${this.#random.digits(11)}`
-    const freshId = (): string => this.#random.hex(8)
+    const random = this.#random.fork(id)
+    const freshId = (): string => random.hex(8)
     const group = new SimGroup({ id, subject, creator, participants, addressing, freshId })
     this.#groups.set(group.jid, group)
     group.announceCreation()

@@ -122,6 +122,7 @@ export class SimGroup implements GroupMembership {
   }
 
   join(user: User): void {
+    if (this.roles.has(user)) throw new IqError(409, 'conflict')
     this.roles.set(user, 'member')
     this.#notify(user, stanza('add', { reason: 'invite' }, [this.#participant(user)]))
   }

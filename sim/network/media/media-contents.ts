@@ -14,8 +14,11 @@ export type MediaOptions = {
   /** A voice note, with the waveform the recorder drew. */
   voice?: boolean
   gif?: boolean
+  /** What it quotes and whom it mentions. */
+  contextInfo?: proto.IContextInfo
 }
-type FileFields = Omit<SealedMedia, 'sealed'> & StoredMedia & { mimetype: string; mediaKeyTimestamp: number }
+type FileFields = Omit<SealedMedia, 'sealed'> &
+  StoredMedia & { mimetype: string; mediaKeyTimestamp: number; contextInfo?: proto.IContextInfo }
 
 const MIMETYPES: Record<MediaKind, string> = {
   image: 'image/jpeg',
@@ -33,7 +36,9 @@ export function mediaMessage(
   const { sealed, ...described } = sealMedia(kind, options.bytes, deps.random)
   const mediaKeyTimestamp = Math.floor(Date.now() / 1000)
   const mimetype = options.mimetype ?? MIMETYPES[kind]
-  return wrap(kind, { ...described, ...deps.host.put(sealed), mimetype, mediaKeyTimestamp }, options, deps.random)
+  const context = options.contextInfo ? { contextInfo: options.contextInfo } : {}
+  const file = { ...described, ...deps.host.put(sealed), mimetype, mediaKeyTimestamp, ...context }
+  return wrap(kind, file, options, deps.random)
 }
 
 function wrap(kind: MediaKind, file: FileFields, options: MediaOptions, random: SeededRandom): proto.IMessage {

@@ -17,7 +17,6 @@ export class MediaHost {
   readonly #server: Server
   readonly #blobs = new Map<string, Blob>()
   uploads = 0
-  downloads = 0
   /** How many of the next uploads are turned away. */
   refusedUploads = 0
 
@@ -97,7 +96,6 @@ export class MediaHost {
     else if (blob.trouble === 'expired') response.writeHead(410).end()
     else if (blob.trouble === 'cut') cutOff(response, blob.bytes)
     else {
-      this.downloads += 1
       const bytes = blob.trouble === 'corrupt' ? corrupted(blob.bytes) : blob.bytes
       const start = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? '0')
       response.writeHead(start > 0 ? 206 : 200, { 'content-type': blob.type, 'content-length': bytes.length - start })

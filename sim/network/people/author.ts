@@ -19,10 +19,9 @@ export class Author extends Correspondent {
   }
 
   text(to: Recipient, body: string, { quote, mentions = [], ...options }: TextOptions = {}): SentMessage {
-    const lid = this.#isLid(to, options)
-    const mentioned = mentions.map((one) => one.user.jid(lid ? 'lid' : 'pn'))
-    const context = { mentions: mentioned, ...(quote ? { quote: this.#quoted(quote, lid) } : {}) }
-    return this.send(to, contents.text(body, context), options)
+    if (!quote && mentions.length === 0) return this.send(to, contents.text(body), options)
+    const contextInfo = this.#context(quote, mentions, this.#isLid(to, options))
+    return this.send(to, contents.text(body, contextInfo), options)
   }
 
   /** An empty emoji takes the reaction back. */
@@ -47,9 +46,12 @@ export class Author extends Correspondent {
   }
 
   /** A file of any kind; it is on the media host when this returns. */
-  media(to: Recipient, kind: MediaKind, media: MediaOptions, options?: SendOptions): SentMessage {
-    const message = mediaMessage(kind, media, { host: this.parts.media, random: this.random })
-    return this.send(to, message, options)
+  media(to: Recipient, kind: MediaKind, media: MediaOptions, options: TextOptions = {}): SentMessage {
+    const { quote, mentions = [], ...sending } = options
+    const contextInfo = this.#context(quote, mentions, this.#isLid(to, sending))
+    const described = quote || mentions.length > 0 ? { ...media, contextInfo } : media
+    const message = mediaMessage(kind, described, { host: this.parts.media, random: this.random })
+    return this.send(to, message, sending)
   }
 
   /** The file of a message, fetched from the media host and checked against every hash. */
@@ -76,10 +78,11 @@ export class Author extends Correspondent {
     return this.#aside(poll, vote)
   }
 
-  /** What a companion gets to see of a view-once message: that there was one. */
+  /** A picture to be seen once: phones get it, companions get to know that there was one. */
   viewOnce(to: Recipient, options: SendOptions = {}): string {
     const notice = stanza('unavailable', { type: 'view_once_unavailable_fanout' })
-    return this.writeBare(chatOf(to), [notice], 'media', options.addressing)
+    const message = { viewOnceMessageV2: { message: { imageMessage: { viewOnce: true } } } }
+    return this.writeNotice(chatOf(to), notice, message, options)
   }
 
   typing(to: Recipient, state: TypingState = 'composing', addressing = this.parts.addressing): void {
@@ -103,6 +106,11 @@ export class Author extends Correspondent {
   #quoted(one: SentMessage | ReceivedMessage, lid: boolean): contents.Quoted {
     const author = ('stanza' in one ? one.from : this.user).jid(lid ? 'lid' : 'pn')
     return { ref: this.refTo(one), author, message: one.message }
+  }
+
+  #context(quote: TextOptions['quote'], mentions: Correspondent[], lid: boolean): proto.IContextInfo {
+    const mentioned = mentions.map((one) => one.user.jid(lid ? 'lid' : 'pn'))
+    return contents.contextInfo(quote && this.#quoted(quote, lid), mentioned)
   }
 
   #isLid(to: Recipient, options: SendOptions): boolean {

@@ -11,10 +11,8 @@ export function messageKey(ref: MessageRef): proto.IMessageKey {
   return { id, remoteJid, fromMe, ...(participant === undefined ? {} : { participant }) }
 }
 
-export function text(body: string, context: { quote?: Quoted; mentions?: string[] } = {}): proto.IMessage {
-  const { quote, mentions = [] } = context
-  if (!quote && mentions.length === 0) return { conversation: body }
-  return { extendedTextMessage: { text: body, contextInfo: contextInfo(quote, mentions) } }
+export function text(body: string, context?: proto.IContextInfo): proto.IMessage {
+  return context ? { extendedTextMessage: { text: body, contextInfo: context } } : { conversation: body }
 }
 
 export function contextInfo(quote: Quoted | undefined, mentions: string[]): proto.IContextInfo {

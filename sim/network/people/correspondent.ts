@@ -10,7 +10,7 @@ import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts
 import { receiptIds, type ReceiptSwitch } from '../server/receipt-switch.ts'
 import { User, type Addressing, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
-import { isGroupJid, parseJid, STATUS_JID } from '../wire/jid.ts'
+import { isGroupJid, isLidJid, parseJid, STATUS_JID } from '../wire/jid.ts'
 import { describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
 import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
@@ -33,6 +33,8 @@ export type NetworkParts = {
   /** Every linked client of the network. */
   companions: () => Iterable<CompanionDevice>
   onUnlinked: (device: CompanionDevice) => void
+  /** Reports what a client sent and nobody understands. */
+  complain: (problem: string) => void
 }
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; devices: number }
 
@@ -54,6 +56,8 @@ export class Correspondent implements LocalDeviceOwner {
   confirmsDelivery = true
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
+  /** A stream of their own, so that ids do not depend on when a client asks for something again. */
+  readonly #ids: SeededRandom
   readonly #writers: MessageWriter[] = []
   readonly #seen = new RecentSet<string>(SEEN)
   readonly #sent = new Map<string, SentMessage>()
@@ -63,6 +67,7 @@ export class Correspondent implements LocalDeviceOwner {
     this.user = user
     this.parts = parts
     this.random = random
+    this.#ids = random.fork('ids')
     const name = user.pushName
     const describe = (one: ReceivedMessage): string =>
       `${one.id} from ${one.from.phone} in ${one.chat}: ${textOfMessage(one.message) ?? kindOfMessage(one.message)}`
@@ -81,7 +86,7 @@ export class Correspondent implements LocalDeviceOwner {
   /** Writes any content to a chat. The message is with the server when this returns. */
   write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
-    const sent = { id: options.id ?? `3A${this.random.hex(9)}`, chat, addressing, message }
+    const sent = { id: options.id ?? this.#freshId(), chat, addressing, message }
     this.#remember(sent)
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
     const writer = this.#writerOf(options.device ?? 0)
@@ -92,11 +97,12 @@ export class Correspondent implements LocalDeviceOwner {
     return sent
   }
 
-  /** Sends the same stanza content without remembering it: fan-outs that carry no ciphertext. */
-  writeBare(chat: ChatTarget, content: Stanza[], type: string, addressing = this.parts.addressing): string {
-    const id = `3A${this.random.hex(9)}`
+  /** A message that companions only hear of: simulated devices get it, real clients the notice and no ciphertext. */
+  writeNotice(chat: ChatTarget, notice: Stanza, message: proto.IMessage, options: SendOptions = {}): string {
+    const { id = this.#freshId(), addressing = this.parts.addressing, timestamp } = options
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
-    this.#route(this.device, stanza('message', { id, to, type }, content))
+    const t = timestamp === undefined ? undefined : String(timestamp)
+    this.#route(this.device, stanza('message', { id, to, t, type: 'media' }, [notice]), message)
     return id
   }
 
@@ -128,7 +134,8 @@ export class Correspondent implements LocalDeviceOwner {
   /** How this person names a message when reacting to it, quoting it, changing it. */
   refTo(one: SentMessage | ReceivedMessage): MessageRef {
     if ('stanza' in one) {
-      const participant = isGroupJid(one.chat) ? one.from.jid('lid') : undefined
+      const addressing = isLidJid(one.stanza.attrs.participant ?? '') ? 'lid' : 'pn'
+      const participant = isGroupJid(one.chat) ? one.from.jid(addressing) : undefined
       return { id: one.id, remoteJid: one.chat, fromMe: one.own, participant }
     }
     const group = !(one.chat instanceof User)
@@ -183,6 +190,10 @@ export class Correspondent implements LocalDeviceOwner {
     this.parts.messages.route(own, answerRetry(own, this.#writerOf(own.id), receipt, sent, target))
   }
 
+  onNonsense(node: Stanza, error: unknown): void {
+    this.parts.complain(`${describeStanza(node)} to ${this.user.phone} failed: ${String(error)}`)
+  }
+
   onSideStanza(device: LocalDevice, node: Stanza): void {
     if (device === this.device) this.side.add(node)
   }
@@ -194,6 +205,10 @@ export class Correspondent implements LocalDeviceOwner {
     for (const device of this.parts.companions()) {
       if (device.user !== this.user) device.deliver(stanza('notification', identity, [stanza('identity')]))
     }
+  }
+
+  #freshId(): string {
+    return `3A${this.#ids.hex(9)}`
   }
 
   #writerOf(device: number): MessageWriter {

@@ -13,6 +13,8 @@ export interface LocalDeviceOwner {
   onReceipt(device: LocalDevice, receipt: Stanza): void
   /** Typing, presence, calls, notifications. */
   onSideStanza(device: LocalDevice, node: Stanza): void
+  /** What the client sent makes no sense. */
+  onNonsense(node: Stanza, error: unknown): void
 }
 type Deps = { user: User; id: number; signal: SignalDevice; directory: Directory; owner: LocalDeviceOwner }
 
@@ -43,7 +45,11 @@ export class LocalDevice implements Device {
   /** Never inside the sender's call: a phone answers after the server has acknowledged, not before. */
   deliver(node: Stanza, plain?: proto.IMessage): void {
     setImmediate(() => {
-      this.#take(node, plain)
+      try {
+        this.#take(node, plain)
+      } catch (error) {
+        this.#owner.onNonsense(node, error)
+      }
     })
   }
 

@@ -1,4 +1,5 @@
 // A simulated contact.
+import { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
 import { STATUS_JID } from '../wire/jid.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
@@ -15,13 +16,14 @@ export class SimPerson extends Author {
     return this.write(audience, { extendedTextMessage: { text: body } })
   }
 
-  /** Tells everyone who subscribed whether this person is there. */
+  /** Tells those devices of a user that subscribed whether this person is there. */
   presence(to: Recipient, state: 'available' | 'unavailable', lastSeen?: number): void {
     const chat = chatOf(to)
     if (!(chat instanceof User)) throw new Error('presence is told to people, not to groups')
     const last = lastSeen === undefined ? undefined : String(lastSeen)
     const type = state === 'unavailable' ? 'unavailable' : undefined
     for (const device of chat.devices.values()) {
+      if (device instanceof CompanionDevice && !device.subscriptions.has(this.user)) continue
       device.deliver(stanza('presence', { from: this.user.jid(this.parts.addressing), type, last }))
     }
   }

@@ -1,5 +1,5 @@
 // Takes every stanza of a logged-in client: acknowledges, routes, answers, or reports that it does not understand.
-import type { Faults } from '../faults.ts'
+import type { Fault, FaultKind, Faults } from '../faults.ts'
 import { GROUP_SERVER, isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.ts'
 import { allChildren, child, describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
@@ -63,13 +63,16 @@ export class ClientDesk {
   #message(device: CompanionDevice, node: Stanza): void {
     const { faults, messages } = this.#deps
     const { phone } = device.user
-    if (faults.strike('lost_message', phone)) return
-    const refused = faults.strike('ack_error', phone)?.code
+    // Faults are meant for what people say to each other, not for a word to the own phone.
+    const strike = <K extends FaultKind>(kind: K): Extract<Fault, { kind: K }> | undefined =>
+      node.attrs.category === 'peer' ? undefined : faults.strike(kind, phone)
+    if (strike('lost_message')) return
+    const refused = strike('ack_error')?.code
     if (!ROUTED.has(parseJid(node.attrs.to ?? '@').server)) {
       this.#deps.log.complain(`a message to where the simulator does not deliver: ${describeStanza(node)}`)
     }
     const error = refused ?? messages.route(device, node)
-    if (faults.strike('lost_ack', phone)) return
+    if (strike('lost_ack')) return
     const { id, to: from, participant } = node.attrs
     const failed = error === undefined ? undefined : String(error)
     const ack = { id, class: 'message', from, participant, t: unixSeconds(), error: failed }
@@ -89,7 +92,8 @@ export class ClientDesk {
   #presence(device: CompanionDevice, node: Stanza): void {
     const { type, to } = node.attrs
     if (type === 'available' || type === 'unavailable') device.available = type === 'available'
-    if (type === 'subscribe' && to !== undefined) device.subscriptions.add(to)
+    const user = type === 'subscribe' && to !== undefined ? this.#deps.directory.find(to) : undefined
+    if (user) device.subscriptions.add(user)
   }
 
   #chatstate(device: CompanionDevice, node: Stanza): void {

@@ -1,8 +1,9 @@
 // A linked client as the server knows it: its keys, its books, and its connection while it has one.
 import type { SeededRandom } from '../seeded-random.ts'
-import { untyped } from '../signal/curve.ts'
+import { typed, untyped, verifySignature } from '../signal/curve.ts'
 import type { PublishedBundle } from '../signal/signal-device.ts'
 import type { Connection } from '../wire/connection.ts'
+import { SERVER_JID } from '../wire/jid.ts'
 import { child, children, requiredBytes, stanza, type Stanza } from '../wire/stanza.ts'
 import { DeliveryBooks } from './delivery-books.ts'
 import type { Device, User } from './user.ts'
@@ -19,7 +20,7 @@ export type DeliveryFilter = (device: CompanionDevice, node: Stanza) => Stanza[]
 type Deps = { user: User; id: number; keys: CompanionKeys; random: SeededRandom; filter: DeliveryFilter }
 
 const LOW_PREKEYS = 5
-/** Not booked: lost when the client is not there, and heard only while it says it is available. */
+/** Not booked: lost when the client is not there, and heard only while it says it is available; presence, if asked for. */
 const PASSING = new Set(['chatstate', 'presence'])
 
 export class CompanionDevice implements Device {
@@ -27,7 +28,8 @@ export class CompanionDevice implements Device {
   readonly id: number
   readonly keys: CompanionKeys
   readonly books = new DeliveryBooks()
-  readonly subscriptions = new Set<string>()
+  /** Whose presence the client asked for on this connection, by either address. */
+  readonly subscriptions = new Set<User>()
   readonly #filter: DeliveryFilter
   readonly #random: SeededRandom
   connection: Connection | undefined
@@ -82,7 +84,7 @@ export class CompanionDevice implements Device {
     })
     this.live = true
     const count = stanza('offline', { count: String(pending.length) })
-    this.connection?.send(stanza('ib', { from: 's.whatsapp.net' }, [count]))
+    this.connection?.send(stanza('ib', { from: SERVER_JID }, [count]))
   }
 
   learnKeys(upload: Stanza): void {
@@ -93,13 +95,17 @@ export class CompanionDevice implements Device {
   }
 
   rotateSignedPreKey(node: Stanza | undefined): void {
+    if (!node) throw new Error('there is no signed prekey')
     const signature = requiredBytes(child(node, 'signature'), 'prekey signature')
-    if (node) this.keys.signedPreKey = { ...readPreKey(node), signature }
+    const { id, publicKey } = readPreKey(node)
+    // Phones refuse to open a session with a key its owner did not sign.
+    if (!verifySignature(this.keys.identityKey, typed(publicKey), signature)) throw new Error('a prekey badly signed')
+    this.keys.signedPreKey = { id, publicKey, signature }
   }
 
   #askForPreKeys(): void {
     const count = stanza('count', { value: String(this.keys.preKeys.length) })
-    const attributes = { from: 's.whatsapp.net', type: 'encrypt', id: this.#random.hex(8), t: '0' }
+    const attributes = { from: SERVER_JID, type: 'encrypt', id: this.#random.hex(8), t: '0' }
     this.deliver(stanza('notification', attributes, [count]))
   }
 }

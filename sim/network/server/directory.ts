@@ -15,6 +15,7 @@ export class Directory {
   register(phone: string, lid: string | undefined, pushName: string): User {
     if (!/^\d{5,15}$/.test(phone)) throw new Error(`a phone number is 5 to 15 digits, not "${phone}"`)
     if (this.#byPhone.has(phone)) throw new Error(`${phone} is already on the network`)
+    if (lid !== undefined && !/^\d{5,20}$/.test(lid)) throw new Error(`a LID is 5 to 20 digits, not "${lid}"`)
     const user = new User(phone, lid ?? this.#freshLid(), pushName)
     if (this.#byLid.has(user.lid)) throw new Error(`the LID ${user.lid} is already taken`)
     this.#byPhone.set(phone, user)

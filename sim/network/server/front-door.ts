@@ -43,10 +43,6 @@ export class FrontDoor {
     return `ws://127.0.0.1:${this.port}/ws/chat`
   }
 
-  get connectionCount(): number {
-    return this.#connections.size
-  }
-
   async open(port: number): Promise<void> {
     const server = new WebSocketServer({ host: '127.0.0.1', port, perMessageDeflate: false, backlog: 2048 })
     this.#server = server
@@ -120,6 +116,7 @@ export class FrontDoor {
     device.connection = connection
     device.live = false
     device.available = false
+    device.subscriptions.clear()
     earlier?.end(stanza('stream:error', {}, [stanza('conflict', { type: 'replaced' })]))
     connection.delayMs = this.#deps.faults.delayFor(device.user.phone)
     for (const node of welcome(device, this.#deps.random.bytes(6))) connection.send(node)

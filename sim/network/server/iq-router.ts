@@ -1,4 +1,5 @@
 // Answers queries: per-test overrides first, then the default table; an unknown query is reported, never left hanging.
+import { SERVER_JID } from '../wire/jid.ts'
 import { allChildren, describeStanza, stanza, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
 import type { StanzaLog } from './stanza-log.ts'
@@ -47,12 +48,8 @@ export class IqRouter {
     }
   }
 
-  clearOverrides(): void {
-    this.#overrides.length = 0
-  }
-
   answer(device: CompanionDevice, iq: Stanza): Stanza | undefined {
-    const from = iq.attrs['to'] ?? 's.whatsapp.net'
+    const from = iq.attrs['to'] ?? SERVER_JID
     const { id } = iq.attrs
     try {
       const content = this.#ask({ iq, content: allChildren(iq)[0], device })

@@ -1,4 +1,5 @@
 // Default answers to the queries every session asks: keep-alive, activity, settings, properties.
+import { SERVER_JID } from '../wire/jid.ts'
 import { children, stanza, textOf, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
 import { IqError, type IqTable } from './iq-router.ts'
@@ -108,6 +109,6 @@ export function welcome(device: CompanionDevice, routingInfo: Buffer): Stanza[] 
       location: 'sim',
       display_name: device.user.pushName,
     }),
-    stanza('ib', { from: 's.whatsapp.net' }, [routing]),
+    stanza('ib', { from: SERVER_JID }, [routing]),
   ]
 }

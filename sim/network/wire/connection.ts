@@ -19,6 +19,7 @@ export type ConnectionEvents = {
   onError(connection: Connection, error: unknown): void
 }
 type Deps = { socket: WebSocket; identity: ServerIdentity; random: SeededRandom; events: ConnectionEvents }
+type Held = { node: Stanza; timer: NodeJS.Timeout }
 type Mode = 'handshaking' | 'open' | 'silent' | 'closed'
 
 export class Connection {
@@ -30,7 +31,7 @@ export class Connection {
   #transport: NoiseTransport | undefined
   #mode: Mode = 'handshaking'
   #work: Promise<void> = Promise.resolve()
-  #held: Stanza[] | undefined
+  readonly #held: Held[] = []
   /** Milliseconds every stanza to this client is held back. */
   delayMs = 0
 
@@ -41,6 +42,7 @@ export class Connection {
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#mode = 'closed'
+        for (const { timer } of this.#held) clearTimeout(timer)
         events.onClosed(this)
         resolve()
       })
@@ -60,19 +62,23 @@ export class Connection {
 
   send(node: Stanza): void {
     if (this.#mode !== 'open') return
-    if (this.delayMs > 0 || this.#held) this.#hold(node)
+    if (this.delayMs > 0 || this.#held.length > 0) this.#hold(node)
     else this.#write(node)
   }
 
-  /** Says goodbye with a stream error and ends the stream. */
+  /** Says goodbye with a stream error, after all that is still under way, and ends the stream. */
   end(error?: Stanza): void {
+    this.#release(this.#held.length)
+    this.delayMs = 0
     if (error) this.send(error)
     this.send(stanza('xmlstreamend'))
+    this.#mode = 'closed'
     this.#socket.close()
   }
 
-  /** The TCP connection is gone without a word. */
+  /** The TCP connection is gone without a word, and with it what was read but not yet looked at. */
   drop(): void {
+    this.#mode = 'closed'
     this.#socket.terminate()
   }
 
@@ -116,19 +122,19 @@ export class Connection {
     this.#events.onSent(this, node)
   }
 
+  /** Each stanza is as late as any other, and never overtakes an earlier one when the delay changes. */
   #hold(node: Stanza): void {
-    if (this.#held) {
-      this.#held.push(node)
-      return
-    }
-    const held = [node]
-    this.#held = held
     const timer = setTimeout(() => {
-      this.#held = undefined
-      for (const one of held) if (this.#mode === 'open') this.#write(one)
+      this.#release(this.#held.indexOf(held) + 1)
     }, this.delayMs)
-    this.#socket.once('close', () => {
+    const held = { node, timer }
+    this.#held.push(held)
+  }
+
+  #release(count: number): void {
+    for (const { node, timer } of this.#held.splice(0, count)) {
       clearTimeout(timer)
-    })
+      if (this.#mode === 'open') this.#write(node)
+    }
   }
 }

@@ -2,6 +2,8 @@
 export const PHONE_SERVER = 's.whatsapp.net'
 export const LID_SERVER = 'lid'
 export const GROUP_SERVER = 'g.us'
+/** The server itself: an address without a user, which is how clients recognise it. */
+export const SERVER_JID = `@${PHONE_SERVER}`
 
 /** Where status updates go: to everybody who knows the author, in no chat. */
 export const STATUS_JID = 'status@broadcast'
