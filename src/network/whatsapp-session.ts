@@ -34,6 +34,8 @@ type Deps = {
 
 const server = 's.whatsapp.net'
 const logoutMs = 10_000
+/** Until the first word of the network. */
+const firstWordMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
 /** Of the list the library keeps and never trims; it only asks whether it is empty. */
 const historyMarksKept = 20
@@ -46,6 +48,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   readonly #inside: <Result>(work: () => Result) => Result
   readonly #gone = new AbortController()
   readonly #signals: SignalLine
+  readonly #cancelDeadline: () => void
   #closing: Closing | undefined
   #ended: Promise<void> = Promise.resolve()
   #codesLeft: number | undefined
@@ -72,6 +75,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#socket = opened.socket
     this.#inside = opened.inside
     this.#sender = new MessageSender({ socket: this.#socket, account, clock, gone: this.#gone.signal })
+    this.#cancelDeadline = clock.after(firstWordMs, () => {
+      this.#end({ cause: 'transient', code: 408, reason: `the network did not answer within ${firstWordMs / 1000} s` })
+    })
+    this.#socket.ws.once('frame', this.#cancelDeadline)
     this.#listen()
   }
 
@@ -180,6 +187,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   #end(closing: Closing): void {
     if (this.#closing) return
     this.#closing = closing
+    this.#cancelDeadline()
     const { account } = this.#deps
     terminate(this.#socket)
     this.#door.shut()
