@@ -22,6 +22,7 @@ export class Child<Asked extends Desk> implements AsyncDisposable {
   constructor(file: string, environment: Record<string, string> = {}) {
     this.#name = file
     this.#process = fork(new URL(file, import.meta.url), {
+      // BENCH_NODE_OPTIONS=--cpu-prof shows where the time goes.
       execArgv: ['--expose-gc', ...(process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [])],
       env: { PATH: process.env['PATH'] ?? '', ...environment },
       // What a process logs is part of its work, but nobody reads it here.

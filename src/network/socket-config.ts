@@ -63,6 +63,8 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     version,
     logger: silence,
     qrTimeout: qrLifetimeMs,
+    // With a limit the library takes two stack traces for every frame it sends; the session has a deadline of its own.
+    connectTimeoutMs: 0,
     defaultQueryTimeoutMs: queryTimeoutMs,
     keepAliveIntervalMs: never,
     retryRequestDelayMs,

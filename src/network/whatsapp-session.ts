@@ -37,6 +37,8 @@ type Deps = {
 const server = 's.whatsapp.net'
 const pairingOffer = 'CB:iq,type:set,pair-device'
 const logoutMs = 10_000
+/** Until the first word of the network. */
+const firstWordMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
 /** Of the list the library keeps and never trims; it only asks whether it is empty. */
 const historyMarksKept = 20
@@ -49,6 +51,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   readonly #inside: <Result>(work: () => Result) => Result
   readonly #gone = new AbortController()
   readonly #signals: SignalLine
+  readonly #cancelDeadline: () => void
   #closing: Closing | undefined
   #ended: Promise<void> = Promise.resolve()
   #codesLeft: number | undefined
@@ -78,6 +81,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     lightenRetries(this.#socket, clock)
     this.#wasLinked = isLinked(creds)
     this.#sender = new MessageSender({ socket: this.#socket, account, clock, gone: this.#gone.signal })
+    this.#cancelDeadline = clock.after(firstWordMs, () => {
+      this.#end({ cause: 'transient', code: 408, reason: `the network did not answer within ${firstWordMs / 1000} s` })
+    })
+    this.#socket.ws.once('frame', this.#cancelDeadline)
     this.#listen()
   }
 
@@ -197,6 +204,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   #end(closing: Closing): void {
     if (this.#closing) return
     this.#closing = closing
+    this.#cancelDeadline()
     const { account } = this.#deps
     terminate(this.#socket)
     this.#door.shut()
