@@ -1,6 +1,6 @@
 // Waits until something is true of the state: asked again after every change, with a name and a time limit.
 
-import { defaultWaitMs } from './journal.ts'
+import { DEFAULT_WAIT_MS } from '../journal.ts'
 
 export class Watch {
   readonly #askers = new Set<() => void>()
@@ -16,7 +16,7 @@ export class Watch {
     })
   }
 
-  until<T>(what: string, probe: () => T | undefined, instead: () => string, timeoutMs = defaultWaitMs): Promise<T> {
+  until<T>(what: string, probe: () => T | undefined, instead: () => string, timeoutMs = DEFAULT_WAIT_MS): Promise<T> {
     return new Promise((resolve, reject) => {
       const ask = () => {
         const found = probe()

@@ -2,7 +2,7 @@
 
 import type { Desk } from '../desk/desk.ts'
 import type { FaultPlan } from '../faults/fault-plan.ts'
-import type { Journal } from '../journal.ts'
+import type { Journal } from '../../journal.ts'
 import type { FileAddresses } from '../json/file-addresses.ts'
 import type { Watch } from '../watch.ts'
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts'

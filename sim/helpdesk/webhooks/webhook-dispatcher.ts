@@ -2,7 +2,7 @@
 
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'
-import { Journal } from '../journal.ts'
+import { Journal } from '../../journal.ts'
 import type { Scene } from '../json/conversation-json.ts'
 import { webhookJson } from '../json/webhook-json.ts'
 import type { WebhookBody } from '../json/webhook-json.ts'

@@ -1,5 +1,5 @@
 // The app state of one account: collections of sealed changes, served to companions and extended by both sides.
-import { Journal } from '../journal.ts'
+import { Journal } from '../../journal.ts'
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { IqTable } from '../server/iq-router.ts'

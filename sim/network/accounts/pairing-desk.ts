@@ -2,7 +2,7 @@
 //
 // An offer lives as long as its connection and the pairing window. It is `offered` until a phone scans or links it,
 // `signing` until the companion has counter-signed its identity, and then the stream restarts (515) for the login.
-import { Journal } from '../journal.ts'
+import { Journal } from '../../journal.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionKeys } from '../server/companion-device.ts'
 import type { Connection, LoginPayload } from '../wire/connection.ts'

@@ -1,5 +1,5 @@
 // The primary phone of an account: it links companions, writes, reads, and unlinks.
-import { Journal } from '../journal.ts'
+import { Journal } from '../../journal.ts'
 import type { proto } from '../library.ts'
 import { renewMedia } from '../media/media-renewal.ts'
 import { Author, chatOf, type Recipient } from '../people/author.ts'

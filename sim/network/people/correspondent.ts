@@ -1,6 +1,6 @@
 // Somebody who writes and reads: what simulated people and the owners' phones have in common.
 import type { proto } from '../library.ts'
-import { Journal } from '../journal.ts'
+import { Journal } from '../../journal.ts'
 import type { MediaHost } from '../media/media-host.ts'
 import { RecentSet } from '../recent-set.ts'
 import type { SeededRandom } from '../seeded-random.ts'

@@ -1,5 +1,5 @@
 // A bounded record of stanzas both ways, and of everything the simulator did not understand.
-import { Journal } from '../journal.ts'
+import { Journal } from '../../journal.ts'
 import { describeStanza, type Stanza } from '../wire/stanza.ts'
 
 export type LoggedStanza = {

@@ -1,6 +1,6 @@
 // One open connection and every signal it gave.
 
-import { Journal } from '../../../sim/network/journal.ts'
+import { Journal } from '../../../sim/journal.ts'
 import type { Closing, Network, NetworkSession, SessionSignal } from '../../../src/core/network.ts'
 
 type Kind = SessionSignal['kind']

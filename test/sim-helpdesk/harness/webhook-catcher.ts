@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Journal } from '../../../sim/helpdesk/journal.ts'
+import { Journal } from '../../../sim/journal.ts'
 
 export type Caught = {
   event: string

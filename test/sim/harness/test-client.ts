@@ -11,7 +11,7 @@ import {
 } from 'baileys'
 import { pino } from 'pino'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
-import { Journal } from '../../../sim/network/journal.ts'
+import { Journal } from '../../../sim/journal.ts'
 import type { SimNetwork } from '../../../sim/network/sim-network.ts'
 import { memoryAuth, type MemoryAuth } from './memory-auth.ts'
 

@@ -43,6 +43,11 @@ export class Journal<T> {
     }
   }
 
+  clear(): void {
+    this.#forgotten += this.#entries.length
+    this.#entries = []
+  }
+
   /** Resolves with the first entry that matches, one already here included. */
   waitFor(what: string, matches: (entry: T) => boolean, timeoutMs = DEFAULT_WAIT_MS): Promise<T> {
     const here = this.#entries.find(matches)
