@@ -27,6 +27,18 @@ test('a gate lets its width through and the others in order as room is made', as
   assert.deepEqual(inside, [0, 1, 2, 3])
 })
 
+test('a place that is handed on cannot be taken by who comes in the same moment', async () => {
+  const gate = new Gate(1)
+  const leave = await gate.enter(never)
+  const inside: string[] = []
+  const waiting = gate.enter(never).then(() => inside.push('waited'))
+  leave()
+  void gate.enter(never).then(() => inside.push('came meanwhile'))
+  await waiting
+  await turn()
+  assert.deepEqual(inside, ['waited'])
+})
+
 test('who gives up waiting at a gate is refused and leaves no hole in the queue', async () => {
   const gate = new Gate(1)
   const leave = await gate.enter(never)

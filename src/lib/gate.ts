@@ -11,31 +11,32 @@ export class Gate {
 
   /** Resolves to the function that makes room for the next one; calling it twice does no harm. */
   async enter(signal: AbortSignal): Promise<() => void> {
-    if (this.#inside >= this.#width) await this.#turn(signal)
     signal.throwIfAborted()
-    this.#inside++
+    if (this.#inside < this.#width) this.#inside++
+    else await this.#turn(signal)
     let left = false
     return () => {
       if (left) return
       left = true
-      this.#inside--
-      this.#waiting.shift()?.()
+      // The place goes straight to who waited longest: nobody who comes meanwhile can take it.
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#inside--
     }
   }
 
   #turn(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const leave = () => {
-        const at = this.#waiting.indexOf(come)
-        if (at >= 0) this.#waiting.splice(at, 1)
+    return new Promise((resolve, reject) => {
+      const come = () => {
+        signal.removeEventListener('abort', giveUp)
         resolve()
       }
-      const come = () => {
-        signal.removeEventListener('abort', leave)
-        resolve()
+      const giveUp = () => {
+        this.#waiting.splice(this.#waiting.indexOf(come), 1)
+        reject(signal.reason as Error)
       }
       this.#waiting.push(come)
-      signal.addEventListener('abort', leave, { once: true })
+      signal.addEventListener('abort', giveUp, { once: true })
     })
   }
 }

@@ -1,17 +1,21 @@
 // The records of the linked accounts. Changes carry the owner's epoch: only the process that owns the accounts makes them.
 
+import { sql } from 'kysely'
 import type { AuditRecord } from '../core/audit.ts'
 import { auditInsert } from './audit-store.ts'
 import type { Database } from './database.ts'
-import { leaseFence } from './lease-store.ts'
+import { createLeaseFence } from './lease-store.ts'
 import type { InstanceChanges, InstanceRow, KeptSession, NewInstanceRow } from './schema.ts'
 import { toStatement } from './statement.ts'
+import type { Statement } from './statement.ts'
 
 export class InstanceStore {
   readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
 
   constructor(database: Database) {
     this.#database = database
+    this.#fence = createLeaseFence(database)
   }
 
   async list(): Promise<InstanceRow[]> {
@@ -25,7 +29,7 @@ export class InstanceStore {
 
   async insert(epoch: number, row: NewInstanceRow, audit: AuditRecord): Promise<void> {
     await this.#database.write(
-      leaseFence(this.#database, epoch),
+      this.#fence(epoch),
       this.#database.query.insertInto('instances').values(row),
       auditInsert(this.#database, audit),
     )
@@ -39,7 +43,7 @@ export class InstanceStore {
   ): Promise<void> {
     const update = this.#database.query.updateTable('instances').set(changes).where('name', '=', name)
     await this.#database.write(
-      leaseFence(this.#database, epoch),
+      this.#fence(epoch),
       toStatement(update, 1),
       ...audits.map((audit) => auditInsert(this.#database, audit)),
     )
@@ -49,7 +53,7 @@ export class InstanceStore {
   async remove(epoch: number, name: string, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     await this.#database.write(
-      leaseFence(this.#database, epoch),
+      this.#fence(epoch),
       toStatement(query.deleteFrom('instances').where('name', '=', name), 1),
       ...(keep ? [query.insertInto('kept_sessions').values(keep)] : []),
       auditInsert(this.#database, audit),
@@ -64,33 +68,29 @@ export class InstanceStore {
 
   async dropKeptSessions(epoch: number, name: string): Promise<void> {
     const removal = this.#database.query.deleteFrom('kept_sessions').where('name', '=', name)
-    await this.#database.write(leaseFence(this.#database, epoch), removal)
+    await this.#database.write(this.#fence(epoch), removal)
   }
 
   /** Forgets sessions kept before `time`, and the keys of every session that nothing refers to any more. */
   async dropOrphans(epoch: number, time: number): Promise<void> {
     const { query } = this.#database
-    const referred = query
-      .selectFrom('kept_sessions')
-      .select('session_id')
-      .unionAll(
-        query
-          .selectFrom('instances')
-          .select('session_id')
-          .where('session_id', 'is not', null)
-          .$castTo<{ session_id: string }>(),
-      )
-      .unionAll(
-        query
-          .selectFrom('instances')
-          .select('pairing_session_id as session_id')
-          .where('pairing_session_id', 'is not', null)
-          .$castTo<{ session_id: string }>(),
-      )
-    await this.#database.write(
-      leaseFence(this.#database, epoch),
-      query.deleteFrom('kept_sessions').where('kept_at', '<', time),
-      query.deleteFrom('session_keys').where('session_id', 'not in', referred),
-    )
+    await this.#database.write(this.#fence(epoch), query.deleteFrom('kept_sessions').where('kept_at', '<', time))
+    const orphans = await this.#database.read<{ id: string }>({ compile: () => orphanSessions.compile(query) })
+    for (const { id } of orphans) {
+      await this.#database.write(this.#fence(epoch), query.deleteFrom('session_keys').where('session_id', '=', id))
+    }
   }
 }
+
+// Jumps from one session to the next on the index: a linked account has hundreds of keys, all of which need not be read.
+const orphanSessions = sql<{ id: string }>`
+  WITH RECURSIVE stored(id) AS (
+    SELECT min(session_id) FROM session_keys
+    UNION ALL
+    SELECT (SELECT min(session_id) FROM session_keys WHERE session_id > stored.id) FROM stored WHERE stored.id IS NOT NULL
+  )
+  SELECT id FROM stored
+  WHERE id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM kept_sessions WHERE session_id = stored.id)
+    AND id NOT IN (SELECT session_id FROM instances WHERE session_id IS NOT NULL)
+    AND id NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)`

@@ -57,7 +57,7 @@ export class LeaseStore {
     return row && { owner: row.owner, expiresInMs: row.expires_in_ms }
   }
 
-  // On PostgreSQL the row update alone would not wait for a fenced write in flight, see leaseFence.
+  // On PostgreSQL the row update alone would not wait for a fenced write in flight, see createLeaseFence.
   #lockExpired() {
     const { query, now, engine } = this.#database
     if (engine === 'sqlite') return []
@@ -80,9 +80,10 @@ export class LeaseStore {
 }
 
 /** First step of a write that only the current owner may do: a stale epoch undoes the whole write. */
-export function leaseFence({ query, engine }: Database, epoch: number): Statement {
-  const check = query.selectFrom('lease').select('epoch').where('name', '=', name).where('epoch', '=', epoch)
+export function createLeaseFence({ query, engine }: Database): (epoch: number) => Statement {
+  const check = query.selectFrom('lease').select('epoch').where('name', '=', name).where('epoch', '=', 0)
   // On PostgreSQL the row stays locked until commit, so nobody takes over between check and write. A key share lock keeps
   // out who takes the lease (FOR UPDATE) but not who renews it: slow writes must not cost the lease they are made under.
-  return toStatement(engine === 'postgres' ? check.forKeyShare() : check, 1)
+  const { sql } = toStatement(engine === 'postgres' ? check.forKeyShare() : check)
+  return (epoch) => ({ sql, parameters: [name, epoch], expect: 1 })
 }

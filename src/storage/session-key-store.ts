@@ -1,18 +1,39 @@
 // The keys of the linked sessions. Every write carries the owner's epoch: a process that lost the lease writes nothing.
 
 import type { Database } from './database.ts'
-import { leaseFence } from './lease-store.ts'
+import { createLeaseFence } from './lease-store.ts'
 import { sessionKeySecrets } from './schema.ts'
-import { placeOf } from './statement.ts'
+import { placeOf, toStatement } from './statement.ts'
+import type { Statement } from './statement.ts'
 
 export type SessionKey = { kind: string; id: string; value: Uint8Array }
 export type SessionKeyWrite = { kind: string; id: string; value: Uint8Array | null }
 
 export class SessionKeyStore {
   readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+  readonly #upsert: string
+  readonly #removal: string
 
+  // The busiest statements of the service are compiled once; only their parameters change.
   constructor(database: Database) {
+    const { query } = database
+    const value = { seal: new Uint8Array(), place: '' }
     this.#database = database
+    this.#fence = createLeaseFence(database)
+    this.#upsert = toStatement(
+      query
+        .insertInto('session_keys')
+        .values({ session_id: '', kind: '', key_id: '', value })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['session_id', 'kind', 'key_id'])
+            .doUpdateSet(({ eb }) => ({ value: eb.ref('excluded.value') })),
+        ),
+    ).sql
+    this.#removal = toStatement(
+      query.deleteFrom('session_keys').where('session_id', '=', '').where('kind', '=', '').where('key_id', '=', ''),
+    ).sql
   }
 
   async load(sessionId: string, kind: string, ids: readonly string[]): Promise<SessionKey[]> {
@@ -29,33 +50,20 @@ export class SessionKeyStore {
 
   /** All writes or none; null removes a key. Rejects when `epoch` is no longer the lease's. */
   async save(epoch: number, sessionId: string, writes: readonly SessionKeyWrite[]): Promise<void> {
-    await this.#database.write(
-      leaseFence(this.#database, epoch),
-      ...writes.map((write) => this.#writeStep(sessionId, write)),
-    )
+    await this.#database.write(this.#fence(epoch), ...writes.map((write) => this.#writeStep(sessionId, write)))
   }
 
   async dropSession(epoch: number, sessionId: string): Promise<void> {
     await this.#database.write(
-      leaseFence(this.#database, epoch),
+      this.#fence(epoch),
       this.#database.query.deleteFrom('session_keys').where('session_id', '=', sessionId),
     )
   }
 
-  #writeStep(sessionId: string, { kind, id, value }: SessionKeyWrite) {
-    const { query } = this.#database
-    if (value === null) {
-      return query
-        .deleteFrom('session_keys')
-        .where('session_id', '=', sessionId)
-        .where('kind', '=', kind)
-        .where('key_id', '=', id)
-    }
-    const place = placeOf(sessionKeySecrets.table, [sessionId, kind, id], 'value')
-    const sealed = { seal: value, place }
-    return query
-      .insertInto('session_keys')
-      .values({ session_id: sessionId, kind, key_id: id, value: sealed })
-      .onConflict((conflict) => conflict.columns(['session_id', 'kind', 'key_id']).doUpdateSet({ value: sealed }))
+  #writeStep(sessionId: string, { kind, id, value }: SessionKeyWrite): Statement {
+    const key = [sessionId, kind, id]
+    if (value === null) return { sql: this.#removal, parameters: key }
+    const place = placeOf(sessionKeySecrets.table, key, 'value')
+    return { sql: this.#upsert, parameters: [...key, { seal: value, place }] }
   }
 }
