@@ -11,28 +11,38 @@ export class Gate {
 
   /** Resolves to the function that makes room for the next one; calling it twice does no harm. */
   async enter(signal: AbortSignal): Promise<() => void> {
-    if (this.#inside >= this.#width) await this.#turn(signal)
     signal.throwIfAborted()
-    this.#inside++
+    if (this.#inside < this.#width) this.#inside++
+    else if (!(await this.#turn(signal))) throw signal.reason
     let left = false
-    return () => {
+    const leave = () => {
       if (left) return
       left = true
-      this.#inside--
-      this.#waiting.shift()?.()
+      this.#makeRoom()
     }
+    if (!signal.aborted) return leave
+    leave()
+    throw signal.reason
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  /** The place goes straight to the next in line: nobody who comes now can be quicker. */
+  #makeRoom(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#inside--
+  }
+
+  /** True with a place; false when the signal came first. */
+  #turn(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const leave = () => {
         const at = this.#waiting.indexOf(come)
         if (at >= 0) this.#waiting.splice(at, 1)
-        resolve()
+        resolve(false)
       }
       const come = () => {
         signal.removeEventListener('abort', leave)
-        resolve()
+        resolve(true)
       }
       this.#waiting.push(come)
       signal.addEventListener('abort', leave, { once: true })
