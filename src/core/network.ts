@@ -60,6 +60,8 @@ export type Network = {
   open(sessionId: string, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession>
   /** The jid (without device part) of the linked account whose credentials are stored, or null. */
   storedJid(sessionId: string): Promise<string | null>
+  /** Closes the session and lets go of what is remembered of it; what is stored stays. */
+  release(sessionId: string): Promise<void>
   /** Removes everything stored for the session. */
   forget(sessionId: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>

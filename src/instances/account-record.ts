@@ -74,6 +74,11 @@ export class AccountRecord {
     return this.#writer.settled()
   }
 
+  /** What storage refuses from now on is not tried again. */
+  giveUp(): void {
+    this.#writer.giveUp()
+  }
+
   /** What the operator should know of the last failure; null when all is well. */
   note(lastError: string | null): void {
     if (this.#row.last_error !== lastError) void this.save({ last_error: lastError })

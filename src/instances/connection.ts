@@ -11,12 +11,19 @@ import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import type { Log } from '../lib/log.ts'
+import { openSession } from './open-session.ts'
 import { ReconnectPolicy } from './reconnect-policy.ts'
 
 const probeEveryMs = 30_000
 const probeDeadlineMs = 10_000
 const drainDeadlineMs = 20_000
 const loginDeadlineMs = 60_000
+
+const keysLost: Closing = {
+  cause: 'invalidated',
+  code: null,
+  reason: 'the keys of this session are not stored any more: pair it again',
+}
 
 export type ConnectionEvents = {
   attempt(): void
@@ -66,7 +73,7 @@ export class Connection {
 
   /** How many attempts have failed since the last login. */
   get failures(): number {
-    return this.#policy.failures
+    return this.#policy.failedSinceLogin
   }
 
   start(firstPauseMs = 0): void {
@@ -141,7 +148,9 @@ export class Connection {
     )
     let session: NetworkSession | undefined
     try {
-      session = await network.open(sessionId, (signal) => {
+      session = await openSession(network, sessionId, this.#stop.signal, (signal) => {
+        // Only a session without credentials is offered a code.
+        if (signal.kind === 'qr') ended.resolve(keysLost)
         if (signal.kind === 'authenticated') {
           cancelLogin()
           leaveGate()
@@ -169,23 +178,23 @@ export class Connection {
       events.drained()
     }
     timers.defer(clock.after(drainDeadlineMs, drainedAtLast))
-    this.#probeLater(timers)
-  }
-
-  #probeLater(timers: DisposableStack): void {
-    const cancel = this.#deps.clock.after(probeEveryMs, () => {
-      void this.#probe(timers)
+    const over = new AbortController()
+    timers.defer(() => {
+      over.abort()
     })
-    timers.defer(cancel)
+    void this.#keepProbing(over.signal)
   }
 
-  async #probe(timers: DisposableStack): Promise<void> {
+  async #keepProbing(over: AbortSignal): Promise<void> {
     const hangUp = this.#hangUp
     try {
-      await this.#session?.probe(probeDeadlineMs)
-      if (!timers.disposed) this.#probeLater(timers)
+      for (;;) {
+        await sleep(this.#deps.clock, probeEveryMs, over)
+        if (over.aborted) return
+        await this.#session?.probe(probeDeadlineMs)
+      }
     } catch (err) {
-      if (timers.disposed) return
+      if (over.aborted) return
       this.#deps.log.warn({ err, instance: this.#deps.instance }, 'the connection does not answer, opening a new one')
       hangUp?.({ cause: 'transient', code: 408, reason: 'the connection did not answer a ping within 10 s' })
     }

@@ -3,11 +3,10 @@
 import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceRow } from '../storage/schema.ts'
+import { keepSessionsMs } from './kept-sessions.ts'
 import { LinkedAccount } from './linked-account.ts'
 import type { AccountDeps } from './linked-account.ts'
 
-// Sessions of deleted instances can be resumed for this long.
-const keepSessionsMs = 30 * 86_400_000
 // Spreads the first connects of a start, so that the network does not see one burst.
 const bootSpreadMs = 20
 

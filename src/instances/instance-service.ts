@@ -9,7 +9,7 @@ import type { Network } from '../core/network.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/schema.ts'
 import type { InstanceRegistry } from './instance-registry.ts'
-import { destroyKeptSessions } from './kept-sessions.ts'
+import { destroyKeptSessions, keepSessionsMs } from './kept-sessions.ts'
 import type { LinkedAccount } from './linked-account.ts'
 
 export type InstanceSettings = {
@@ -24,7 +24,7 @@ export type InstanceSettings = {
 type Deps = {
   registry: InstanceRegistry
   instances: InstanceStore
-  network: Pick<Network, 'forget'>
+  network: Pick<Network, 'forget' | 'release'>
   epoch: () => number
   clock: Clock
   onDeleted: (name: string) => void
@@ -67,7 +67,7 @@ export class InstanceService {
       const { registry, instances, epoch } = this.#deps
       const account = registry.get(name)
       if (logout) await account.logout()
-      await account[Symbol.asyncDispose]()
+      await account.close()
       const keep = this.#sessionToKeep(account.record)
       try {
         await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, { logout }))
@@ -77,9 +77,18 @@ export class InstanceService {
         throw error
       }
       registry.remove(name)
-      if (logout) await destroyKeptSessions(this.#deps, name)
       this.#deps.onDeleted(name)
+      await this.#letGo(account.record)
+      if (logout) await destroyKeptSessions(this.#deps, name)
     })
+  }
+
+  /** A pairing that was open is worthless now; of the session only what is stored is kept. */
+  async #letGo({ session_id: kept, pairing_session_id: staged }: Readonly<InstanceRow>): Promise<void> {
+    const { network } = this.#deps
+    // The instance is deleted whatever becomes of this: the next start removes keys that nothing refers to.
+    if (staged !== null) await network.forget(staged).catch(() => undefined)
+    if (kept !== null) await network.release(kept)
   }
 
   async #createNew(name: string, settings: InstanceSettings, resume: boolean): Promise<LinkedAccount> {
@@ -90,17 +99,14 @@ export class InstanceService {
     const fields = Object.keys(toColumns(settings)).sort()
     await instances.insert(epoch(), row, this.#audit('instance.create', row, { fields, resume }))
     const account = registry.add(row)
-    if (kept) {
-      await instances.dropKeptSessions(epoch(), name)
-      await account.boot(0)
-    } else {
-      await account.requestPairing()
-    }
+    if (kept) await account.boot(0)
+    else await account.requestPairing()
     return account
   }
 
   async #resumable(name: string, ownerTag: string): Promise<KeptSession> {
-    const [kept] = await this.#deps.instances.keptSessions(name)
+    const { instances, clock } = this.#deps
+    const [kept] = await instances.keptSessions(name, clock.now() - keepSessionsMs)
     if (kept?.owner_tag === ownerTag) return kept
     const why = kept ? 'belongs to another owner_tag' : 'is not kept'
     throw new BridgeError(

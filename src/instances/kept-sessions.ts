@@ -3,6 +3,9 @@
 import type { Network } from '../core/network.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
 
+/** Sessions of deleted instances can be resumed for this long. */
+export const keepSessionsMs = 30 * 86_400_000
+
 type Deps = {
   instances: Pick<InstanceStore, 'keptSessions' | 'dropKeptSessions'>
   network: Pick<Network, 'forget'>

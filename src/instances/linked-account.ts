@@ -4,6 +4,7 @@
 // whichever succeeds first ends the other. Commands run one after the other; what the network says is applied at once.
 
 import type { AuditRecord } from '../core/audit.ts'
+import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
@@ -82,7 +83,7 @@ export class LinkedAccount {
 
   /** Takes up what the last process left: a pairing that was scanned, a stored session, or nothing. */
   boot(pauseMs: number): Promise<void> {
-    return this.#commands.run(async () => {
+    return this.#inTurn(async () => {
       const { pairing_session_id: staged } = this.record
       const jid = staged === null ? null : await this.#deps.network.storedJid(staged)
       if (staged !== null && jid !== null) await this.#adopt(staged, jid)
@@ -100,7 +101,7 @@ export class LinkedAccount {
 
   /** A new QR code where the state allows one; elsewhere nothing happens. */
   requestPairing(): Promise<void> {
-    return this.#commands.run(async () => {
+    return this.#inTurn(async () => {
       const { state } = this
       if (state === 'logged_out' || state === 'qr_pending' || state === 'disconnected') await this.#desk.open()
     })
@@ -123,12 +124,16 @@ export class LinkedAccount {
 
   /** True when there was something to restart. */
   restart(): Promise<boolean> {
-    return this.#commands.run(async () => {
-      if (this.#desk.isOpen) await this.#desk.open()
-      else if (!this.#connection) return false
-      else {
+    return this.#inTurn(async () => {
+      if (this.state === 'qr_pending') await this.#desk.open()
+      else if (this.record.session_id === null) return false
+      else if (this.#connection) {
         this.#connection.reopen()
         this.#account.apply('reopen')
+      } else {
+        // Scanned, and the network has not let go of the pairing yet: it need not be waited for.
+        await this.#desk.close()
+        this.#connect(0)
       }
       return true
     })
@@ -136,7 +141,7 @@ export class LinkedAccount {
 
   /** True when there was a session to log out. */
   logout(): Promise<boolean> {
-    return this.#commands.run(async () => {
+    return this.#inTurn(async () => {
       const linked = this.record.session_id !== null
       if (linked) {
         await this.#desk.close()
@@ -151,14 +156,28 @@ export class LinkedAccount {
     return this.#desk.requestCode(phone)
   }
 
-  /** Ends everything; the stored session stays valid and can be taken up again. */
+  /** Ends everything, without waiting for storage that is away; the next start sorts out what it finds. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#account.giveUp()
+    await this.close()
+  }
+
+  /** Ends everything and stores it; the session stays valid and can be taken up again. */
+  async close(): Promise<void> {
     this.#closed = true
     this.#cancelPatience?.()
     await this.#commands.idle()
     await this.#desk.stop()
     await this.#connection?.[Symbol.asyncDispose]()
     await this.#account[Symbol.asyncDispose]()
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#commands.run(() => {
+      if (!this.#closed) return work()
+      const { name } = this.record
+      throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `the instance ${JSON.stringify(name)} is being removed`)
+    })
   }
 
   /** For what the network causes: runs in turn, and a failure is nobody's answer. */
@@ -177,8 +196,9 @@ export class LinkedAccount {
     const audit: AuditRecord = { at: paired_at, actor: 'system', action: 'instance.paired', ...who }
     const changes = { session_id: sessionId, pairing_session_id: null, jid, last_jid: jid, paired_at, ready_at: null }
     this.#account.apply('scanned', { changes, audits: [audit] })
-    await this.#account.stored()
+    // From here on the session before has no say any more.
     await this.#disconnect()
+    await this.#account.stored()
     if (previous !== null) await this.#forget(previous)
     await this.#quietly('sessions kept under this name could not be removed yet', () =>
       destroyKeptSessions(this.#deps, name),
@@ -186,31 +206,46 @@ export class LinkedAccount {
   }
 
   async #afterPairing(sessionId: string): Promise<void> {
+    if (this.#desk.isOpen) return
     await this.#desk.close()
     this.#account.apply('window_over')
-    if (this.record.session_id === sessionId) this.#connect(0)
+    if (this.record.session_id === sessionId && !this.#connection) this.#connect(0)
   }
 
   #connect(pauseMs: number): void {
     const { session_id: sessionId, name } = this.record
     if (sessionId === null || this.#closed) return
-    const account = this.#account
-    this.#connection = new Connection({
+    // What a connection says that has been given up no longer counts: the session may be another one by now.
+    const current =
+      <Args extends unknown[]>(follow: (...args: Args) => void) =>
+      (...args: Args) => {
+        if (this.#connection === connection) follow(...args)
+      }
+    const connection = new Connection({
       ...this.#deps,
       instance: name,
       sessionId,
       events: {
-        attempt: account.apply.bind(account, 'attempt'),
-        drained: account.apply.bind(account, 'drained'),
-        reopening: account.apply.bind(account, 'reopen'),
-        authenticated: this.#authenticated.bind(this),
-        dropped: this.#dropped.bind(this),
+        attempt: current(() => {
+          this.#account.apply('attempt')
+        }),
+        drained: current(() => {
+          this.#account.apply('drained')
+        }),
+        reopening: current(() => {
+          this.#account.apply('reopen')
+        }),
+        authenticated: current(this.#authenticated.bind(this)),
+        dropped: current(this.#dropped.bind(this)),
         invalidated: (closing) => {
-          this.#command(() => this.#invalidate(closing))
+          this.#command(async () => {
+            if (this.#connection === connection) await this.#invalidate(closing)
+          })
         },
       },
     })
-    this.#connection.start(pauseMs)
+    this.#connection = connection
+    connection.start(pauseMs)
   }
 
   async #disconnect(): Promise<void> {
@@ -242,8 +277,8 @@ export class LinkedAccount {
     this.#account.apply('invalidated', { changes, extras: reasonOf(closing) })
     // Somebody may be about to scan: a pairing that is open stays open.
     if (this.#desk.isOpen) this.#account.apply('pair')
-    await this.#account.stored()
     await this.#disconnect()
+    await this.#account.stored()
     if (sessionId !== null) await this.#forget(sessionId)
   }
 

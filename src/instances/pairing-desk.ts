@@ -51,14 +51,20 @@ export class PairingDesk {
     return this.#pairing?.requestCode(phone)
   }
 
-  /** Opens a new pairing; one that was open is given up. */
+  /** Opens a new pairing; one that was open is given up, unless it has just been scanned. */
   async open(): Promise<void> {
     await this.close()
-    const { account, scanned, ended, qrLifetimeMs } = this.#deps
+    if (this.isOpen) return
+    const { account, scanned, qrLifetimeMs, onChange } = this.#deps
     const sessionId = randomUUID()
     account.apply('pair')
     // Stored before a code is shown: a crash right after the scan finds the linked session under this id.
     await account.save({ pairing_session_id: sessionId })
+    // The stored session may have come back meanwhile.
+    if (account.row.state !== 'qr_pending') {
+      await this.close()
+      return
+    }
     this.#pairing = new Pairing({
       ...this.#deps,
       instance: account.row.name,
@@ -67,28 +73,32 @@ export class PairingDesk {
       events: {
         qr: this.#show.bind(this),
         failed: ({ reason }) => {
+          // Its codes went with the connection.
+          this.#qr = null
           account.note(reason)
+          onChange()
         },
         scanned: (jid) => {
           this.#qr = null
           scanned(sessionId, jid)
         },
         finished: () => {
-          ended(sessionId)
+          this.#leave(sessionId)
         },
         over: () => {
-          ended(sessionId)
+          this.#leave(sessionId)
         },
       },
     })
     this.#pairing.start()
   }
 
-  /** Closes the pairing and removes what it had stored, unless it was scanned and its session is in use. */
+  /** Closes the pairing and removes what it had stored; one that was scanned and waits to be adopted stays. */
   async close(): Promise<void> {
     const { account, forget } = this.#deps
-    await this.stop()
     const { pairing_session_id: staged } = account.row
+    if (this.#pairing?.isScanned && this.#pairing.sessionId === staged) return
+    await this.stop()
     if (staged === null) return
     await account.save({ pairing_session_id: null })
     await forget(staged)
@@ -100,6 +110,14 @@ export class PairingDesk {
     this.#pairing = undefined
     this.#qr = null
     await pairing?.[Symbol.asyncDispose]()
+  }
+
+  /** A pairing that has ended by itself needs no closing. */
+  #leave(sessionId: string): void {
+    if (this.#pairing?.sessionId !== sessionId) return
+    this.#pairing = undefined
+    this.#qr = null
+    this.#deps.ended(sessionId)
   }
 
   #show(text: string): void {

@@ -6,6 +6,7 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import type { Log } from '../lib/log.ts'
+import { openSession } from './open-session.ts'
 
 export type PairingEvents = {
   qr(text: string): void
@@ -31,6 +32,11 @@ type Deps = {
   events: PairingEvents
 }
 
+// The network answers with codes as soon as it has let us in.
+const firstCodeMs = 30_000
+// After a scan the network lets go by itself; when it does not, the account is linked all the same.
+const letGoMs = 15_000
+
 const closed: Closing = { cause: 'transient', code: null, reason: 'closed' }
 
 export class Pairing {
@@ -48,6 +54,10 @@ export class Pairing {
 
   get sessionId(): string {
     return this.#deps.sessionId
+  }
+
+  get isScanned(): boolean {
+    return this.#scanned
   }
 
   start(): void {
@@ -94,6 +104,8 @@ export class Pairing {
       const closing = await this.#connect(over)
       if (this.#scanned || over.aborted || closing.cause === 'pairing_over') return
       events.failed(closing)
+      // Asking again within seconds changes nothing about that.
+      if (closing.cause === 'client_refused') return
       await sleep(clock, backoffMs(failures, { firstMs: 1000, ceilingMs: 10_000, random }), over)
     }
   }
@@ -103,11 +115,23 @@ export class Pairing {
     if (!leaveGate) return closed
     const ended = Promise.withResolvers<Closing>()
     this.#hangUp = ended.resolve
+    using timers = new DisposableStack()
+    const hangUpAfter = (ms: number, reason: string) => {
+      const cancel = this.#deps.clock.after(ms, () => {
+        ended.resolve({ cause: 'transient', code: 408, reason })
+      })
+      timers.defer(cancel)
+      return cancel
+    }
+    const cancelFirstCode = hangUpAfter(firstCodeMs, 'the network gave no code within 30 s')
     let session: NetworkSession | undefined
     try {
-      session = await this.#deps.network.open(this.#deps.sessionId, (signal) => {
+      const { network, sessionId } = this.#deps
+      session = await openSession(network, sessionId, over, (signal) => {
         leaveGate()
+        cancelFirstCode()
         this.#hear(signal)
+        if (signal.kind === 'paired') hangUpAfter(letGoMs, 'the network did not let go of the pairing')
         if (signal.kind === 'closed') ended.resolve(signal.closing)
       })
       this.#session = session

@@ -22,7 +22,7 @@ test('pauses double from 1 s to 60 s, and reach 5 min after an hour of failures'
   const pauses: (number | null)[] = []
   for (let attempt = 0; attempt < 8; attempt++) pauses.push(policy.pauseAfter(ended('transient')))
   assert.deepEqual(pauses, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000])
-  assert.equal(policy.failures, 8)
+  assert.equal(policy.failedSinceLogin, 8)
   await clock.advance(60 * minute - 1)
   assert.equal(policy.pauseAfter(ended('transient')), 60_000)
   await clock.advance(1)
@@ -56,6 +56,35 @@ test('being replaced waits a minute, twice within 10 minutes waits for a person'
   assert.equal(policy.pauseAfter(ended('replaced')), null)
   policy.forgive()
   assert.equal(policy.pauseAfter(ended('replaced')), minute)
+})
+
+test('being replaced is remembered however well the connection held in between', async () => {
+  const { clock, policy } = setUp()
+  assert.equal(policy.pauseAfter(ended('replaced')), minute)
+  policy.loggedIn()
+  await clock.advance(2 * minute)
+  policy.ended()
+  assert.equal(policy.pauseAfter(ended('replaced')), null)
+})
+
+test('a network that asks for one restart after the other is given pauses', async () => {
+  const { clock, policy } = setUp()
+  assert.deepEqual(
+    [1, 2, 3].map(() => policy.pauseAfter(ended('restart'))),
+    [0, 1000, 2000],
+  )
+  await clock.advance(minute)
+  assert.equal(policy.pauseAfter(ended('restart')), 0)
+  policy.forgive()
+  assert.equal(policy.pauseAfter(ended('restart')), 0, 'somebody asked for it')
+})
+
+test('a login starts the count of failed attempts anew, not the pauses', () => {
+  const { policy } = setUp()
+  for (let attempt = 0; attempt < 3; attempt++) policy.pauseAfter(ended('transient'))
+  policy.loggedIn()
+  assert.equal(policy.failedSinceLogin, 0)
+  assert.equal(policy.pauseAfter(ended('transient')), 8000)
 })
 
 test('a temporary ban waits for its end, an hour when that is unknown, a minute at least', () => {

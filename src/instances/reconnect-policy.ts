@@ -15,39 +15,44 @@ export class ReconnectPolicy {
   #failingSince: number | undefined
   #loggedInAt: number | undefined
   #replacedAt: number | undefined
+  #restartedAt: number | undefined
+  #failedSinceLogin = 0
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  get failures(): number {
-    return this.#failures
+  /** How many connections have ended by themselves since the last login. */
+  get failedSinceLogin(): number {
+    return this.#failedSinceLogin
   }
 
   loggedIn(): void {
+    this.#failedSinceLogin = 0
     this.#loggedInAt = this.#deps.clock.monotonic()
   }
 
   /** A connection that held for a minute wipes the slate; one that broke at once does not. */
   ended(): void {
     const held = this.#loggedInAt !== undefined && this.#deps.clock.monotonic() - this.#loggedInAt >= minute
-    if (held) this.forgive()
+    if (held) this.#forgetFailures()
     this.#loggedInAt = undefined
   }
 
   /** Somebody asked to start over: what happened before no longer counts. */
   forgive(): void {
-    this.#failures = 0
-    this.#failingSince = undefined
+    this.#forgetFailures()
     this.#replacedAt = undefined
+    this.#restartedAt = undefined
   }
 
   /** Milliseconds, or null: not before somebody asks. */
   pauseAfter({ cause, until }: Closing): number | null {
     const { clock } = this.#deps
+    if (cause !== 'restart') this.#failedSinceLogin++
     switch (cause) {
       case 'restart':
-        return 0
+        return this.#pauseAfterRestart()
       case 'replaced':
         return this.#pauseAfterReplaced()
       case 'temporary_ban':
@@ -60,6 +65,19 @@ export class ReconnectPolicy {
       case 'banned':
         return this.#pauseAfterFailure()
     }
+  }
+
+  #forgetFailures(): void {
+    this.#failures = 0
+    this.#failingSince = undefined
+  }
+
+  // At once, but a network that says nothing else would be asked without end.
+  #pauseAfterRestart(): number {
+    const now = this.#deps.clock.monotonic()
+    const again = this.#restartedAt !== undefined && now - this.#restartedAt < minute
+    this.#restartedAt = now
+    return again ? this.#pauseAfterFailure() : 0
   }
 
   // Two clients that reconnect at once throw each other out for ever: one try, then a person decides.

@@ -38,9 +38,7 @@ export class RecordWriter {
     const { promise } = this.#next.stored
     // Most callers go on without waiting; those that wait see the failure themselves.
     promise.catch(() => undefined)
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined
-    })
+    this.#writing ??= this.#writeAll()
     return promise
   }
 
@@ -49,9 +47,14 @@ export class RecordWriter {
     await this.#writing
   }
 
+  /** From now on each write is tried once. */
+  giveUp(): void {
+    this.#stop.abort()
+  }
+
   /** Waits for what is under way and gives up what storage keeps refusing. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort()
+    this.giveUp()
     await this.#writing
   }
 
@@ -60,6 +63,8 @@ export class RecordWriter {
       this.#next = undefined
       await this.#write(pending)
     }
+    // In the same breath as the last look: a change that comes right after starts anew.
+    this.#writing = undefined
   }
 
   async #write({ changes, audits, stored }: Pending): Promise<void> {

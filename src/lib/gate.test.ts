@@ -51,6 +51,29 @@ test('who gives up waiting at a gate is refused and leaves no hole in the queue'
   assert.equal(typeof (await next), 'function')
 })
 
+test('a place that is offered to somebody who gives up at that moment goes to the next', async () => {
+  const gate = new Gate(1)
+  const leave = await gate.enter(never)
+  const impatient = new AbortController()
+  const refused = assert.rejects(gate.enter(impatient.signal))
+  const next = gate.enter(never)
+  leave()
+  impatient.abort()
+  await refused
+  assert.equal(typeof (await next), 'function')
+})
+
+test('who comes just when a place is made does not go before those who wait', async () => {
+  const gate = new Gate(1)
+  const leave = await gate.enter(never)
+  const inside: string[] = []
+  void gate.enter(never).then(() => inside.push('waited'))
+  leave()
+  void gate.enter(never).then(() => inside.push('came'))
+  await turn()
+  assert.deepEqual(inside, ['waited'])
+})
+
 test('work of one key runs in order, work of another does not wait, and a failure stops nobody', async () => {
   const lanes = new KeyedLanes()
   const gate = Promise.withResolvers<undefined>()

@@ -63,6 +63,13 @@ export class WhatsappNetwork implements Network {
     return creds ? jidOf(creds) : null
   }
 
+  async release(sessionId: string): Promise<void> {
+    const account = this.#accounts.get(sessionId)
+    await account?.connection?.close()
+    await account?.keys.settled()
+    await this.#drop(sessionId)
+  }
+
   async forget(sessionId: string): Promise<void> {
     await this.#drop(sessionId)
     await this.#deps.keys.dropSession(this.#deps.epoch(), sessionId)

@@ -27,10 +27,14 @@ export class InstanceStore {
     )
   }
 
+  /** A record with a session has taken up the one that was kept under its name. */
   async insert(epoch: number, row: NewInstanceRow, audit: AuditRecord): Promise<void> {
+    const { query } = this.#database
+    const resumed = row.session_id != null
     await this.#database.write(
       this.#fence(epoch),
-      this.#database.query.insertInto('instances').values(row),
+      query.insertInto('instances').values(row),
+      ...(resumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
       auditInsert(this.#database, audit),
     )
   }
@@ -60,10 +64,10 @@ export class InstanceStore {
     )
   }
 
-  /** The sessions kept under this name, newest first. */
-  async keptSessions(name: string): Promise<KeptSession[]> {
+  /** The sessions kept under this name since then, newest first. */
+  async keptSessions(name: string, since = 0): Promise<KeptSession[]> {
     const kept = this.#database.query.selectFrom('kept_sessions').selectAll()
-    return this.#database.read(kept.where('name', '=', name).orderBy('kept_at', 'desc'))
+    return this.#database.read(kept.where('name', '=', name).where('kept_at', '>=', since).orderBy('kept_at', 'desc'))
   }
 
   async dropKeptSessions(epoch: number, name: string): Promise<void> {

@@ -69,6 +69,22 @@ for (const engine of engines) {
       assert.deepEqual(await instances.keptSessions('a'), [])
     })
 
+    test('an instance that takes up a kept session leaves none behind, one that pairs anew does', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      const kept = { session_id: 's', name: 'a', owner_tag: '', jid: 'j', kept_at: 10 }
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.remove(1, 'a', kept, sampleAudit())
+      assert.deepEqual(await instances.keptSessions('a', 11), [])
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      assert.deepEqual(plain(await instances.keptSessions('a', 10)), [kept])
+      await instances.remove(1, 'a', null, sampleAudit())
+      await instances.insert(1, sampleInstance('a', { session_id: 's' }), sampleAudit())
+      assert.deepEqual(await instances.keptSessions('a'), [])
+      await instances.remove(1, 'a', kept, sampleAudit())
+      assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
+    })
+
     test('orphans are keys that neither an instance, a pairing nor a session kept recently refers to', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)

@@ -1,0 +1,361 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { silentLog } from '../../test/harness/logs.ts'
+import { sampleInstance } from '../../test/harness/samples.ts'
+import type { CloseCause, Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import { Gate } from '../lib/gate.ts'
+import type { InstanceStore } from '../storage/instance-store.ts'
+import type { InstanceRow } from '../storage/schema.ts'
+import { LinkedAccount } from './linked-account.ts'
+
+const jid = '5511999990001@s.whatsapp.net'
+const paired: SessionSignal = { kind: 'paired', jid }
+const authenticated: SessionSignal = { kind: 'authenticated', jid }
+const code: SessionSignal = { kind: 'qr', text: 'code' }
+
+function closed(cause: CloseCause): SessionSignal {
+  return { kind: 'closed', closing: { cause, code: null, reason: cause } }
+}
+
+type Opened = { sessionId: string; isOpen: boolean; say: (signal: SessionSignal) => void }
+
+/** Does nothing by itself: the test says what the network says. */
+class ScriptedNetwork implements Network {
+  readonly opened: Opened[] = []
+  readonly forgotten: string[] = []
+  /** Opening waits for this. */
+  storage: Promise<unknown> = Promise.resolve()
+
+  get last(): Opened {
+    const last = this.opened.at(-1)
+    assert.ok(last, 'nothing was opened')
+    return last
+  }
+
+  async open(sessionId: string, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+    await this.storage
+    const opened: Opened = {
+      sessionId,
+      isOpen: true,
+      say: (signal) => {
+        if (opened.isOpen) onSignal(signal)
+      },
+    }
+    this.opened.push(opened)
+    return {
+      probe: () => Promise.resolve(),
+      requestPairingCode: () => Promise.resolve('code'),
+      sendText: () => Promise.resolve(),
+      logout: () => {
+        setImmediate(opened.say, closed('invalidated'))
+        return Promise.resolve()
+      },
+      close: () => {
+        opened.isOpen = false
+        return Promise.resolve()
+      },
+    }
+  }
+
+  storedJid(): Promise<string | null> {
+    return Promise.resolve(null)
+  }
+
+  release(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  forget(sessionId: string): Promise<void> {
+    this.forgotten.push(sessionId)
+    return Promise.resolve()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+/** Storage whose writes take until the test lets them through. */
+class ScriptedStore {
+  isAway = false
+  #held: PromiseWithResolvers<void> | undefined
+
+  hold(): void {
+    this.#held ??= Promise.withResolvers()
+  }
+
+  letGo(): void {
+    this.#held?.resolve()
+    this.#held = undefined
+  }
+
+  async update(): Promise<void> {
+    await this.#held?.promise
+    if (this.isAway) throw new Error('storage is away')
+  }
+
+  keptSessions(): Promise<never[]> {
+    return Promise.resolve([])
+  }
+}
+
+function setUp(record: Partial<InstanceRow> = {}) {
+  const clock = new ManualClock()
+  const network = new ScriptedNetwork()
+  const store = new ScriptedStore()
+  const events: string[] = []
+  const account = new LinkedAccount(
+    {
+      network,
+      instances: store as unknown as InstanceStore,
+      epoch: () => 1,
+      gate: new Gate(4),
+      clock,
+      random: () => 0.5,
+      log: silentLog,
+      qrLifetimeMs: 20_000,
+      announce: (_record, event) => void events.push(event),
+      onChange: () => undefined,
+    },
+    { ...(sampleInstance('a') as InstanceRow), state: 'qr_pending', ...record },
+  )
+  /** Lets everything that can go on without time passing go on. */
+  const settle = async () => {
+    for (let turn = 0; turn < 5; turn++) await clock.advance(0)
+  }
+  return { clock, network, store, events, account, settle }
+}
+
+const linked = { state: 'disconnected', session_id: 'stored', jid } as const
+
+/** A pairing is open beside a stored session whose next attempt is under way. */
+async function pairingBeside() {
+  const stage = setUp(linked)
+  await stage.account.boot(0)
+  await stage.settle()
+  stage.network.last.say(closed('transient'))
+  await stage.settle()
+  await stage.account.requestPairing()
+  await stage.settle()
+  const pairing = stage.network.last
+  await stage.clock.advance(1000)
+  await stage.settle()
+  assert.equal(stage.network.last.sessionId, 'stored')
+  return { ...stage, pairing, attempt: stage.network.last }
+}
+
+describe('a scanned account', () => {
+  test('logs in when the network does not let go of the pairing', async () => {
+    const { account, network, clock, settle } = setUp()
+    await account.requestPairing()
+    await settle()
+    network.last.say(paired)
+    await settle()
+    await clock.advance(15_000)
+    await settle()
+    assert.equal(network.opened.length, 2)
+    network.last.say(authenticated)
+    assert.equal(account.state, 'ready')
+  })
+
+  test('logs in at once when a restart is asked for before the network has let go', async () => {
+    const { account, network, settle } = setUp()
+    await account.requestPairing()
+    await settle()
+    network.last.say(paired)
+    await settle()
+    assert.equal(await account.restart(), true)
+    await settle()
+    assert.equal(network.last.sessionId, account.record.session_id)
+    network.last.say(authenticated)
+    assert.equal(account.state, 'ready')
+    assert.equal(network.opened.filter(({ isOpen }) => isOpen).length, 1)
+  })
+})
+
+describe('a pairing beside a stored session', () => {
+  test('that is scanned is not outdone by a login that comes while the scan is being stored', async () => {
+    const { account, network, store, pairing, attempt, settle } = await pairingBeside()
+    store.hold()
+    pairing.say(paired)
+    await Promise.resolve()
+    attempt.say(authenticated)
+    store.letGo()
+    await settle()
+    pairing.say(closed('restart'))
+    await settle()
+    assert.equal(network.last.sessionId, pairing.sessionId)
+    network.last.say(authenticated)
+    assert.equal(account.state, 'ready')
+    assert.deepEqual(network.forgotten, ['stored'])
+  })
+
+  test('that is scanned just after the stored session has logged in is adopted, not thrown away', async () => {
+    const { account, network, pairing, attempt, settle } = await pairingBeside()
+    attempt.say(authenticated)
+    pairing.say(paired)
+    await settle()
+    pairing.say(closed('restart'))
+    await settle()
+    assert.equal(account.record.session_id, pairing.sessionId)
+    assert.ok(!network.forgotten.includes(pairing.sessionId))
+    network.last.say(authenticated)
+    assert.equal(account.state, 'ready')
+  })
+
+  test('that is scanned survives the end of the session it replaces', async () => {
+    const { account, network, store, pairing, attempt, events, settle } = await pairingBeside()
+    store.hold()
+    pairing.say(paired)
+    await Promise.resolve()
+    attempt.say(closed('invalidated'))
+    store.letGo()
+    await settle()
+    pairing.say(closed('restart'))
+    await settle()
+    network.last.say(authenticated)
+    assert.equal(account.state, 'ready')
+    assert.ok(!events.includes('logged_out'))
+  })
+
+  test('is not opened when the stored session comes back first', async () => {
+    const { account, network, store, clock, settle } = setUp(linked)
+    await account.boot(0)
+    await settle()
+    network.last.say(closed('transient'))
+    await settle()
+    store.hold()
+    const asked = account.requestPairing()
+    await clock.advance(1000)
+    network.last.say(authenticated)
+    store.letGo()
+    await asked
+    await settle()
+    assert.equal(account.state, 'connected')
+    assert.deepEqual(
+      network.opened.filter(({ isOpen }) => isOpen).map(({ sessionId }) => sessionId),
+      ['stored'],
+    )
+    assert.equal(account.record.pairing_session_id, null)
+  })
+})
+
+describe('a pairing', () => {
+  test('shows no code of a connection that has ended', async () => {
+    const { account, network, settle } = setUp()
+    await account.requestPairing()
+    await settle()
+    network.last.say(code)
+    assert.equal(account.qr?.text, 'code')
+    network.last.say(closed('transient'))
+    await settle()
+    assert.equal(account.qr, null)
+    assert.equal(account.record.last_error, 'transient')
+  })
+
+  test('ends when the network refuses this client, and says why', async () => {
+    const { account, network, clock, settle } = setUp()
+    await account.requestPairing()
+    await settle()
+    network.last.say(closed('client_refused'))
+    await settle()
+    await clock.advance(60_000)
+    assert.equal(account.state, 'disconnected')
+    assert.equal(account.record.last_error, 'client_refused')
+    assert.equal(network.opened.length, 1)
+  })
+
+  test('tries again when no code comes', async () => {
+    const { account, network, clock, settle } = setUp()
+    await account.requestPairing()
+    await clock.advance(31_000)
+    await settle()
+    assert.equal(network.opened.length, 2)
+    network.last.say(code)
+    assert.equal(account.qr?.text, 'code')
+  })
+})
+
+describe('a linked account', () => {
+  test('says once that it was logged out on request', async () => {
+    const { account, network, store, events, settle } = setUp(linked)
+    await account.boot(0)
+    await settle()
+    network.last.say(authenticated)
+    await settle()
+    store.hold()
+    const asked = account.logout()
+    await settle()
+    store.letGo()
+    assert.equal(await asked, true)
+    await settle()
+    assert.deepEqual(
+      events.filter((event) => event === 'logged_out'),
+      ['logged_out'],
+    )
+  })
+
+  test('whose keys are gone is logged out instead of tried for ever', async () => {
+    const { account, network, settle } = setUp(linked)
+    await account.boot(0)
+    await settle()
+    network.last.say(code)
+    await settle()
+    assert.equal(account.state, 'logged_out')
+    assert.match(account.record.last_error ?? '', /pair it again/)
+  })
+
+  test('keeps one timer for its probes however long it is connected', async () => {
+    const { account, network, clock, settle } = setUp(linked)
+    await account.boot(0)
+    await settle()
+    network.last.say(authenticated)
+    await clock.advance(60_000)
+    const cancelled: unknown[] = []
+    const after = clock.after.bind(clock)
+    clock.after = (ms, work) => {
+      const cancel = after(ms, work)
+      return () => {
+        cancelled.push(cancel)
+        cancel()
+      }
+    }
+    await clock.advance(100 * 30_000)
+    cancelled.length = 0
+    await account[Symbol.asyncDispose]()
+    assert.ok(cancelled.length <= 3, `${cancelled.length} timers were kept`)
+  })
+})
+
+describe('an account that ends', () => {
+  test('does not wait for storage that is away', async () => {
+    const { account, store, settle } = setUp()
+    store.isAway = true
+    const asked = account.requestPairing()
+    await settle()
+    await account[Symbol.asyncDispose]()
+    await asked
+  })
+
+  test('does not wait for a connection that cannot be opened', async () => {
+    const { account, network, settle } = setUp(linked)
+    const storage = Promise.withResolvers<undefined>()
+    network.storage = storage.promise
+    await account.boot(0)
+    await settle()
+    await account[Symbol.asyncDispose]()
+    storage.resolve(undefined)
+    await settle()
+    assert.equal(network.last.isOpen, false, 'what was opened too late is closed')
+  })
+
+  test('takes no more commands', async () => {
+    const { account, network } = setUp({ state: 'logged_out' })
+    await account.close()
+    for (const command of [account.requestPairing(), account.restart(), account.logout()]) {
+      await assert.rejects(command, { code: 'SERVICE_INSTANCE_NOT_FOUND' })
+    }
+    assert.equal(network.opened.length, 0)
+  })
+})
