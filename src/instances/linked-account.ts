@@ -8,7 +8,7 @@ import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
-import type { Closing, Network } from '../core/network.ts'
+import type { CloseCause, Closing, Network } from '../core/network.ts'
 import { withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
@@ -25,6 +25,7 @@ import type { Qr } from './pairing-desk.ts'
 const logoutDeadlineMs = 5000
 // After this long a reconnect that was asked for counts as failed, and a pairing opens beside it.
 const reconnectPatienceMs = 10_000
+const refusals: ReadonlySet<CloseCause> = new Set(['temporary_ban', 'client_refused', 'replaced'])
 
 export type AccountDeps = {
   network: Network
@@ -47,6 +48,7 @@ export class LinkedAccount {
   readonly #commands = new Lane()
   #connection: Connection | undefined
   #cancelPatience: (() => void) | undefined
+  #refusedFor: CloseCause | undefined
   #closed = false
 
   constructor(deps: AccountDeps, record: InstanceRow) {
@@ -264,9 +266,14 @@ export class LinkedAccount {
   }
 
   #dropped(closing: Closing): void {
+    const wasActive = isActive(this.state)
     this.#account.note(closing.reason)
     if (closing.cause === 'temporary_ban') this.#account.announce('strike', reasonOf(closing))
     this.#account.apply('dropped', { extras: reasonOf(closing) })
+    // A refusal concerns the operator also before the login, but not anew at every try.
+    const refusal = refusals.has(closing.cause) ? closing.cause : undefined
+    if (refusal && !wasActive && refusal !== this.#refusedFor) this.#account.announce('disconnected', reasonOf(closing))
+    this.#refusedFor = refusal
   }
 
   async #invalidate(closing: Closing): Promise<void> {

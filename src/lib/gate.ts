@@ -13,30 +13,39 @@ export class Gate {
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
     if (this.#inside < this.#width) this.#inside++
-    else await this.#turn(signal)
+    else if (!(await this.#turn(signal))) throw signal.reason
     let left = false
-    return () => {
+    const leave = () => {
       if (left) return
       left = true
-      // The place goes straight to who waited longest: nobody who comes meanwhile can take it.
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#inside--
+      this.#makeRoom()
     }
+    if (!signal.aborted) return leave
+    leave()
+    throw signal.reason
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const come = () => {
-        signal.removeEventListener('abort', giveUp)
-        resolve()
+  /** The place goes straight to the next in line: nobody who comes now can be quicker. */
+  #makeRoom(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#inside--
+  }
+
+  /** True with a place; false when the signal came first. */
+  #turn(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const leave = () => {
+        const at = this.#waiting.indexOf(come)
+        if (at >= 0) this.#waiting.splice(at, 1)
+        resolve(false)
       }
-      const giveUp = () => {
-        this.#waiting.splice(this.#waiting.indexOf(come), 1)
-        reject(signal.reason as Error)
+      const come = () => {
+        signal.removeEventListener('abort', leave)
+        resolve(true)
       }
       this.#waiting.push(come)
-      signal.addEventListener('abort', giveUp, { once: true })
+      signal.addEventListener('abort', leave, { once: true })
     })
   }
 }

@@ -31,9 +31,18 @@ export function createLog({ level, format, destination }: Options): Log {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
   }
   // Synchronous on purpose: the lines just before a crash are the ones that matter.
   const plain = destination ?? pino.destination({ dest: 1, sync: true })
   return pino(options, format === 'pretty' ? PinoPretty({ destination: plain as never, sync: true }) : plain)
+}
+
+/** Only what names the failure: libraries hang whole messages, numbers and connections on their errors. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error)
+  const { name, message, stack, cause } = error
+  const code = 'code' in error && typeof error.code !== 'object' ? { code: error.code } : {}
+  return { type: name, message, stack, ...code, ...(cause !== undefined && { cause: describeError(cause) }) }
 }

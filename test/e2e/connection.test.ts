@@ -129,8 +129,13 @@ describe('a refused login', () => {
       const attempts = stage.network.loginAttempts
       await clock.advance(15 * minute - 3000)
       assert.equal(stage.network.loginAttempts, attempts)
-      stage.network.clearFaults()
+      assert.equal((await events(stage))['disconnected'], 2, 'the drop, and the refusal')
       await clock.advance(3000)
+      await waitUntil('it is tried again', () => stage.network.loginAttempts > attempts)
+      await stage.reaches('a', 'disconnected')
+      assert.equal((await events(stage))['disconnected'], 2, 'not anew at every try')
+      stage.network.clearFaults()
+      await clock.advance(15 * minute)
       await stage.reaches('a', 'ready')
     })
   }

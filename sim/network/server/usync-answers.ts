@@ -6,10 +6,14 @@ import type { Directory } from './directory.ts'
 import type { IqTable } from './iq-router.ts'
 import type { User } from './user.ts'
 
+const PROTOCOLS = new Set(['contact', 'devices', 'lid', 'status', 'disappearing_mode'])
+
 export function usyncAnswers(directory: Directory, watch: DeviceWatch): IqTable {
   return {
     'usync get usync': ({ device, content }) => {
       const asked = new Set((child(content, 'query')?.content as Stanza[] | undefined)?.map((one) => one.tag))
+      // Half an answer would hide what is missing.
+      if (![...asked].every((tag) => PROTOCOLS.has(tag))) return null
       const users = children(child(content, 'list'), 'user').map((one) => {
         const user = asked.has('devices') ? directory.find(one.attrs.jid ?? '') : undefined
         if (user) watch.watch(user, device)

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RecordedLog } from '../../test/harness/logs.ts'
+
+test('an error is logged with what names it, not with what a library hung on it', () => {
+  const recorded = new RecordedLog()
+  const cause = Object.assign(new Error('inner'), { data: { attrs: 'canary' } })
+  recorded.log.error(
+    { err: Object.assign(new Error('outer', { cause }), { code: 'E_TEST', client: 'canary' }) },
+    'failed',
+  )
+  const [line] = recorded.withMessage('failed')
+  const { type, message, code, cause: logged } = line?.['err'] as Record<string, unknown>
+  assert.deepEqual([type, message, code], ['Error', 'outer', 'E_TEST'])
+  assert.equal((logged as { message: string }).message, 'inner')
+  assert.ok(!recorded.lines.join('').includes('canary'))
+})
+
+test('fields that carry secrets are blanked wherever they stand', () => {
+  const recorded = new RecordedLog()
+  recorded.log.info(
+    { token: 'canary', settings: { downstream_api_token: 'canary', deep: { password: 'canary' } } },
+    'seen',
+  )
+  assert.ok(!recorded.lines.join('').includes('canary'), recorded.lines.join(''))
+})
