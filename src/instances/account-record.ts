@@ -1,9 +1,10 @@
 // The record of one account in memory and in storage, and the only place that moves its state.
 
 import type { AuditRecord } from '../core/audit.ts'
-import { stepFor } from '../core/instance.ts'
+import { isActive, stepFor } from '../core/instance.ts'
 import type { InstanceTrigger } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
+import type { CloseCause, Closing } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
@@ -21,10 +22,13 @@ type Deps = {
 
 type Along = { changes?: InstanceChanges; extras?: EventExtras; audits?: readonly AuditRecord[] }
 
+const refusals: ReadonlySet<CloseCause> = new Set(['temporary_ban', 'client_refused', 'replaced'])
+
 export class AccountRecord {
   readonly #deps: Deps
   readonly #row: InstanceRow
   readonly #writer: RecordWriter
+  #refusedFor: CloseCause | undefined
 
   constructor(deps: Deps, row: InstanceRow) {
     this.#deps = deps
@@ -52,6 +56,19 @@ export class AccountRecord {
     if (step.event) this.announce(step.event, extras)
     if (isFirstReady) this.announce('connected', {})
     onChange()
+  }
+
+  /** The connection ended and will be tried again; says so where an operator must know. */
+  drop(closing: Closing): void {
+    const wasActive = isActive(this.#row.state)
+    const extras = reasonOf(closing)
+    this.note(closing.reason)
+    if (closing.cause === 'temporary_ban') this.announce('strike', extras)
+    this.apply('dropped', { extras })
+    // A refusal concerns the operator also before the login, but not anew at every try.
+    const refusal = refusals.has(closing.cause) ? closing.cause : undefined
+    if (refusal && !wasActive && refusal !== this.#refusedFor) this.announce('disconnected', extras)
+    this.#refusedFor = refusal
   }
 
   /** Changes settings once they are stored; rejects when they could not be, and then nothing has changed. */
@@ -91,4 +108,8 @@ export class AccountRecord {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#writer[Symbol.asyncDispose]()
   }
+}
+
+export function reasonOf({ reason, code }: Closing): EventExtras {
+  return { reason, code }
 }

@@ -8,7 +8,7 @@
 
 import type { Closing, Network, NetworkSession } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
-import { sleep } from '../lib/clock.ts'
+import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import type { Log } from '../lib/log.ts'
 import { openSession } from './open-session.ts'
@@ -18,6 +18,7 @@ const probeEveryMs = 30_000
 const probeDeadlineMs = 10_000
 const drainDeadlineMs = 20_000
 const loginDeadlineMs = 60_000
+const logoutDeadlineMs = 5000
 
 const keysLost: Closing = {
   cause: 'invalidated',
@@ -66,11 +67,6 @@ export class Connection {
     return this.#deps.sessionId
   }
 
-  /** The open session, while there is one. */
-  get session(): NetworkSession | undefined {
-    return this.#session
-  }
-
   /** How many attempts have failed since the last login. */
   get failures(): number {
     return this.#policy.failedSinceLogin
@@ -80,6 +76,12 @@ export class Connection {
     this.#running ??= this.#run(firstPauseMs).catch((err: unknown) => {
       this.#deps.log.error({ err, instance: this.#deps.instance }, 'the connection loop failed')
     })
+  }
+
+  /** Tells the network to forget this device, if it can be told at all and in time. */
+  async logout(): Promise<void> {
+    const told = this.#session?.logout()
+    if (told) await withDeadline(this.#deps.clock, logoutDeadlineMs, told, () => new Error('no answer to the logout'))
   }
 
   /** Ends the pause, also one that only a restart may end. */

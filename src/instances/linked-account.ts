@@ -8,24 +8,21 @@ import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
-import type { CloseCause, Closing, Network } from '../core/network.ts'
-import { withDeadline } from '../lib/clock.ts'
+import type { Closing, Network } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import { Lane } from '../lib/lane.ts'
 import type { Log } from '../lib/log.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
-import { AccountRecord } from './account-record.ts'
+import { AccountRecord, reasonOf } from './account-record.ts'
 import { Connection } from './connection.ts'
 import { destroyKeptSessions } from './kept-sessions.ts'
 import { PairingDesk } from './pairing-desk.ts'
 import type { Qr } from './pairing-desk.ts'
 
-const logoutDeadlineMs = 5000
 // After this long a reconnect that was asked for counts as failed, and a pairing opens beside it.
 const reconnectPatienceMs = 10_000
-const refusals: ReadonlySet<CloseCause> = new Set(['temporary_ban', 'client_refused', 'replaced'])
 
 export type AccountDeps = {
   network: Network
@@ -48,7 +45,6 @@ export class LinkedAccount {
   readonly #commands = new Lane()
   #connection: Connection | undefined
   #cancelPatience: (() => void) | undefined
-  #refusedFor: CloseCause | undefined
   #closed = false
 
   constructor(deps: AccountDeps, record: InstanceRow) {
@@ -147,7 +143,7 @@ export class LinkedAccount {
       const linked = this.record.session_id !== null
       if (linked) {
         await this.#desk.close()
-        await this.#tellNetwork()
+        await this.#quietly('the network could not be told of the logout', async () => this.#connection?.logout())
         await this.#invalidate({ cause: 'invalidated', code: null, reason: 'logged out on request' })
       }
       return linked
@@ -238,7 +234,9 @@ export class LinkedAccount {
           this.#account.apply('reopen')
         }),
         authenticated: current(this.#authenticated.bind(this)),
-        dropped: current(this.#dropped.bind(this)),
+        dropped: current((closing) => {
+          this.#account.drop(closing)
+        }),
         invalidated: (closing) => {
           this.#command(async () => {
             if (this.#connection === connection) await this.#invalidate(closing)
@@ -265,17 +263,6 @@ export class LinkedAccount {
     if (this.#desk.isOpen) this.#command(() => this.#desk.close())
   }
 
-  #dropped(closing: Closing): void {
-    const wasActive = isActive(this.state)
-    this.#account.note(closing.reason)
-    if (closing.cause === 'temporary_ban') this.#account.announce('strike', reasonOf(closing))
-    this.#account.apply('dropped', { extras: reasonOf(closing) })
-    // A refusal concerns the operator also before the login, but not anew at every try.
-    const refusal = refusals.has(closing.cause) ? closing.cause : undefined
-    if (refusal && !wasActive && refusal !== this.#refusedFor) this.#account.announce('disconnected', reasonOf(closing))
-    this.#refusedFor = refusal
-  }
-
   async #invalidate(closing: Closing): Promise<void> {
     const { session_id: sessionId, jid, last_jid } = this.record
     if (closing.cause === 'banned') this.#account.announce('strike', reasonOf(closing))
@@ -287,14 +274,6 @@ export class LinkedAccount {
     await this.#disconnect()
     await this.#account.stored()
     if (sessionId !== null) await this.#forget(sessionId)
-  }
-
-  async #tellNetwork(): Promise<void> {
-    const session = this.#connection?.session
-    if (!session) return
-    await this.#quietly('the network could not be told of the logout', () =>
-      withDeadline(this.#deps.clock, logoutDeadlineMs, session.logout(), () => new Error('no answer to the logout')),
-    )
   }
 
   #forget(sessionId: string): Promise<void> {
@@ -311,8 +290,4 @@ export class LinkedAccount {
       this.#deps.log.warn({ err, instance: this.record.name }, failure)
     }
   }
-}
-
-function reasonOf({ reason, code }: Closing): EventExtras {
-  return { reason, code }
 }
