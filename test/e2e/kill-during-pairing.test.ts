@@ -80,12 +80,15 @@ describe('a service killed', () => {
       await waitUntil('the instance has settled', async () =>
         ['ready', 'disconnected'].includes((await detailOf(again)).state),
       )
+      // The network is told that the pairing is complete only after the credentials are stored.
+      if (line === 'the phone has scanned') await reaches(again, 'ready')
       if ((await detailOf(again)).state === 'disconnected') {
         await post(again, '/a/refresh-qr')
         await phone.scan(await qrOf(again))
       }
       await reaches(again, 'ready')
       assert.equal((await detailOf(again)).jid, `${owner}@s.whatsapp.net`)
+      if (line === 'the phone has scanned') assert.equal(phone.companions.length, 1, 'not paired a second time')
     })
   }
 })
