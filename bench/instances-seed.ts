@@ -10,6 +10,7 @@ import { openDatabase } from '../src/storage/database.ts'
 import { InstanceStore } from '../src/storage/instance-store.ts'
 import { LeaseStore } from '../src/storage/lease-store.ts'
 import { SessionKeyStore } from '../src/storage/session-key-store.ts'
+import { blankInstance } from '../src/storage/schema.ts'
 import type { NewInstanceRow } from '../src/storage/schema.ts'
 
 export type Credentials = { creds: AuthenticationCreds; keys: SignalDataSet }
@@ -66,24 +67,6 @@ function writesOf(held: object) {
 
 function rowOf(name: string, sessionId: string, jid: string): NewInstanceRow {
   const at = Date.now()
-  return {
-    name,
-    owner_tag: '',
-    state: 'ready',
-    jid,
-    last_jid: jid,
-    session_id: sessionId,
-    pairing_session_id: null,
-    inbox_id: 0,
-    events_webhook_url: '',
-    events_webhook_subscribers: '[]',
-    spamguard_enabled: 0,
-    spamguard_blocks: 0,
-    last_qr_msg_id: 0,
-    last_error: null,
-    created_at: at,
-    paired_at: at,
-    ready_at: at,
-    last_event_at: at,
-  }
+  const linked = { state: 'ready' as const, jid, last_jid: jid, session_id: sessionId }
+  return { ...blankInstance(name, at), ...linked, paired_at: at, ready_at: at, last_event_at: at }
 }

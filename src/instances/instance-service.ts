@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Network } from '../core/network.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
+import { blankInstance } from '../storage/schema.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/schema.ts'
 import type { InstanceRegistry } from './instance-registry.ts'
 import { destroyKeptSessions, keepSessionsMs } from './kept-sessions.ts'
@@ -123,27 +124,10 @@ export class InstanceService {
   }
 
   #newRow(name: string, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {
-    return {
-      name,
-      owner_tag: '',
-      state: kept ? 'connecting' : 'qr_pending',
-      jid: kept?.jid ?? null,
-      last_jid: kept?.jid ?? null,
-      session_id: kept?.session_id ?? null,
-      pairing_session_id: null,
-      inbox_id: 0,
-      events_webhook_url: '',
-      events_webhook_subscribers: '[]',
-      spamguard_enabled: 0,
-      spamguard_blocks: 0,
-      last_qr_msg_id: 0,
-      last_error: null,
-      created_at: this.#deps.clock.now(),
-      paired_at: kept ? this.#deps.clock.now() : null,
-      ready_at: null,
-      last_event_at: this.#deps.clock.now(),
-      ...toColumns(settings),
-    }
+    const at = this.#deps.clock.now()
+    const linked = kept && { jid: kept.jid, last_jid: kept.jid, session_id: kept.session_id, paired_at: at }
+    const state = kept ? 'connecting' : 'qr_pending'
+    return { ...blankInstance(name, at), state, last_event_at: at, ...linked, ...toColumns(settings) }
   }
 
   #sessionToKeep({ name, owner_tag, session_id, jid }: Readonly<InstanceRow>): KeptSession | null {

@@ -113,3 +113,27 @@ export const sessionKeySecrets = {
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
 export const secretTables: readonly SecretColumns[] = [tenantSecrets, sessionKeySecrets]
+
+/** A record with nothing set: what every new instance starts from. */
+export function blankInstance(name: string, created_at: number): InstanceRow {
+  return {
+    name,
+    owner_tag: '',
+    state: 'disconnected',
+    jid: null,
+    last_jid: null,
+    session_id: null,
+    pairing_session_id: null,
+    inbox_id: 0,
+    events_webhook_url: '',
+    events_webhook_subscribers: '[]',
+    spamguard_enabled: 0,
+    spamguard_blocks: 0,
+    last_qr_msg_id: 0,
+    last_error: null,
+    created_at,
+    paired_at: null,
+    ready_at: null,
+    last_event_at: null,
+  }
+}
