@@ -58,12 +58,22 @@ export class AccountRecord {
     onChange()
   }
 
+  /** A connection is tried: what it had to wait for is over, or somebody did not want to wait. */
+  attempt(): void {
+    if (this.#row.retry_at !== null) void this.save({ retry_at: null })
+    this.apply('attempt')
+  }
+
   /** The connection ended and will be tried again; says so where an operator must know. */
-  drop(closing: Closing): void {
+  drop(closing: Closing, pauseMs: number | null): void {
     const wasActive = isActive(this.#row.state)
     const extras = reasonOf(closing)
     this.note(closing.reason)
-    if (closing.cause === 'temporary_ban') this.announce('strike', extras)
+    if (closing.cause === 'temporary_ban') {
+      // Stored, so that a restart does not try earlier.
+      if (pauseMs !== null) void this.save({ retry_at: this.#deps.clock.now() + pauseMs })
+      this.announce('strike', extras)
+    }
     this.apply('dropped', { extras })
     // A refusal concerns the operator also before the login, but not anew at every try.
     const refusal = refusals.has(closing.cause) ? closing.cause : undefined
