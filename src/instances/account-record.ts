@@ -12,7 +12,7 @@ import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 import { RecordWriter } from './record-writer.ts'
 
 type Deps = {
-  instances: Pick<InstanceStore, 'update'>
+  instances: Pick<InstanceStore, 'update' | 'put'>
   epoch: () => number
   clock: Clock
   log: Log
@@ -94,6 +94,11 @@ export class AccountRecord {
     await this.#writer.save(changes, ...audits).catch((err: unknown) => {
       this.#deps.log.warn({ err, instance: this.#row.name }, 'a change was not stored before the end')
     })
+  }
+
+  /** Stores everything again: what became of the record in storage is not known. */
+  saveWhole(): void {
+    this.#writer.saveWhole(this.#row)
   }
 
   /** Resolves when everything saved so far is stored. */

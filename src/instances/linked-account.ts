@@ -93,6 +93,12 @@ export class LinkedAccount {
     })
   }
 
+  /** Goes on after a removal that failed: whether the record is still stored, and as what, is not known. */
+  async resurrect(): Promise<void> {
+    this.#account.saveWhole()
+    await this.boot(0)
+  }
+
   /** Changes settings; resolves when they are stored. */
   change(changes: InstanceChanges, audit: AuditRecord): Promise<void> {
     return this.#account.change(changes, audit)

@@ -53,6 +53,21 @@ export class InstanceStore {
     )
   }
 
+  /** Writes the whole record, whatever became of it: one whose removal failed may be there or not. */
+  async put(epoch: number, row: InstanceRow, audits: readonly AuditRecord[] = []): Promise<void> {
+    const { query } = this.#database
+    const { name, ...columns } = row
+    await this.#database.write(
+      this.#fence(epoch),
+      query
+        .insertInto('instances')
+        .values(row)
+        .onConflict((taken) => taken.column('name').doUpdateSet(columns)),
+      query.deleteFrom('kept_sessions').where('name', '=', name).where('session_id', '=', row.session_id),
+      ...audits.map((audit) => auditInsert(this.#database, audit)),
+    )
+  }
+
   /** Removes the record; a linked session is kept for a while, so that the name can be resumed. */
   async remove(epoch: number, name: string, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
