@@ -41,12 +41,15 @@ export type SessionSignal =
   /** The last signal of a session. Everything the session had written is stored. */
   | { kind: 'closed'; closing: Closing }
 
+/** To be typed on the phone; `expiresAt` in epoch milliseconds. */
+export type PairingCode = { code: string; expiresAt: number }
+
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {
   /** Resolves when the server answered a ping; rejects when it did not within `ms`. */
   probe(ms: number): Promise<void>
   /** Asks for a code to type on the phone instead of scanning; only while pairing. */
-  requestPairingCode(phone: string): Promise<string>
+  requestPairingCode(phone: string): Promise<PairingCode>
   /** Sends a text under this message id; resolves when the server has acknowledged it. */
   sendText(chat: string, text: string, messageId: string): Promise<void>
   /** Tells the network to forget this device; resolves when it was told. A `closed` signal may follow. */
