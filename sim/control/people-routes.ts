@@ -5,7 +5,7 @@ import type { ReceivedMessage } from '../network/people/received-message.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { ControlError, wholeNumber } from './fields.ts'
-import type { Call, RouteTable } from './http-service.ts'
+import type { Call, RouteTable } from './route-table.ts'
 import { messageView, personView } from './views.ts'
 import { recipientAt, writeMessage } from './write-message.ts'
 

@@ -16,8 +16,9 @@ import type { IqRouter } from './server/iq-router.ts'
 import type { LoggedStanza, StanzaLog } from './server/stanza-log.ts'
 import type { Addressing } from './server/user.ts'
 import type { KeyPair } from './signal/curve.ts'
+import { ShiftableClock, type SimClock } from '../shiftable-clock.ts'
 
-export type SimNetworkOptions = ChatServerOptions & { seed?: string; port?: number }
+export type SimNetworkOptions = ChatServerOptions & { seed?: string; port?: number; clock?: SimClock }
 export type NewAccount = { phone: string; lid?: string; name?: string }
 export type NewPerson = {
   phone: string
@@ -30,6 +31,8 @@ export type NewPerson = {
 }
 
 export class SimNetwork {
+  /** Its own runs like the wall clock and can be pushed. */
+  readonly clock: SimClock
   readonly log: StanzaLog
   readonly router: IqRouter
   readonly faults: Faults
@@ -44,9 +47,10 @@ export class SimNetwork {
   readonly #savedPeople = new Map<SimPerson, string>()
   #preKeys: KeyPair[] | undefined
 
-  private constructor({ seed = 'causeway', ...options }: SimNetworkOptions) {
+  private constructor({ seed = 'causeway', clock = new ShiftableClock(), ...options }: SimNetworkOptions) {
+    this.clock = clock
     this.#random = new SeededRandom(seed)
-    this.#server = new ChatServer({ random: this.#random, options, phones: this.#phones })
+    this.#server = new ChatServer({ random: this.#random, clock, options, phones: this.#phones })
     this.log = this.#server.log
     this.router = this.#server.router
     this.faults = this.#server.faults

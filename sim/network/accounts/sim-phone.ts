@@ -88,7 +88,7 @@ export class SimPhone extends Author {
     device.books.clear()
     const conflict = stanza('conflict', { type: 'device_removed' })
     device.connection?.end(stanza('stream:error', { code: '401' }, [conflict]))
-    this.companionEvents.add({ device: device.id, state: 'unlinked', at: Date.now() })
+    this.companionEvents.add({ device: device.id, state: 'unlinked', at: this.parts.clock.now() })
   }
 
   /** Opens a chat on the phone: everything unread in it is read, and the other devices are told. */
@@ -115,7 +115,7 @@ export class SimPhone extends Author {
     const { pnJid, lidJid } = person.user
     const [firstName] = (name ?? '').split(' ')
     const saved = { fullName: name, firstName, lidJid, saveOnPrimaryAddressbook: true }
-    const value = { timestamp: Date.now(), contactAction: name === undefined ? {} : saved }
+    const value = { timestamp: this.parts.clock.now(), contactAction: name === undefined ? {} : saved }
     const mutation = { index: ['contact', pnJid], value, apiVersion: 2, remove: name === undefined }
     this.changeAppState('critical_unblock_low', mutation)
   }
@@ -123,7 +123,12 @@ export class SimPhone extends Author {
   changeAppState(collection: Collection, mutation: Mutation): void {
     this.appState.change(collection, mutation)
     const version = String(this.appState.version(collection))
-    const attributes = { from: this.user.pnJid, type: 'server_sync', id: this.random.hex(6), t: unixSeconds() }
+    const attributes = {
+      from: this.user.pnJid,
+      type: 'server_sync',
+      id: this.random.hex(6),
+      t: unixSeconds(this.parts.clock),
+    }
     const news = stanza('notification', attributes, [stanza('collection', { name: collection, version })])
     for (const device of this.companions) device.deliver(news)
   }
@@ -138,7 +143,7 @@ export class SimPhone extends Author {
     device.onboarded = true
     const conversations = this.archive.recent(RECENT_PER_CHAT)
     const people = this.archive.people()
-    this.tell(device, keyShare(this.appState.key))
+    this.tell(device, keyShare(this.appState.key, this.parts.clock.now()))
     const chunk = { conversations, people, chunkOrder: 0, progress: 50 }
     this.tell(device, historyChunk({ syncType: 'bootstrap', ...chunk }))
     this.tell(device, historyChunk({ syncType: 'pushNames', people, chunkOrder: 1, progress: 100 }))
@@ -147,7 +152,7 @@ export class SimPhone extends Author {
 
   override write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const sent = super.write(chat, message, options)
-    this.archive.add(chat, { message, at: options.timestamp ?? Number(unixSeconds()), id: sent.id })
+    this.archive.add(chat, { message, at: options.timestamp ?? Number(unixSeconds(this.parts.clock)), id: sent.id })
     return sent
   }
 
@@ -160,7 +165,7 @@ export class SimPhone extends Author {
     if (received.chat === STATUS_JID) return
     const { id, from, message, stanza: node } = received
     const content = message.deviceSentMessage?.message ?? message
-    const past = { id, from, message: content, at: Number(node.attrs.t ?? unixSeconds()) }
+    const past = { id, from, message: content, at: Number(node.attrs.t ?? unixSeconds(this.parts.clock)) }
     this.archive.add(this.chatTarget(received.chat), past)
   }
 
@@ -188,7 +193,7 @@ export class SimPhone extends Author {
       return
     }
     const received = this.messages.entries.find((one) => one.id === receipt.attrs.id)
-    const deps = { host: this.parts.media, random: this.random, from: this.user.pnJid }
+    const deps = { host: this.parts.media, random: this.random, clock: this.parts.clock, from: this.user.pnJid }
     const answer = renewMedia(receipt, received, deps)
     for (const device of this.companions) device.deliver(answer)
   }

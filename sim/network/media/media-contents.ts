@@ -4,6 +4,7 @@ import { unwrap } from '../people/received-message.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { openMedia, sealMedia, type MediaKind, type SealedMedia } from './media-cipher.ts'
 import type { MediaHost, StoredMedia } from './media-host.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type MediaOptions = {
   bytes: Buffer
@@ -31,10 +32,10 @@ const MIMETYPES: Record<MediaKind, string> = {
 export function mediaMessage(
   kind: MediaKind,
   options: MediaOptions,
-  deps: { host: MediaHost; random: SeededRandom },
+  deps: { host: MediaHost; random: SeededRandom; clock: SimClock },
 ): proto.IMessage {
   const { sealed, ...described } = sealMedia(kind, options.bytes, deps.random)
-  const mediaKeyTimestamp = Math.floor(Date.now() / 1000)
+  const mediaKeyTimestamp = Math.floor(deps.clock.now() / 1000)
   const mimetype = options.mimetype ?? MIMETYPES[kind]
   const context = options.contextInfo ? { contextInfo: options.contextInfo } : {}
   const file = { ...described, ...deps.host.put(sealed), mimetype, mediaKeyTimestamp, ...context }

@@ -26,11 +26,11 @@ export class Author extends Correspondent {
 
   /** An empty emoji takes the reaction back. */
   react(to: SentMessage | ReceivedMessage, emoji: string): SentMessage {
-    return this.#aside(to, contents.reaction(this.refTo(to), emoji))
+    return this.#aside(to, contents.reaction(this.refTo(to), emoji, this.parts.clock.now()))
   }
 
   edit(sent: SentMessage, body: string): SentMessage {
-    return this.#aside(sent, contents.edit(this.refTo(sent), body))
+    return this.#aside(sent, contents.edit(this.refTo(sent), body, this.parts.clock.now()))
   }
 
   revoke(sent: SentMessage | ReceivedMessage): SentMessage {
@@ -50,7 +50,11 @@ export class Author extends Correspondent {
     const { quote, mentions = [], ...sending } = options
     const contextInfo = this.#context(quote, mentions, this.#isLid(to, sending))
     const described = quote || mentions.length > 0 ? { ...media, contextInfo } : media
-    const message = mediaMessage(kind, described, { host: this.parts.media, random: this.random })
+    const message = mediaMessage(kind, described, {
+      host: this.parts.media,
+      random: this.random,
+      clock: this.parts.clock,
+    })
     return this.send(to, message, sending)
   }
 
@@ -74,6 +78,7 @@ export class Author extends Correspondent {
       voter: this.user.jid(lid ? 'lid' : 'pn'),
       secret,
       iv: this.random.bytes(12),
+      at: this.parts.clock.now(),
     })
     return this.#aside(poll, vote)
   }

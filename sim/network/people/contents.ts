@@ -21,16 +21,16 @@ export function contextInfo(quote: Quoted | undefined, mentions: string[]): prot
 }
 
 /** An empty emoji takes the reaction back. */
-export function reaction(ref: MessageRef, emoji: string): proto.IMessage {
-  return { reactionMessage: { key: messageKey(ref), text: emoji, senderTimestampMs: Date.now() } }
+export function reaction(ref: MessageRef, emoji: string, at: number): proto.IMessage {
+  return { reactionMessage: { key: messageKey(ref), text: emoji, senderTimestampMs: at } }
 }
 
-export function edit(ref: MessageRef, body: string): proto.IMessage {
+export function edit(ref: MessageRef, body: string, at: number): proto.IMessage {
   const type = proto.Message.ProtocolMessage.Type.MESSAGE_EDIT
   const editedMessage = { conversation: body }
   return {
     editedMessage: {
-      message: { protocolMessage: { key: messageKey(ref), type, editedMessage, timestampMs: Date.now() } },
+      message: { protocolMessage: { key: messageKey(ref), type, editedMessage, timestampMs: at } },
     },
   }
 }
@@ -66,10 +66,11 @@ export function poll(question: string, options: string[], secret: Buffer, select
   }
 }
 
-type VoteDeps = { poll: MessageRef; pollCreator: string; voter: string; secret: Uint8Array; iv: Buffer }
+type VoteDeps = { poll: MessageRef; pollCreator: string; voter: string; secret: Uint8Array; iv: Buffer; at: number }
 
 /** Votes are sealed with a key made from the poll's secret, so only those who have the poll can count them. */
-export function pollVote(options: string[], { poll: ref, pollCreator, voter, secret, iv }: VoteDeps): proto.IMessage {
+export function pollVote(options: string[], deps: VoteDeps): proto.IMessage {
+  const { poll: ref, pollCreator, voter, secret, iv, at } = deps
   const info = Buffer.concat([Buffer.from(ref.id + pollCreator + voter + 'Poll Vote'), Buffer.from([1])])
   const first = createHmac('sha256', Buffer.alloc(32)).update(secret).digest()
   const key = createHmac('sha256', first).update(info).digest()
@@ -79,7 +80,7 @@ export function pollVote(options: string[], { poll: ref, pollCreator, voter, sec
   cipher.setAAD(Buffer.from(`${ref.id}\u0000${voter}`))
   const encPayload = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
   const vote = { encPayload, encIv: iv }
-  return { pollUpdateMessage: { pollCreationMessageKey: messageKey(ref), vote, senderTimestampMs: Date.now() } }
+  return { pollUpdateMessage: { pollCreationMessageKey: messageKey(ref), vote, senderTimestampMs: at } }
 }
 
 /** The `type` attribute a sending client puts on the stanza. */

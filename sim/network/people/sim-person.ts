@@ -41,7 +41,7 @@ export class SimPerson extends Author {
         attributes,
         inside.map((one) => stanza(one, {})),
       )
-      const outer = { from, id: this.random.hex(8), t: unixSeconds(), notify: this.user.pushName }
+      const outer = { from, id: this.random.hex(8), t: unixSeconds(this.parts.clock), notify: this.user.pushName }
       for (const device of chat.devices.values()) device.deliver(stanza('call', outer, [content]))
     }
     say('offer', groupJid === undefined ? {} : { 'group-jid': groupJid }, video ? ['audio', 'video'] : ['audio'])
