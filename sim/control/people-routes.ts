@@ -89,6 +89,9 @@ function signRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
     'POST /people/:phone/rename': (call) => {
       personOf(call).user.pushName = call.body.text('push_name')
     },
+    'POST /people/:phone/hide-phone': (call) => {
+      personOf(call).user.hidesPhone = call.body.flag('hidden') ?? true
+    },
     'POST /people/:phone/reinstall': (call) => {
       personOf(call).reinstall()
     },

@@ -9,6 +9,7 @@ import type { CertificateAuthority } from './media/certificate-authority.ts'
 import type { MediaHost } from './media/media-host.ts'
 import type { PictureOwner } from './media/pictures.ts'
 import type { Correspondent } from './people/correspondent.ts'
+import { SimNewsletter } from './people/sim-newsletter.ts'
 import { SimPerson } from './people/sim-person.ts'
 import { SeededRandom } from './seeded-random.ts'
 import type { Directory } from './server/directory.ts'
@@ -116,6 +117,11 @@ export class SimNetwork {
   group(subject: string, creator: Correspondent, members: Correspondent[], addressing: Addressing = 'lid'): SimGroup {
     const participants = members.map((one) => one.user)
     return this.groups.create({ subject, creator: creator.user, participants, addressing })
+  }
+
+  /** A channel that these accounts follow. */
+  newsletter(...followers: SimPhone[]): SimNewsletter {
+    return new SimNewsletter({ random: this.#random.fork('newsletters'), clock: this.clock, followers })
   }
 
   /** A profile picture of a person, an account or a group; undefined takes it away. */

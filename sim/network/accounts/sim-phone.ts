@@ -2,8 +2,9 @@
 import { Journal } from '../../journal.ts'
 import type { proto } from '../library.ts'
 import { renewMedia } from '../media/media-renewal.ts'
-import { Author, chatOf, type Recipient } from '../people/author.ts'
+import { chatOf, type Recipient } from '../people/author.ts'
 import type { ChatTarget, Correspondent, NetworkParts, SendOptions, SentMessage } from '../people/correspondent.ts'
+import { FileAuthor } from '../people/file-author.ts'
 import type { LocalDevice } from '../people/local-device.ts'
 import { kindOfMessage, unwrap, type ReceivedMessage } from '../people/received-message.ts'
 import type { SeededRandom } from '../seeded-random.ts'
@@ -30,7 +31,7 @@ const KEPT_PER_CHAT = 1_000
 /** Changes to other messages, which nobody reads by themselves. */
 const NOT_READ = new Set(['reactionMessage', 'protocolMessage', 'pollUpdateMessage'])
 
-export class SimPhone extends Author {
+export class SimPhone extends FileAuthor {
   readonly companionEvents: Journal<CompanionEvent>
   readonly appState: AppState
   readonly archive: ChatArchive
@@ -152,7 +153,8 @@ export class SimPhone extends Author {
 
   override write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const sent = super.write(chat, message, options)
-    this.archive.add(chat, { message, at: options.timestamp ?? Number(unixSeconds(this.parts.clock)), id: sent.id })
+    if (chat instanceof User || chat.jid !== STATUS_JID)
+      this.archive.add(chat, { message, at: options.timestamp ?? Number(unixSeconds(this.parts.clock)), id: sent.id })
     return sent
   }
 

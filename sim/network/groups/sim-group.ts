@@ -173,8 +173,7 @@ export class SimGroup implements GroupMembership {
   }
 
   #notify(actor: User, change: Stanza, audience: Iterable<User> = this.roles.keys()): void {
-    const pn = actor.hidesPhone ? undefined : actor.pnJid
-    const other = this.addressing === 'lid' ? { participant_pn: pn } : { participant_lid: actor.lidJid }
+    const other = this.addressing === 'lid' ? { participant_pn: actor.shownPhone } : { participant_lid: actor.lidJid }
     const attributes: Attributes = {
       from: this.jid,
       type: 'w:gp2',

@@ -1,6 +1,7 @@
 // Builds the content of messages, one function per kind a person can write.
 import { createCipheriv, createHash, createHmac } from 'node:crypto'
 import { proto } from '../library.ts'
+import { unwrap } from './received-message.ts'
 
 /** Names a message from its author's point of view, as quotes, reactions, edits and revokes do. */
 export type MessageRef = { id: string; remoteJid: string; fromMe: boolean; participant: string | undefined }
@@ -25,9 +26,8 @@ export function reaction(ref: MessageRef, emoji: string, at: number): proto.IMes
   return { reactionMessage: { key: messageKey(ref), text: emoji, senderTimestampMs: at } }
 }
 
-export function edit(ref: MessageRef, body: string, at: number): proto.IMessage {
+export function edit(ref: MessageRef, editedMessage: proto.IMessage, at: number): proto.IMessage {
   const type = proto.Message.ProtocolMessage.Type.MESSAGE_EDIT
-  const editedMessage = { conversation: body }
   return {
     editedMessage: {
       message: { protocolMessage: { key: messageKey(ref), type, editedMessage, timestampMs: at } },
@@ -84,7 +84,8 @@ export function pollVote(options: string[], deps: VoteDeps): proto.IMessage {
 }
 
 /** The `type` attribute a sending client puts on the stanza. */
-export function stanzaType(message: proto.IMessage): string {
+export function stanzaType(sent: proto.IMessage): string {
+  const message = unwrap(sent)
   if (message.reactionMessage) return 'reaction'
   if (message.pollCreationMessageV3 ?? message.pollUpdateMessage) return 'poll'
   const media =
@@ -94,12 +95,17 @@ export function stanzaType(message: proto.IMessage): string {
     message.documentMessage ??
     message.stickerMessage ??
     message.contactMessage ??
-    message.locationMessage
+    message.contactsArrayMessage ??
+    message.locationMessage ??
+    message.liveLocationMessage
   return media ? 'media' : 'text'
 }
 
 /** Marks edits and revokes on the stanza. */
 export function editAttribute(message: proto.IMessage): string | undefined {
   if (message.editedMessage) return '1'
-  return message.protocolMessage?.type === proto.Message.ProtocolMessage.Type.REVOKE ? '7' : undefined
+  const change = message.protocolMessage
+  if (change?.type !== proto.Message.ProtocolMessage.Type.REVOKE) return undefined
+  // An administrator takes back what somebody else wrote.
+  return change.key?.fromMe === false ? '8' : '7'
 }

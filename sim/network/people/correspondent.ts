@@ -56,6 +56,8 @@ export class Correspondent implements LocalDeviceOwner {
   duplicates = 0
   /** Phones confirm delivery by themselves. */
   confirmsDelivery = true
+  /** A phone that is off or was lost does not send again what could not be decrypted. */
+  answersRetries = true
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
   /** A stream of their own, so that ids do not depend on when a client asks for something again. */
@@ -188,7 +190,7 @@ export class Correspondent implements LocalDeviceOwner {
     for (const id of receiptIds(receipt)) this.receipts.add({ id, type, from: user, device, chat: from })
     const sent = this.#sent.get(receipt.attrs.id ?? '')
     const target = this.parts.directory.device(address)
-    if (type !== 'retry' || !sent || !target) return
+    if (type !== 'retry' || !sent || !target || !this.answersRetries) return
     this.parts.messages.route(own, answerRetry(own, this.#writerOf(own.id), receipt, sent, target))
   }
 
