@@ -26,6 +26,8 @@ export type InstanceTable = {
   session_id: string | null
   /** The session that an open pairing will become. */
   pairing_session_id: string | null
+  /** Still good, and taken up again should the network refuse the newer one at its first login. */
+  previous_session_id: string | null
   inbox_id: number
   events_webhook_url: string
   events_webhook_subscribers: string
@@ -41,6 +43,8 @@ export type InstanceTable = {
   down_since: number | null
   /** When they were told that it stays down. */
   unreachable_at: number | null
+  /** When a temporary ban ends. */
+  retry_at: number | null
 }
 
 export type TenantTable = {
@@ -269,6 +273,7 @@ export function blankInstance(name: string, created_at: number): InstanceRow {
     last_jid: null,
     session_id: null,
     pairing_session_id: null,
+    previous_session_id: null,
     inbox_id: 0,
     events_webhook_url: '',
     events_webhook_subscribers: '[]',
@@ -282,5 +287,6 @@ export function blankInstance(name: string, created_at: number): InstanceRow {
     last_event_at: null,
     down_since: null,
     unreachable_at: null,
+    retry_at: null,
   }
 }
