@@ -118,7 +118,11 @@ function setUp(record: Partial<InstanceRow> = {}) {
       random: () => 0.5,
       log: silentLog,
       qrLifetimeMs: 20_000,
-      announce: (_record, event) => void events.push(event),
+      lifecycle: {
+        prepare: ({ name, owner_tag }, event) => ({ event, instance: name, ownerTag: owner_tag, deliveries: [] }),
+        stored: (announcements) => void events.push(...announcements.map(({ event }) => event)),
+      },
+      graces: { unreachableMs: 60_000, reconnectedMs: 5000 },
       onChange: () => undefined,
     },
     { ...(sampleInstance('a') as InstanceRow), state: 'qr_pending', ...record },

@@ -1,6 +1,9 @@
 // The lifecycle events of all instances: prepared, stored with what caused them, counted, and handed to the courier.
 
+import type { DeliveryReport } from '../core/delivery.ts'
+import { BridgeError } from '../core/errors.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { Announcement, Announcer, Subject } from './announcer.ts'
@@ -9,11 +12,14 @@ import type { Courier } from './courier.ts'
 type Deps = {
   announcer: Announcer
   courier: Pick<Courier, 'add'>
-  deliveries: Pick<DeliveryStore, 'insert'>
+  deliveries: Pick<DeliveryStore, 'insert' | 'list' | 'reopen' | 'exists'>
+  clock: Clock
   log: Log
   /** Told of every event, whether somebody subscribed to it or not. */
   onAnnounced: (announcement: Announcement) => void
 }
+
+const reported = 100
 
 export class Lifecycle {
   readonly #deps: Deps
@@ -45,5 +51,20 @@ export class Lifecycle {
       log.error({ err, instance: subject.name, event }, 'a lifecycle event could not be stored')
     }
     return announcement
+  }
+
+  /** The newest deliveries of an instance. */
+  report(instance: string): Promise<DeliveryReport[]> {
+    return this.#deps.deliveries.list(instance, reported)
+  }
+
+  /** Sends a delivery that has ended once more, with the body and id it had. */
+  async redeliver(instance: string, id: string): Promise<void> {
+    const { deliveries, courier, clock } = this.#deps
+    const delivery = await deliveries.reopen(instance, id, clock.now())
+    if (delivery) courier.add([delivery])
+    else if (await deliveries.exists(instance, id)) {
+      throw new BridgeError('SERVICE_DELIVERY_PENDING', 'this delivery is still on its way')
+    } else throw new BridgeError('SERVICE_DELIVERY_NOT_FOUND', `this instance has no delivery ${JSON.stringify(id)}`)
   }
 }
