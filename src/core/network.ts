@@ -1,5 +1,9 @@
 // The network port: what the service needs of a consumer messaging network, in the service's own words.
 
+import type { Readable } from 'node:stream'
+import type { Person } from './address.ts'
+import type { FileRef, MessageEvent, MessageKey, SealedEvent } from './message.ts'
+
 /** Why a connection ended. The supervisor decides by it; codes and texts are only for people. */
 export type CloseCause =
   /** The device was removed or logged out: the session is worthless. */
@@ -44,6 +48,61 @@ export type SessionSignal =
 /** To be typed on the phone; `expiresAt` in epoch milliseconds. */
 export type PairingCode = { code: string; expiresAt: number }
 
+/** What became of a send that was not acknowledged. */
+export type SendOutcome =
+  /** Nothing left this process: it may be tried again as it is. */
+  | 'not_sent'
+  /** The frame may have arrived: only a repeat under the same id is safe. */
+  | 'unknown'
+  /** The network said no, and will again. */
+  | 'refused'
+
+export class SendError extends Error {
+  readonly outcome: SendOutcome
+  /** The network's own code of a refusal, e.g. 463: restricted. */
+  readonly code: number | null
+
+  constructor(outcome: SendOutcome, reason: string, options: { code?: number | null; cause?: unknown } = {}) {
+    super(reason, { cause: options.cause })
+    this.name = 'SendError'
+    this.outcome = outcome
+    this.code = options.code ?? null
+  }
+}
+
+/** The message a reply refers to; `text` is what the recipient sees of it. */
+export type QuotedMessage = { key: MessageKey; text: string }
+
+export type OutgoingFile = {
+  kind: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker'
+  /** Read from the start at every attempt. */
+  path: string
+  mimeType: string
+  fileName: string
+}
+
+export type OutgoingContent =
+  | { type: 'text'; text: string; mentions: readonly Person[]; quote: QuotedMessage | null }
+  | {
+      type: 'file'
+      file: OutgoingFile
+      caption: string | null
+      mentions: readonly Person[]
+      quote: QuotedMessage | null
+    }
+  /** An empty emoji takes the reaction back. */
+  | { type: 'reaction'; target: MessageKey; emoji: string }
+  | { type: 'edit'; target: MessageKey; text: string }
+  | { type: 'revoke'; target: MessageKey }
+
+export type GroupMember = Person & {
+  name: string | null
+  redactedPhone: string | null
+  role: 'member' | 'admin' | 'superadmin'
+}
+
+export type GroupInfo = { id: string; subject: string; members: readonly GroupMember[] }
+
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {
   /** Resolves when the server answered a ping; rejects when it did not within `ms`. */
@@ -52,15 +111,55 @@ export type NetworkSession = {
   requestPairingCode(phone: string): Promise<PairingCode>
   /** Sends a text under this message id; resolves when the server has acknowledged it. */
   sendText(chat: string, text: string, messageId: string): Promise<void>
+  /** Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. */
+  send(chat: string, content: OutgoingContent, messageId: string): Promise<void>
+  /** An id nobody has used yet, to be stored before the first attempt. */
+  newMessageId(): string
+  /** The account behind a phone number, in the spelling the network uses; null when there is none. */
+  findPerson(phone: string): Promise<Person | null>
+  groupInfo(groupId: string): Promise<GroupInfo>
+  markRead(keys: readonly MessageKey[]): Promise<void>
+  /** Shows or ends "typing" in a chat; best effort. */
+  setTyping(chat: string, typing: boolean): Promise<void>
+  /** Asks the phone to upload a file again that the server no longer has. */
+  requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef>
   /** Tells the network to forget this device; resolves when it was told. A `closed` signal may follow. */
   logout(): Promise<void>
   /** Closes without logging out; no `closed` signal follows. Does no harm on a session that has ended. */
   close(): Promise<void>
 }
 
+export type SessionName = { sessionId: string; instance: string }
+
+/** What is remembered of the message that a sealed event refers to. */
+export type Unsealing = { secret: string; sender: Person; ownJid: string; pollOptions: readonly string[] }
+export type UnsealedContent =
+  { type: 'poll_vote'; options: readonly string[] } | { type: 'edit'; content: MessageEvent['content'] }
+
+/** The file cannot be fetched: gone from the server (the phone may still have it), or worthless. */
+export class FileError extends Error {
+  readonly gone: boolean
+
+  constructor(gone: boolean, reason: string, options?: { cause: unknown }) {
+    super(reason, options)
+    this.name = 'FileError'
+    this.gone = gone
+  }
+}
+
+/** The part of the network that the life of an account is made of. */
+export type AccountNetwork = Pick<Network, 'open' | 'storedJid' | 'release' | 'forget' | typeof Symbol.asyncDispose>
+
 export type Network = {
-  /** Connects with the stored credentials of this session, or starts a pairing when there are none. */
-  open(sessionId: string, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession>
+  /**
+   * Connects with the stored credentials of this session, or starts a pairing when there are none.
+   * What is received is stored in the inbox of `instance` before the network is told that it arrived.
+   */
+  open(session: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession>
+  /** The decrypted bytes of a file, checked while they pass; the stream fails when they are not what was sent. */
+  download(file: FileRef, signal: AbortSignal): Promise<Readable>
+  /** What a sealed event says, with the message it refers to; null when it cannot be opened. */
+  unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null
   /** The jid (without device part) of the linked account whose credentials are stored, or null. */
   storedJid(sessionId: string): Promise<string | null>
   /** Closes the session and lets go of what is remembered of it; what is stored stays. */

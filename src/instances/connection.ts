@@ -132,7 +132,7 @@ export class Connection {
 
   /** One connection from the attempt to its end; undefined when it was stopped before it began. */
   async #connect(): Promise<Closing | undefined> {
-    const { gate, network, sessionId, events, clock } = this.#deps
+    const { gate, network, sessionId, instance, events, clock } = this.#deps
     const leaveGate = await gate.enter(this.#stop.signal).catch(() => undefined)
     if (!leaveGate) return undefined
     events.attempt()
@@ -150,7 +150,7 @@ export class Connection {
     )
     let session: NetworkSession | undefined
     try {
-      session = await openSession(network, sessionId, this.#stop.signal, (signal) => {
+      session = await openSession(network, { sessionId, instance }, this.#stop.signal, (signal) => {
         // Only a session without credentials is offered a code.
         if (signal.kind === 'qr') ended.resolve(keysLost)
         if (signal.kind === 'authenticated') {

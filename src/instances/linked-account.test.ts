@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { silentLog } from '../../test/harness/logs.ts'
 import { sampleInstance } from '../../test/harness/samples.ts'
-import type { CloseCause, Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import type { AccountNetwork, CloseCause, NetworkSession, SessionName, SessionSignal } from '../core/network.ts'
 import { Gate } from '../lib/gate.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
@@ -21,7 +21,7 @@ function closed(cause: CloseCause): SessionSignal {
 type Opened = { sessionId: string; isOpen: boolean; say: (signal: SessionSignal) => void }
 
 /** Does nothing by itself: the test says what the network says. */
-class ScriptedNetwork implements Network {
+class ScriptedNetwork implements AccountNetwork {
   readonly opened: Opened[] = []
   readonly forgotten: string[] = []
   /** The sessions whose credentials are stored. */
@@ -37,7 +37,7 @@ class ScriptedNetwork implements Network {
     return last
   }
 
-  async open(sessionId: string, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+  async open({ sessionId }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
     await this.storage
     const opened: Opened = {
       sessionId,
@@ -50,7 +50,6 @@ class ScriptedNetwork implements Network {
     return {
       probe: () => (this.isDeaf ? Promise.reject(new Error('no answer')) : Promise.resolve()),
       requestPairingCode: () => Promise.resolve({ code: 'code', expiresAt: this.codeExpiresAt }),
-      sendText: () => Promise.resolve(),
       logout: () => {
         setImmediate(opened.say, closed('invalidated'))
         return Promise.resolve()
@@ -59,7 +58,7 @@ class ScriptedNetwork implements Network {
         opened.isOpen = false
         return Promise.resolve()
       },
-    }
+    } satisfies Partial<NetworkSession> as Partial<NetworkSession> as NetworkSession
   }
 
   storedJid(sessionId: string): Promise<string | null> {

@@ -8,7 +8,7 @@ import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
-import type { Closing, Network, PairingCode } from '../core/network.ts'
+import type { AccountNetwork, Closing, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import { Lane } from '../lib/lane.ts'
@@ -25,7 +25,7 @@ import { SessionSuccession } from './session-succession.ts'
 const reconnectPatienceMs = 10_000
 
 export type AccountDeps = {
-  network: Network
+  network: AccountNetwork
   instances: InstanceStore
   epoch: () => number
   gate: Gate

@@ -1,16 +1,16 @@
 // Opens a session for somebody who may stop waiting: storage that is away can hold up the opening for any time.
 
-import type { Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import type { Network, NetworkSession, SessionName, SessionSignal } from '../core/network.ts'
 
 /** Rejects when the signal aborts first; what is opened nevertheless is closed again. */
 export async function openSession(
   network: Pick<Network, 'open'>,
-  sessionId: string,
+  name: SessionName,
   stop: AbortSignal,
   onSignal: (signal: SessionSignal) => void,
 ): Promise<NetworkSession> {
   stop.throwIfAborted()
-  const opening = network.open(sessionId, onSignal)
+  const opening = network.open(name, onSignal)
   const stopped = Promise.withResolvers<never>()
   const giveUp = () => {
     stopped.reject(stop.reason)

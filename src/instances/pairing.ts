@@ -145,8 +145,8 @@ export class Pairing {
     const cancelFirstCode = hangUpAfter(firstCodeMs, 'the network gave no code within 30 s')
     let session: NetworkSession | undefined
     try {
-      const { network, sessionId } = this.#deps
-      session = await openSession(network, sessionId, over, (signal) => {
+      const { network, sessionId, instance } = this.#deps
+      session = await openSession(network, { sessionId, instance }, over, (signal) => {
         leaveGate()
         cancelFirstCode()
         if (signal.kind === 'qr') this.#offered(ended.resolve, timers)

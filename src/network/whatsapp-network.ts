@@ -1,6 +1,7 @@
 // WhatsApp behind the network port: opens connections and keeps what belongs to the accounts between them.
 
-import type { Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import type { Readable } from 'node:stream'
+import type { Network, NetworkSession, SessionName, SessionSignal, UnsealedContent } from '../core/network.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -46,7 +47,7 @@ export class WhatsappNetwork implements Network {
     this.#fence = raiseFence()
   }
 
-  async open(sessionId: string, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+  async open({ sessionId }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
     const known = await this.#account(sessionId)
     await known.connection?.close()
     const stored = await known.loadCreds()
@@ -60,6 +61,14 @@ export class WhatsappNetwork implements Network {
     const session = new WhatsappSession({ account, creds, endpoint: this.#endpoint, clock, log, onSignal })
     account.connection = session
     return session
+  }
+
+  download(): Promise<Readable> {
+    throw new Error('not built yet')
+  }
+
+  unseal(): UnsealedContent | null {
+    return null
   }
 
   async storedJid(sessionId: string): Promise<string | null> {

@@ -88,6 +88,90 @@ export type KeptSessionTable = {
   kept_at: number
 }
 
+/** Envelopes that were opened: the network delivers again what it believes unreceived, and a key opens once. */
+export type OpenedTable = {
+  session_id: string
+  envelope: string
+  opened_at: number
+  /** Kept where the library must see it again. */
+  content: SealedOrNull
+}
+
+/** Stanzas whose meaning is the library's own business, until it has acted on them. */
+export type UnfinishedTable = {
+  session_id: string
+  stanza_id: string
+  stored_at: number
+  stanza: Sealed
+}
+
+export type InboxTable = {
+  /** Sorts in the order of arrival. */
+  id: string
+  instance: string
+  event: Sealed
+  received_at: number
+  state: Generated<'pending' | 'parked'>
+  attempts: Generated<number>
+  kind: string
+  last_error: string | null
+}
+
+export type PersonTable = {
+  instance: string
+  id: string
+  phone: string | null
+  lid: string | null
+  push_name: string | null
+  saved_name: string | null
+}
+
+export type ContactTable = {
+  destination: string
+  source_id: string
+  contact_id: number
+  /** 1 when we created it. */
+  ours: number
+  name: string
+}
+
+export type ConversationTable = {
+  instance: string
+  destination: string
+  /** A group's jid, or the id of a person. */
+  chat: string
+  conversation_id: number
+  contact_id: number
+  source_id: string
+  used_at: number
+}
+
+/** Which message of the network is which at the helpdesk; a row is claimed before the message is posted. */
+export type MessageMapTable = {
+  id: string
+  instance: string
+  destination: string
+  chat: string
+  sender: string
+  network_id: string
+  /** What of that message: itself, its reaction, a notice about it, a file that came later. */
+  kind: string
+  /** in: written by others; echo: on the owner's phone; out: sent by us for an agent. */
+  direction: 'in' | 'echo' | 'out'
+  /** A MessageKey as JSON. */
+  network_key: string
+  network_at: number
+  conversation_id: number | null
+  message_id: number | null
+  claimed_at: number
+  /** When the POST under way began, and the newest message id known before it. */
+  posting_since: number | null
+  posting_after: number | null
+  read_at: number | null
+  /** What later quotes, votes and edits need of it. */
+  content: SealedOrNull
+}
+
 export type Schema = {
   lease: LeaseTable
   instances: InstanceTable
@@ -96,6 +180,13 @@ export type Schema = {
   audit: AuditTable
   session_keys: SessionKeyTable
   kept_sessions: KeptSessionTable
+  opened: OpenedTable
+  unfinished: UnfinishedTable
+  inbox: InboxTable
+  people: PersonTable
+  contacts: ContactTable
+  conversations: ConversationTable
+  message_map: MessageMapTable
 }
 
 export type InstanceRow = Selectable<InstanceTable>
@@ -115,8 +206,35 @@ export const sessionKeySecrets = {
   columns: ['value'],
 } as const satisfies SecretColumns
 
+export const openedSecrets = {
+  table: 'opened',
+  key: ['session_id', 'envelope'],
+  columns: ['content'],
+} as const satisfies SecretColumns
+
+export const unfinishedSecrets = {
+  table: 'unfinished',
+  key: ['session_id', 'stanza_id'],
+  columns: ['stanza'],
+} as const satisfies SecretColumns
+
+export const inboxSecrets = { table: 'inbox', key: ['id'], columns: ['event'] } as const satisfies SecretColumns
+
+export const messageMapSecrets = {
+  table: 'message_map',
+  key: ['id'],
+  columns: ['content'],
+} as const satisfies SecretColumns
+
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
-export const secretTables: readonly SecretColumns[] = [tenantSecrets, sessionKeySecrets]
+export const secretTables: readonly SecretColumns[] = [
+  tenantSecrets,
+  sessionKeySecrets,
+  openedSecrets,
+  unfinishedSecrets,
+  inboxSecrets,
+  messageMapSecrets,
+]
 
 /** A record with nothing set: what every new instance starts from. */
 export function blankInstance(name: string, created_at: number): InstanceRow {

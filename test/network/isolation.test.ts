@@ -13,7 +13,7 @@ import { Relay } from './harness/relay.ts'
 test('a thrown signal handler is logged and nothing else', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
-  const session = await bed.network.open('s', () => {
+  const session = await bed.network.open({ sessionId: 's', instance: 's' }, () => {
     throw new Error('the supervisor stumbles')
   })
   await waitUntil('three signals failed', () => bed.logs.withMessage('signal handler failed').length >= 2)

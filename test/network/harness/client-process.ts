@@ -48,7 +48,7 @@ const keys = {
 async function openProtected(): Promise<Send> {
   const network = new WhatsappNetwork({ keys, epoch: () => epoch, clock, log, settings })
   const drained = Promise.withResolvers<undefined>()
-  const session = await network.open('s', ({ kind }) => {
+  const session = await network.open({ sessionId: 's', instance: 's' }, ({ kind }) => {
     if (kind === 'drained') drained.resolve(undefined)
   })
   await drained.promise

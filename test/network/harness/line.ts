@@ -11,7 +11,7 @@ export class Line {
 
   static async open(network: Network, sessionId: string): Promise<Line> {
     const line = new Line()
-    line.session = await network.open(sessionId, (signal) => {
+    line.session = await network.open({ sessionId, instance: sessionId }, (signal) => {
       line.signals.add(signal)
     })
     return line

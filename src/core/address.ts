@@ -1,0 +1,42 @@
+// Who is who on the network: people by phone and by anonymous id (LID), groups by theirs; digits only, no device part.
+
+export const phoneDomain = 's.whatsapp.net'
+export const lidDomain = 'lid'
+export const groupDomain = 'g.us'
+
+/** One person; at least one of both is known. The phone is E.164 without the plus. */
+export type Person = { phone: string | null; lid: string | null }
+
+export type Chat = ({ kind: 'person' } & Person) | { kind: 'group'; id: string }
+
+const jidPattern = /^(\d{1,20}(?:-\d{1,20})?)(?:[:_]\d{1,3}){0,2}@(s\.whatsapp\.net|c\.us|lid|g\.us)$/
+
+/** Undefined for whatever is neither a person nor a group: status, newsletters, broadcast lists, junk. */
+export function parseChat(jid: string): Chat | undefined {
+  const [, user, domain] = jidPattern.exec(jid) ?? []
+  if (user === undefined) return undefined
+  if (domain === groupDomain) return { kind: 'group', id: user }
+  if (user.includes('-')) return undefined
+  return domain === lidDomain ? { kind: 'person', phone: null, lid: user } : { kind: 'person', phone: user, lid: null }
+}
+
+export function phoneJid(phone: string): string {
+  return `${phone}@${phoneDomain}`
+}
+
+export function lidJid(lid: string): string {
+  return `${lid}@${lidDomain}`
+}
+
+export function groupJid(id: string): string {
+  return `${id}@${groupDomain}`
+}
+
+/** The name others can find the person under: by phone where it is known. */
+export function personJid({ phone, lid }: Person): string {
+  return phone === null ? lidJid(lid ?? '') : phoneJid(phone)
+}
+
+export function chatJid(chat: Chat): string {
+  return chat.kind === 'group' ? groupJid(chat.id) : personJid(chat)
+}

@@ -1,0 +1,169 @@
+// The helpdesk port: what the service needs of the helpdesk, in the service's own words.
+
+import type { Readable } from 'node:stream'
+
+/** One inbox of one account of one helpdesk. */
+export type Destination = {
+  /** Origin, account and inbox as one text: what is remembered of a helpdesk is valid only under the same key. */
+  key: string
+  baseUrl: string
+  apiToken: string
+  accountId: number
+  inboxId: number
+}
+
+export function destinationKey(place: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): string {
+  return `${new URL(place.baseUrl).origin}|${place.accountId}|${place.inboxId}`
+}
+
+export type DownstreamFailure =
+  /** Nothing can be delivered there at all: wrong token, no such inbox, nobody listens. */
+  | 'destination'
+  /** May work later as it is. */
+  | 'transient'
+  /** Too many messages in this conversation: later. */
+  | 'flood'
+  /** This request will never be accepted. */
+  | 'permanent'
+  /** Refused with 422 for a reason we cannot tell. */
+  | 'unexplained'
+  /** The conversation, contact or message does not exist any more. */
+  | 'gone'
+
+export class DownstreamError extends Error {
+  readonly failure: DownstreamFailure
+  /** False only when the helpdesk certainly did not do what was asked. */
+  readonly mayHaveHappened: boolean
+  readonly status: number | null
+  readonly retryAfterMs: number | null
+
+  constructor(
+    failure: DownstreamFailure,
+    reason: string,
+    details: { mayHaveHappened?: boolean; status?: number | null; retryAfterMs?: number | null; cause?: unknown } = {},
+  ) {
+    super(reason, { cause: details.cause })
+    this.name = 'DownstreamError'
+    this.failure = failure
+    this.mayHaveHappened = details.mayHaveHappened ?? false
+    this.status = details.status ?? null
+    this.retryAfterMs = details.retryAfterMs ?? null
+  }
+}
+
+export type ContactSpec = {
+  /** Our own, stable name of the contact in this inbox. */
+  sourceId: string
+  /** Earlier names of the same one under which it may be found. */
+  formerSourceIds: readonly string[]
+  identifier: string
+  /** Spellings of the same one, the identifier included, under which it may be found. */
+  identifiers: readonly string[]
+  /** E.164 with the plus. */
+  phone: string | null
+  phones: readonly string[]
+  name: string
+}
+
+export type Contact = {
+  id: number
+  name: string
+  identifier: string | null
+  phone: string | null
+  /** The source id it has in this inbox. */
+  sourceId: string
+  /** Whether it is in other inboxes too. */
+  elsewhere: boolean
+  created: boolean
+}
+
+export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed'
+export type Conversation = { id: number; status: ConversationStatus; newestMessageId: number | null }
+
+export type UploadFile = {
+  /** Opens the bytes anew for every attempt. */
+  open: () => Promise<Readable>
+  fileName: string
+  mimeType: string
+  size: number | null
+}
+
+export type NewMessage = {
+  type: 'incoming' | 'outgoing' | 'activity'
+  content: string
+  sourceId: string | null
+  /** Message id at the helpdesk, in the same conversation. */
+  inReplyTo: number | null
+  /** Written on the owner's phone. */
+  isEcho: boolean
+  private: boolean
+  files: readonly UploadFile[]
+}
+
+export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
+export type PostedMessage = { id: number; sourceId: string | null; status: MessageStatus; createdAt: number }
+
+/** One inbox. Every call has a deadline and rejects with a DownstreamError. */
+export type HelpdeskInbox = {
+  /** Finds the contact exactly, or creates it; one that exists under another inbox is taken into ours. */
+  ensureContact(spec: ContactSpec): Promise<Contact>
+  updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void>
+  mergeContacts(ids: { keep: number; drop: number }): Promise<void>
+  /** The newest conversation of this contact that is not resolved, else by `mode` the newest or a new one. */
+  ensureConversation(contact: Pick<Contact, 'id' | 'sourceId'>, mode: 'new' | 'reopen'): Promise<Conversation>
+  /** Null when it does not exist any more. */
+  findConversation(id: number): Promise<Conversation | null>
+  newestMessageId(conversationId: number): Promise<number>
+  post(conversationId: number, message: NewMessage): Promise<PostedMessage>
+  /** The message with this source id among those after `afterId`; null when it is not there (yet). */
+  findPosted(conversationId: number, sourceId: string, afterId: number): Promise<PostedMessage | null>
+  findMessage(conversationId: number, messageId: number): Promise<PostedMessage | null>
+  setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
+  deleteMessage(conversationId: number, messageId: number): Promise<void>
+  /** Resolves when the inbox exists and can be used with this token. */
+  probe(): Promise<void>
+}
+
+/** A file of the helpdesk; size-capped, destroyed when it is more. */
+export type DownloadedFile = { stream: Readable; mimeType: string | null; fileName: string | null; size: number | null }
+
+export type Downstream = {
+  inbox(destination: Destination): HelpdeskInbox
+  /** Fetches an attachment by the rules for its URL; rejects with a DownstreamError. */
+  download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Where a callback wants to go: by the contact it belongs to. */
+export type Recipient = { identifier: string | null; phone: string | null; sourceId: string | null }
+
+export type CallbackPlace = { accountId: number | null; inboxId: number | null; conversationId: number | null }
+
+export type Attachment = { url: string; mimeType: string | null; fileName: string | null; size: number | null }
+
+/** What a callback of the helpdesk asks for. */
+export type OutgoingCommand =
+  | {
+      kind: 'send'
+      place: CallbackPlace
+      recipient: Recipient
+      /** Null or 0: cannot be told apart from others. */
+      messageId: number | null
+      content: string
+      attachments: readonly Attachment[]
+      /** The message at the helpdesk, or its source id, that this one answers. */
+      inReplyTo: { messageId: number | null; sourceId: string | null } | null
+      agentName: string | null
+    }
+  /** A message changed: deleted, sent again by the agent, or nothing that concerns us. */
+  | {
+      kind: 'changed'
+      place: CallbackPlace
+      recipient: Recipient
+      messageId: number
+      deleted: boolean
+      externalError: string | null
+    }
+  | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null }
+  | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
+  | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'unused_event' }

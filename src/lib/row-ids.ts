@@ -1,0 +1,21 @@
+// Ids of rows that sort in the order they were given out, also across restarts and when the clock goes back a little.
+
+import { randomBytes } from 'node:crypto'
+import type { Clock } from './clock.ts'
+
+const timeDigits = 9
+const countDigits = 4
+const countLimit = 36 ** countDigits
+
+/** One process at a time gives them out; the random end keeps two that overlap apart. */
+export function createRowIds(clock: Pick<Clock, 'now'>): () => string {
+  let time = 0
+  let count = 0
+  return () => {
+    const now = Math.trunc(clock.now())
+    count = now > time || count + 1 === countLimit ? 0 : count + 1
+    time = Math.max(now, count === 0 && now <= time ? time + 1 : time)
+    const digits = (value: number, length: number) => value.toString(36).padStart(length, '0')
+    return digits(time, timeDigits) + digits(count, countDigits) + randomBytes(3).toString('hex')
+  }
+}

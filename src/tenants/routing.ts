@@ -1,0 +1,45 @@
+// Which helpdesk an instance talks to: that of its tenant, else the default; and which secret signs the callbacks.
+
+import { destinationKey } from '../core/downstream.ts'
+import type { Destination } from '../core/downstream.ts'
+import type { TenantCache } from './tenant-cache.ts'
+
+export type DefaultDestination = {
+  baseUrl: string | null
+  apiToken: string
+  accountId: number
+  inboxId: number
+  webhookSecret: string
+}
+
+type Routed = { owner_tag: string; inbox_id: number }
+type Deps = { tenants: Pick<TenantCache, 'find'>; standard: DefaultDestination }
+
+export class Routing {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Null while no helpdesk or no inbox is configured: what arrives waits. */
+  async destinationOf({ owner_tag, inbox_id }: Routed): Promise<Destination | null> {
+    const { standard } = this.#deps
+    const tenant = await this.#tenantOf(owner_tag)
+    const { baseUrl, apiToken, accountId } = tenant ?? standard
+    const inboxId = [tenant?.inboxId ?? 0, inbox_id, standard.inboxId].find((id) => id > 0)
+    if (baseUrl === null || apiToken === '' || inboxId === undefined) return null
+    const place = { baseUrl, accountId, inboxId }
+    return { ...place, apiToken, key: destinationKey(place) }
+  }
+
+  /** Empty when callbacks are not signed. */
+  async webhookSecretOf({ owner_tag }: Pick<Routed, 'owner_tag'>): Promise<string> {
+    const tenant = await this.#tenantOf(owner_tag)
+    return tenant?.webhookSecret ?? this.#deps.standard.webhookSecret
+  }
+
+  async #tenantOf(ownerTag: string) {
+    return ownerTag === '' ? undefined : this.#deps.tenants.find(ownerTag)
+  }
+}
