@@ -41,6 +41,9 @@ test('an agent reads, answers, and sees the ticks change', { skip }, async () =>
   assert.equal(sent?.content, 'until six')
   await bridge.patch(`/conversations/${chat}/messages/${sent.id}`, { status: 'read' })
   assert.equal(await answer.locator('.tick-read').textContent(), '✓✓')
+  await page.setViewportSize({ width: 400, height: 700 })
+  const { width = 0 } = (await page.getByLabel('Reply').boundingBox()) ?? {}
+  assert.ok(width > 300, `on a narrow screen the reply box is ${width} pixels wide`)
   const picture = process.env['VIEW_SCREENSHOT']
   if (picture !== undefined) await page.screenshot({ path: picture })
   await bridge.patch(`/conversations/${chat}/messages/${sent.id}`, {
