@@ -42,8 +42,8 @@ test('an agent reads, answers, and sees the ticks change', { skip }, async () =>
   await bridge.patch(`/conversations/${chat}/messages/${sent.id}`, { status: 'read' })
   assert.equal(await answer.locator('.tick-read').textContent(), '✓✓')
   await page.setViewportSize({ width: 400, height: 700 })
-  const { width = 0 } = (await page.getByLabel('Reply').boundingBox()) ?? {}
-  assert.ok(width > 300, `on a narrow screen the reply box is ${width} pixels wide`)
+  const box = await page.getByLabel('Reply').boundingBox()
+  assert.ok(box && box.width > 300 && box.y + box.height < 700, `a narrow screen shows it at ${JSON.stringify(box)}`)
   const picture = process.env['VIEW_SCREENSHOT']
   if (picture !== undefined) await page.screenshot({ path: picture })
   await bridge.patch(`/conversations/${chat}/messages/${sent.id}`, {
