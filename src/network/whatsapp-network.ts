@@ -97,6 +97,7 @@ export class WhatsappNetwork implements Network {
     await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, patience.signal)])
     patience.abort()
     await Promise.all([...this.#accounts.keys()].map((sessionId) => this.#drop(sessionId)))
+    await this.#endpoint.proxied?.dispatcher.destroy()
     this.#fence[Symbol.dispose]()
   }
 
