@@ -96,7 +96,7 @@ test('a kept connection that breaks under a POST is not tried again behind our b
   await using server = await RawServer.start((socket) =>
     socket.on('data', () => (++requests === 1 ? socket.write(ok) : socket.resetAndDestroy())),
   )
-  await using egress = client()
+  await using egress = client({ connectionsPerOrigin: 1 })
   await egress.request({ url: server.url, timeoutMs: 15_000 })
   assert.deepEqual(facts(await failure(egress, { url: server.url })), unknown('lost'))
   assert.equal(server.requests('POST'), 1)
