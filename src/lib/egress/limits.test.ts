@@ -29,32 +29,52 @@ function watch(work: Promise<unknown>): { result: () => unknown } {
 }
 
 /** A server whose answers the test writes piece by piece. */
-async function startWritable(): Promise<{ server: LoopbackServer; response: () => Promise<ServerResponse> }> {
-  let current: ServerResponse | undefined
-  const listener: RequestListener = (request, response) => {
-    request.resume()
-    current = response
+class WritableServer {
+  readonly #server: LoopbackServer
+  readonly #responses: ServerResponse[]
+
+  private constructor(server: LoopbackServer, responses: ServerResponse[]) {
+    this.#server = server
+    this.#responses = responses
   }
-  const server = await LoopbackServer.start(listener)
-  const response = async () => {
-    await waitUntil('the request has come', () => current !== undefined)
-    return current as ServerResponse
+
+  static async start(): Promise<WritableServer> {
+    const responses: ServerResponse[] = []
+    const server = await LoopbackServer.start((_, response) => responses.push(response))
+    return new WritableServer(server, responses)
   }
-  return { server, response }
+
+  get url(): string {
+    return this.#server.url()
+  }
+
+  get isLeft(): boolean {
+    return this.#server.sockets.size === 0
+  }
+
+  async response(): Promise<ServerResponse> {
+    await waitUntil('the request has come', () => this.#responses.length > 0)
+    const [first] = this.#responses
+    assert.ok(first)
+    return first
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]()
+  }
 }
 
 test('a drip of bytes ends with the time of the whole, collected or streamed', async () => {
   for (const way of ['request', 'open'] as const) {
     const clock = new ManualClock()
-    const { server, response } = await startWritable()
-    await using _ = server
+    await using server = await WritableServer.start()
     await using egress = client({ clock })
     let read = 0
-    const work = egress[way]({ url: server.url(), timeoutMs: 15_000 }).then(async (answer) => {
+    const work = egress[way]({ url: server.url, timeoutMs: 15_000 }).then(async (answer) => {
       if (answer.body instanceof Readable) for await (const chunk of answer.body) read += (chunk as Buffer).length
     })
     const { result } = watch(work)
-    const answer = await response()
+    const answer = await server.response()
     answer.flushHeaders()
     for (let second = 1; second < 15; second++) {
       answer.write('x')
@@ -65,18 +85,17 @@ test('a drip of bytes ends with the time of the whole, collected or streamed', a
     await clock.advance(1000)
     await waitUntil('it is over', () => result() !== 'pending')
     assert.equal(result(), 'timeout')
-    await waitUntil('the connection is closed', () => server.sockets.size === 0)
+    await waitUntil('the connection is closed', () => server.isLeft)
     assert.equal(clock.pending, 0)
   }
 })
 
 test('a streamed answer gets time for what comes', async () => {
   const clock = new ManualClock()
-  const { server, response } = await startWritable()
-  await using _ = server
+  await using server = await WritableServer.start()
   await using egress = client({ clock })
-  const opening = egress.open({ url: server.url(), timeoutMs: 15_000 })
-  const answer = await response()
+  const opening = egress.open({ url: server.url, timeoutMs: 15_000 })
+  const answer = await server.response()
   answer.flushHeaders()
   const { body } = await opening
   let read = 0
