@@ -35,6 +35,7 @@ import { TenantService } from './tenants/tenant-service.ts'
 export type Overrides = { clock?: Clock; log?: Log; qrLifetimeMs?: number }
 
 const usageFlushMs = 60_000
+const keySweepMs = 86_400_000
 // How many connections may be on their way in at once.
 const connectsAtOnce = 8
 // How long the network lets one QR code live.
@@ -76,7 +77,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const tenants = createTenants(base, database)
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
-  const workers = [stack.use(flush)]
+  const dropKeys = () => accounts.instances.dropWorthlessKeys()
+  const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
+  const workers = [stack.use(flush), stack.use(keySweep)]
 
   let active = false
   const routes = {

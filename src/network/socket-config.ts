@@ -10,6 +10,7 @@ import type { KeyDoor } from './key-door.ts'
 import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from './library.ts'
 import type { AuthenticationCreds, GroupMetadata, LibraryLogger, UserFacingSocketConfig, WAVersion } from './library.ts'
 import { createProxyAgent, refusingDispatcher } from './proxy-agent.ts'
+import type { SenderKeyMemory } from './sender-key-memory.ts'
 
 export type NetworkSettings = {
   url: string | null
@@ -27,6 +28,7 @@ type Parts = {
   account: Account
   creds: AuthenticationCreds
   door: KeyDoor
+  memory: SenderKeyMemory
   clock: Clock
   groupMetadata: (jid: string) => GroupMetadata | undefined
 }
@@ -55,7 +57,7 @@ const retryRequestDelayMs = 5
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, door, clock, groupMetadata } = parts
+  const { endpoint, account, creds, door, memory, clock, groupMetadata } = parts
   const { url, version, agent, qrLifetimeMs } = endpoint
   return {
     auth: { creds, keys: door.store },
@@ -73,7 +75,7 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     // The service knows what it sent; a copy from here could come before the acknowledgement.
     emitOwnEvents: false,
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 1 },
-    makeSignalRepository: durableRepository({ door, clock }) as NonNullable<
+    makeSignalRepository: durableRepository({ door, memory, clock }) as NonNullable<
       UserFacingSocketConfig['makeSignalRepository']
     >,
     userDevicesCache: account.devices,

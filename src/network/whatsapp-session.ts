@@ -23,6 +23,7 @@ import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from 
 import { lightenRetries } from './light-retries.ts'
 import { MessageSender } from './message-sender.ts'
 import { failQueries, holdFrames, openSocket, terminate } from './open-socket.ts'
+import { SenderKeyMemory } from './sender-key-memory.ts'
 import { SignalLine } from './signal-line.ts'
 import { socketConfig } from './socket-config.ts'
 import type { Endpoint } from './socket-config.ts'
@@ -66,11 +67,13 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     const { account, creds, endpoint, clock, log, onSignal } = deps
     this.#signals = new SignalLine({ onSignal, log: log.child({ session: account.sessionId }) })
     this.#door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
+    const memory = new SenderKeyMemory(this.#door)
     const config = socketConfig({
       endpoint,
       account,
       creds,
       door: this.#door,
+      memory,
       clock,
       groupMetadata: (jid) => this.#sender.groupBeingSent(jid),
     })
@@ -82,7 +85,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#inside = opened.inside
     lightenRetries(this.#socket, clock)
     this.#wasLinked = isLinked(creds)
-    this.#sender = new MessageSender({ socket: this.#socket, account, clock, gone: this.#gone.signal })
+    this.#sender = new MessageSender({ socket: this.#socket, account, memory, clock, gone: this.#gone.signal })
     this.#cancelDeadline = clock.after(firstWordMs, () => {
       this.#end({ cause: 'transient', code: 408, reason: `the network did not answer within ${firstWordMs / 1000} s` })
     })
