@@ -25,6 +25,7 @@ import { openDatabase } from './storage/database.ts'
 import type { Database } from './storage/database.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
+import { JournalStore } from './storage/journal-store.ts'
 import { LeaseStore } from './storage/lease-store.ts'
 import { SessionKeyStore } from './storage/session-key-store.ts'
 import { TenantStore } from './storage/tenant-store.ts'
@@ -142,7 +143,17 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
 function createAccounts(base: Base, database: Database, epoch: () => number, usage: Usage) {
   const { config, clock, log, qrLifetimeMs, build, stack } = base
   const keys = new SessionKeyStore(database)
-  const network = stack.use(new WhatsappNetwork({ keys, epoch, clock, log, settings: config.network, qrLifetimeMs }))
+  const network = stack.use(
+    new WhatsappNetwork({
+      keys,
+      journal: new JournalStore(database),
+      epoch,
+      clock,
+      log,
+      settings: config.network,
+      qrLifetimeMs,
+    }),
+  )
   const store = new InstanceStore(database)
   const instances = stack.use(
     new InstanceRegistry({

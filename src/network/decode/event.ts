@@ -24,13 +24,15 @@ type Sealed = {
 const { Type } = proto.Message.ProtocolMessage
 const { SecretEncType } = proto.Message.SecretEncryptedMessage
 
-/** Never throws, whatever the message is. */
-export function decodeEvent(message: proto.IMessage, context: Context): Decoded {
+/** Never throws, whatever the message is; undefined is one that is no protobuf at all. */
+export function decodeEvent(message: proto.IMessage | undefined, context: Context): Decoded {
+  const unreadable = { type: 'unsupported' as const, name: 'unreadable', text: null }
   try {
-    return decode(unwrap(message), context)
+    if (message) return decode(unwrap(message), context)
   } catch {
-    return { event: messageEvent({ type: 'unsupported', name: 'unreadable', text: null }, undefined, context) }
+    // Fields of a shape nobody expects.
   }
+  return { event: messageEvent(unreadable, undefined, context) }
 }
 
 function decode(unwrapped: Unwrapped, context: Context): Decoded {
