@@ -25,6 +25,7 @@ import { openDatabase } from './storage/database.ts'
 import type { Database } from './storage/database.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
+import { JournalStore } from './storage/journal-store.ts'
 import { LeaseStore } from './storage/lease-store.ts'
 import { SessionKeyStore } from './storage/session-key-store.ts'
 import { TenantStore } from './storage/tenant-store.ts'
@@ -35,6 +36,7 @@ import { TenantService } from './tenants/tenant-service.ts'
 export type Overrides = { clock?: Clock; log?: Log; qrLifetimeMs?: number }
 
 const usageFlushMs = 60_000
+const keySweepMs = 86_400_000
 // How many connections may be on their way in at once.
 const connectsAtOnce = 8
 // How long the network lets one QR code live.
@@ -76,7 +78,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const tenants = createTenants(base, database)
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
-  const workers = [stack.use(flush)]
+  const dropKeys = () => accounts.instances.dropWorthlessKeys()
+  const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
+  const workers = [stack.use(flush), stack.use(keySweep)]
 
   let active = false
   const routes = {
@@ -139,7 +143,17 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
 function createAccounts(base: Base, database: Database, epoch: () => number, usage: Usage) {
   const { config, clock, log, qrLifetimeMs, build, stack } = base
   const keys = new SessionKeyStore(database)
-  const network = stack.use(new WhatsappNetwork({ keys, epoch, clock, log, settings: config.network, qrLifetimeMs }))
+  const network = stack.use(
+    new WhatsappNetwork({
+      keys,
+      journal: new JournalStore(database),
+      epoch,
+      clock,
+      log,
+      settings: config.network,
+      qrLifetimeMs,
+    }),
+  )
   const store = new InstanceStore(database)
   const instances = stack.use(
     new InstanceRegistry({
