@@ -2,7 +2,7 @@
 // that is not known is searched for until the helpdesk cannot commit it any more, and only then is it posted again.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { HelpdeskInbox, NewMessage, PostedMessage } from '../core/downstream.ts'
+import type { HelpdeskInbox, NewMessage } from '../core/downstream.ts'
 import type { MessageKey } from '../core/message.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import { sleep } from '../lib/clock.ts'
@@ -44,6 +44,7 @@ export type PostJob = {
  */
 export type PostState = { claim?: { id: string; known: MappedMessage[] }; begun?: Posting; uncertain?: Posting }
 
+type Posted = { conversationId: number; messageId: number }
 export type PostOutcome = { outcome: 'posted' | 'duplicate'; messageId: number }
 
 /** Chatwoot may commit up to 15 s after we stopped waiting for it. */
@@ -62,9 +63,9 @@ export class InboundPoster {
     const settled = known.find((row) => row.id === id)?.messageId ?? null
     if (settled !== null) return { outcome: 'duplicate', messageId: settled }
     const posted = (await this.#search(job, state, signal)) ?? (await this.#postNow(job, state, signal))
-    job.conversation.newest = Math.max(job.conversation.newest, posted.id)
-    await this.#complete(job, id, posted.id, signal)
-    return { outcome: 'posted', messageId: posted.id }
+    job.conversation.newest = Math.max(job.conversation.newest, posted.messageId)
+    await this.#complete(job, id, posted, signal)
+    return { outcome: 'posted', messageId: posted.messageId }
   }
 
   async #claim(job: PostJob, state: PostState): Promise<NonNullable<PostState['claim']>> {
@@ -80,7 +81,7 @@ export class InboundPoster {
     return { id: mine.id, known }
   }
 
-  async #postNow(job: PostJob, state: PostState, signal: AbortSignal): Promise<PostedMessage> {
+  async #postNow(job: PostJob, state: PostState, signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted } = this.#deps
     const { conversation, inbox, message, identity } = job
     const posting = await this.#begin(job, state)
@@ -88,7 +89,8 @@ export class InboundPoster {
     const began = clock.monotonic()
     try {
       const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }
-      return await inbox.post(conversation.id, whole)
+      const { id } = await inbox.post(conversation.id, whole)
+      return { conversationId: conversation.id, messageId: id }
     } catch (error) {
       if (!(error instanceof DownstreamError) || !error.mayHaveHappened) throw error
       state.uncertain = posting
@@ -112,7 +114,7 @@ export class InboundPoster {
   }
 
   /** What an uncertain POST has left behind, looked for until it cannot come any more; then null. */
-  async #search(job: PostJob, state: PostState, signal: AbortSignal): Promise<PostedMessage | null> {
+  async #search(job: PostJob, state: PostState, signal: AbortSignal): Promise<Posted | null> {
     const { uncertain } = state
     if (!uncertain) return null
     const { clock } = this.#deps
@@ -126,7 +128,7 @@ export class InboundPoster {
       const found = await job.inbox.findPosted(conversationId, job.identity.networkId, after)
       if (found || isLast) {
         delete state.uncertain
-        return found
+        return found && { conversationId, messageId: found.id }
       }
       const pauseMs = backoffMs(tries, { firstMs: 500, ceilingMs: 4000 })
       await sleep(clock, Math.min(pauseMs, until - clock.monotonic()), signal)
@@ -134,9 +136,8 @@ export class InboundPoster {
   }
 
   /** The helpdesk has it: nothing but storage is needed any more, however long that takes. */
-  async #complete(job: PostJob, id: string, messageId: number, signal: AbortSignal): Promise<void> {
+  async #complete(job: PostJob, id: string, posted: Posted, signal: AbortSignal): Promise<void> {
     const { map, epoch, clock, log } = this.#deps
-    const posted = { conversationId: job.conversation.id, messageId }
     for (let failures = 0; ; failures++) {
       try {
         if (job.restKind === undefined) await map.complete(epoch(), id, posted, job.inboxId)

@@ -2,6 +2,7 @@
 // be one person become one.
 
 import type { Person } from '../core/address.ts'
+import type { PersonNames } from '../core/network.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
@@ -46,6 +47,20 @@ export class People {
     const [found] = await this.#deps.store.find(instance, person)
     if (found) this.#remember(instance, found)
     return found
+  }
+
+  /** What the address book or a profile says; only saved names are worth a record of their own. */
+  async name(instance: string, { person, pushName, savedName }: PersonNames): Promise<void> {
+    const known = await this.lookUp(instance, person)
+    if (!known && (savedName === undefined || savedName === null)) return
+    const record = known ?? (await this.know(instance, person))
+    const changes = {
+      ...(pushName !== undefined && pushName !== record.pushName && { pushName }),
+      ...(savedName !== undefined && savedName !== record.savedName && { savedName }),
+    }
+    if (Object.keys(changes).length === 0 || record === nobody) return
+    await this.#deps.store.update(this.#deps.epoch(), instance, record.id, changes)
+    this.#remember(instance, { ...record, ...changes })
   }
 
   forget(): void {
