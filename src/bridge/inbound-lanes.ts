@@ -45,10 +45,11 @@ export class InboundLanes {
     return this.#lanes.size
   }
 
-  push(key: string, row: InboxRow): void {
+  /** In the order of ids; `last` behind whatever waits. */
+  push(key: string, row: InboxRow, last = false): void {
     const hold = this.#held < this.#deps.maxHeld
     if (hold) this.#held++
-    this.#add(key, row.instance, { id: row.id, row: hold ? row : null })
+    this.#add(key, row.instance, { id: row.id, row: hold ? row : null }, last)
   }
 
   /** Both are one chat from now on, in the order of arrival. */
@@ -80,11 +81,11 @@ export class InboundLanes {
     await Promise.all([...this.#lanes.values()].flatMap(({ running, before }) => [running, ...before]))
   }
 
-  #add(key: string, instance: string, queued: QueuedRow): void {
+  #add(key: string, instance: string, queued: QueuedRow, last: boolean): void {
     const lane = this.#laneOf(key, instance)
     this.#waiting++
     let at = lane.queue.length
-    while (at > lane.next && (lane.queue[at - 1]?.id ?? '') > queued.id) at--
+    while (!last && at > lane.next && (lane.queue[at - 1]?.id ?? '') > queued.id) at--
     if (at === lane.queue.length) lane.queue.push(queued)
     else lane.queue.splice(at, 0, queued)
     this.#run(key, lane)
