@@ -39,8 +39,8 @@ export class PeopleStore {
 
   /** Rejects with a constraint failure when phone or anonymous id belong to somebody by now. */
   async insert(epoch: number, instance: string, person: PersonRecord): Promise<void> {
-    const { pushName: push_name, savedName: saved_name, ...rest } = person
-    const row = { instance, ...rest, push_name, saved_name }
+    const { id, phone, lid, pushName: push_name, savedName: saved_name } = person
+    const row = { instance, id, phone, lid, push_name, saved_name }
     await this.#database.write(this.#fence(epoch), this.#database.query.insertInto('people').values(row))
   }
 
