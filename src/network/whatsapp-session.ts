@@ -9,7 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
 import type { FileRef } from '../core/message.ts'
-import type { Closing, GroupInfo, NetworkSession, SessionSignal } from '../core/network.ts'
+import type { Closing, GroupInfo, NetworkSession, PairingCode, SessionSignal } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isLinked, jidOf } from './account.ts'
@@ -63,6 +63,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   #closing: Closing | undefined
   #ended: Promise<void> = Promise.resolve()
   #codesLeft: number | undefined
+  /** When the last code of the offer runs out, which ends the connection. */
+  #offerEndsAt = 0
   #wasLinked: boolean
   #authenticated = false
   #drained = false
@@ -103,14 +105,15 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     await this.#ask({ xmlns: 'w:p', type: 'get' }, { tag: 'ping', attrs: {} }, ms)
   }
 
-  async requestPairingCode(phone: string): Promise<string> {
+  async requestPairingCode(phone: string): Promise<PairingCode> {
     if (this.#wasLinked) throw new Error('this session is linked already')
     if (this.#codesLeft === undefined) {
       await once(this.#socket.ws, pairingOffer, { signal: this.#gone.signal }).catch((cause: unknown) => {
         throw new Error('the connection ended before a code could be asked for', { cause })
       })
     }
-    return this.#inside(() => this.#socket.requestPairingCode(phone))
+    const code = await this.#inside(() => this.#socket.requestPairingCode(phone))
+    return { code, expiresAt: this.#offerEndsAt }
   }
 
   sendText(chat: string, text: string, messageId: string): Promise<void> {
@@ -190,6 +193,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     ws.on(pairingOffer, (node: BinaryNode) => {
       const [offer] = Array.isArray(node.content) ? node.content : []
       this.#codesLeft = Array.isArray(offer?.content) ? offer.content.length : 0
+      const { clock, endpoint } = this.#deps
+      this.#offerEndsAt = clock.now() + this.#codesLeft * endpoint.qrLifetimeMs
     })
     // The library would wait for the peer to hang up, half a minute if it does not.
     for (const farewell of ['CB:stream:error', 'CB:failure', 'CB:xmlstreamend']) {
