@@ -8,7 +8,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
-import type { FileRef } from '../core/message.ts'
+import type { FileRef, MessageKey } from '../core/message.ts'
 import type { Closing, GroupInfo, NetworkSession, PairingCode, SessionSignal } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -20,6 +20,8 @@ import { durableRepository } from './durable-signal.ts'
 import { runFenced } from './fault-fence.ts'
 import type { FaultOwner } from './fault-fence.ts'
 import type { JournalDeps } from './journal.ts'
+import { renewFile } from './files/renewal.ts'
+import { askGroupInfo } from './group-info.ts'
 import { KeyDoor } from './key-door.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
 import { lightenRetries } from './light-retries.ts'
@@ -44,6 +46,7 @@ type Deps = {
 const server = 's.whatsapp.net'
 const pairingOffer = 'CB:iq,type:set,pair-device'
 const logoutMs = 10_000
+const groupMs = 10_000
 /** Until the first word of the network. */
 const firstWordMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
@@ -132,8 +135,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return notBuilt()
   }
 
-  groupInfo(): Promise<GroupInfo> {
-    return notBuilt()
+  groupInfo(groupId: string): Promise<GroupInfo> {
+    return askGroupInfo(groupId, (to, content) => this.#ask({ xmlns: 'w:g2', type: 'get', to }, content, groupMs))
   }
 
   markRead(): Promise<void> {
@@ -144,8 +147,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return notBuilt()
   }
 
-  requestFileAgain(): Promise<FileRef> {
-    return notBuilt()
+  requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef> {
+    const { clock, creds } = this.#deps
+    const deps = { socket: this.#socket, clock, ownJid: jidOf(creds), gone: this.#gone.signal }
+    return this.#inside(() => renewFile(message, file, deps))
   }
 
   async logout(): Promise<void> {
@@ -268,7 +273,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     if (event === 'message') this.cut('the network sent something unreadable')
   }
 
-  #ask(attrs: { xmlns: string; type: string }, content: BinaryNode, ms: number): Promise<BinaryNode> {
+  #ask(attrs: { xmlns: string; type: string; to?: string }, content: BinaryNode, ms: number): Promise<BinaryNode> {
     const { clock } = this.#deps
     const query = { tag: 'iq', attrs: { to: server, ...attrs }, content: [content] }
     return this.#inside(() => askServer(this.#socket, query, { clock, ms, gone: this.#gone.signal }))
