@@ -25,8 +25,8 @@ export class PeopleStore {
       .selectFrom('people')
       .selectAll()
       .where('instance', '=', instance)
-      .where(({ eb, or }) =>
-        or([...(phone === null ? [] : [eb('phone', '=', phone)]), ...(lid === null ? [] : [eb('lid', '=', lid)])]),
+      .where((eb) =>
+        eb.or([...(phone === null ? [] : [eb('phone', '=', phone)]), ...(lid === null ? [] : [eb('lid', '=', lid)])]),
       )
     return (await this.#database.read(query)).map(toRecord)
   }
@@ -93,9 +93,10 @@ export class PeopleStore {
     const { query } = this.#database
     const other = column === 'chat' ? 'sender' : 'chat'
     const ofDrop = query.deleteFrom('message_map').where('instance', '=', instance).where(column, '=', drop)
-    const doubled = ofDrop.where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('message_map as twin')
+    const doubled = ofDrop.where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('message_map as twin')
           .select('twin.id')
           .whereRef('twin.instance', '=', 'message_map.instance')
           .whereRef('twin.destination', '=', 'message_map.destination')
