@@ -128,7 +128,7 @@ test('after an uncertain creation no second one is made while the first may stil
   })
   const first = assert.rejects(bed.inbox.ensureConversation(contact, 'new'), { mayHaveHappened: true })
   await bed.helpdesk.waitForHeldRequests()
-  await clock.advance(5000)
+  await clock.advance(5100)
   await first
   await assert.rejects(bed.inbox.ensureConversation(contact, 'new'), { failure: 'transient', mayHaveHappened: false })
   await clock.advance(9500)
