@@ -111,7 +111,7 @@ const cases: Case[] = [
   },
   {
     name: 'a kind nobody knows',
-    send: (maria, ana) => maria.send(ana, { eventMessage: { name: 'Party', startTime: 1 } }),
+    send: (maria, ana) => maria.send(ana, { eventMessage: { name: 'Party' } }),
     wanted: {
       content: '❔ Message of a kind that is not supported here (eventMessage). It can be seen on the phone.\nParty',
     },
@@ -200,6 +200,7 @@ describe('what refers to another message', () => {
     assert.equal(up.content, '`+5511988887777 · ~Maria`\nreacted with 👍')
     const gone = await replyTo(maria.react(first, ''))
     assert.equal(gone.content, '`+5511988887777 · ~Maria`\nremoved their reaction')
+    await stage.drained()
     const metrics = (await stage.service.get('/metrics')).text
     assert.match(metrics, /service_realtime_events_total\{feature="reaction",result="ok",instance="n0"\} 2/)
   })
@@ -235,9 +236,12 @@ describe('what refers to another message', () => {
 
   test('a call', async () => {
     const call = maria.call(stage.phone, { video: true })
+    const ringing = await stage.arrived(call)
+    assert.equal(ringing.content, '📹 Video call')
     call.end(true)
-    const message = await stage.arrived(call)
-    assert.equal(message.content, '📹 Missed video call')
+    const missed = await stage.arrived(call, ({ id }) => id !== ringing.id)
+    assert.equal(missed.content, '📹 Missed video call')
+    assert.equal(missed.contentAttributes['in_reply_to'], ringing.id)
   })
 
   test('nothing was refused', async () => {
