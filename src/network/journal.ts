@@ -16,6 +16,7 @@ import { decodeEvent } from './decode/event.ts'
 import { originOf } from './decode/origin.ts'
 import type { Origin } from './decode/origin.ts'
 import { readEnvelope } from './decode/opened-message.ts'
+import type { OpenedMessage } from './decode/opened-message.ts'
 import type { KeyDoor } from './key-door.ts'
 import type { Rider } from './key-writer.ts'
 import { runOutside } from './fault-fence.ts'
@@ -90,10 +91,10 @@ export class Journal {
     if (!padded) return nothing
     const stanza = this.#stanzas.get(ciphertext)
     if (!stanza) return padded
-    const { message, senderKey } = readEnvelope(padded)
+    const { senderKey, ...opened } = readEnvelope(padded)
     // The library would do it in a step of its own, which a crash could separate from this one.
     if (senderKey) await learnSenderKey(stanza.attrs['participant'] ?? stanza.attrs['from'] ?? '', senderKey)
-    const entry = await this.#entryFor(envelope, stanza, message)
+    const entry = await this.#entryFor(envelope, stanza, opened)
     if (this.#deps.isOff) setImmediate(() => void this.#deps.account.keys.store(this.#rider(entry)))
     else this.#deps.door.rideStep(this.#rider(entry))
     return nothing
@@ -129,20 +130,21 @@ export class Journal {
     return originOf(stanza, { own: this.#deps.own(), now: () => this.#deps.clock.now() })
   }
 
-  async #entryFor(envelope: string, stanza: BinaryNode, message: proto.IMessage | undefined): Promise<Entry> {
+  async #entryFor(envelope: string, stanza: BinaryNode, opened: Omit<OpenedMessage, 'senderKey'>): Promise<Entry> {
     const { reception, instance, own, door } = this.#deps
     const origin = this.originOf(stanza)
     if (!origin) {
       reception.onPassedOver?.(instance, 'no chat')
       return { envelope, events: [] }
     }
+    const { message } = opened
     const business = message && businessOf(message, origin)
     const events: NetworkEvent[] = []
     if (business) events.push(...resentEvents(message, own()))
     else {
-      const decoded = decodeEvent(message, { origin, own: own() })
-      if ('event' in decoded) events.push(decoded.event)
-      else reception.onPassedOver?.(instance, decoded.passedOver)
+      const decoded = decodeEvent(opened, { origin, own: own() })
+      if (decoded && 'event' in decoded) events.push(decoded.event)
+      else if (decoded) reception.onPassedOver?.(instance, decoded.passedOver)
     }
     await completePeople(events, door.getInStep)
     return { envelope, events, business }
