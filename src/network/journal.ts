@@ -95,9 +95,15 @@ export class Journal {
     // The library would do it in a step of its own, which a crash could separate from this one.
     if (senderKey) await learnSenderKey(stanza.attrs['participant'] ?? stanza.attrs['from'] ?? '', senderKey)
     const entry = await this.#entryFor(envelope, stanza, opened)
-    if (this.#deps.isOff) setImmediate(() => void this.#deps.account.keys.store(this.#rider(entry)))
+    if (this.#deps.isOff) this.#storeLater(entry)
     else this.#deps.door.rideStep(this.#rider(entry))
     return nothing
+  }
+
+  /** About when the library's own event would have told of it, which it holds back for a while. */
+  #storeLater(entry: Entry): void {
+    const { account, clock } = this.#deps
+    clock.after(100, () => void account.keys.store(this.#rider(entry)).catch(() => undefined))
   }
 
   async #failed(ciphertext: Uint8Array, fault: unknown): Promise<void> {
