@@ -39,8 +39,11 @@ async function oneLife(scene: Scene, options: ClientOptions, random: SeededRando
   return written
 }
 
+/** Of the client: the phone confirms for itself. */
 function nextReceipt(people: readonly SimPerson[]): Promise<unknown> {
-  const next = people.map(({ receipts }) => receipts.waitAfter(receipts.length, 'the next receipt', () => true))
+  const next = people.map(({ receipts }) =>
+    receipts.waitAfter(receipts.length, 'the next receipt', ({ device }) => device > 0),
+  )
   return Promise.race(next)
 }
 
