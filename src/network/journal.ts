@@ -58,13 +58,16 @@ export class Journal {
     this.#order = new ArrivalOrder(deps.clock)
   }
 
-  /** Before the library sees the stanza: these are parts of it that it will open. */
-  expect(stanza: BinaryNode, sealed: readonly BinaryNode[]): void {
+  /** Before the library sees the stanza, whose sealed parts it will open. A promise when it has to wait for its turn. */
+  expect(stanza: BinaryNode, sealed: readonly BinaryNode[]): Promise<void> | undefined {
+    const isBacklog = stanza.attrs['offline'] !== undefined
+    const turn = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
     for (const { content } of sealed) {
       if (!(content instanceof Uint8Array)) continue
       this.#stanzas.set(content, stanza)
-      this.#order.expect(content)
+      this.#order.expect(content, isBacklog)
     }
+    return turn
   }
 
   /** Runs the Signal step that opens a ciphertext; when it fails, the service will remember that it did. */
