@@ -5,8 +5,9 @@ import type { Clock } from '../lib/clock.ts'
 import type { Account } from './account.ts'
 import { isJidGroup, jidDecode, jidEncode } from './library.ts'
 import type { BinaryNode, GroupMetadata, proto, WASocket } from './library.ts'
+import type { SenderKeyMemory } from './sender-key-memory.ts'
 
-type Deps = { socket: WASocket; account: Account; clock: Clock; gone: AbortSignal }
+type Deps = { socket: WASocket; account: Account; memory: SenderKeyMemory; clock: Clock; gone: AbortSignal }
 type Waiting = { count: number; acknowledged: PromiseWithResolvers<undefined> }
 
 const acknowledgementMs = 15_000
@@ -35,21 +36,30 @@ export class MessageSender {
   }
 
   async sendText(chat: string, text: string, messageId: string): Promise<void> {
-    const { account, clock, gone, socket } = this.#deps
+    const { account, gone, memory } = this.#deps
     if (gone.aborted) throw lostError()
     const message: proto.IMessage = { extendedTextMessage: { text } }
     account.sent.set(messageId, message)
     const waiting = this.#expect(messageId)
     try {
-      const relayed = this.#findDevices(chat).then(() => socket.relayMessage(chat, message, { messageId }))
-      const late = () => new Error(`no acknowledgement within ${acknowledgementMs} ms`)
-      const both = Promise.all([relayed, waiting.acknowledged.promise])
-      await withDeadline(clock, acknowledgementMs, both, late)
+      await memory.during(() => this.#relay(chat, message, messageId, waiting.acknowledged.promise))
     } finally {
       this.#groups.delete(chat)
       waiting.count -= 1
       if (waiting.count === 0) this.#waiting.delete(messageId)
     }
+  }
+
+  async #relay(
+    chat: string,
+    message: proto.IMessage,
+    messageId: string,
+    acknowledged: Promise<unknown>,
+  ): Promise<void> {
+    const { clock, socket } = this.#deps
+    const relayed = this.#findDevices(chat).then(() => socket.relayMessage(chat, message, { messageId }))
+    const late = () => new Error(`no acknowledgement within ${acknowledgementMs} ms`)
+    await withDeadline(clock, acknowledgementMs, Promise.all([relayed, acknowledged]), late)
   }
 
   #expect(messageId: string): Waiting {

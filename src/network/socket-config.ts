@@ -4,12 +4,14 @@ import type { Agent } from 'node:https'
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Clock } from '../lib/clock.ts'
+import { createProxiedDispatcher } from '../lib/egress/proxied-dispatcher.ts'
 import type { Account } from './account.ts'
 import { durableRepository } from './durable-signal.ts'
 import type { KeyDoor } from './key-door.ts'
 import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from './library.ts'
 import type { AuthenticationCreds, GroupMetadata, LibraryLogger, UserFacingSocketConfig, WAVersion } from './library.ts'
-import { createProxyAgent, refusingDispatcher } from './proxy-agent.ts'
+import { createProxyAgent } from './proxy-agent.ts'
+import type { SenderKeyMemory } from './sender-key-memory.ts'
 
 export type NetworkSettings = {
   url: string | null
@@ -20,13 +22,22 @@ export type NetworkSettings = {
 }
 
 /** What is the same for all connections. */
-export type Endpoint = { url: string | URL; version: WAVersion; agent: Agent | undefined; qrLifetimeMs: number }
+export type Endpoint = {
+  url: string | URL
+  version: WAVersion
+  proxied: Proxied | undefined
+  qrLifetimeMs: number
+}
+
+/** The same proxy for connections and uploads, and for what the library fetches. */
+type Proxied = { agent: Agent; dispatcher: ReturnType<typeof createProxiedDispatcher> }
 
 type Parts = {
   endpoint: Endpoint
   account: Account
   creds: AuthenticationCreds
   door: KeyDoor
+  memory: SenderKeyMemory
   clock: Clock
   groupMetadata: (jid: string) => GroupMetadata | undefined
 }
@@ -38,9 +49,13 @@ export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number)
   return {
     url: settings.url ?? defaultUrl,
     version: settings.version.length === 3 ? (settings.version.map(Number) as WAVersion) : defaultVersion,
-    agent: settings.proxy === null ? undefined : createProxyAgent(settings.proxy),
+    proxied: settings.proxy === null ? undefined : throughProxy(settings.proxy),
     qrLifetimeMs,
   }
+}
+
+function throughProxy(proxy: string): Proxied {
+  return { agent: createProxyAgent(proxy), dispatcher: createProxiedDispatcher(proxy) }
 }
 
 function trustAlso(certificate: string): void {
@@ -55,8 +70,8 @@ const retryRequestDelayMs = 5
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, door, clock, groupMetadata } = parts
-  const { url, version, agent, qrLifetimeMs } = endpoint
+  const { endpoint, account, creds, door, memory, clock, groupMetadata } = parts
+  const { url, version, proxied, qrLifetimeMs } = endpoint
   return {
     auth: { creds, keys: door.store },
     waWebSocketUrl: url,
@@ -73,7 +88,7 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     // The service knows what it sent; a copy from here could come before the acknowledgement.
     emitOwnEvents: false,
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 1 },
-    makeSignalRepository: durableRepository({ door, clock }) as NonNullable<
+    makeSignalRepository: durableRepository({ door, memory, clock }) as NonNullable<
       UserFacingSocketConfig['makeSignalRepository']
     >,
     userDevicesCache: account.devices,
@@ -82,7 +97,11 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     placeholderResendCache: account.resendRequests,
     getMessage: (key) => Promise.resolve(account.sent.get(key.id ?? '')),
     cachedGroupMetadata: (jid) => Promise.resolve(groupMetadata(jid)),
-    ...(agent && { agent, fetchAgent: agent, options: { dispatcher: refusingDispatcher } as object }),
+    ...(proxied && {
+      agent: proxied.agent,
+      fetchAgent: proxied.agent,
+      options: { dispatcher: proxied.dispatcher } as object,
+    }),
   }
 }
 
