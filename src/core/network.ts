@@ -106,8 +106,6 @@ export type NetworkSession = {
   probe(ms: number): Promise<void>
   /** Asks for a code to type on the phone instead of scanning; only while pairing. */
   requestPairingCode(phone: string): Promise<string>
-  /** Sends a text under this message id; resolves when the server has acknowledged it. */
-  sendText(chat: string, text: string, messageId: string): Promise<void>
   /** Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. */
   send(chat: string, content: OutgoingContent, messageId: string): Promise<void>
   /** An id nobody has used yet, to be stored before the first attempt. */

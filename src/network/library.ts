@@ -12,6 +12,7 @@ import * as bridge from 'whatsapp-rust-bridge'
 export {
   BufferJSON,
   Curve,
+  generateMessageIDV2,
   initAuthCreds,
   isJidGroup,
   jidDecode,

@@ -1,8 +1,11 @@
 // Sends messages and waits for the network to acknowledge each: only that is "sent".
 
+import { SendError } from '../core/network.ts'
+import type { OutgoingContent } from '../core/network.ts'
 import { withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Account } from './account.ts'
+import { encodeContent, envelopeOf } from './encode-content.ts'
 import { isJidGroup, jidDecode, jidEncode } from './library.ts'
 import type { BinaryNode, GroupMetadata, proto, WASocket } from './library.ts'
 
@@ -20,9 +23,8 @@ export class MessageSender {
     this.#deps = deps
     deps.socket.ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => {
       const { acknowledged } = this.#waiting.get(attrs['id'] ?? '') ?? {}
-      const error = attrs['error']
-      if (error === undefined) acknowledged?.resolve(undefined)
-      else acknowledged?.reject(new Error(`the network refused the message with code ${error}`))
+      if (attrs['error'] === undefined) acknowledged?.resolve(undefined)
+      else acknowledged?.reject(refusal(Number(attrs['error'])))
     })
     deps.gone.addEventListener('abort', () => {
       for (const { acknowledged } of this.#waiting.values()) acknowledged.reject(lostError())
@@ -34,22 +36,45 @@ export class MessageSender {
     return this.#groups.get(jid)
   }
 
-  async sendText(chat: string, text: string, messageId: string): Promise<void> {
-    const { account, clock, gone, socket } = this.#deps
-    if (gone.aborted) throw lostError()
-    const message: proto.IMessage = { extendedTextMessage: { text } }
-    account.sent.set(messageId, message)
-    const waiting = this.#expect(messageId)
+  async send(chat: string, content: OutgoingContent, messageId: string): Promise<void> {
+    const { account, gone } = this.#deps
+    if (gone.aborted) throw new SendError('not_sent', 'the connection was lost before the message left')
     try {
-      const relayed = this.#findDevices(chat).then(() => socket.relayMessage(chat, message, { messageId }))
-      const late = () => new Error(`no acknowledgement within ${acknowledgementMs} ms`)
-      const both = Promise.all([relayed, waiting.acknowledged.promise])
-      await withDeadline(clock, acknowledgementMs, both, late)
+      const message = account.sent.get(messageId) ?? this.#encode(chat, content)
+      account.sent.set(messageId, message)
+      await this.#findDevices(chat)
+      await this.#relay(chat, message, { messageId, additionalAttributes: envelopeOf(content) })
+    } catch (cause) {
+      if (cause instanceof SendError) throw cause
+      throw new SendError('not_sent', `the message was not sent: ${reasonOf(cause)}`, { cause })
     } finally {
       this.#groups.delete(chat)
-      waiting.count -= 1
-      if (waiting.count === 0) this.#waiting.delete(messageId)
     }
+  }
+
+  async #relay(
+    chat: string,
+    message: proto.IMessage,
+    options: { messageId: string; additionalAttributes: Record<string, string> },
+  ): Promise<void> {
+    const { clock, socket } = this.#deps
+    const waiting = this.#expect(options.messageId)
+    try {
+      const relayed = socket.relayMessage(chat, message, options)
+      const both = Promise.all([relayed, waiting.acknowledged.promise])
+      await withDeadline(clock, acknowledgementMs, both, lateError)
+    } catch (cause) {
+      if (cause instanceof SendError) throw cause
+      throw new SendError('unknown', `the message may not have been sent: ${reasonOf(cause)}`, { cause })
+    } finally {
+      waiting.count -= 1
+      if (waiting.count === 0) this.#waiting.delete(options.messageId)
+    }
+  }
+
+  #encode(chat: string, content: OutgoingContent): proto.IMessage {
+    if (content.type === 'file') throw new Error('files cannot be sent yet')
+    return encodeContent(content, { chat, ownJid: this.#ownJid(chat), now: this.#deps.clock.now() })
   }
 
   #expect(messageId: string): Waiting {
@@ -84,6 +109,26 @@ export class MessageSender {
   }
 }
 
-function lostError(): Error {
-  return new Error('the connection was lost before the network acknowledged the message')
+const restricted = 463
+const tooMany = 429
+
+function refusal(code: number): SendError {
+  if (code >= 500 || code === tooMany) {
+    return new SendError('not_sent', `the network could not take the message, code ${code}`, { code })
+  }
+  const why =
+    code === restricted ? 'the account may not write to people who have not written first, for now' : 'see the code'
+  return new SendError('refused', `the network refused the message with code ${code}: ${why}`, { code })
+}
+
+function lostError(): SendError {
+  return new SendError('unknown', 'the connection was lost before the network acknowledged the message')
+}
+
+function lateError(): SendError {
+  return new SendError('unknown', `the network did not acknowledge the message within ${acknowledgementMs / 1000} s`)
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
 }

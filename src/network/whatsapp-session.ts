@@ -9,7 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
 import type { FileRef } from '../core/message.ts'
-import type { Closing, GroupInfo, NetworkSession, SessionSignal } from '../core/network.ts'
+import type { Closing, GroupInfo, NetworkSession, OutgoingContent, SessionSignal } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isLinked, jidOf } from './account.ts'
@@ -19,6 +19,7 @@ import { closingOf, pairingOverClosing, passkeyClosing } from './close-causes.ts
 import { runFenced } from './fault-fence.ts'
 import type { FaultOwner } from './fault-fence.ts'
 import { KeyDoor } from './key-door.ts'
+import { generateMessageIDV2 } from './library.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
 import { lightenRetries } from './light-retries.ts'
 import { MessageSender } from './message-sender.ts'
@@ -104,16 +105,12 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return this.#inside(() => this.#socket.requestPairingCode(phone))
   }
 
-  sendText(chat: string, text: string, messageId: string): Promise<void> {
-    return this.#inside(() => this.#sender.sendText(chat, text, messageId))
-  }
-
-  send(): Promise<void> {
-    return notBuilt()
+  send(chat: string, content: OutgoingContent, messageId: string): Promise<void> {
+    return this.#inside(() => this.#sender.send(chat, content, messageId))
   }
 
   newMessageId(): string {
-    return notBuilt()
+    return generateMessageIDV2(this.#deps.creds.me?.id)
   }
 
   findPerson(): Promise<Person | null> {

@@ -6,6 +6,7 @@ import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
+import { plain } from './harness/contents.ts'
 
 async function received(person: SimPerson, text: string): Promise<void> {
   await person.messages.waitFor(text, (one) => textOfMessage(one.message) === text)
@@ -34,11 +35,11 @@ test('a text is sent when the network has acknowledged it, and the person reads 
   await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001' })
   const { session } = await bed.online('s')
-  await session.sendText(bob.user.pnJid, 'by number', '3EB0000000000001')
-  await session.sendText(bob.user.lidJid, 'by lid', '3EB0000000000002')
+  await session.send(bob.user.pnJid, plain('by number'), '3EB0000000000001')
+  await session.send(bob.user.lidJid, plain('by lid'), '3EB0000000000002')
   await received(bob, 'by number')
   await received(bob, 'by lid')
-  await Promise.all(Array.from({ length: 20 }, (_, n) => session.sendText(bob.user.pnJid, `many ${n}`, `3EB0A${n}`)))
+  await Promise.all(Array.from({ length: 20 }, (_, n) => session.send(bob.user.pnJid, plain(`many ${n}`), `3EB0A${n}`)))
   await received(bob, 'many 19')
   assert.equal(bob.undecryptable.length, 0)
 })
@@ -51,8 +52,8 @@ test('groups work both ways, and messages overtaken at a reconnect are opened', 
   const group = bed.sim.group('Team', bob, [phone, eve])
   const { session } = await bed.online('s')
   await delivered(bob, bob.text(group, 'one').id)
-  await session.sendText(group.jid, 'from us', '3EB0000000000001')
-  await session.sendText(group.jid, 'again from us', '3EB0000000000002')
+  await session.send(group.jid, plain('from us'), '3EB0000000000001')
+  await session.send(group.jid, plain('again from us'), '3EB0000000000002')
   for (const member of [bob, eve]) await received(member, 'again from us')
   await session.close()
   bed.sim.fault({ kind: 'reorder', count: 3 })
@@ -70,8 +71,8 @@ test('a message the network refuses is refused with its code', async () => {
   const bob = bed.sim.person({ phone: '5511888880001' })
   const { session } = await bed.online('s')
   bed.sim.fault({ kind: 'ack_error', code: 463 })
-  await assert.rejects(session.sendText(bob.user.pnJid, 'no', '3EB0000000000001'), /463/)
-  await session.sendText(bob.user.pnJid, 'yes', '3EB0000000000002')
+  await assert.rejects(session.send(bob.user.pnJid, plain('no'), '3EB0000000000001'), /463/)
+  await session.send(bob.user.pnJid, plain('yes'), '3EB0000000000002')
 })
 
 test('a message under way when the connection is lost is not reported as sent', async () => {
@@ -80,14 +81,14 @@ test('a message under way when the connection is lost is not reported as sent', 
   const bob = bed.sim.person({ phone: '5511888880001' })
   const line = await bed.online('s')
   bed.sim.fault({ kind: 'lost_ack' })
-  const sending = line.session.sendText(bob.user.pnJid, 'maybe', '3EB0000000000001')
+  const sending = line.session.send(bob.user.pnJid, plain('maybe'), '3EB0000000000001')
   const failed = assert.rejects(sending, /lost before/)
   await received(bob, 'maybe')
   await bed.sim.strike({ kind: 'drop' })
   await failed
   await line.closing()
   const { session } = await bed.online('s')
-  await session.sendText(bob.user.pnJid, 'maybe', '3EB0000000000001')
+  await session.send(bob.user.pnJid, plain('maybe'), '3EB0000000000001')
   assert.equal(bob.messages.length, 1)
 })
 
@@ -99,10 +100,10 @@ test('a message is not sent to the own phone alone when the devices of the recip
   const forget = bed.sim.router.override('usync get usync', () => [
     { tag: 'usync', attrs: {}, content: [{ tag: 'list', attrs: {}, content: [] }] },
   ])
-  await assert.rejects(session.sendText(bob.user.pnJid, 'hello', '3EB0000000000001'), /did not name the devices/)
+  await assert.rejects(session.send(bob.user.pnJid, plain('hello'), '3EB0000000000001'), /did not name the devices/)
   forget()
   assert.equal(bob.messages.length, 0)
-  await session.sendText(bob.user.pnJid, 'hello', '3EB0000000000001')
+  await session.send(bob.user.pnJid, plain('hello'), '3EB0000000000001')
   await received(bob, 'hello')
 })
 
@@ -111,10 +112,10 @@ test('a person who cannot open a message is sent it again', async () => {
   await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001' })
   const { session } = await bed.online('s')
-  await session.sendText(bob.user.pnJid, 'warm up', '3EB0000000000001')
+  await session.send(bob.user.pnJid, plain('warm up'), '3EB0000000000001')
   await received(bob, 'warm up')
   bob.device.forgetEverything()
-  await session.sendText(bob.user.pnJid, 'again please', '3EB0000000000002')
+  await session.send(bob.user.pnJid, plain('again please'), '3EB0000000000002')
   await received(bob, 'again please')
 })
 
@@ -130,7 +131,7 @@ test('accounts that write to the same contact at once do not disturb each other'
   )
   await Promise.all(
     lines.map(async ({ session }, account) => {
-      for (let n = 0; n < 25; n++) await session.sendText(bob.user.pnJid, `text ${n}`, `3EB0${account}A${n}`)
+      for (let n = 0; n < 25; n++) await session.send(bob.user.pnJid, plain(`text ${n}`), `3EB0${account}A${n}`)
     }),
   )
   await waitUntil('all messages are read', () => bob.messages.length === 100)

@@ -14,6 +14,7 @@ import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
 import { openDatabase } from '../../../src/storage/database.ts'
 import { SessionKeyStore } from '../../../src/storage/session-key-store.ts'
 import { silentLog } from '../../harness/logs.ts'
+import { plain } from './contents.ts'
 
 export type ClientOptions = {
   location: DatabaseLocation
@@ -51,7 +52,7 @@ async function openProtected(): Promise<Send> {
     if (kind === 'drained') drained.resolve(undefined)
   })
   await drained.promise
-  return session.sendText.bind(session)
+  return (chat, text, id) => session.send(chat, plain(text), id)
 }
 
 async function openStock(): Promise<Send> {
