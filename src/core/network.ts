@@ -114,6 +114,8 @@ export type NetworkSession = {
   findPerson(phone: string): Promise<Person | null>
   groupInfo(groupId: string): Promise<GroupInfo>
   markRead(keys: readonly MessageKey[]): Promise<void>
+  /** Shows the account online or not; a new connection starts offline. */
+  setAvailable(available: boolean): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(chat: string, typing: boolean): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */

@@ -125,6 +125,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return notBuilt()
   }
 
+  setAvailable(available: boolean): Promise<void> {
+    return this.#inside(() => this.#socket.sendPresenceUpdate(available ? 'available' : 'unavailable'))
+  }
+
   setTyping(): Promise<void> {
     return notBuilt()
   }
