@@ -17,7 +17,7 @@ export type OutboxReport = 'none' | 'due' | 'done' | 'given_up'
 /** new: nothing left this process · unknown: a frame may have left · sent: acknowledged · refused: turned down for good */
 export type PartState = 'new' | 'unknown' | 'sent' | 'refused'
 
-/** One message on the network. `of` is what of the row it carries: its text, an attachment or a target by position. */
+/** One message on the network; an empty id is given at the next attempt. `of` is what of the row it carries: its text, an attachment or a target by position. */
 export type OutboxPart = { id: string; of: 'text' | number; state: PartState }
 
 export type MessagePayload = {
@@ -28,8 +28,8 @@ export type MessagePayload = {
   agentName: string | null
 }
 
-/** Takes back messages we sent, by their network keys. */
-export type RevokePayload = { type: 'revoke'; networkIds: readonly string[] }
+/** Takes back everything that was sent for a message at the helpdesk. */
+export type RevokePayload = { type: 'revoke'; messageId: number }
 
 export type OutboxPayload = MessagePayload | RevokePayload
 

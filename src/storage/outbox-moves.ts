@@ -126,6 +126,20 @@ export class OutboxMoves {
     )
   }
 
+  /** Nobody wants it sent any more; nobody has to be told. */
+  cancel(row: OutboxRow, reason: string, at: number): Promise<boolean> {
+    const update = this.#database.query
+      .updateTable('outbox')
+      .set({ status: 'failed', waiting: 0, reason, settled_at: at, payload: null })
+      .where('id', '=', row.id)
+      .where('status', '=', 'pending')
+    return this.#writer.guarded(
+      update,
+      this.#count(row.instance, 'failed', 1),
+      auditInsert(this.#database, settledAudit('outbox.failed', row, reason, at)),
+    )
+  }
+
   /** Waiting rows of this instance whose time is over. */
   async due(instance: string, now: number): Promise<OutboxRow[]> {
     const query = this.#database.query
@@ -194,7 +208,7 @@ export class OutboxMoves {
       query
         .updateTable('outbox')
         .set({ expires_at: null })
-        .where('status', '=', 'pending')
+        .where('status', 'in', ['pending', 'sending'])
         .where('instance', '=', instance)
         .where('expires_at', '>', now),
     )

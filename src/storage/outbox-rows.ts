@@ -16,6 +16,7 @@ export type OpenOutboxRow = OutboxRow & { payload: OutboxPayload }
 export type NewOutboxRow = Pick<
   Stored,
   | 'id'
+  | 'kind'
   | 'instance'
   | 'owner_tag'
   | 'inbox_id'
@@ -35,6 +36,7 @@ export type LiveRow = Pick<Stored, 'id' | 'instance' | 'chat'>
 
 export const outboxColumns = [
   'id',
+  'kind',
   'instance',
   'owner_tag',
   'inbox_id',

@@ -132,7 +132,7 @@ export class OutboxStore {
       .select(['fingerprint', 'created_at', 'settled_at'])
       .where('instance', '=', instance)
       .where('chat', '=', chat)
-      .where('message_id', 'is not', null)
+      .where('kind', '=', 'message')
       .where('status', 'in', ['pending', 'sending', 'sent'])
     const [row] = await this.#database.read(query.orderBy('id', 'desc').limit(1))
     return row && { fingerprint: row.fingerprint, at: row.settled_at ?? row.created_at }

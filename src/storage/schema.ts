@@ -2,7 +2,7 @@
 
 import type { ColumnType, Generated, Insertable, Selectable } from 'kysely'
 import type { InstanceState } from '../core/instance.ts'
-import type { OutboxReport, OutboxStatus } from '../core/outbox.ts'
+import type { OutboxPayload, OutboxReport, OutboxStatus } from '../core/outbox.ts'
 import type { Secret, SecretColumns } from './statement.ts'
 
 /** Stored sealed; read as bytes when the read asks for it to be opened. */
@@ -173,6 +173,7 @@ export type MessageMapTable = {
 export type OutboxTable = {
   /** Sorts in the order of acceptance. */
   id: string
+  kind: OutboxPayload['type']
   instance: string
   owner_tag: string
   /** The inbox of the instance when it was accepted: the route back to the helpdesk. */

@@ -5,6 +5,7 @@ import type { Migration } from '../migrate.ts'
 const tables = (bytes: string) => [
   `CREATE TABLE outbox (
     id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
     instance TEXT NOT NULL,
     owner_tag TEXT NOT NULL,
     inbox_id BIGINT NOT NULL,
@@ -50,6 +51,8 @@ const tables = (bytes: string) => [
     PRIMARY KEY (instance, destination, kind, event_id)
   )`,
   'CREATE INDEX callbacks_by_time ON callbacks (settled_at)',
+  'CREATE INDEX message_map_by_chat ON message_map (instance, chat, direction, claimed_at)',
+  "CREATE INDEX message_map_unread ON message_map (destination, conversation_id) WHERE direction = 'in' AND read_at IS NULL",
   `CREATE TABLE restrictions (
     instance TEXT PRIMARY KEY,
     until BIGINT NOT NULL,
