@@ -24,6 +24,10 @@ import { addHealthRoute } from './routes/health.ts'
 import type { HealthDeps } from './routes/health.ts'
 import { addInstanceRoutes } from './routes/instances.ts'
 import type { InstanceDeps } from './routes/instances.ts'
+import { addMessageRoutes } from './routes/messages.ts'
+import type { MessageDeps } from './routes/messages.ts'
+import { addOutboxRoutes } from './routes/outbox.ts'
+import type { OutboxDeps } from './routes/outbox.ts'
 import { addOperationsRoutes } from './routes/operations.ts'
 import type { OperationsDeps } from './routes/operations.ts'
 import { addPairingRoutes } from './routes/pairing.ts'
@@ -54,7 +58,9 @@ export type ServerDeps = ServerOptions & {
     PairingDeps &
     TenantDeps &
     UsageDeps &
-    AuditDeps
+    AuditDeps &
+    MessageDeps &
+    OutboxDeps
 }
 
 const staticFiles = fileURLToPath(new URL('../../static/', import.meta.url))
@@ -94,6 +100,8 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   addTenantRoutes(app, routes)
   addUsageRoutes(app, routes)
   addAuditRoute(app, routes)
+  addMessageRoutes(app, routes)
+  addOutboxRoutes(app, routes)
   await addStaticFiles(app)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {
@@ -157,7 +165,8 @@ function isUnlimited(request: FastifyRequest): boolean {
 }
 
 function isServedInStandby(request: FastifyRequest): boolean {
-  return isUnlimited(request) || request.routeOptions.url?.startsWith('/static/') === true
+  const isProbe = isUnlimited(request) && request.method !== 'POST'
+  return isProbe || request.routeOptions.url?.startsWith('/static/') === true
 }
 
 function refuseUnless(allowed: boolean): Promise<void> {

@@ -8,7 +8,7 @@ import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
-import type { AccountNetwork, Closing } from '../core/network.ts'
+import type { AccountNetwork, Closing, NetworkSession } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import { Lane } from '../lib/lane.ts'
@@ -77,6 +77,23 @@ export class LinkedAccount {
 
   get reconnectAttempts(): number {
     return this.#connection?.failures ?? 0
+  }
+
+  /** What to send with; only while the account is ready. */
+  get session(): NetworkSession | undefined {
+    return this.state === 'ready' ? this.#connection?.session : undefined
+  }
+
+  /** One more outgoing message was held back as spam; how many there are now. */
+  countSpamBlock(): number {
+    const spamguard_blocks = this.record.spamguard_blocks + 1
+    void this.#account.save({ spamguard_blocks })
+    return spamguard_blocks
+  }
+
+  /** For what others have to tell of this account. */
+  announce(event: LifecycleEvent, extras: EventExtras): void {
+    this.#account.announce(event, extras)
   }
 
   /** Takes up what the last process left: a pairing that was scanned, a stored session, or nothing. */

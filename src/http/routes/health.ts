@@ -18,6 +18,7 @@ export type HealthDeps = {
   instances: Pick<InstanceRegistry, 'list' | 'counts'>
   workers: readonly Pick<Ticker, 'name' | 'failure'>[]
   ownership: () => OwnershipState
+  outboxPending: () => Promise<number>
 }
 
 const Health = Type.Object(
@@ -58,6 +59,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
     async (_request, reply) => {
       const db = await pingDatabase(deps)
       const { active, total } = deps.instances.counts()
+      const outboxPending = db.ok ? await deps.outboxPending() : 0
       const workersFailed = deps.workers.filter(({ failure }) => failure).map(({ name }) => name)
       const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held'
       return reply.code(db.ok ? 200 : 503).send({
@@ -69,7 +71,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           db,
           instances_connected: active,
           instances_total: total,
-          outbox_pending: 0,
+          outbox_pending: outboxPending,
           workers_failed: workersFailed,
           ownership: deps.ownership(),
         },
