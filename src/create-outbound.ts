@@ -113,7 +113,17 @@ export function createOutbound(deps: Deps) {
     clock,
     onStep,
   })
-  const worker: OutboxWorker = new OutboxWorker({ outbox, moves, deliverer, reporter, ledger, pace, sessionOf, clock, log })
+  const worker: OutboxWorker = new OutboxWorker({
+    outbox,
+    moves,
+    deliverer,
+    reporter,
+    ledger,
+    pace,
+    sessionOf,
+    clock,
+    log,
+  })
   const changes: MessageChanges = new MessageChanges({ outbox, moves, map, downstream, worker, isReady, newId, clock })
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })

@@ -8,7 +8,6 @@ import { pipeline } from 'node:stream/promises'
 import { DownstreamError } from '../core/downstream.ts'
 import type { Attachment, Destination, Downstream, DownstreamFailure } from '../core/downstream.ts'
 import type { OutgoingFile } from '../core/network.ts'
-import { sniffLength, sniffType } from '../lib/sniff-type.ts'
 import { SendRefusal } from './send-refusal.ts'
 import type { Transcode } from './voice-note.ts'
 
@@ -17,6 +16,7 @@ type Deps = { downstream: Pick<Downstream, 'download'>; transcode: Transcode }
 export type FetchedFile = { file: OutgoingFile; [Symbol.asyncDispose](): Promise<void> }
 
 const opus = 'audio/ogg; codecs=opus'
+const unknownType = 'application/octet-stream'
 const videos: ReadonlySet<string> = new Set(['video/mp4', 'video/3gpp', 'video/quicktime'])
 const images: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif'])
 // Asking again will not help.
@@ -39,8 +39,7 @@ export async function fetchFile(
   )
   const path = join(directory, 'file')
   const declared = await download(downstream, destination, attachment, path, signal)
-  const type = (await typeOf(path)) ?? declared.mimeType ?? 'application/octet-stream'
-  const file = await decide({ path, type, fileName: declared.fileName }, directory, transcode, signal)
+  const file = await decide({ path, ...declared }, directory, transcode, signal)
   const owned = stack.move()
   return { file, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
@@ -51,12 +50,14 @@ async function download(
   attachment: Attachment,
   path: string,
   signal: AbortSignal,
-): Promise<{ mimeType: string | null; fileName: string }> {
+): Promise<{ mimeType: string; fileName: string }> {
   const name = attachment.fileName ?? 'a file'
   try {
     const { stream, mimeType, fileName } = await downstream.download(destination, attachment.url, signal)
     await pipeline(stream, createWriteStream(path, { mode: 0o600 }), { signal })
-    return { mimeType: mimeType ?? attachment.mimeType, fileName: attachment.fileName ?? fileName ?? 'file' }
+    // The content speaks first, then who stored it, then who sent it.
+    const known = mimeType !== null && mimeType !== unknownType ? mimeType : (attachment.mimeType ?? unknownType)
+    return { mimeType: known.toLowerCase(), fileName: attachment.fileName ?? fileName ?? 'file' }
   } catch (cause) {
     if (cause instanceof DownstreamError && lasting.has(cause.failure)) {
       throw new SendRefusal(`${name} could not be fetched from the helpdesk: ${cause.message}`, { cause })
@@ -65,22 +66,22 @@ async function download(
   }
 }
 
-async function typeOf(path: string): Promise<string | undefined> {
+/** Opus in Ogg is what the network plays as a voice note; the container alone does not tell. */
+async function isOpus(path: string): Promise<boolean> {
   await using handle = await open(path)
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(sniffLength), 0, sniffLength, 0)
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(36), 0, 36, 0)
   if (bytesRead === 0) throw new SendRefusal('an attachment is empty')
-  return sniffType(buffer.subarray(0, bytesRead))
+  return buffer.toString('latin1', 0, 4) === 'OggS' && buffer.toString('latin1', 28) === 'OpusHead'
 }
 
 async function decide(
-  { path, type, fileName }: { path: string; type: string; fileName: string },
+  { path, mimeType, fileName }: { path: string; mimeType: string; fileName: string },
   directory: string,
   transcode: Transcode,
   signal: AbortSignal,
 ): Promise<OutgoingFile> {
-  const mimeType = type.split(';')[0]?.trim().toLowerCase() ?? type
   const as = (kind: OutgoingFile['kind']): OutgoingFile => ({ kind, path, mimeType, fileName })
-  if (type === opus) return { ...as('voice'), mimeType: opus }
+  if (await isOpus(path)) return { ...as('voice'), mimeType: opus }
   if (mimeType.startsWith('audio/')) {
     const voice = join(directory, 'voice.ogg')
     if (!(await transcode(path, voice, signal))) return as('audio')
