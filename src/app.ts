@@ -3,13 +3,18 @@
 import { hostname } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { bootWarnings } from './boot-warnings.ts'
+import type { Inbound } from './bridge/inbound.ts'
 import { readBuildInfo } from './build-info.ts'
+import { composeInbound } from './compose-inbound.ts'
 import type { Config } from './config.ts'
+import type { Reception } from './core/network.ts'
+import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
 import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
+import type { InstanceMessages } from './instances/instance-service.ts'
 import { Ownership } from './instances/ownership.ts'
 import { Metrics } from './ledger/metrics.ts'
 import { Usage } from './ledger/usage.ts'
@@ -25,16 +30,19 @@ import { openDatabase } from './storage/database.ts'
 import type { Database } from './storage/database.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
+import { JournalStore } from './storage/journal-store.ts'
 import { LeaseStore } from './storage/lease-store.ts'
 import { SessionKeyStore } from './storage/session-key-store.ts'
 import { TenantStore } from './storage/tenant-store.ts'
 import { UsageStore } from './storage/usage-store.ts'
+import { Routing } from './tenants/routing.ts'
 import { TenantCache } from './tenants/tenant-cache.ts'
 import { TenantService } from './tenants/tenant-service.ts'
 
 export type Overrides = { clock?: Clock; log?: Log; qrLifetimeMs?: number }
 
 const usageFlushMs = 60_000
+const keySweepMs = 86_400_000
 // How many connections may be on their way in at once.
 const connectsAtOnce = 8
 // How long the network lets one QR code live.
@@ -72,11 +80,21 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const ownership = createOwnership(base, database, ended.resolve)
   const usage = new Usage({ store: new UsageStore(database), clock })
   stack.defer(() => usage.flush())
-  const accounts = createAccounts(base, database, () => ownership.epoch, usage)
-  const tenants = createTenants(base, database)
+  const epoch = () => ownership.epoch
+  const parts = createAccounts(base, { database, epoch, usage, reception: receptionBy(() => inbound) })
+  const tenants = createTenants(base, database, () => {
+    inbound.routingChanged()
+  })
+  const inboundSet = createInbound(base, { ...parts, ...tenants, database, epoch, usage })
+  const { inbound } = inboundSet
+  const accounts = createInstances(base, { ...parts, ...inboundSet, epoch })
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
-  const workers = [stack.use(flush)]
+  const dropKeys = () => accounts.instances.dropWorthlessKeys()
+  const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
+  const workers = [flush, keySweep, ...inboundSet.workers]
+  for (const worker of workers) stack.use(worker)
+  stack.use(inboundSet.lateFiles)
 
   let active = false
   const routes = {
@@ -84,6 +102,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     ...accounts,
     ...tenants,
     ...config.http,
+    inbound,
     database,
     workers,
     usage,
@@ -102,6 +121,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     url = early ?? (await listen(server, config.http)) ?? ''
     await accounts.instances.load()
     await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: base.build.version })
+    for (const { record } of accounts.instances.list()) await inbound.load(record.name)
     active = true
     await accounts.instances.boot()
     for (const worker of workers) worker.start()
@@ -136,10 +156,23 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
   return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
 }
 
-function createAccounts(base: Base, database: Database, epoch: () => number, usage: Usage) {
+type AccountParts = { database: Database; epoch: () => number; usage: Usage; reception: Reception }
+
+function createAccounts(base: Base, { database, epoch, usage, reception }: AccountParts) {
   const { config, clock, log, qrLifetimeMs, build, stack } = base
   const keys = new SessionKeyStore(database)
-  const network = stack.use(new WhatsappNetwork({ keys, epoch, clock, log, settings: config.network, qrLifetimeMs }))
+  const network = stack.use(
+    new WhatsappNetwork({
+      keys,
+      journal: new JournalStore(database),
+      reception,
+      epoch,
+      clock,
+      log,
+      settings: config.network,
+      qrLifetimeMs,
+    }),
+  )
   const store = new InstanceStore(database)
   const instances = stack.use(
     new InstanceRegistry({
@@ -158,26 +191,62 @@ function createAccounts(base: Base, database: Database, epoch: () => number, usa
     }),
   )
   const metrics = new Metrics({ version: build.version, instances: () => instances.counts() })
+  return { instances, store, network, metrics }
+}
+
+/** The network is there before those who listen to it. */
+function receptionBy(inbound: () => Inbound): Reception {
+  return {
+    onReceived: (...received) => {
+      inbound().onReceived(...received)
+    },
+    onNames: (...names) => {
+      inbound().onNames(...names)
+    },
+    onPairs: (...pairs) => {
+      inbound().onPairs(...pairs)
+    },
+    onPassedOver: (...passed) => {
+      inbound().onPassedOver(...passed)
+    },
+  }
+}
+
+type Accounts = ReturnType<typeof createAccounts>
+type InboundDeps = Accounts &
+  ReturnType<typeof createTenants> & { database: Database; epoch: () => number; usage: Usage }
+
+function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
+  const { timeout: timeoutMs, egressAllow } = config.downstream
+  const { mediaMaxBytes } = config.inbound
+  const downstream = stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
+  const inboundSet = composeInbound({ ...parts, config, clock, log, downstream })
+  stack.use(inboundSet.inbound)
+  return inboundSet
+}
+
+type ServiceParts = Accounts & { epoch: () => number; inbound: Inbound; messages: InstanceMessages }
+
+function createInstances({ clock }: Base, parts: ServiceParts) {
+  const { instances, store, network, metrics, epoch, inbound, messages } = parts
   const onDeleted = (name: string) => {
     metrics.removeInstance(name)
   }
-  const instanceService = new InstanceService({
-    registry: instances,
-    instances: store,
-    network,
-    epoch,
-    clock,
-    onDeleted,
-  })
-  return { instances, instanceService, metrics }
+  const onChanged = () => {
+    inbound.routingChanged()
+  }
+  const deps = { registry: instances, instances: store, network, epoch, clock, onDeleted, onChanged, messages }
+  return { instances, instanceService: new InstanceService(deps), metrics }
 }
 
-function createTenants({ clock }: Base, database: Database) {
+function createTenants({ clock, config }: Base, database: Database, onRouting: () => void) {
   const store = new TenantStore(database)
   const tenantCache = new TenantCache({ tenants: store, clock })
   const onChanged = (ownerTag: string) => {
     tenantCache.evict(ownerTag)
+    onRouting()
   }
   const tenants = new TenantService({ tenants: store, clock, onChanged })
-  return { tenants, tenantCache, tenantCount: () => store.count() }
+  const routing = new Routing({ tenants: tenantCache, standard: config.downstream })
+  return { tenants, tenantCache, routing, tenantCount: () => store.count() }
 }

@@ -30,6 +30,8 @@ import { addOutboxRoutes } from './routes/outbox.ts'
 import type { OutboxDeps } from './routes/outbox.ts'
 import { addOperationsRoutes } from './routes/operations.ts'
 import type { OperationsDeps } from './routes/operations.ts'
+import { addParkedRoutes } from './routes/parked.ts'
+import type { ParkedDeps } from './routes/parked.ts'
 import { addPairingRoutes } from './routes/pairing.ts'
 import type { PairingDeps } from './routes/pairing.ts'
 import { addPublicStatsRoutes } from './routes/public-stats.ts'
@@ -56,6 +58,7 @@ export type ServerDeps = ServerOptions & {
     PublicStatsDeps &
     InstanceDeps &
     PairingDeps &
+    ParkedDeps &
     TenantDeps &
     UsageDeps &
     AuditDeps &
@@ -97,6 +100,7 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   addPublicStatsRoutes(app, routes)
   addInstanceRoutes(app, routes)
   addPairingRoutes(app, routes)
+  addParkedRoutes(app, routes)
   addTenantRoutes(app, routes)
   addUsageRoutes(app, routes)
   addAuditRoute(app, routes)

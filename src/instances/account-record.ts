@@ -12,7 +12,7 @@ import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 import { RecordWriter } from './record-writer.ts'
 
 type Deps = {
-  instances: Pick<InstanceStore, 'update'>
+  instances: Pick<InstanceStore, 'update' | 'put'>
   epoch: () => number
   clock: Clock
   log: Log
@@ -58,12 +58,22 @@ export class AccountRecord {
     onChange()
   }
 
+  /** A connection is tried: what it had to wait for is over, or somebody did not want to wait. */
+  attempt(): void {
+    if (this.#row.retry_at !== null) void this.save({ retry_at: null })
+    this.apply('attempt')
+  }
+
   /** The connection ended and will be tried again; says so where an operator must know. */
-  drop(closing: Closing): void {
+  drop(closing: Closing, pauseMs: number | null): void {
     const wasActive = isActive(this.#row.state)
     const extras = reasonOf(closing)
     this.note(closing.reason)
-    if (closing.cause === 'temporary_ban') this.announce('strike', extras)
+    if (closing.cause === 'temporary_ban') {
+      // Stored, so that a restart does not try earlier.
+      if (pauseMs !== null) void this.save({ retry_at: this.#deps.clock.now() + pauseMs })
+      this.announce('strike', extras)
+    }
     this.apply('dropped', { extras })
     // A refusal concerns the operator also before the login, but not anew at every try.
     const refusal = refusals.has(closing.cause) ? closing.cause : undefined
@@ -84,6 +94,11 @@ export class AccountRecord {
     await this.#writer.save(changes, ...audits).catch((err: unknown) => {
       this.#deps.log.warn({ err, instance: this.#row.name }, 'a change was not stored before the end')
     })
+  }
+
+  /** Stores everything again: what became of the record in storage is not known. */
+  saveWhole(): void {
+    this.#writer.saveWhole(this.#row)
   }
 
   /** Resolves when everything saved so far is stored. */

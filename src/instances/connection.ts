@@ -30,7 +30,8 @@ export type ConnectionEvents = {
   attempt(): void
   authenticated(jid: string): void
   drained(): void
-  dropped(closing: Closing): void
+  /** Tried again after the pause; null: not before somebody asks. */
+  dropped(closing: Closing, pauseMs: number | null): void
   /** The connection ended to be opened again at once. */
   reopening(): void
   /** The session is worthless; nothing follows. */
@@ -120,9 +121,9 @@ export class Connection {
         events.invalidated(closing)
         return
       }
-      if (closing.cause === 'restart') events.reopening()
-      else events.dropped(closing)
       pause = this.#policy.pauseAfter(closing)
+      if (closing.cause === 'restart') events.reopening()
+      else events.dropped(closing, pause)
     }
   }
 

@@ -24,6 +24,8 @@ type Opened = { sessionId: string; isOpen: boolean; say: (signal: SessionSignal)
 class ScriptedNetwork implements AccountNetwork {
   readonly opened: Opened[] = []
   readonly forgotten: string[] = []
+  /** The sessions whose credentials are stored. */
+  readonly stored = new Map<string, string>()
   /** Opening waits for this. */
   storage: Promise<unknown> = Promise.resolve()
 
@@ -57,8 +59,8 @@ class ScriptedNetwork implements AccountNetwork {
     } satisfies Partial<NetworkSession> as Partial<NetworkSession> as NetworkSession
   }
 
-  storedJid(): Promise<string | null> {
-    return Promise.resolve(null)
+  storedJid(sessionId: string): Promise<string | null> {
+    return Promise.resolve(this.stored.get(sessionId) ?? null)
   }
 
   release(): Promise<void> {
@@ -126,7 +128,7 @@ function setUp(record: Partial<InstanceRow> = {}) {
   return { clock, network, store, events, account, settle }
 }
 
-const linked = { state: 'disconnected', session_id: 'stored', jid } as const
+const linked = { state: 'disconnected', session_id: 'stored', jid, paired_at: 1, ready_at: 2 } as const
 
 /** A pairing is open beside a stored session whose next attempt is under way. */
 async function pairingBeside() {
@@ -185,8 +187,10 @@ describe('a pairing beside a stored session', () => {
     pairing.say(closed('restart'))
     await settle()
     assert.equal(network.last.sessionId, pairing.sessionId)
+    assert.deepEqual(network.forgotten, [], 'the new session has not logged in yet')
     network.last.say(authenticated)
     assert.equal(account.state, 'ready')
+    await settle()
     assert.deepEqual(network.forgotten, ['stored'])
   })
 
@@ -237,6 +241,125 @@ describe('a pairing beside a stored session', () => {
       ['stored'],
     )
     assert.equal(account.record.pairing_session_id, null)
+  })
+})
+
+describe('a scanned session that the network knows nothing of', () => {
+  test('gives way to the session before, which is told as it was', async () => {
+    const { account, network, pairing, events, settle } = await pairingBeside()
+    network.stored.set('stored', jid)
+    const { paired_at, ready_at } = account.record
+    pairing.say({ kind: 'paired', jid: 'other@s.whatsapp.net' })
+    await settle()
+    pairing.say(closed('restart'))
+    await settle()
+    assert.equal(account.record.jid, 'other@s.whatsapp.net')
+    network.last.say(closed('invalidated'))
+    await settle()
+    assert.match(account.record.last_error ?? '', /the one before is used again/)
+    assert.equal(network.last.sessionId, 'stored')
+    network.last.say(authenticated)
+    network.last.say({ kind: 'drained' })
+    await settle()
+    assert.equal(account.state, 'ready')
+    const { session_id, previous_session_id, ...now } = account.record
+    assert.deepEqual([session_id, previous_session_id, now.jid], ['stored', null, jid])
+    assert.deepEqual([now.paired_at, now.ready_at, now.last_error], [paired_at, ready_at, null])
+    assert.deepEqual(network.forgotten, [pairing.sessionId])
+    assert.deepEqual(events, ['paired'])
+  })
+
+  test('at the start does not cost the session before either', async () => {
+    const { account, network, settle } = setUp({ ...linked, pairing_session_id: 'staged' })
+    network.stored.set('stored', jid).set('staged', jid)
+    await account.boot(0)
+    await settle()
+    assert.equal(network.last.sessionId, 'staged')
+    assert.deepEqual(network.forgotten, [])
+    network.last.say(closed('invalidated'))
+    await settle()
+    assert.equal(network.last.sessionId, 'stored')
+    network.last.say(authenticated)
+    assert.equal(account.state, 'connected')
+  })
+
+  test('and a second one give way to the last that had logged in', async () => {
+    const { account, network, pairing, settle } = await pairingBeside()
+    network.stored.set('stored', jid)
+    pairing.say(paired)
+    await settle()
+    pairing.say(closed('restart'))
+    await settle()
+    // A restart of the process shows the unproven session as disconnected, which allows another pairing.
+    const again = setUp({ ...account.record })
+    again.network.stored.set('stored', jid)
+    await again.account.boot(0)
+    await again.settle()
+    again.network.last.say(closed('transient'))
+    await again.settle()
+    await again.account.requestPairing()
+    await again.settle()
+    const second = again.network.last
+    second.say(paired)
+    await again.settle()
+    assert.deepEqual(again.network.forgotten, [pairing.sessionId])
+    second.say(closed('restart'))
+    await again.settle()
+    again.network.last.say(closed('banned'))
+    await again.settle()
+    assert.equal(again.network.last.sessionId, 'stored')
+    assert.deepEqual(again.events.toSorted(), ['paired', 'strike'])
+  })
+
+  test('is logged out together with the session before when a logout is asked for', async () => {
+    const { account, network, pairing, settle } = await pairingBeside()
+    pairing.say(paired)
+    await settle()
+    pairing.say(closed('restart'))
+    await settle()
+    await account.logout()
+    assert.equal(account.state, 'logged_out')
+    assert.deepEqual(network.forgotten.toSorted(), [pairing.sessionId, 'stored'].toSorted())
+    assert.equal(account.record.previous_session_id, null)
+  })
+})
+
+describe('a temporary ban', () => {
+  const ban = (until: number): SessionSignal => ({
+    kind: 'closed',
+    closing: { cause: 'temporary_ban', code: 402, reason: 'banned', until },
+  })
+  const days40 = 40 * 86_400_000
+
+  test('is waited for after a restart too, and is not told twice', async () => {
+    const first = setUp(linked)
+    await first.account.boot(0)
+    await first.settle()
+    first.network.last.say(ban(first.clock.now() + days40))
+    await first.settle()
+    assert.equal(first.account.record.retry_at, first.clock.now() + days40)
+
+    const { account, network, clock, events, settle } = setUp({ ...first.account.record })
+    await account.boot(0)
+    await settle()
+    assert.deepEqual([account.state, account.record.last_error], ['disconnected', 'banned'])
+    await clock.advance(days40 - 1)
+    assert.equal(network.opened.length, 0)
+    await clock.advance(1)
+    await settle()
+    assert.equal(network.opened.length, 1)
+    assert.equal(account.record.retry_at, null)
+    assert.deepEqual(events, [])
+  })
+
+  test('does not hold up a restart that somebody asks for', async () => {
+    const { account, network, clock, settle } = setUp({ ...linked, retry_at: Date.UTC(2030, 0) })
+    assert.ok(clock.now() < Date.UTC(2030, 0))
+    await account.boot(0)
+    await settle()
+    assert.equal(await account.restart(), true)
+    await settle()
+    assert.equal(network.opened.length, 1)
   })
 })
 

@@ -8,17 +8,23 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
-import type { InstanceChanges } from '../storage/schema.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 
 type Deps = {
   name: string
-  instances: Pick<InstanceStore, 'update'>
+  instances: Pick<InstanceStore, 'update' | 'put'>
   epoch: () => number
   clock: Clock
   log: Log
 }
 
-type Pending = { changes: InstanceChanges; audits: AuditRecord[]; stored: PromiseWithResolvers<undefined> }
+type Pending = {
+  /** The record to start from, when what is stored cannot be relied on. */
+  whole?: InstanceRow
+  changes: InstanceChanges
+  audits: AuditRecord[]
+  stored: PromiseWithResolvers<undefined>
+}
 
 export class RecordWriter {
   readonly #deps: Deps
@@ -32,14 +38,17 @@ export class RecordWriter {
 
   /** Resolves when the change is stored; rejects only when the writer is closed first. */
   save(changes: InstanceChanges, ...audits: readonly AuditRecord[]): Promise<undefined> {
-    this.#next ??= { changes: {}, audits: [], stored: Promise.withResolvers() }
-    Object.assign(this.#next.changes, changes)
-    this.#next.audits.push(...audits)
-    const { promise } = this.#next.stored
-    // Most callers go on without waiting; those that wait see the failure themselves.
-    promise.catch(() => undefined)
+    const next = this.#pending()
+    Object.assign(next.changes, changes)
+    next.audits.push(...audits)
     this.#writing ??= this.#writeAll()
-    return promise
+    return next.stored.promise
+  }
+
+  /** Stores the record as a whole, for what became of it in storage is not known. */
+  saveWhole(row: InstanceRow): void {
+    this.#pending().whole = { ...row }
+    this.#writing ??= this.#writeAll()
   }
 
   /** Resolves when everything saved so far is stored, or given up. */
@@ -58,6 +67,15 @@ export class RecordWriter {
     await this.#writing
   }
 
+  #pending(): Pending {
+    if (!this.#next) {
+      this.#next = { changes: {}, audits: [], stored: Promise.withResolvers() }
+      // Most callers go on without waiting; those that wait see the failure themselves.
+      this.#next.stored.promise.catch(() => undefined)
+    }
+    return this.#next
+  }
+
   async #writeAll(): Promise<void> {
     for (let pending = this.#next; pending; pending = this.#next) {
       this.#next = undefined
@@ -67,11 +85,12 @@ export class RecordWriter {
     this.#writing = undefined
   }
 
-  async #write({ changes, audits, stored }: Pending): Promise<void> {
+  async #write({ whole, changes, audits, stored }: Pending): Promise<void> {
     const { instances, epoch, name, clock, log } = this.#deps
     for (let failures = 0; ; failures++) {
       try {
-        await instances.update(epoch(), name, changes, audits)
+        if (whole) await instances.put(epoch(), { ...whole, ...changes }, audits)
+        else await instances.update(epoch(), name, changes, audits)
         stored.resolve(undefined)
         return
       } catch (err) {

@@ -18,6 +18,8 @@ type Deps = {
   clock: Clock
   log: Log
   limits?: CacheLimits
+  /** Another process has taken the accounts over. */
+  onFenced: () => void
 }
 
 /** What an account holds open; closed before its keys are. */
@@ -32,6 +34,9 @@ export class Account {
   readonly retryCounts: LibraryCache
   readonly callOffers: LibraryCache
   readonly resendRequests: LibraryCache
+  /** Names of envelopes opened lately, those still on their way to storage among them. */
+  readonly opened: BoundedMap<true>
+  readonly calls: BoundedMap<{ video: boolean; isAnswered: boolean }>
   /** What was sent lately, for recipients who ask again. */
   readonly sent: BoundedMap<proto.IMessage>
   connection: Connection | undefined
@@ -41,12 +46,17 @@ export class Account {
     this.sessionId = deps.sessionId
     this.keys = new AccountKeys({
       ...deps,
-      onFenced: () => this.connection?.cut('another process has taken this account over'),
+      onFenced: () => {
+        deps.onFenced()
+        this.connection?.cut('another process has taken this account over')
+      },
     })
     this.devices = new DeviceCache({ keys: this.keys, clock })
     this.retryCounts = new LibraryCache({ clock, max: 500, ttlMs: hour })
     this.callOffers = new LibraryCache({ clock, max: 50, ttlMs: hour / 12 })
     this.resendRequests = new LibraryCache({ clock, max: 200, ttlMs: hour })
+    this.opened = new BoundedMap({ clock, max: 1_000, ttlMs: hour })
+    this.calls = new BoundedMap({ clock, max: 50, ttlMs: hour })
     this.sent = new BoundedMap({ clock, max: 100, ttlMs: hour })
   }
 

@@ -1,12 +1,13 @@
 // The library's Signal repository on a key store of its own: when encrypt or decrypt resolves, its ratchet step is on disk.
 //
 // The library wraps encrypting and sending in one transaction that is committed after the frame has left; a crash in
-// between would roll the ratchet back. So everything the ratchet needs goes past that transaction; what may only
-// become durable after the frame has left (sender-key-memory) and the app state stay in it, over the same store.
+// between would roll the ratchet back. So everything the ratchet needs goes past that transaction, and so does the memory
+// of who has a group's key, which waits for the acknowledgement; the app state stays in it, over the same store.
 
 import type { Clock } from '../lib/clock.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { KeyChanges } from './account-keys.ts'
+import type { Journal, Opening } from './journal.ts'
 import type { KeyDoor } from './key-door.ts'
 import { stockRepository } from './library.ts'
 import type {
@@ -17,6 +18,8 @@ import type {
   SignalKeyStoreWithTransaction,
   SignalRepositoryWithLIDStore,
 } from './library.ts'
+import { senderKeyMemoryKind } from './sender-key-memory.ts'
+import type { SenderKeyMemory } from './sender-key-memory.ts'
 
 const ownKinds = new Set(['session', 'sender-key', 'pre-key', 'identity-key', 'lid-mapping', 'device-list', 'tctoken'])
 
@@ -25,11 +28,11 @@ const noLidMs = 60_000
 const namesKept = 1_000
 const lidMappingMs = 24 * 60 * 60 * 1000
 
-type Deps = { door: KeyDoor; clock: Clock }
+type Deps = { door: KeyDoor; memory: SenderKeyMemory; journal: Journal; clock: Clock }
 
-export function durableRepository({ door, clock }: Deps) {
+export function durableRepository({ door, memory, journal, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): SignalRepositoryWithLIDStore => {
-    passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door)
+    passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door, memory)
     const inner = {
       get: door.getInStep,
       // Phone and LID pairs are learnt inside and outside of steps and belong to none.
@@ -40,20 +43,24 @@ export function durableRepository({ door, clock }: Deps) {
     const keys = inner as unknown as SignalKeyStoreWithTransaction
     const stock = stockRepository({ creds: auth.creds, keys }, logger, rememberMisses(lookup, clock))
     boundMappings(stock, clock)
-    return { ...stock, ...inTurn(stock, door) }
+    return { ...stock, ...inTurn(stock, door), ...journalled(stock, door, journal) }
   }
 }
 
 /** Replaces the methods on the library's own store object, so that all of its callers take the same way. */
-function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor): void {
+function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor, memory: SenderKeyMemory): void {
   const get = outer.get.bind(outer)
   const set = outer.set.bind(outer)
-  outer.get = (type, ids) =>
-    (ownKinds.has(type) ? (door.get(type, ids) as ReturnType<typeof get>) : get(type, ids)) as never
+  outer.get = ((type, ids) => {
+    if (type === senderKeyMemoryKind) return memory.get(ids)
+    return ownKinds.has(type) ? door.get(type, ids) : get(type, ids)
+  }) as typeof outer.get
   outer.set = async (changes) => {
     const own: KeyChanges = {}
     const rest: KeyChanges = {}
-    for (const [kind, values] of Object.entries(changes)) (ownKinds.has(kind) ? own : rest)[kind] = values
+    const { [senderKeyMemoryKind]: recipients, ...others } = changes
+    for (const [kind, values] of Object.entries(others)) (ownKinds.has(kind) ? own : rest)[kind] = values
+    if (recipients) await memory.set(recipients)
     if (Object.keys(own).length > 0) await door.inLane(() => door.setInStep(own))
     if (Object.keys(rest).length > 0) await set(rest)
   }
@@ -61,8 +68,6 @@ function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor):
 
 /** Everything that changes records runs in the account's lane; reads go straight to memory. */
 function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<SignalRepositoryWithLIDStore> {
-  // Before the lane, because it may ask the server.
-  const resolveLid = (jid: string) => stock.lidMapping.getLIDForPN(jid).catch(() => null)
   const alone =
     <Args extends unknown[], Result>(step: (...args: Args) => Promise<Result>) =>
     (...args: Args) =>
@@ -70,20 +75,43 @@ function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<Sig
   const resolved =
     <Options extends { jid: string }, Result>(step: (options: Options) => Promise<Result>) =>
     async (options: Options) => {
-      await resolveLid(options.jid)
+      await resolveLid(stock, options.jid)
       return door.inLane(() => step(options))
     }
   return {
     encryptMessage: resolved((options) => stock.encryptMessage(options)),
-    decryptMessage: resolved((options) => stock.decryptMessage(options)),
     injectE2ESession: resolved((options) => stock.injectE2ESession(options)),
     encryptGroupMessage: alone((options) => stock.encryptGroupMessage(options)),
-    decryptGroupMessage: alone((options) => stock.decryptGroupMessage(options)),
     processSenderKeyDistributionMessage: alone((options) => stock.processSenderKeyDistributionMessage(options)),
     getSenderKeyDistributionMessage: alone((options) => stock.getSenderKeyDistributionMessage(options)),
     deleteSession: alone((jids) => stock.deleteSession(jids)),
     migrateSession: alone((from, to) => stock.migrateSession(from, to)),
   }
+}
+
+/** What is opened goes to the journal in the same step. */
+function journalled(
+  stock: SignalRepositoryWithLIDStore,
+  door: KeyDoor,
+  journal: Journal,
+): Pick<SignalRepositoryWithLIDStore, 'decryptMessage' | 'decryptGroupMessage'> {
+  const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
+    stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(() => undefined)
+  const open = (opening: Omit<Opening, 'learnSenderKey'>) =>
+    journal.watch(opening.ciphertext, () => door.inLane(() => journal.open({ ...opening, learnSenderKey })))
+  return {
+    async decryptMessage(options) {
+      await resolveLid(stock, options.jid)
+      return open({ ...options, decrypt: () => stock.decryptMessage(options) })
+    },
+    decryptGroupMessage: (options) =>
+      open({ type: 'skmsg', ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options) }),
+  }
+}
+
+/** Before the lane, because it may ask the server. */
+function resolveLid({ lidMapping }: SignalRepositoryWithLIDStore, jid: string): Promise<string | null> {
+  return lidMapping.getLIDForPN(jid).catch(() => null)
 }
 
 function rememberMisses(lookup: LidLookup, clock: Clock): LidLookup {

@@ -3,9 +3,8 @@
 import type { Agent } from 'node:https'
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import type { Clock } from '../lib/clock.ts'
 import type { Account } from './account.ts'
-import { durableRepository } from './durable-signal.ts'
+import type { durableRepository } from './durable-signal.ts'
 import type { KeyDoor } from './key-door.ts'
 import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from './library.ts'
 import type { AuthenticationCreds, GroupMetadata, LibraryLogger, UserFacingSocketConfig, WAVersion } from './library.ts'
@@ -27,7 +26,8 @@ type Parts = {
   account: Account
   creds: AuthenticationCreds
   door: KeyDoor
-  clock: Clock
+  /** The library's own way without it. */
+  repository?: ReturnType<typeof durableRepository>
   groupMetadata: (jid: string) => GroupMetadata | undefined
 }
 
@@ -55,7 +55,7 @@ const retryRequestDelayMs = 5
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, door, clock, groupMetadata } = parts
+  const { endpoint, account, creds, door, repository, groupMetadata } = parts
   const { url, version, agent, qrLifetimeMs } = endpoint
   return {
     auth: { creds, keys: door.store },
@@ -73,9 +73,9 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     // The service knows what it sent; a copy from here could come before the acknowledgement.
     emitOwnEvents: false,
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 1 },
-    makeSignalRepository: durableRepository({ door, clock }) as NonNullable<
-      UserFacingSocketConfig['makeSignalRepository']
-    >,
+    ...(repository && {
+      makeSignalRepository: repository as NonNullable<UserFacingSocketConfig['makeSignalRepository']>,
+    }),
     userDevicesCache: account.devices,
     msgRetryCounterCache: account.retryCounts,
     callOfferCache: account.callOffers,

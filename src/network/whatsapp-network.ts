@@ -1,10 +1,19 @@
 // WhatsApp behind the network port: opens connections and keeps what belongs to the accounts between them.
 
 import type { Readable } from 'node:stream'
-import type { Network, NetworkSession, SessionName, SessionSignal, UnsealedContent } from '../core/network.ts'
+import type {
+  Network,
+  NetworkSession,
+  Reception,
+  SessionName,
+  SessionSignal,
+  UnsealedContent,
+} from '../core/network.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { createRowIds } from '../lib/row-ids.ts'
+import type { JournalStore } from '../storage/journal-store.ts'
 import type { SessionKeyStore } from '../storage/session-key-store.ts'
 import { Account, jidOf } from './account.ts'
 import { raiseFence } from './fault-fence.ts'
@@ -17,6 +26,9 @@ import { WhatsappSession } from './whatsapp-session.ts'
 
 type Deps = {
   keys: Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'>
+  journal: JournalStore
+  /** Who hears of what arrives. */
+  reception?: Partial<Reception>
   /** The epoch of the lease this process holds. */
   epoch: () => number
   clock: Clock
@@ -26,26 +38,34 @@ type Deps = {
   qrLifetimeMs?: number
   /** How much of its keys one account may keep in memory. */
   keyLimits?: CacheLimits
+  /** Only for tests: what arrives is stored after the network was told that it did. */
+  isJournalOff?: boolean
 }
 
 const defaultQrLifetimeMs = 20_000
 /** What a shutdown waits for storage that does not take the last writes. */
 const lastWritesMs = 5_000
+/** The network gives up on what was not received for so long. */
+const redeliveredMs = 30 * 24 * 60 * 60 * 1000
 
 export class WhatsappNetwork implements Network {
   readonly #deps: Deps
   readonly #endpoint: Endpoint
   readonly #fence: Disposable
   readonly #accounts = new Map<string, Account>()
+  /** The lease under which a write was refused, because another process has taken it since. */
+  #lostEpoch: number | undefined
+  readonly #nextId: () => string
 
   constructor(deps: Deps) {
     applyLibraryPatches()
     this.#deps = deps
+    this.#nextId = createRowIds(deps.clock)
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
     this.#fence = raiseFence()
   }
 
-  async open({ sessionId }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+  async open({ sessionId, instance }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
     const known = await this.#account(sessionId)
     await known.connection?.close()
     const stored = await known.loadCreds()
@@ -53,8 +73,11 @@ export class WhatsappNetwork implements Network {
     if (!stored) await this.forget(sessionId)
     const account = stored ? known : await this.#account(sessionId)
     const creds = stored ?? initAuthCreds()
-    const { clock, log } = this.#deps
-    const session = new WhatsappSession({ account, creds, endpoint: this.#endpoint, clock, log, onSignal })
+    // The owner has this account open by now: a connection from here would throw it out.
+    if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
+    const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false } = this.#deps
+    const receiving = { instance, store, reception, nextId: this.#nextId, isOff }
+    const session = new WhatsappSession({ account, creds, endpoint: this.#endpoint, clock, log, receiving, onSignal })
     account.connection = session
     return session
   }
@@ -65,6 +88,12 @@ export class WhatsappNetwork implements Network {
 
   unseal(): UnsealedContent | null {
     return null
+  }
+
+  /** Forgets envelopes that cannot come again; for a daily ticker. */
+  async pruneJournal(): Promise<number> {
+    const { journal, epoch, clock } = this.#deps
+    return journal.prune(epoch(), clock.now() - redeliveredMs)
   }
 
   async storedJid(sessionId: string): Promise<string | null> {
@@ -102,7 +131,11 @@ export class WhatsappNetwork implements Network {
     const known = this.#accounts.get(sessionId)
     if (known && known.keys.epoch === epoch && !known.keys.isClosed) return known
     const { keys, clock, log, keyLimits } = this.#deps
-    const account = new Account({ keys, sessionId, epoch, clock, log, ...(keyLimits && { limits: keyLimits }) })
+    const onFenced = () => {
+      this.#lostEpoch = epoch
+    }
+    const limits = keyLimits && { limits: keyLimits }
+    const account = new Account({ keys, sessionId, epoch, clock, log, ...limits, onFenced })
     this.#accounts.set(sessionId, account)
     await known?.[Symbol.asyncDispose]()
     return account

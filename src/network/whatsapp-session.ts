@@ -16,14 +16,18 @@ import { isLinked, jidOf } from './account.ts'
 import type { Account } from './account.ts'
 import { askServer } from './ask-server.ts'
 import { closingOf, pairingOverClosing, passkeyClosing } from './close-causes.ts'
+import { durableRepository } from './durable-signal.ts'
 import { runFenced } from './fault-fence.ts'
 import type { FaultOwner } from './fault-fence.ts'
+import type { JournalDeps } from './journal.ts'
 import { KeyDoor } from './key-door.ts'
 import { generateMessageIDV2 } from './library.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
 import { lightenRetries } from './light-retries.ts'
 import { MessageSender } from './message-sender.ts'
 import { failQueries, holdFrames, openSocket, terminate } from './open-socket.ts'
+import { Receiving } from './receiving.ts'
+import { SenderKeyMemory } from './sender-key-memory.ts'
 import { SignalLine } from './signal-line.ts'
 import { socketConfig } from './socket-config.ts'
 import type { Endpoint } from './socket-config.ts'
@@ -34,6 +38,7 @@ type Deps = {
   endpoint: Endpoint
   clock: Clock
   log: Log
+  receiving: Omit<JournalDeps, 'account' | 'clock'>
   onSignal: (signal: SessionSignal) => void
 }
 
@@ -51,6 +56,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   readonly #door: KeyDoor
   readonly #socket: WASocket
   readonly #sender: MessageSender
+  readonly #receiving: Receiving
   readonly #inside: <Result>(work: () => Result) => Result
   readonly #gone = new AbortController()
   readonly #signals: SignalLine
@@ -67,23 +73,26 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     const { account, creds, endpoint, clock, log, onSignal } = deps
     this.#signals = new SignalLine({ onSignal, log: log.child({ session: account.sessionId }) })
     this.#door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
+    const memory = new SenderKeyMemory(this.#door)
+    this.#receiving = new Receiving({ ...deps, ...deps.receiving, door: this.#door, gone: this.#gone.signal })
     const config = socketConfig({
       endpoint,
       account,
       creds,
       door: this.#door,
-      clock,
+      repository: durableRepository({ door: this.#door, memory, journal: this.#receiving.journal, clock }),
       groupMetadata: (jid) => this.#sender.groupBeingSent(jid),
     })
     const opened = runFenced(this, () => ({
-      socket: openSocket(config, this.#onListenerFault.bind(this)),
+      socket: openSocket(config, this.#onListenerFault.bind(this), this.#receiving.gate),
       inside: AsyncLocalStorage.snapshot(),
     }))
     this.#socket = opened.socket
     this.#inside = opened.inside
     lightenRetries(this.#socket, clock)
+    this.#receiving.attach(this.#socket, this.#inside)
     this.#wasLinked = isLinked(creds)
-    this.#sender = new MessageSender({ socket: this.#socket, account, clock, gone: this.#gone.signal })
+    this.#sender = new MessageSender({ socket: this.#socket, account, memory, clock, gone: this.#gone.signal })
     this.#cancelDeadline = clock.after(firstWordMs, () => {
       this.#end({ cause: 'transient', code: 408, reason: `the network did not answer within ${firstWordMs / 1000} s` })
     })
@@ -229,6 +238,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#drained = false
     this.#authenticated = false
     this.#signals.announce({ kind: 'drained' })
+    this.#receiving.resume()
   }
 
   /** The first reason counts. Nothing leaves any more, then what was written becomes durable, then it is told. */

@@ -87,6 +87,17 @@ export class ContactStore {
     )
   }
 
+  /** Conversations with this contact that other accounts hold in the same inbox. */
+  async conversationsOfOthers({ instance, destination }: ConversationPlace, sourceId: string): Promise<number[]> {
+    const query = this.#database.query
+      .selectFrom('conversations')
+      .select('conversation_id')
+      .where('destination', '=', destination)
+      .where('source_id', '=', sourceId)
+      .where('instance', '!=', instance)
+    return (await this.#database.read(query)).map(({ conversation_id }) => conversation_id)
+  }
+
   async dropConversation(epoch: number, place: ConversationPlace): Promise<void> {
     const removal = this.#database.query
       .deleteFrom('conversations')

@@ -38,13 +38,14 @@ export class InboxStore {
     this.#fence = createLeaseFence(database)
   }
 
-  /** The pending rows of an instance after this id, oldest first. */
+  /** The pending rows of an instance after this id, oldest first; late files are no business of the chat any more. */
   async pending(instance: string, after: string, limit: number): Promise<InboxRow[]> {
     const query = this.#database.query
       .selectFrom('inbox')
       .selectAll()
       .where('instance', '=', instance)
       .where('state', '=', 'pending')
+      .where('kind', '!=', lateFile)
       .where('id', '>', after)
       .orderBy('id', (order) => this.#database.inByteOrder(order))
       .limit(limit)
@@ -59,6 +60,18 @@ export class InboxStore {
       .selectAll()
       .where('id', 'in', ids)
       .orderBy('id', (order) => this.#database.inByteOrder(order))
+    return (await this.#database.read(query, inboxSecrets)).map(toRow)
+  }
+
+  /** Messages whose file is still looked for, oldest first. */
+  async lateFiles(after: string, limit: number): Promise<InboxRow[]> {
+    const query = this.#database.query
+      .selectFrom('inbox')
+      .selectAll()
+      .where('kind', '=', lateFile)
+      .where('id', '>', after)
+      .orderBy('id', (order) => this.#database.inByteOrder(order))
+      .limit(limit)
     return (await this.#database.read(query, inboxSecrets)).map(toRow)
   }
 
@@ -79,6 +92,7 @@ export class InboxStore {
       .selectFrom('inbox')
       .select(['state', ({ fn }) => fn.countAll<number>().as('count')])
       .where('instance', '=', instance)
+      .where('kind', '!=', lateFile)
       .groupBy('state')
     const rows = await this.#database.read(query)
     const countOf = (state: string) => Number(rows.find((row) => row.state === state)?.count ?? 0)

@@ -53,12 +53,33 @@ export class InstanceStore {
     )
   }
 
-  /** Removes the record; a linked session is kept for a while, so that the name can be resumed. */
+  /** Writes the whole record, whatever became of it: one whose removal failed may be there or not. */
+  async put(epoch: number, row: InstanceRow, audits: readonly AuditRecord[] = []): Promise<void> {
+    const { query } = this.#database
+    const { name, ...columns } = row
+    await this.#database.write(
+      this.#fence(epoch),
+      query
+        .insertInto('instances')
+        .values(row)
+        .onConflict((taken) => taken.column('name').doUpdateSet(columns)),
+      query.deleteFrom('kept_sessions').where('name', '=', name).where('session_id', '=', row.session_id),
+      ...audits.map((audit) => auditInsert(this.#database, audit)),
+    )
+  }
+
+  /**
+   * Removes the record and what was on its way to the helpdesk; a linked session is kept for a while, so that the name
+   * can be resumed.
+   */
   async remove(epoch: number, name: string, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     await this.#database.write(
       this.#fence(epoch),
       toStatement(query.deleteFrom('instances').where('name', '=', name), 1),
+      query.deleteFrom('inbox').where('instance', '=', name),
+      query.deleteFrom('people').where('instance', '=', name),
+      query.deleteFrom('conversations').where('instance', '=', name),
       ...(keep ? [query.insertInto('kept_sessions').values(keep)] : []),
       auditInsert(this.#database, audit),
     )
@@ -75,10 +96,17 @@ export class InstanceStore {
     await this.#database.write(this.#fence(epoch), removal)
   }
 
-  /** Forgets sessions kept before `time`, and the keys of every session that nothing refers to any more. */
+  /**
+   * Forgets sessions kept before `time` or under the name of an account that was linked anew, and the keys of every
+   * session that nothing refers to any more.
+   */
   async dropOrphans(epoch: number, time: number): Promise<void> {
     const { query } = this.#database
-    await this.#database.write(this.#fence(epoch), query.deleteFrom('kept_sessions').where('kept_at', '<', time))
+    const linked = query.selectFrom('instances').select('name').where('ready_at', 'is not', null)
+    const worthless = query
+      .deleteFrom('kept_sessions')
+      .where((kept) => kept.or([kept('kept_at', '<', time), kept('name', 'in', linked)]))
+    await this.#database.write(this.#fence(epoch), worthless)
     const orphans = await this.#database.read<{ id: string }>({ compile: () => orphanSessions.compile(query) })
     for (const { id } of orphans) {
       await this.#database.write(this.#fence(epoch), query.deleteFrom('session_keys').where('session_id', '=', id))
@@ -97,4 +125,5 @@ const orphanSessions = sql<{ id: string }>`
   WHERE id IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM kept_sessions WHERE session_id = stored.id)
     AND id NOT IN (SELECT session_id FROM instances WHERE session_id IS NOT NULL)
-    AND id NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)`
+    AND id NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)
+    AND id NOT IN (SELECT previous_session_id FROM instances WHERE previous_session_id IS NOT NULL)`

@@ -1,6 +1,7 @@
 // Which message of the network is which at the helpdesk. A row is claimed before its message is posted and completed
 // together with the end of the inbox row it came from, so that nothing is posted twice and nothing is forgotten.
 
+import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { MessageKey } from '../core/message.ts'
 import type { Person } from '../core/address.ts'
@@ -183,11 +184,29 @@ export class MessageMapStore {
     return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', some))
   }
 
+  /** Instances that do not exist any more and of which messages are still known. */
+  async orphans(): Promise<string[]> {
+    const { query } = this.#database
+    const rows = await this.#database.read<{ instance: string }>({ compile: () => orphanInstances.compile(query) })
+    return rows.map(({ instance }) => instance)
+  }
+
   async #removeSome(epoch: number, removal: Parameters<typeof toStatement>[0]): Promise<number> {
     const [, removed] = await this.#database.write(this.#fence(epoch), toStatement(removal))
     return removed ?? 0
   }
 }
+
+// Jumps from one instance to the next on the index: an instance has up to millions of messages.
+const orphanInstances = sql<{ instance: string }>`
+  WITH RECURSIVE stored(instance) AS (
+    SELECT min(instance) FROM message_map
+    UNION ALL
+    SELECT (SELECT min(instance) FROM message_map WHERE instance > stored.instance)
+    FROM stored WHERE stored.instance IS NOT NULL
+  )
+  SELECT instance FROM stored
+  WHERE instance IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instances WHERE name = stored.instance)`
 
 // These run for every message: compiled once, only their parameters change.
 function compileBusyStatements({ query }: Database) {

@@ -25,6 +25,8 @@ export type InstanceTable = {
   session_id: string | null
   /** The session that an open pairing will become. */
   pairing_session_id: string | null
+  /** Still good, and taken up again should the network refuse the newer one at its first login. */
+  previous_session_id: string | null
   inbox_id: number
   events_webhook_url: string
   events_webhook_subscribers: string
@@ -36,6 +38,8 @@ export type InstanceTable = {
   paired_at: number | null
   ready_at: number | null
   last_event_at: number | null
+  /** When a temporary ban ends. */
+  retry_at: number | null
 }
 
 export type TenantTable = {
@@ -90,8 +94,6 @@ export type OpenedTable = {
   session_id: string
   envelope: string
   opened_at: number
-  /** Kept where the library must see it again. */
-  content: SealedOrNull
 }
 
 /** Stanzas whose meaning is the library's own business, until it has acted on them. */
@@ -272,12 +274,6 @@ export const sessionKeySecrets = {
   columns: ['value'],
 } as const satisfies SecretColumns
 
-export const openedSecrets = {
-  table: 'opened',
-  key: ['session_id', 'envelope'],
-  columns: ['content'],
-} as const satisfies SecretColumns
-
 export const unfinishedSecrets = {
   table: 'unfinished',
   key: ['session_id', 'stanza_id'],
@@ -298,7 +294,6 @@ export const outboxSecrets = { table: 'outbox', key: ['id'], columns: ['payload'
 export const secretTables: readonly SecretColumns[] = [
   tenantSecrets,
   sessionKeySecrets,
-  openedSecrets,
   unfinishedSecrets,
   inboxSecrets,
   messageMapSecrets,
@@ -315,6 +310,7 @@ export function blankInstance(name: string, created_at: number): InstanceRow {
     last_jid: null,
     session_id: null,
     pairing_session_id: null,
+    previous_session_id: null,
     inbox_id: 0,
     events_webhook_url: '',
     events_webhook_subscribers: '[]',
@@ -326,5 +322,6 @@ export function blankInstance(name: string, created_at: number): InstanceRow {
     paired_at: null,
     ready_at: null,
     last_event_at: null,
+    retry_at: null,
   }
 }

@@ -176,6 +176,28 @@ describe('a refused login', () => {
     await clock.advance(5 * minute + 2000)
     await stage.reaches('a', 'ready')
   })
+
+  test('402 is waited for over a restart of the service, without a second strike', async () => {
+    await using place = await newLocation('sqlite')
+    const clock = new ManualClock()
+    await using stage = await LinkedStage.open({ clock, place })
+    await stage.pair('a')
+    await refuse(stage, 402, { code: 101, expire: 40 * 24 * 3600 })
+    await stage.reaches('a', 'disconnected')
+    await advanceToNextAttempt(stage, clock, 2000)
+    await waitUntil('the strike is counted', async () => (await events(stage))['strike'] === 1)
+    await stage.reaches('a', 'disconnected')
+    await stage.restartService()
+    const attempts = stage.network.loginAttempts
+    const banned = await stage.reaches('a', 'disconnected')
+    assert.match(banned.last_error ?? '', /ban/i)
+    await clock.advance(39 * 24 * 60 * minute)
+    assert.equal(stage.network.loginAttempts, attempts)
+    assert.equal((await events(stage))['strike'], undefined, 'not told again')
+    stage.network.clearFaults()
+    await clock.advance(24 * 60 * minute)
+    await stage.reaches('a', 'ready')
+  })
 })
 
 describe('refresh-qr beside a stored session', () => {

@@ -12,6 +12,7 @@ import { SeededRandom } from '../../sim/network/seeded-random.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { LeaseStore } from '../../src/storage/lease-store.ts'
+import { JournalStore } from '../../src/storage/journal-store.ts'
 import { SessionKeyStore } from '../../src/storage/session-key-store.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { WhatsappNetwork } from '../../src/network/whatsapp-network.ts'
@@ -78,7 +79,14 @@ test('after twelve kills every message of ours was readable, and messages pass b
   const { epoch, settings } = options
   const keys = new SessionKeyStore(database)
   const network = stack.use(
-    new WhatsappNetwork({ keys, epoch: () => epoch, clock: systemClock, log: silentLog, settings }),
+    new WhatsappNetwork({
+      keys,
+      journal: new JournalStore(database),
+      epoch: () => epoch,
+      clock: systemClock,
+      log: silentLog,
+      settings,
+    }),
   )
   const line = await Line.open(network, 's')
   await line.drained()

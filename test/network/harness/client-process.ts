@@ -12,6 +12,7 @@ import { prepareEndpoint, socketConfig } from '../../../src/network/socket-confi
 import type { NetworkSettings } from '../../../src/network/socket-config.ts'
 import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
 import { openDatabase } from '../../../src/storage/database.ts'
+import { JournalStore } from '../../../src/storage/journal-store.ts'
 import { SessionKeyStore } from '../../../src/storage/session-key-store.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { plain } from './contents.ts'
@@ -35,7 +36,9 @@ const log = silentLog
 
 /** A disk as slow as a busy one, for both ways alike. */
 const slowMs = 4
-const store = new SessionKeyStore(await openDatabase({ location, encryptionKeys: [], log }))
+const database = await openDatabase({ location, encryptionKeys: [], log })
+const store = new SessionKeyStore(database)
+const journal = new JournalStore(database)
 const keys = {
   load: store.load.bind(store),
   dropSession: store.dropSession.bind(store),
@@ -46,7 +49,7 @@ const keys = {
 }
 
 async function openProtected(): Promise<Send> {
-  const network = new WhatsappNetwork({ keys, epoch: () => epoch, clock, log, settings })
+  const network = new WhatsappNetwork({ keys, journal, epoch: () => epoch, clock, log, settings })
   const drained = Promise.withResolvers<undefined>()
   const session = await network.open({ sessionId: 's', instance: 's' }, ({ kind }) => {
     if (kind === 'drained') drained.resolve(undefined)
@@ -57,13 +60,12 @@ async function openProtected(): Promise<Send> {
 
 async function openStock(): Promise<Send> {
   applyLibraryPatches()
-  const account = new Account({ keys, sessionId: 's', epoch, clock, log })
+  const account = new Account({ keys, sessionId: 's', epoch, clock, log, onFenced: () => undefined })
   const creds = await account.loadCreds()
   if (!creds) throw new Error('the account is not linked')
   const door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => true })
   const endpoint = prepareEndpoint(settings, 20_000)
-  const config = socketConfig({ endpoint, account, creds, door, clock, groupMetadata: () => undefined })
-  delete config.makeSignalRepository
+  const config = socketConfig({ endpoint, account, creds, door, groupMetadata: () => undefined })
   const socket = makeWASocket(config)
   socket.ev.on('creds.update', () => void door.saveCreds())
   await socket.waitForConnectionUpdate((update) => Promise.resolve(update.receivedPendingNotifications === true))
