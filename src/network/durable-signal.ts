@@ -27,8 +27,14 @@ const lidMappingMs = 24 * 60 * 60 * 1000
 
 type Deps = { door: KeyDoor; clock: Clock }
 
+export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMessage']>>
+export type DurableRepository = SignalRepositoryWithLIDStore & {
+  /** Encrypts for many devices in one step and one write; undefined where there is no session with the device. */
+  encryptAll(items: readonly { jid: string; data: Uint8Array }[]): Promise<(Sealed | undefined)[]>
+}
+
 export function durableRepository({ door, clock }: Deps) {
-  return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): SignalRepositoryWithLIDStore => {
+  return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
     passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door)
     const inner = {
       get: door.getInStep,
@@ -60,7 +66,7 @@ function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor):
 }
 
 /** Everything that changes records runs in the account's lane; reads go straight to memory. */
-function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<SignalRepositoryWithLIDStore> {
+function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor) {
   // Before the lane, because it may ask the server.
   const resolveLid = (jid: string) => stock.lidMapping.getLIDForPN(jid).catch(() => null)
   const alone =
@@ -74,6 +80,16 @@ function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<Sig
       return door.inLane(() => step(options))
     }
   return {
+    encryptAll: async (items: readonly { jid: string; data: Uint8Array }[]) => {
+      for (const { jid } of items) await resolveLid(jid)
+      return door.inLane(async () => {
+        const sealed: (Sealed | undefined)[] = []
+        for (const { jid, data } of items) {
+          sealed.push(await stock.encryptMessage({ jid, data }).catch(withoutSession))
+        }
+        return sealed
+      })
+    },
     encryptMessage: resolved((options) => stock.encryptMessage(options)),
     decryptMessage: resolved((options) => stock.decryptMessage(options)),
     injectE2ESession: resolved((options) => stock.injectE2ESession(options)),
@@ -83,7 +99,12 @@ function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<Sig
     getSenderKeyDistributionMessage: alone((options) => stock.getSenderKeyDistributionMessage(options)),
     deleteSession: alone((jids) => stock.deleteSession(jids)),
     migrateSession: alone((from, to) => stock.migrateSession(from, to)),
-  }
+  } satisfies Partial<DurableRepository>
+}
+
+function withoutSession(error: unknown): undefined {
+  if (error instanceof Error && error.name === 'SessionError') return undefined
+  throw error
 }
 
 function rememberMisses(lookup: LidLookup, clock: Clock): LidLookup {

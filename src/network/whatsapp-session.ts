@@ -23,10 +23,13 @@ import { generateMessageIDV2 } from './library.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
 import { lightenRetries } from './light-retries.ts'
 import { MessageSender } from './message-sender.ts'
+import { nodesOf } from './nodes.ts'
 import { failQueries, holdFrames, openSocket, terminate } from './open-socket.ts'
+import { findPerson } from './people.ts'
 import { SignalLine } from './signal-line.ts'
 import { socketConfig } from './socket-config.ts'
 import type { Endpoint } from './socket-config.ts'
+import type { Ask } from './user-sync.ts'
 
 type Deps = {
   account: Account
@@ -40,6 +43,7 @@ type Deps = {
 const server = 's.whatsapp.net'
 const pairingOffer = 'CB:iq,type:set,pair-device'
 const logoutMs = 10_000
+const queryMs = 10_000
 /** Until the first word of the network. */
 const firstWordMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
@@ -73,7 +77,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       creds,
       door: this.#door,
       clock,
-      groupMetadata: (jid) => this.#sender.groupBeingSent(jid),
+      groupMetadata: (jid) => this.#sender.rememberedGroup(jid),
     })
     const opened = runFenced(this, () => ({
       socket: openSocket(config, this.#onListenerFault.bind(this)),
@@ -83,7 +87,13 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#inside = opened.inside
     lightenRetries(this.#socket, clock)
     this.#wasLinked = isLinked(creds)
-    this.#sender = new MessageSender({ socket: this.#socket, account, clock, gone: this.#gone.signal })
+    this.#sender = new MessageSender({
+      socket: this.#socket,
+      account,
+      clock,
+      gone: this.#gone.signal,
+      ask: this.#askAboutUsers,
+    })
     this.#cancelDeadline = clock.after(firstWordMs, () => {
       this.#end({ cause: 'transient', code: 408, reason: `the network did not answer within ${firstWordMs / 1000} s` })
     })
@@ -113,8 +123,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return generateMessageIDV2(this.#deps.creds.me?.id)
   }
 
-  findPerson(): Promise<Person | null> {
-    return notBuilt()
+  findPerson(phone: string): Promise<Person | null> {
+    return findPerson(this.#askAboutUsers, phone)
   }
 
   groupInfo(): Promise<GroupInfo> {
@@ -248,6 +258,13 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     log.warn({ session: account.sessionId, event: event.split(',')[0], err: fault }, 'network event not handled')
     // A frame that cannot be read: what follows cannot be trusted either.
     if (event === 'message') this.cut('the network sent something unreadable')
+  }
+
+  readonly #askAboutUsers: Ask = async (attrs, content) => {
+    const answer = await this.#ask(attrs, content, queryMs)
+    const [error] = answer.attrs['type'] === 'error' ? nodesOf(answer, 'error') : []
+    if (error) throw new Error(`the network refused to answer (code ${error.attrs['code'] ?? 'unknown'})`)
+    return answer
   }
 
   #ask(attrs: { xmlns: string; type: string }, content: BinaryNode, ms: number): Promise<BinaryNode> {
