@@ -2,6 +2,8 @@
 //
 // Until the stanza is written nothing has left, and a failure says so; from then on only the server's word counts.
 
+import { randomBytes } from 'node:crypto'
+import type { Agent } from 'node:https'
 import { phoneDomain } from '../core/address.ts'
 import { SendError } from '../core/network.ts'
 import type { OutgoingContent } from '../core/network.ts'
@@ -11,9 +13,12 @@ import type { Account } from './account.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { DeviceDirectory } from './device-directory.ts'
 import { encodeContent, envelopeOf } from './encode-content.ts'
+import { encodeFile } from './encode-file.ts'
 import { GroupRosters } from './group-rosters.ts'
 import { isJidGroup, jidDecode } from './library.ts'
 import type { BinaryNode, GroupMetadata, proto, WASocket } from './library.ts'
+import { MediaHosts } from './media-hosts.ts'
+import { MediaUpload } from './media-upload.ts'
 import { ownIdentity } from './own-identity.ts'
 import { StanzaSealer } from './outgoing-stanza.ts'
 import type { Draft } from './outgoing-stanza.ts'
@@ -21,7 +26,17 @@ import { findPerson } from './people.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
 import type { Ask } from './user-sync.ts'
 
-type Deps = { socket: WASocket; account: Account; clock: Clock; gone: AbortSignal; ask: Ask }
+type Deps = {
+  socket: WASocket
+  account: Account
+  clock: Clock
+  gone: AbortSignal
+  ask: Ask
+  /** The way to the media hosts, when it is not the direct one. */
+  agent: Agent | undefined
+  /** What was sent under this id, by the service's own books. */
+  findSent: (id: string) => Promise<OutgoingContent | null>
+}
 /** A stanza to be written, and what is true once it was written or acknowledged. */
 type Ready = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
 
@@ -36,6 +51,7 @@ export class MessageSender {
   readonly #rosters: GroupRosters
   readonly #sealer: StanzaSealer
   readonly #tokens: PrivacyTokens
+  readonly #upload: MediaUpload
   #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor(deps: Deps) {
@@ -46,6 +62,7 @@ export class MessageSender {
     this.#rosters = new GroupRosters({ socket, directory: this.#directory, clock })
     this.#sealer = new StanzaSealer(socket)
     this.#tokens = new PrivacyTokens(socket)
+    this.#upload = new MediaUpload({ ...deps, hosts: new MediaHosts(ask, clock) })
   }
 
   /** What is remembered of a group, for the library. */
@@ -54,15 +71,12 @@ export class MessageSender {
   }
 
   async send(chat: string, content: OutgoingContent, id: string): Promise<void> {
-    const { account, clock } = this.#deps
-    const message = account.sent.get(id) ?? this.#encode(chat, content)
-    account.sent.set(id, message)
+    const { clock } = this.#deps
+    const message = await this.#messageOf(chat, content, id)
     const preparing = this.#prepare({ chat, id, message, envelope: envelopeOf(content) })
     const { stanza, written, acknowledged } = await withDeadline(clock, preparationMs, preparing, () =>
       notSent(`it could not be made ready within ${preparationMs / 1000} s`),
-    ).catch((cause: unknown) => {
-      throw cause instanceof SendError ? cause : notSent(reasonOf(cause), cause)
-    })
+    ).catch(rethrow)
     const answered = this.#acknowledgements.send(id, stanza)
     written?.()
     await answered.catch((error: unknown) => {
@@ -70,6 +84,24 @@ export class MessageSender {
       throw error
     })
     acknowledged?.()
+  }
+
+  /** What somebody says he could not open. */
+  async sentMessage(chat: string, id: string): Promise<proto.IMessage | undefined> {
+    const { account, findSent } = this.#deps
+    const remembered = account.sent.get(id)
+    if (remembered) return remembered
+    const content = await findSent(id)
+    return content ? this.#messageOf(chat, content, id) : undefined
+  }
+
+  /** Encoded, and its file uploaded, once: a repeat under the same id says the same. */
+  async #messageOf(chat: string, content: OutgoingContent, id: string): Promise<proto.IMessage> {
+    const { account, gone } = this.#deps
+    if (gone.aborted) throw notSent('the connection was lost')
+    const message = account.sent.get(id) ?? (await this.#encode(chat, content).catch(rethrow))
+    account.sent.set(id, message)
+    return message
   }
 
   async #prepare(draft: Draft): Promise<Ready> {
@@ -141,11 +173,19 @@ export class MessageSender {
     return turn
   }
 
-  #encode(chat: string, content: OutgoingContent): proto.IMessage {
-    if (content.type === 'file') throw notSent('files cannot be sent yet')
-    const ownJid = ownIdentity(this.#deps.socket).jidFor(chat)
-    return encodeContent(content, { chat, ownJid, now: this.#deps.clock.now() })
+  async #encode(chat: string, content: OutgoingContent): Promise<proto.IMessage> {
+    const { clock, gone, socket } = this.#deps
+    const context = { chat, ownJid: ownIdentity(socket).jidFor(chat), now: clock.now() }
+    const upload = this.#upload
+    const message =
+      content.type === 'file' ? await encodeFile(content, context, { upload, gone }) : encodeContent(content, context)
+    if (content.type === 'reaction') return message
+    return { ...message, messageContextInfo: { messageSecret: randomBytes(32) } }
   }
+}
+
+function rethrow(cause: unknown): never {
+  throw cause instanceof SendError ? cause : notSent(reasonOf(cause), cause)
 }
 
 function notSent(reason: string, cause?: unknown): SendError {

@@ -1,7 +1,14 @@
 // WhatsApp behind the network port: opens connections and keeps what belongs to the accounts between them.
 
 import type { Readable } from 'node:stream'
-import type { Network, NetworkSession, SessionName, SessionSignal, UnsealedContent } from '../core/network.ts'
+import type {
+  Network,
+  NetworkSession,
+  OutgoingContent,
+  SessionName,
+  SessionSignal,
+  UnsealedContent,
+} from '../core/network.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -22,6 +29,8 @@ type Deps = {
   clock: Clock
   log: Log
   settings: NetworkSettings
+  /** What the service sent under an id: for recipients who ask again after this process has forgotten. */
+  findSent?: (instance: string, messageId: string) => Promise<OutgoingContent | null>
   /** How long one QR code is shown. */
   qrLifetimeMs?: number
   /** How much of its keys one account may keep in memory. */
@@ -31,6 +40,8 @@ type Deps = {
 const defaultQrLifetimeMs = 20_000
 /** What a shutdown waits for storage that does not take the last writes. */
 const lastWritesMs = 5_000
+
+const noBooks = () => Promise.resolve(null)
 
 export class WhatsappNetwork implements Network {
   readonly #deps: Deps
@@ -45,7 +56,7 @@ export class WhatsappNetwork implements Network {
     this.#fence = raiseFence()
   }
 
-  async open({ sessionId }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+  async open({ sessionId, instance }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
     const known = await this.#account(sessionId)
     await known.connection?.close()
     const stored = await known.loadCreds()
@@ -53,8 +64,16 @@ export class WhatsappNetwork implements Network {
     if (!stored) await this.forget(sessionId)
     const account = stored ? known : await this.#account(sessionId)
     const creds = stored ?? initAuthCreds()
-    const { clock, log } = this.#deps
-    const session = new WhatsappSession({ account, creds, endpoint: this.#endpoint, clock, log, onSignal })
+    const { clock, log, findSent = noBooks } = this.#deps
+    const session = new WhatsappSession({
+      account,
+      creds,
+      endpoint: this.#endpoint,
+      clock,
+      log,
+      onSignal,
+      findSent: (messageId) => findSent(instance, messageId),
+    })
     account.connection = session
     return session
   }

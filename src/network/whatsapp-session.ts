@@ -8,13 +8,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
-import type { FileRef } from '../core/message.ts'
+import type { FileRef, MessageKey } from '../core/message.ts'
 import type { Closing, GroupInfo, NetworkSession, OutgoingContent, SessionSignal } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isLinked, jidOf } from './account.ts'
 import type { Account } from './account.ts'
 import { askServer } from './ask-server.ts'
+import { libraryKey } from './encode-content.ts'
 import { closingOf, pairingOverClosing, passkeyClosing } from './close-causes.ts'
 import { runFenced } from './fault-fence.ts'
 import type { FaultOwner } from './fault-fence.ts'
@@ -38,6 +39,7 @@ type Deps = {
   clock: Clock
   log: Log
   onSignal: (signal: SessionSignal) => void
+  findSent: (messageId: string) => Promise<OutgoingContent | null>
 }
 
 const server = 's.whatsapp.net'
@@ -78,6 +80,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       door: this.#door,
       clock,
       groupMetadata: (jid) => this.#sender.rememberedGroup(jid),
+      sentMessage: (chat, id) => this.#sender.sentMessage(chat, id),
     })
     const opened = runFenced(this, () => ({
       socket: openSocket(config, this.#onListenerFault.bind(this)),
@@ -92,7 +95,9 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       account,
       clock,
       gone: this.#gone.signal,
-      ask: this.#askAboutUsers,
+      ask: this.#askFor,
+      agent: endpoint.agent,
+      findSent: deps.findSent,
     })
     this.#cancelDeadline = clock.after(firstWordMs, () => {
       this.#end({ cause: 'transient', code: 408, reason: `the network did not answer within ${firstWordMs / 1000} s` })
@@ -124,19 +129,23 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   }
 
   findPerson(phone: string): Promise<Person | null> {
-    return findPerson(this.#askAboutUsers, phone)
+    return findPerson(this.#askFor, phone)
   }
 
   groupInfo(): Promise<GroupInfo> {
     return notBuilt()
   }
 
-  markRead(): Promise<void> {
-    return notBuilt()
+  markRead(keys: readonly MessageKey[]): Promise<void> {
+    return this.#inside(() => this.#socket.readMessages(keys.map(libraryKey)))
   }
 
-  setTyping(): Promise<void> {
-    return notBuilt()
+  setTyping(chat: string, typing: boolean): Promise<void> {
+    return this.#inside(() => this.#socket.sendPresenceUpdate(typing ? 'composing' : 'paused', chat))
+  }
+
+  setAvailable(available: boolean): Promise<void> {
+    return this.#inside(() => this.#socket.sendPresenceUpdate(available ? 'available' : 'unavailable'))
   }
 
   requestFileAgain(): Promise<FileRef> {
@@ -260,7 +269,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     if (event === 'message') this.cut('the network sent something unreadable')
   }
 
-  readonly #askAboutUsers: Ask = async (attrs, content) => {
+  readonly #askFor: Ask = async (attrs, content) => {
     const answer = await this.#ask(attrs, content, queryMs)
     const [error] = answer.attrs['type'] === 'error' ? nodesOf(answer, 'error') : []
     if (error) throw new Error(`the network refused to answer (code ${error.attrs['code'] ?? 'unknown'})`)
