@@ -18,7 +18,7 @@ import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import type { Statement } from '../storage/statement.ts'
 import type { Composer, Draft, PartContent } from './compose.ts'
 import type { OutboundLedger, PartKind } from './outbound-ledger.ts'
-import type { Recipients } from './recipients.ts'
+import type { Address, Recipients } from './recipients.ts'
 import { SendRefusal } from './send-refusal.ts'
 
 const restrictedCode = 463
@@ -50,7 +50,14 @@ type Deps = {
   onStep: (step: SendStep) => Promise<void>
 }
 
-type Attempt = { row: OpenOutboxRow; session: NetworkSession; address: string; draft: Draft; signal: AbortSignal }
+type Attempt = {
+  row: OpenOutboxRow
+  session: NetworkSession
+  address: string
+  chat: string
+  draft: Draft
+  signal: AbortSignal
+}
 
 /** How far an attempt has come; `current` is the part at hand, as it was before, and whether its frame may have left. */
 type Progress = {
@@ -69,13 +76,13 @@ export class Deliverer {
   async deliver(row: OpenOutboxRow, session: NetworkSession, signal: AbortSignal): Promise<Verdict> {
     const progress: Progress = { parts: row.parts.map((part) => ({ ...part })), claimed: false }
     try {
-      const address = await this.#addressOf(row, session)
+      const { jid: address, chat } = await this.#addressOf(row, session)
       const draft = await this.#draftOf(row, address, session)
       if (progress.parts.length === 0) {
         progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
       }
       for (const part of progress.parts) if (part.id === '') part.id = session.newMessageId()
-      return await this.#sendAll({ row, session, address, draft, signal }, progress)
+      return await this.#sendAll({ row, session, address, chat, draft, signal }, progress)
     } catch (error) {
       return this.#explain(row, error, progress)
     }
@@ -130,10 +137,11 @@ export class Deliverer {
     }
   }
 
-  async #save({ row, address }: Attempt, parts: OutboxPart[], part: OutboxPart, piece: PartContent): Promise<void> {
+  async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: PartContent): Promise<void> {
     const { moves, clock, onStep } = this.#deps
+    const { row } = attempt
     const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
-    const along = row.payload.type === 'message' ? [this.#mapping(row, address, part, piece)] : []
+    const along = row.payload.type === 'message' ? [this.#mapping(attempt, part, piece)] : []
     const isLast = after.every(({ state }) => state === 'sent')
     if (isLast) await moves.markSent(row, after, clock.now(), along)
     else await moves.saveParts(row.id, after, along)
@@ -142,28 +150,30 @@ export class Deliverer {
     await onStep(isLast ? 'sent' : 'part_saved')
   }
 
-  #mapping(row: OpenOutboxRow, address: string, part: OutboxPart, { text, content }: PartContent): Statement {
+  #mapping({ row, address, chat }: Attempt, part: OutboxPart, { text, content }: PartContent): Statement {
     const { sent, newId, clock } = this.#deps
     return sent.insertStep({
       id: newId(),
       instance: row.instance,
       destination: row.destination,
-      chat: row.chat,
+      chat,
       networkKey: { chat: address, id: part.id, fromMe: true, participant: null },
       kind: content.type === 'reaction' ? 'reaction' : 'message',
       conversationId: row.conversation_id,
       messageId: row.message_id,
-      content: { text },
+      content: content.type === 'file' ? { text, isFile: true } : { text },
       at: clock.now(),
     })
   }
 
-  async #addressOf(row: OpenOutboxRow, session: NetworkSession): Promise<string> {
+  async #addressOf(row: OpenOutboxRow, session: NetworkSession): Promise<Address> {
     const { recipients, restrictions } = this.#deps
     const { instance, chat, remote_jid: jid, payload } = row
     const ref = { chat, jid, isGroup: jid.endsWith('@g.us') }
     // What was sent to an address is taken back at that address, and a part that may have left is repeated there.
-    if (payload.type === 'revoke' || row.parts.some(({ state }) => state === 'sent' || state === 'unknown')) return jid
+    if (payload.type === 'revoke' || row.parts.some(({ state }) => state === 'sent' || state === 'unknown')) {
+      return { jid, chat }
+    }
     const until = restrictions.until(instance)
     if (until !== undefined && !(await recipients.hasWritten(instance, ref))) throw new SendRefusal(restricted(until))
     return recipients.addressOf(instance, ref, session)

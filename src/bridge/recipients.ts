@@ -1,24 +1,25 @@
 // Who a callback is for: the chat it belongs to, and the address under which that chat is written to.
 
-import { chatJid, groupJid, parseChat, personJid, phoneJid } from '../core/address.ts'
+import { chatJid, groupJid, parseChat, personJid } from '../core/address.ts'
 import type { Chat, Person } from '../core/address.ts'
 import type { Recipient } from '../core/downstream.ts'
 import type { NetworkSession } from '../core/network.ts'
 import { phoneVariants } from '../core/phone-variants.ts'
-import type { PeopleStore, PersonRecord } from '../storage/people-store.ts'
+import type { PersonRecord } from '../storage/people-store.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
-import { StorageError } from '../storage/statement.ts'
+import type { People } from './people.ts'
 import { SendRefusal } from './send-refusal.ts'
 
 /** `chat` is what lanes, map and conversations call it; `jid` what the helpdesk called it. */
 export type ChatRef = { chat: string; jid: string; isGroup: boolean }
 
 type Deps = {
-  people: Pick<PeopleStore, 'find' | 'insert' | 'update' | 'get'>
+  people: Pick<People, 'know' | 'lookUp'>
   sent: Pick<SentMessageStore, 'lastAddress' | 'isKnown'>
-  epoch: () => number
-  newId: () => string
 }
+
+/** Where to write, and what the chat is called once the network has said who that is. */
+export type Address = { jid: string; chat: string }
 
 export function recipientChat({ identifier, phone, sourceId }: Recipient): Chat | undefined {
   const named = identifier === null ? undefined : parseChat(identifier)
@@ -46,7 +47,8 @@ export class Recipients {
 
   async refOf(instance: string, chat: Chat): Promise<ChatRef> {
     if (chat.kind === 'group') return { chat: groupJid(chat.id), jid: groupJid(chat.id), isGroup: true }
-    const known = (await this.#find(instance, chat)) ?? (await this.#remember(instance, chat))
+    const { phone, lid } = chat
+    const known = (await this.#find(instance, chat)) ?? (await this.#deps.people.know(instance, { phone, lid }))
     return { chat: known.id, jid: chatJid(chat), isGroup: false }
   }
 
@@ -55,73 +57,37 @@ export class Recipients {
     return isGroup || (await this.#deps.sent.lastAddress(instance, chat)) !== undefined
   }
 
-  /** Where to write: the address last heard from, else the one the network confirms. */
-  async addressOf(instance: string, ref: ChatRef, session: Pick<NetworkSession, 'findPerson'>): Promise<string> {
-    if (ref.isGroup) return ref.jid
-    const last = await this.#deps.sent.lastAddress(instance, ref.chat)
-    if (last !== undefined) return last
-    const person = await this.#deps.people.get(instance, ref.chat)
-    const isConfirmed =
-      person !== undefined && (person.lid !== null || (await this.#deps.sent.isKnown(instance, ref.chat)))
-    if (person && (isConfirmed || person.phone === null)) return personJid(person)
-    return this.#confirm(instance, ref, person?.phone ?? phoneOf(ref.jid), session)
+  /** The address last heard from, else the one the network confirms. */
+  async addressOf(instance: string, ref: ChatRef, session: Pick<NetworkSession, 'findPerson'>): Promise<Address> {
+    const { chat, jid, isGroup } = ref
+    if (isGroup) return { jid, chat }
+    const last = await this.#deps.sent.lastAddress(instance, chat)
+    if (last !== undefined) return { jid: last, chat }
+    const named = parseChat(jid)
+    if (named?.kind !== 'person' || named.phone === null) return { jid, chat }
+    const person = await this.#find(instance, named)
+    const isConfirmed = person !== undefined && (person.lid !== null || (await this.#deps.sent.isKnown(instance, chat)))
+    return isConfirmed ? { jid: personJid(person), chat: person.id } : this.#confirm(instance, named.phone, session)
   }
 
-  async #confirm(
-    instance: string,
-    ref: ChatRef,
-    phone: string | null,
-    session: Pick<NetworkSession, 'findPerson'>,
-  ): Promise<string> {
-    if (phone === null) return ref.jid
+  async #confirm(instance: string, phone: string, session: Pick<NetworkSession, 'findPerson'>): Promise<Address> {
     for (const spelling of phoneVariants(phone)) {
       const found = await session.findPerson(spelling)
       if (!found) continue
-      await this.#learn(instance, ref.chat, found)
-      return found.phone === null ? personJid(found) : phoneJid(found.phone)
+      const { id } = await this.#deps.people.know(instance, found)
+      return { jid: personJid(found), chat: id }
     }
     throw new SendRefusal('this number is not on WhatsApp: check it with the contact')
   }
 
-  async #find(instance: string, person: Person): Promise<PersonRecord | undefined> {
-    const spellings = person.phone === null ? [null] : phoneVariants(person.phone)
-    for (const phone of spellings) {
-      const found = await this.#deps.people.find(instance, { phone, lid: person.lid })
-      const [best] = found.sort((a, b) => Number(b.lid !== null) - Number(a.lid !== null))
-      if (best) return best
+  /** Under any spelling; one that the network has confirmed before one that only the helpdesk knows. */
+  async #find(instance: string, { phone, lid }: Person): Promise<PersonRecord | undefined> {
+    const spellings = phone === null ? [null] : phoneVariants(phone)
+    const found: PersonRecord[] = []
+    for (const spelling of spellings) {
+      const record = await this.#deps.people.lookUp(instance, { phone: spelling, lid })
+      if (record) found.push(record)
     }
-    return undefined
+    return found.find((record) => record.lid !== null) ?? found[0]
   }
-
-  async #remember(instance: string, { phone, lid }: Person): Promise<PersonRecord> {
-    const person = { id: this.#deps.newId(), phone, lid, pushName: null, savedName: null }
-    try {
-      await this.#deps.people.insert(this.#deps.epoch(), instance, person)
-      return person
-    } catch (error) {
-      // Somebody was quicker.
-      const known = isTaken(error) ? await this.#find(instance, { phone, lid }) : undefined
-      if (!known) throw error
-      return known
-    }
-  }
-
-  /** In the spelling the network uses; one that belongs to somebody else by now is left to those who merge people. */
-  async #learn(instance: string, id: string, { phone, lid }: Person): Promise<void> {
-    const changes = { ...(phone !== null && { phone }), ...(lid !== null && { lid }) }
-    try {
-      await this.#deps.people.update(this.#deps.epoch(), instance, id, changes)
-    } catch (error) {
-      if (!isTaken(error)) throw error
-    }
-  }
-}
-
-function phoneOf(jid: string): string | null {
-  const chat = parseChat(jid)
-  return chat?.kind === 'person' ? chat.phone : null
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof StorageError && error.failure === 'constraint'
 }

@@ -83,6 +83,7 @@ export type OutgoingContent =
   | {
       type: 'file'
       file: OutgoingFile
+      /** Recordings and stickers have none. */
       caption: string | null
       mentions: readonly Person[]
       quote: QuotedMessage | null
@@ -114,10 +115,10 @@ export type NetworkSession = {
   findPerson(phone: string): Promise<Person | null>
   groupInfo(groupId: string): Promise<GroupInfo>
   markRead(keys: readonly MessageKey[]): Promise<void>
-  /** Shows the account online or not; a new connection starts offline. */
-  setAvailable(available: boolean): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(chat: string, typing: boolean): Promise<void>
+  /** Shows the account as online or not. Who is not online is not told who types; who is silences the phone. */
+  setAvailable(available: boolean): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef>
   /** Tells the network to forget this device; resolves when it was told. A `closed` signal may follow. */

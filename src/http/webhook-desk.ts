@@ -6,6 +6,8 @@ import type { MessageChanges } from '../bridge/message-changes.ts'
 import type { Outbound, Routed } from '../bridge/outbound.ts'
 import type { OutgoingCommand } from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
+import { readCallback } from '../downstream/callback.ts'
+import { isSigned } from '../downstream/signature.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import { withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -24,10 +26,6 @@ type Deps = {
   outbound: Pick<Outbound, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
-  /** Whether the headers sign these bytes with this secret. */
-  isSigned: (secret: string, raw: Buffer, headers: IncomingHttpHeaders, now: number) => boolean
-  /** Undefined for a body that is no callback at all. */
-  parseCallback: (body: unknown) => OutgoingCommand | undefined
   clock: Clock
   log: Log
 }
@@ -50,19 +48,17 @@ export class WebhookDesk {
     const late = () => new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
     const work = async () => {
       const route = await this.#admit(name, raw, headers)
-      const command = this.#deps.parseCallback(parse(raw))
-      if (!command) throw new BridgeError('SERVICE_BAD_REQUEST', 'the body is not a callback of the helpdesk')
-      return this.#follow(route, command, decideWithinMs - (clock.monotonic() - startedAt))
+      return this.#follow(route, readCallback(parse(raw)), decideWithinMs - (clock.monotonic() - startedAt))
     }
     return withDeadline(clock, answerWithinMs, work(), late)
   }
 
   /** Nobody without the secret learns which instances exist. */
   async #admit(name: string, raw: Buffer, headers: IncomingHttpHeaders): Promise<Routed> {
-    const { instances, routing, isSigned, clock } = this.#deps
+    const { instances, routing, clock } = this.#deps
     const sender = instances.find(name)?.record
     const secret = await routing.webhookSecretOf(sender ?? { owner_tag: '' })
-    if (secret !== '' && !isSigned(secret, raw, headers, clock.now())) {
+    if (secret !== '' && !isSigned({ headers, rawBody: raw }, secret, clock.now())) {
       throw new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
     }
     if (!sender) throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)

@@ -16,19 +16,19 @@ export function encodeContent(content: Plain, context: Context): proto.IMessage 
       return { extendedTextMessage: { text: content.text, ...contextInfo(content, content.text, context) } }
     case 'reaction':
       return {
-        reactionMessage: { key: keyOf(content.target), text: content.emoji, senderTimestampMs: context.now },
+        reactionMessage: { key: libraryKey(content.target), text: content.emoji, senderTimestampMs: context.now },
       }
     case 'edit':
       return {
         protocolMessage: {
-          key: keyOf(content.target),
+          key: libraryKey(content.target),
           type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT,
           editedMessage: { extendedTextMessage: { text: content.text } },
           timestampMs: context.now,
         },
       }
     case 'revoke':
-      return { protocolMessage: { key: keyOf(content.target), type: proto.Message.ProtocolMessage.Type.REVOKE } }
+      return { protocolMessage: { key: libraryKey(content.target), type: proto.Message.ProtocolMessage.Type.REVOKE } }
   }
 }
 
@@ -65,6 +65,6 @@ function quoteOf({ key, text }: QuotedMessage, { chat, ownJid }: Context): proto
   }
 }
 
-function keyOf({ chat, id, fromMe, participant }: MessageKey): proto.IMessageKey {
+export function libraryKey({ chat, id, fromMe, participant }: MessageKey): proto.IMessageKey {
   return { remoteJid: chat, id, fromMe, ...(participant !== null && { participant }) }
 }

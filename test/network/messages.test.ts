@@ -82,17 +82,17 @@ test('a group message that is lost leaves the key to the next one, which everybo
       .filter(({ direction, node }) => direction === 'in' && child(node, 'participants') !== undefined).length
 
   bed.sim.fault({ kind: 'lost_message' })
-  const lost = assert.rejects(session.sendText(group.jid, 'lost', '3EB0000000000001'), /no acknowledgement/)
+  const lost = assert.rejects(session.send(group.jid, plain('lost'), '3EB0000000000001'), /no acknowledgement/)
   await waitUntil('the message was on its way', () => keyCarriers() === 1)
   await clock.advance(15_000)
   await lost
   assert.equal(await remembered(), 0)
 
-  await session.sendText(group.jid, 'second', '3EB0000000000002')
+  await session.send(group.jid, plain('second'), '3EB0000000000002')
   for (const member of [bob, eve]) await received(member, 'second')
   assert.equal(bob.undecryptable.length + eve.undecryptable.length, 0)
   await waitUntil('who has the key is stored', async () => (await remembered()) === 1)
-  await session.sendText(group.jid, 'third', '3EB0000000000003')
+  await session.send(group.jid, plain('third'), '3EB0000000000003')
   for (const member of [bob, eve]) await received(member, 'third')
   assert.equal(keyCarriers(), 2, 'the key is given once')
 })

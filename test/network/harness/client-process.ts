@@ -65,7 +65,8 @@ async function openStock(): Promise<Send> {
   if (!creds) throw new Error('the account is not linked')
   const door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => true })
   const endpoint = prepareEndpoint(settings, 20_000)
-  const config = socketConfig({ endpoint, account, creds, door, groupMetadata: () => undefined })
+  const nothing = { groupMetadata: () => undefined, sentMessage: () => Promise.resolve(undefined) }
+  const config = socketConfig({ endpoint, account, creds, door, ...nothing })
   const socket = makeWASocket(config)
   socket.ev.on('creds.update', () => void door.saveCreds())
   await socket.waitForConnectionUpdate((update) => Promise.resolve(update.receivedPendingNotifications === true))

@@ -1,6 +1,5 @@
-// Builds the way from the helpdesk to the network: the outbox, its guards and its workers.
+// Puts together the way from the helpdesk to the network: the outbox, its guards and its workers.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import { AgentActivity } from './bridge/agent-activity.ts'
 import { Composer } from './bridge/compose.ts'
 import { Deliverer } from './bridge/deliver.ts'
@@ -13,12 +12,13 @@ import { Outbound } from './bridge/outbound.ts'
 import type { Routed } from './bridge/outbound.ts'
 import { OutboundLedger } from './bridge/outbound-ledger.ts'
 import { OutboxWorker } from './bridge/outbox-worker.ts'
+import type { People } from './bridge/people.ts'
 import { Recipients } from './bridge/recipients.ts'
 import { createTranscoder } from './bridge/voice-note.ts'
 import type { Config } from './config.ts'
-import type { Destination, Downstream, OutgoingCommand } from './core/downstream.ts'
+import type { Destination, Downstream } from './core/downstream.ts'
 import type { EventExtras, LifecycleEvent } from './core/lifecycle.ts'
-import type { NetworkSession } from './core/network.ts'
+import type { NetworkSession, OutgoingContent } from './core/network.ts'
 import { BanRisk } from './guard/ban-risk.ts'
 import { Pace } from './guard/pace.ts'
 import { Restrictions } from './guard/restrictions.ts'
@@ -33,7 +33,6 @@ import type { Database } from './storage/database.ts'
 import { MessageMapStore } from './storage/message-map-store.ts'
 import { OutboxMoves } from './storage/outbox-moves.ts'
 import { OutboxStore } from './storage/outbox-store.ts'
-import { PeopleStore } from './storage/people-store.ts'
 import { RestrictionStore } from './storage/restriction-store.ts'
 import type { InstanceRow } from './storage/schema.ts'
 import { SentMessageStore } from './storage/sent-message-store.ts'
@@ -60,11 +59,10 @@ type Deps = {
   config: Pick<Config, 'outbound' | 'sync'>
   database: Database
   epoch: () => number
+  people: People
   accounts: { find(name: string): OutboundAccount | undefined }
   routing: Routing
   downstream: Downstream
-  isSigned: (secret: string, raw: Buffer, headers: IncomingHttpHeaders, now: number) => boolean
-  parseCallback: (body: unknown) => OutgoingCommand | undefined
   metrics: Metrics
   usage: Usage
   onSendStep: (step: SendStep) => Promise<void>
@@ -73,9 +71,9 @@ type Deps = {
   stack: AsyncDisposableStack
 }
 
-export type OutboundParts = ReturnType<typeof createOutbound>
+export type OutboundSet = ReturnType<typeof composeOutbound>
 
-export function createOutbound(deps: Deps) {
+export function composeOutbound(deps: Deps) {
   const { config, database, epoch, accounts, clock, log, stack, downstream, routing, onSendStep: onStep } = deps
   const newId = createRowIds(clock)
   const outbox = new OutboxStore(database, epoch)
@@ -85,7 +83,7 @@ export function createOutbound(deps: Deps) {
   const sessionOf = (name: string) => accounts.find(name)?.session
   const isReady = (name: string) => sessionOf(name) !== undefined
   const destinationOf = createDestinations(routing, accounts)
-  const recipients = new Recipients({ people: new PeopleStore(database), sent, epoch, newId })
+  const recipients = new Recipients({ people: deps.people, sent })
   const banRisk = new BanRisk({ clock })
   const restrictions = new Restrictions({ store: new RestrictionStore(database, epoch), clock })
   const { rateLimit: perMinute, drainRate: drainPerSecond, ...settings } = config.outbound
@@ -140,7 +138,7 @@ export function createOutbound(deps: Deps) {
   const instances = { find: (name: string) => accounts.find(name) as never }
   const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
-    stack.use(new Ticker({ name, everyMs, work, clock, log }))
+    new Ticker({ name, everyMs, work, clock, log })
   const reports = every('outbox-report', reportMs, () => reporter.run())
   const workers = [
     every('outbox-drain', drainMs, () => worker.drain()),
@@ -157,6 +155,8 @@ export function createOutbound(deps: Deps) {
     banRisk,
     webhook,
     workers,
+    /** What was sent under this id, for those who ask for it again after a restart. */
+    findSent: (instance: string, networkId: string) => findSentText(map, instance, networkId),
     edit: (request: EditRequest) => editMessage({ map, recipients, ledger, sessionOf, clock }, request),
     outboxPending: async () => sum((await outbox.countPending()).values()),
     /** Takes up what earlier processes left. */
@@ -177,6 +177,19 @@ export function createOutbound(deps: Deps) {
       await restrictions.forget(name)
     },
   }
+}
+
+async function findSentText(
+  map: MessageMapStore,
+  instance: string,
+  networkId: string,
+): Promise<OutgoingContent | null> {
+  const [row] = (await map.findByNetworkId(instance, [networkId])).filter(
+    ({ direction, kind }) => direction === 'out' && kind === 'message',
+  )
+  const content = row && (await map.contentOf(row.id))
+  if (content?.text === undefined || content.isFile) return null
+  return { type: 'text', text: content.text, mentions: [], quote: null }
 }
 
 /** Where a row's message is, also when its instance is gone: by the route it was accepted with. */
