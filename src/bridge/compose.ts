@@ -69,7 +69,8 @@ export class Composer {
   }
 
   #textOf({ content, agentName }: MessagePayload): string {
-    const text = markdownToText(content)
+    // Marks shrink, but never to less than half.
+    const text = content.length > 2 * maxLength ? content : markdownToText(content)
     const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
     if ([...signed].length > maxLength) {
       throw new SendRefusal(`the text is longer than the ${maxLength} characters that WhatsApp takes: send it in parts`)

@@ -4,8 +4,17 @@
 const [aside, bold, italic, strike] = ['\uE000', '\uE001', '\uE002', '\uE003'] as const
 const marks: Record<string, string> = { [bold]: '*', [italic]: '_', [strike]: '~' }
 
-const setAside =
-  /```[\s\S]*?```|`[^`\n]+`|!?\[[^\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<(?:https?:\/\/|mailto:)[^<>\s]+>|(?:https?:\/\/|www\.)[^\s<>\uE000]+|[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+|[\uE000-\uE003]/gu
+// Every repetition is bounded, or ends where the next try would begin: text comes from strangers, and is long.
+const setAside = new RegExp(
+  [
+    '```[\\s\\S]*?```|`[^`\\n]{1,4000}`',
+    '!?\\[[^\\]\\n]{0,500}\\]\\([^()\\s]{0,2000}(?:\\([^()\\s]{0,2000}\\)[^()\\s]{0,2000})?\\)',
+    '<(?:https?://|mailto:)[^<>\\s]+>|(?:https?://|www\\.)[^\\s<>\\uE000]+',
+    '(?<![\\p{L}\\p{N}._%+-])[\\p{L}\\p{N}._%+-]+@[\\p{L}\\p{N}-]+(?:\\.[\\p{L}\\p{N}-]+)+',
+    '[\\uE000-\\uE003]',
+  ].join('|'),
+  'gu',
+)
 
 const word = '[\\p{L}\\p{N}]'
 
@@ -13,10 +22,9 @@ type Rule = { pattern: RegExp; marks: string }
 
 // Longest first. Single marks count only at the edges of words: 2*3*4 and snake_case are what they look like.
 const rules: readonly Rule[] = [
-  { pattern: /\*\*\*(?=[^\s*])((?:(?!\*\*\*|\n\n)[\s\S])+?)(?<=[^\s*])\*\*\*/gu, marks: bold + italic },
-  { pattern: /\*\*(?=[^\s*])((?:(?!\n\n)[\s\S])+?)(?<=\S)\*\*(?!\*)/gu, marks: bold },
-  { pattern: edged('__', '_'), marks: bold },
-  { pattern: /~~(?=[^\s~])((?:(?!~~|\n\n)[\s\S])+?)(?<=[^\s~])~~/gu, marks: strike },
+  { pattern: /\*\*\*(?=[^\s*])((?:(?!\*\*\*|\n\n)[\s\S]){1,800}?)(?<=[^\s*])\*\*\*/gu, marks: bold + italic },
+  { pattern: /\*\*(?=[^\s*])((?:(?!\n\n)[\s\S]){1,800}?)(?<=\S)\*\*(?!\*)/gu, marks: bold },
+  { pattern: /~~(?=[^\s~])((?:(?!~~|\n\n)[\s\S]){1,800}?)(?<=[^\s~])~~/gu, marks: strike },
   { pattern: edged('\\*', '*'), marks: italic },
   { pattern: edged('_', '_'), marks: italic },
 ]
@@ -40,7 +48,7 @@ export function markdownToText(markdown: string): string {
 function edged(mark: string, character: string): RegExp {
   const not = character === '*' ? '\\*' : '_'
   return new RegExp(
-    `(?<!${word}|${not})${mark}(?=[^\\s${not}])((?:(?!${mark}|\\n\\n)[\\s\\S])+?)(?<=[^\\s${not}])${mark}(?!${word}|${not})`,
+    `(?<!${word}|${not})${mark}(?=[^\\s${not}])((?:(?!${mark}|\\n\\n)[\\s\\S]){1,800}?)(?<=[^\\s${not}])${mark}(?!${word}|${not})`,
     'gu',
   )
 }
