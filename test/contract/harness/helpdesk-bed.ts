@@ -45,7 +45,8 @@ export class HelpdeskBed {
 
   /** How often the helpdesk was asked for this. */
   asked(method: string, path: RegExp): number {
-    return this.helpdesk.requests.filter((each) => each.method === method && path.test(each.path.split('?')[0] ?? '')).length
+    return this.helpdesk.requests.filter((each) => each.method === method && path.test(each.path.split('?')[0] ?? ''))
+      .length
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
