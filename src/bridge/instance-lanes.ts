@@ -13,6 +13,8 @@ type Line = { ids: string[]; isRunning: boolean; isWoken: boolean; cancelTimer?:
 type Deps = {
   clock: Clock
   step: (id: string, signal: AbortSignal) => Promise<StepOutcome>
+  /** These will not be worked on for a while. */
+  onResting: (ids: readonly string[]) => void
 }
 
 export class InstanceLanes {
@@ -73,6 +75,7 @@ export class InstanceLanes {
       ) {
         outcome = await this.#deps.step(id, this.#stop.signal)
         if (outcome === 'done') line.ids.shift()
+        else this.#deps.onResting(line.ids)
       }
     }
     line.isRunning = false

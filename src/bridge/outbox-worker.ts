@@ -117,7 +117,10 @@ export class OutboxWorker {
     if (known) return known
     const { clock, sessionOf } = this.#deps
     const step = (id: string, signal: AbortSignal) => this.#step(instance, id, signal)
-    const lanes = new InstanceLanes({ clock, step })
+    const onResting = (ids: readonly string[]) => {
+      for (const id of ids) this.#tell(id, { kind: 'waiting' })
+    }
+    const lanes = new InstanceLanes({ clock, step, onResting })
     const queue = { lanes, gate: new Gate(deliveriesAtOnce), isReady: sessionOf(instance) !== undefined }
     this.#queues.set(instance, queue)
     return queue
@@ -142,7 +145,6 @@ export class OutboxWorker {
       return await this.#advance(instance, id, signal)
     } catch (err) {
       log.error({ err, instance, queue_id: id }, 'a queued message could not be worked on, trying again')
-      this.#tell(id, { kind: 'waiting' })
       return { until: clock.now() + storagePauseMs }
     }
   }
@@ -153,15 +155,11 @@ export class OutboxWorker {
     if (!row || (row.status !== 'pending' && row.status !== 'sending')) return 'done'
     if (!sessionOf(instance)) {
       if (row.expires_at === null) await moves.startWaiting(instance, clock.now())
-      this.#tell(id, { kind: 'waiting' })
       return 'woken'
     }
     // Storage failed in the middle of it: the frame may have left.
     if (row.status === 'sending') await moves.postpone(id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
-    if (row.next_attempt_at > clock.now()) {
-      this.#tell(id, { kind: 'waiting' })
-      return { until: row.next_attempt_at }
-    }
+    if (row.next_attempt_at > clock.now()) return { until: row.next_attempt_at }
     if (!(await pace.turn(instance, { drained: row.drained === 1 }, signal))) return 'woken'
     return this.#attempt(row, signal)
   }
@@ -196,7 +194,6 @@ export class OutboxWorker {
     if (attempts >= maxAttempts) return this.#fail({ ...row, parts, attempts }, isDoubtful ? unconfirmed : reason)
     const until = clock.now() + firstPauseMs * 2 ** (attempts - 1)
     await moves.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !verdict.claimed })
-    this.#tell(row.id, { kind: 'waiting' })
     return signal.aborted || !this.#deps.sessionOf(row.instance) ? 'woken' : { until }
   }
 

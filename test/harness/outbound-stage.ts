@@ -18,6 +18,7 @@ import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { DeskClient, openChat } from '../sim-helpdesk/harness/desk-client.ts'
 import { newLocation } from './databases.ts'
 import { seedLinked } from './linked-seed.ts'
+import { ManualClock } from './manual-clock.ts'
 import { Service } from './service.ts'
 import type { Answer, ServiceOptions } from './service.ts'
 import { waitUntil } from './wait-until.ts'
@@ -94,7 +95,10 @@ export class OutboundStage {
 
   async allReady(): Promise<void> {
     const list = async () => (await this.service.get('/api/instances')).body as { state: string }[]
-    await waitUntil('all accounts are ready', async () => (await list()).every(({ state }) => state === 'ready'))
+    await waitUntil('all accounts are ready', async () => {
+      await this.passTime()
+      return (await list()).every(({ state }) => state === 'ready')
+    })
   }
 
   /** Ends the connection of the first account and keeps it away. */
@@ -113,7 +117,17 @@ export class OutboundStage {
   async reaches(name: string, holds: (state: string) => boolean): Promise<void> {
     const state = async () => ((await this.service.get(`/api/instances/${name}/state`)).body as { state: string }).state
     let seen = ''
-    await waitUntil(`${name} changes`, async () => holds((seen = await state())), { instead: () => seen })
+    const look = async () => {
+      await this.passTime()
+      return holds((seen = await state()))
+    }
+    await waitUntil(`${name} changes`, look, { instead: () => seen })
+  }
+
+  /** A little of it, where a test decides on the time. */
+  async passTime(ms = 100): Promise<void> {
+    const { clock } = this.#options
+    if (clock instanceof ManualClock) await clock.advance(ms)
   }
 
   async restart(): Promise<void> {
