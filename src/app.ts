@@ -5,8 +5,12 @@ import { randomBytes } from 'node:crypto'
 import { bootWarnings } from './boot-warnings.ts'
 import type { Inbound } from './bridge/inbound.ts'
 import { readBuildInfo } from './build-info.ts'
+import type { SendStep } from './bridge/deliver.ts'
 import { composeInbound } from './compose-inbound.ts'
+import { composeOutbound } from './compose-outbound.ts'
+import type { OutboundSet } from './compose-outbound.ts'
 import type { Config } from './config.ts'
+import type { Downstream } from './core/downstream.ts'
 import type { Reception } from './core/network.ts'
 import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
@@ -39,7 +43,13 @@ import { Routing } from './tenants/routing.ts'
 import { TenantCache } from './tenants/tenant-cache.ts'
 import { TenantService } from './tenants/tenant-service.ts'
 
-export type Overrides = { clock?: Clock; log?: Log; qrLifetimeMs?: number }
+export type Overrides = {
+  clock?: Clock
+  log?: Log
+  qrLifetimeMs?: number
+  /** Told between the steps of a send, which waits until it resolves. */
+  onSendStep?: (step: SendStep) => Promise<void>
+}
 
 const usageFlushMs = 60_000
 const keySweepMs = 86_400_000
@@ -81,18 +91,28 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const usage = new Usage({ store: new UsageStore(database), clock })
   stack.defer(() => usage.flush())
   const epoch = () => ownership.epoch
-  const parts = createAccounts(base, { database, epoch, usage, reception: receptionBy(() => inbound) })
+  const parts = createAccounts(base, {
+    ...{ database, epoch, usage },
+    reception: receptionBy(() => inbound),
+    outbound: () => outbound,
+  })
   const tenants = createTenants(base, database, () => {
     inbound.routingChanged()
   })
-  const inboundSet = createInbound(base, { ...parts, ...tenants, database, epoch, usage })
-  const { inbound } = inboundSet
-  const accounts = createInstances(base, { ...parts, ...inboundSet, epoch })
+  const downstream = createDownstream(base)
+  const inboundSet = createInbound(base, { ...parts, ...tenants, downstream, database, epoch, usage })
+  const { inbound, people } = inboundSet
+  const outbound: OutboundSet = composeOutbound({
+    ...{ ...base, ...parts, ...tenants, downstream, database, epoch, usage, people },
+    accounts: parts.instances,
+    onSendStep: overrides.onSendStep ?? (() => Promise.resolve()),
+  })
+  const accounts = createInstances(base, { ...parts, ...inboundSet, outbound, epoch })
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
   const dropKeys = () => accounts.instances.dropWorthlessKeys()
   const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
-  const workers = [flush, keySweep, ...inboundSet.workers]
+  const workers = [flush, keySweep, ...inboundSet.workers, ...outbound.workers]
   for (const worker of workers) stack.use(worker)
   stack.use(inboundSet.lateFiles)
 
@@ -102,6 +122,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     ...accounts,
     ...tenants,
     ...config.http,
+    ...outbound,
     inbound,
     database,
     workers,
@@ -122,6 +143,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     await accounts.instances.load()
     await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: base.build.version })
     for (const { record } of accounts.instances.list()) await inbound.load(record.name)
+    await outbound.load()
     active = true
     await accounts.instances.boot()
     for (const worker of workers) worker.start()
@@ -156,9 +178,15 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
   return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
 }
 
-type AccountParts = { database: Database; epoch: () => number; usage: Usage; reception: Reception }
+type AccountParts = {
+  database: Database
+  epoch: () => number
+  usage: Usage
+  reception: Reception
+  outbound: () => OutboundSet
+}
 
-function createAccounts(base: Base, { database, epoch, usage, reception }: AccountParts) {
+function createAccounts(base: Base, { database, epoch, usage, reception, outbound }: AccountParts) {
   const { config, clock, log, qrLifetimeMs, build, stack } = base
   const keys = new SessionKeyStore(database)
   const network = stack.use(
@@ -171,6 +199,7 @@ function createAccounts(base: Base, { database, epoch, usage, reception }: Accou
       log,
       settings: config.network,
       qrLifetimeMs,
+      findSent: (...sent) => outbound().findSent(...sent),
     }),
   )
   const store = new InstanceStore(database)
@@ -187,6 +216,9 @@ function createAccounts(base: Base, { database, epoch, usage, reception }: Accou
       announce: ({ name, owner_tag }, event) => {
         metrics.lifecycleEvents.inc({ instance: name, event, owner_tag })
         usage.count(name, owner_tag, 'lifecycle_events')
+      },
+      onChange: (name) => {
+        outbound().connectionChanged(name)
       },
     }),
   )
@@ -214,21 +246,36 @@ function receptionBy(inbound: () => Inbound): Reception {
 
 type Accounts = ReturnType<typeof createAccounts>
 type InboundDeps = Accounts &
-  ReturnType<typeof createTenants> & { database: Database; epoch: () => number; usage: Usage }
+  ReturnType<typeof createTenants> & { downstream: Downstream; database: Database; epoch: () => number; usage: Usage }
 
-function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
+function createDownstream({ config, clock, stack }: Base): Downstream {
   const { timeout: timeoutMs, egressAllow } = config.downstream
   const { mediaMaxBytes } = config.inbound
-  const downstream = stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
-  const inboundSet = composeInbound({ ...parts, config, clock, log, downstream })
+  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
+}
+
+function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
+  const inboundSet = composeInbound({ ...parts, config, clock, log })
   stack.use(inboundSet.inbound)
   return inboundSet
 }
 
-type ServiceParts = Accounts & { epoch: () => number; inbound: Inbound; messages: InstanceMessages }
+type ServiceParts = Accounts & {
+  epoch: () => number
+  inbound: Inbound
+  messages: InstanceMessages
+  outbound: OutboundSet
+}
 
 function createInstances({ clock }: Base, parts: ServiceParts) {
-  const { instances, store, network, metrics, epoch, inbound, messages } = parts
+  const { instances, store, network, metrics, epoch, inbound, outbound } = parts
+  const messages: InstanceMessages = {
+    ...parts.messages,
+    forget: async (name) => {
+      await outbound.forget(name)
+      await parts.messages.forget(name)
+    },
+  }
   const onDeleted = (name: string) => {
     metrics.removeInstance(name)
   }

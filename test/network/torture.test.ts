@@ -21,6 +21,7 @@ import { silentLog } from '../harness/logs.ts'
 import { settingsFor, storeLinked } from './harness/bed.ts'
 import type { ClientOptions } from './harness/client-process.ts'
 import { Line } from './harness/line.ts'
+import { plain } from './harness/contents.ts'
 
 const script = fileURLToPath(new URL('./harness/client-process.ts', import.meta.url))
 
@@ -95,7 +96,7 @@ test('after twelve kills every message of ours was readable, and messages pass b
       const first = await person.receipts.waitFor(`a receipt for ${id}`, (one) => one.id === id)
       assert.equal(first.type, 'delivered')
     }
-    await line.session.sendText(person.user.pnJid, 'fresh', `3EB0FRESH${index}`)
+    await line.session.send(person.user.pnJid, plain('fresh'), `3EB0FRESH${index}`)
     await person.messages.waitFor('the fresh message', (one) => one.id === `3EB0FRESH${index}`)
   }
   assert.equal(unreadable(people), 0)
