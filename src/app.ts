@@ -5,19 +5,20 @@ import { randomBytes } from 'node:crypto'
 import { bootWarnings } from './boot-warnings.ts'
 import type { Inbound } from './bridge/inbound.ts'
 import { readBuildInfo } from './build-info.ts'
+import type { SendStep } from './bridge/deliver.ts'
 import { composeInbound } from './compose-inbound.ts'
+import { composeOutbound } from './compose-outbound.ts'
+import type { OutboundSet } from './compose-outbound.ts'
 import type { Config } from './config.ts'
+import type { Downstream } from './core/downstream.ts'
 import type { Reception } from './core/network.ts'
 import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
 import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
-import { Announcer } from './lifecycle/announcer.ts'
-import type { Announcement } from './lifecycle/announcer.ts'
 import { BackendNews } from './lifecycle/backend-news.ts'
-import { Courier } from './lifecycle/courier.ts'
-import { createKnock } from './lifecycle/knock.ts'
-import { Lifecycle } from './lifecycle/lifecycle.ts'
+import { composeLifecycle } from './lifecycle/compose-lifecycle.ts'
+import type { Lifecycle } from './lifecycle/lifecycle.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
 import type { InstanceMessages } from './instances/instance-service.ts'
@@ -26,8 +27,6 @@ import { Metrics } from './ledger/metrics.ts'
 import { Usage } from './ledger/usage.ts'
 import { sleep, systemClock } from './lib/clock.ts'
 import type { Clock } from './lib/clock.ts'
-import { Egress } from './lib/egress/egress.ts'
-import { privateAllowed } from './lib/egress/policy.ts'
 import { createLog } from './lib/log.ts'
 import type { Log } from './lib/log.ts'
 import { Gate } from './lib/gate.ts'
@@ -36,7 +35,6 @@ import { WhatsappNetwork } from './network/whatsapp-network.ts'
 import { AuditStore } from './storage/audit-store.ts'
 import { openDatabase } from './storage/database.ts'
 import type { Database } from './storage/database.ts'
-import { DeliveryStore } from './storage/delivery-store.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
 import { JournalStore } from './storage/journal-store.ts'
@@ -48,7 +46,13 @@ import { Routing } from './tenants/routing.ts'
 import { TenantCache } from './tenants/tenant-cache.ts'
 import { TenantService } from './tenants/tenant-service.ts'
 
-export type Overrides = { clock?: Clock; log?: Log; qrLifetimeMs?: number }
+export type Overrides = {
+  clock?: Clock
+  log?: Log
+  qrLifetimeMs?: number
+  /** Told between the steps of a send, which waits until it resolves. */
+  onSendStep?: (step: SendStep) => Promise<void>
+}
 
 const usageFlushMs = 60_000
 const keySweepMs = 86_400_000
@@ -72,8 +76,6 @@ export type App = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-type Ledger = { metrics: Metrics; usage: Usage }
-
 type Base = {
   config: Config
   clock: Clock
@@ -95,15 +97,25 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   stack.defer(() => usage.flush())
   const epoch = () => ownership.epoch
   const metrics = new Metrics({ version: base.build.version, instances: () => parts.instances.counts() })
-  const news = createLifecycle(base, database, { metrics, usage })
-  const reception = receptionBy(() => inbound)
-  const parts = createAccounts(base, { database, epoch, reception, lifecycle: news.lifecycle })
+  const news = composeLifecycle({ ...base, ...base.build, settings: config.lifecycle, database, metrics, usage })
+  const parts = createAccounts(base, {
+    ...{ database, epoch },
+    lifecycle: news.lifecycle,
+    reception: receptionBy(() => inbound),
+    outbound: () => outbound,
+  })
   const tenants = createTenants(base, database, () => {
     inbound.routingChanged()
   })
-  const inboundSet = createInbound(base, { ...parts, ...tenants, database, epoch, usage, metrics })
-  const { inbound } = inboundSet
-  const accounts = createInstances(base, { ...parts, ...inboundSet, epoch, metrics })
+  const downstream = createDownstream(base)
+  const inboundSet = createInbound(base, { ...parts, ...tenants, downstream, database, epoch, usage, metrics })
+  const { inbound, people } = inboundSet
+  const outbound: OutboundSet = composeOutbound({
+    ...{ ...base, ...parts, ...tenants, ...news, downstream, database, epoch, usage, metrics, people },
+    accounts: parts.instances,
+    onSendStep: overrides.onSendStep ?? (() => Promise.resolve()),
+  })
+  const accounts = createInstances(base, { ...parts, ...inboundSet, outbound, epoch, metrics })
   const backend = stack.use(
     new BackendNews({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
   )
@@ -111,7 +123,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
   const dropKeys = () => accounts.instances.dropWorthlessKeys()
   const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
-  const workers = [flush, keySweep, ...inboundSet.workers]
+  const workers = [flush, keySweep, ...inboundSet.workers, ...outbound.workers]
   for (const worker of workers) stack.use(worker)
   stack.use(inboundSet.lateFiles)
 
@@ -122,6 +134,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     ...tenants,
     ...news,
     ...config.http,
+    ...outbound,
     inbound,
     database,
     workers,
@@ -143,6 +156,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     await accounts.instances.load()
     await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: base.build.version })
     for (const { record } of accounts.instances.list()) await inbound.load(record.name)
+    await outbound.load()
     active = true
     await news.courier.boot()
     await accounts.instances.boot()
@@ -187,38 +201,15 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
   return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
 }
 
-function createLifecycle({ config, clock, log, build, stack }: Base, database: Database, ledger: Ledger) {
-  const { metrics, usage } = ledger
-  const { timeout: timeoutMs, secret } = config.lifecycle
-  const deliveries = new DeliveryStore(database)
-  const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
-  const courier = stack.use(
-    new Courier({
-      deliveries,
-      knock: createKnock({ egress, clock, timeoutMs, secret }),
-      clock,
-      random: Math.random,
-      log,
-      onEnded: (event, { status, attempts }) => {
-        if (status === 'dropped') metrics.lifecycleDropped.inc({ event })
-        else if (attempts > 1) {
-          metrics.lifecycleRetries.inc({ event, outcome: status === 'delivered' ? 'success' : 'exhausted' })
-        }
-      },
-    }),
-  )
-  const onAnnounced = ({ event, instance, ownerTag }: Announcement) => {
-    metrics.lifecycleEvents.inc({ instance, event, owner_tag: ownerTag })
-    usage.count(instance, ownerTag, 'lifecycle_events')
-  }
-  const announcer = new Announcer({ version: build.version, clock })
-  const lifecycle = new Lifecycle({ announcer, courier, deliveries, clock, log, onAnnounced })
-  return { lifecycle, courier, deliveries }
+type AccountParts = {
+  database: Database
+  epoch: () => number
+  lifecycle: Lifecycle
+  reception: Reception
+  outbound: () => OutboundSet
 }
 
-type AccountParts = { database: Database; epoch: () => number; reception: Reception; lifecycle: Lifecycle }
-
-function createAccounts(base: Base, { database, epoch, reception, lifecycle }: AccountParts) {
+function createAccounts(base: Base, { database, epoch, lifecycle, reception, outbound }: AccountParts) {
   const { config, clock, log, qrLifetimeMs, stack } = base
   const keys = new SessionKeyStore(database)
   const network = stack.use(
@@ -231,6 +222,7 @@ function createAccounts(base: Base, { database, epoch, reception, lifecycle }: A
       log,
       settings: config.network,
       qrLifetimeMs,
+      findSent: (...sent) => outbound().findSent(...sent),
     }),
   )
   const store = new InstanceStore(database)
@@ -246,6 +238,9 @@ function createAccounts(base: Base, { database, epoch, reception, lifecycle }: A
       qrLifetimeMs,
       lifecycle,
       graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
+      onChange: (name) => {
+        outbound().connectionChanged(name)
+      },
     }),
   )
   return { instances, store, network }
@@ -271,21 +266,43 @@ function receptionBy(inbound: () => Inbound): Reception {
 
 type Accounts = ReturnType<typeof createAccounts>
 type InboundDeps = Accounts &
-  ReturnType<typeof createTenants> & { database: Database; epoch: () => number; usage: Usage; metrics: Metrics }
+  ReturnType<typeof createTenants> & {
+    downstream: Downstream
+    database: Database
+    epoch: () => number
+    usage: Usage
+    metrics: Metrics
+  }
 
-function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
+function createDownstream({ config, clock, stack }: Base): Downstream {
   const { timeout: timeoutMs, egressAllow } = config.downstream
   const { mediaMaxBytes } = config.inbound
-  const downstream = stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
-  const inboundSet = composeInbound({ ...parts, config, clock, log, downstream })
+  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
+}
+
+function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
+  const inboundSet = composeInbound({ ...parts, config, clock, log })
   stack.use(inboundSet.inbound)
   return inboundSet
 }
 
-type ServiceParts = Accounts & { epoch: () => number; metrics: Metrics; inbound: Inbound; messages: InstanceMessages }
+type ServiceParts = Accounts & {
+  epoch: () => number
+  metrics: Metrics
+  inbound: Inbound
+  messages: InstanceMessages
+  outbound: OutboundSet
+}
 
 function createInstances({ clock }: Base, parts: ServiceParts) {
-  const { instances, store, network, metrics, epoch, inbound, messages } = parts
+  const { instances, store, network, metrics, epoch, inbound, outbound } = parts
+  const messages: InstanceMessages = {
+    ...parts.messages,
+    forget: async (name) => {
+      await outbound.forget(name)
+      await parts.messages.forget(name)
+    },
+  }
   const onDeleted = (name: string) => {
     metrics.removeInstance(name)
   }

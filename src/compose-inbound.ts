@@ -49,7 +49,13 @@ export type InboundParts = {
   usage: Usage
 }
 
-export type InboundSet = { inbound: Inbound; messages: InstanceMessages; workers: Ticker[]; lateFiles: LateFiles }
+export type InboundSet = {
+  people: People
+  inbound: Inbound
+  messages: InstanceMessages
+  workers: Ticker[]
+  lateFiles: LateFiles
+}
 
 const lateFilesMs = 60_000
 const pruneMs = 3_600_000
@@ -92,7 +98,13 @@ export function composeInbound(parts: InboundParts): InboundSet {
     new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => delivery.lateFiles.run(), clock, log }),
     new Ticker({ name: 'message-map-prune', everyMs: pruneMs, work: prune, clock, log }),
   ]
-  return { inbound, messages: messagesOf(parts, inbound, stores), workers, lateFiles: delivery.lateFiles }
+  return {
+    people: who.people,
+    inbound,
+    messages: messagesOf(parts, inbound, stores),
+    workers,
+    lateFiles: delivery.lateFiles,
+  }
 }
 
 function peopleOf(

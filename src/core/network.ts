@@ -86,6 +86,7 @@ export type OutgoingContent =
   | {
       type: 'file'
       file: OutgoingFile
+      /** Recordings and stickers have none. */
       caption: string | null
       mentions: readonly Person[]
       quote: QuotedMessage | null
@@ -109,8 +110,6 @@ export type NetworkSession = {
   probe(ms: number): Promise<void>
   /** Asks for a code to type on the phone instead of scanning; only while pairing. */
   requestPairingCode(phone: string): Promise<PairingCode>
-  /** Sends a text under this message id; resolves when the server has acknowledged it. */
-  sendText(chat: string, text: string, messageId: string): Promise<void>
   /** Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. */
   send(chat: string, content: OutgoingContent, messageId: string): Promise<void>
   /** An id nobody has used yet, to be stored before the first attempt. */
@@ -121,6 +120,8 @@ export type NetworkSession = {
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
   setTyping(chat: string, typing: boolean): Promise<void>
+  /** Shows the account as online or not. Who is not online is not told who types; who is silences the phone. */
+  setAvailable(available: boolean): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef>
   /** Tells the network to forget this device; resolves when it was told. A `closed` signal may follow. */

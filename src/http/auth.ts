@@ -10,6 +10,8 @@ declare module 'fastify' {
     public?: true
     /** Never refused for load or rate: a refusal here would fail an agent's message or blind the operator. */
     unlimited?: true
+    /** The handler gets the bytes as they came: it checks a signature over them. */
+    rawBody?: true
   }
 }
 

@@ -10,6 +10,10 @@ export function addBodyParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (request.routeOptions.config.rawBody) {
+      done(null, body)
+      return
+    }
     if (!takesBody(request)) {
       done(null, undefined)
       return
@@ -27,7 +31,8 @@ export function addBodyParser(app: FastifyInstance): void {
 
 /** Routes without a body ignore what a request claims to carry, even when the claim cannot be read. */
 export function forgetContentType(request: FastifyRequest): void {
-  if (!takesBody(request)) delete request.headers['content-type']
+  if (request.routeOptions.config.rawBody) request.headers['content-type'] = 'application/octet-stream'
+  else if (!takesBody(request)) delete request.headers['content-type']
 }
 
 function decodeUtf8(body: Buffer): string {

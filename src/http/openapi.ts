@@ -21,8 +21,9 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
         { name: 'operations', description: 'Health, version, metrics' },
         { name: 'instances', description: 'Linked accounts' },
         { name: 'pairing', description: 'Linking an account and its connection' },
+        { name: 'messages', description: 'Callbacks of the helpdesk, and messages that were sent' },
         { name: 'tenants', description: 'Which helpdesk an owner tag talks to' },
-        { name: 'observability', description: 'Usage and audit' },
+        { name: 'observability', description: 'Usage, audit, outbox and ban risk' },
       ],
       components: {
         securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'SERVICE_API_TOKEN' } },

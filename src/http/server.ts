@@ -26,6 +26,10 @@ import { addHealthRoute } from './routes/health.ts'
 import type { HealthDeps } from './routes/health.ts'
 import { addInstanceRoutes } from './routes/instances.ts'
 import type { InstanceDeps } from './routes/instances.ts'
+import { addMessageRoutes } from './routes/messages.ts'
+import type { MessageDeps } from './routes/messages.ts'
+import { addOutboxRoutes } from './routes/outbox.ts'
+import type { OutboxDeps } from './routes/outbox.ts'
 import { addOperationsRoutes } from './routes/operations.ts'
 import type { OperationsDeps } from './routes/operations.ts'
 import { addParkedRoutes } from './routes/parked.ts'
@@ -60,7 +64,9 @@ export type ServerDeps = ServerOptions & {
     TenantDeps &
     UsageDeps &
     DeliveryDeps &
-    AuditDeps
+    AuditDeps &
+    MessageDeps &
+    OutboxDeps
 }
 
 const staticFiles = fileURLToPath(new URL('../../static/', import.meta.url))
@@ -102,6 +108,8 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   addUsageRoutes(app, routes)
   addAuditRoute(app, routes)
   addDeliveryRoutes(app, routes)
+  addMessageRoutes(app, routes)
+  addOutboxRoutes(app, routes)
   await addStaticFiles(app)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {
@@ -165,7 +173,8 @@ function isUnlimited(request: FastifyRequest): boolean {
 }
 
 function isServedInStandby(request: FastifyRequest): boolean {
-  return isUnlimited(request) || request.routeOptions.url?.startsWith('/static/') === true
+  const isProbe = isUnlimited(request) && request.method !== 'POST'
+  return isProbe || request.routeOptions.url?.startsWith('/static/') === true
 }
 
 function refuseUnless(allowed: boolean): Promise<void> {

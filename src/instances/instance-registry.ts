@@ -10,7 +10,10 @@ import type { AccountDeps } from './linked-account.ts'
 // Spreads the first connects of a start, so that the network does not see one burst.
 const bootSpreadMs = 20
 
-type Deps = Omit<AccountDeps, 'onChange'>
+type Deps = Omit<AccountDeps, 'onChange'> & {
+  /** Told after every change of any instance. */
+  onChange?: (name: string) => void
+}
 type Watcher = () => void
 
 export class InstanceRegistry {
@@ -48,6 +51,7 @@ export class InstanceRegistry {
   add(row: InstanceRow): LinkedAccount {
     const onChange = () => {
       for (const watcher of [...(this.#watchers.get(row.name) ?? [])]) watcher()
+      this.#deps.onChange?.(row.name)
     }
     const account = new LinkedAccount({ ...this.#deps, onChange }, row)
     this.#accounts.set(row.name, account)

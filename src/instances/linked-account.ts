@@ -83,6 +83,23 @@ export class LinkedAccount {
     return this.#connection?.failures ?? 0
   }
 
+  /** What to send with; only while the account is ready. */
+  get session(): NetworkSession | undefined {
+    return this.state === 'ready' ? this.#connection?.session : undefined
+  }
+
+  /** One more outgoing message was held back as spam; how many there are now. */
+  countSpamBlock(): number {
+    const spamguard_blocks = this.record.spamguard_blocks + 1
+    void this.#account.save({ spamguard_blocks })
+    return spamguard_blocks
+  }
+
+  /** For what others have to tell of this account. */
+  announce(event: LifecycleEvent, extras: EventExtras): void {
+    this.#account.announce(event, extras)
+  }
+
   /** For questions to the network, which need not wait until everything has been caught up with. */
   get openSession(): NetworkSession | undefined {
     return isActive(this.state) ? this.#connection?.session : undefined

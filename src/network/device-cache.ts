@@ -14,16 +14,29 @@ type Deps = { keys: AccountKeys; clock: Clock }
 /** The library's `userDevicesCache`. Failing to remember is not worth failing a send: the caller does not wait. */
 export class DeviceCache implements CacheStore {
   readonly #deps: Deps
+  #revision = 0
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
+  /** Grows with every change. */
+  get revision(): number {
+    return this.#revision
+  }
+
   async get<T>(user: string): Promise<T> {
+    return (await this.getAll<T>([user])).get(user) as T
+  }
+
+  /** Of those users about whom something is remembered. */
+  async getAll<T>(users: readonly string[]): Promise<Map<string, T>> {
     const { keys, clock } = this.#deps
-    const stored = (await keys.get(kind, [user]))[user] as Stored | undefined
-    const isFresh = stored !== undefined && clock.now() - stored.at < trustedMs
-    return (isFresh ? stored.devices : undefined) as T
+    const found = new Map<string, T>()
+    for (const [user, stored] of Object.entries(await keys.get(kind, users)) as [string, Stored][]) {
+      if (clock.now() - stored.at < trustedMs) found.set(user, stored.devices as T)
+    }
+    return found
   }
 
   set(user: string, devices: unknown): void {
@@ -41,6 +54,7 @@ export class DeviceCache implements CacheStore {
   }
 
   #write(values: Record<string, Stored | null>): void {
+    this.#revision += 1
     this.#deps.keys.set({ [kind]: values }).catch(() => undefined)
   }
 }

@@ -30,8 +30,14 @@ const lidMappingMs = 24 * 60 * 60 * 1000
 
 type Deps = { door: KeyDoor; memory: SenderKeyMemory; journal: Journal; clock: Clock }
 
+export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMessage']>>
+export type DurableRepository = SignalRepositoryWithLIDStore & {
+  /** Encrypts for many devices in one step and one write; undefined where there is no session with the device. */
+  encryptAll(items: readonly { jid: string; data: Uint8Array }[]): Promise<(Sealed | undefined)[]>
+}
+
 export function durableRepository({ door, memory, journal, clock }: Deps) {
-  return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): SignalRepositoryWithLIDStore => {
+  return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
     passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door, memory)
     const inner = {
       get: door.getInStep,
@@ -67,7 +73,7 @@ function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor, 
 }
 
 /** Everything that changes records runs in the account's lane; reads go straight to memory. */
-function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<SignalRepositoryWithLIDStore> {
+function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor) {
   const alone =
     <Args extends unknown[], Result>(step: (...args: Args) => Promise<Result>) =>
     (...args: Args) =>
@@ -79,6 +85,16 @@ function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<Sig
       return door.inLane(() => step(options))
     }
   return {
+    encryptAll: async (items: readonly { jid: string; data: Uint8Array }[]) => {
+      for (const { jid } of items) await resolveLid(stock, jid)
+      return door.inLane(async () => {
+        const sealed: (Sealed | undefined)[] = []
+        for (const { jid, data } of items) {
+          sealed.push(await stock.encryptMessage({ jid, data }).catch(withoutSession))
+        }
+        return sealed
+      })
+    },
     encryptMessage: resolved((options) => stock.encryptMessage(options)),
     injectE2ESession: resolved((options) => stock.injectE2ESession(options)),
     encryptGroupMessage: alone((options) => stock.encryptGroupMessage(options)),
@@ -86,7 +102,12 @@ function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<Sig
     getSenderKeyDistributionMessage: alone((options) => stock.getSenderKeyDistributionMessage(options)),
     deleteSession: alone((jids) => stock.deleteSession(jids)),
     migrateSession: alone((from, to) => stock.migrateSession(from, to)),
-  }
+  } satisfies Partial<DurableRepository>
+}
+
+function withoutSession(error: unknown): undefined {
+  if (error instanceof Error && error.name === 'SessionError') return undefined
+  throw error
 }
 
 /** What is opened goes to the journal in the same step. */

@@ -1,99 +1,197 @@
-// Sends messages and waits for the network to acknowledge each: only that is "sent".
+// Sends messages: encoded, sealed for everybody's devices, written, acknowledged. Only the last is "sent".
+//
+// Until the stanza is written nothing has left, and a failure says so; from then on only the server's word counts.
 
+import { randomBytes } from 'node:crypto'
+import type { Agent } from 'node:https'
+import { phoneDomain } from '../core/address.ts'
+import { SendError } from '../core/network.ts'
+import type { OutgoingContent } from '../core/network.ts'
 import { withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Account } from './account.ts'
-import { isJidGroup, jidDecode, jidEncode } from './library.ts'
+import { Acknowledgements } from './acknowledgements.ts'
+import { DeviceDirectory } from './device-directory.ts'
+import { encodeContent, envelopeOf } from './encode-content.ts'
+import { encodeFile } from './encode-file.ts'
+import { GroupRosters } from './group-rosters.ts'
+import { isJidGroup, jidDecode } from './library.ts'
 import type { BinaryNode, GroupMetadata, proto, WASocket } from './library.ts'
-import type { SenderKeyMemory } from './sender-key-memory.ts'
+import { MediaHosts } from './media-hosts.ts'
+import { MediaUpload } from './media-upload.ts'
+import { ownIdentity } from './own-identity.ts'
+import { StanzaSealer } from './outgoing-stanza.ts'
+import type { Draft } from './outgoing-stanza.ts'
+import { findPerson } from './people.ts'
+import { PrivacyTokens } from './privacy-tokens.ts'
+import type { Ask } from './user-sync.ts'
 
-type Deps = { socket: WASocket; account: Account; memory: SenderKeyMemory; clock: Clock; gone: AbortSignal }
-type Waiting = { count: number; acknowledged: PromiseWithResolvers<undefined> }
+type Deps = {
+  socket: WASocket
+  account: Account
+  clock: Clock
+  gone: AbortSignal
+  ask: Ask
+  /** The way to the media hosts, when it is not the direct one. */
+  agent: Agent | undefined
+  /** What was sent under this id, by the service's own books. */
+  findSent: (id: string) => Promise<OutgoingContent | null>
+}
+/** A stanza to be written, and what is true once it was written or acknowledged. */
+type Ready = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
 
-const acknowledgementMs = 15_000
+/** Storage may be away, the server silent: then the message has not left and will not leave later. */
+const preparationMs = 30_000
+const keyHolders = 'sender-key-memory'
 
 export class MessageSender {
   readonly #deps: Deps
-  readonly #waiting = new Map<string, Waiting>()
-  readonly #groups = new Map<string, GroupMetadata>()
+  readonly #acknowledgements: Acknowledgements
+  readonly #directory: DeviceDirectory
+  readonly #rosters: GroupRosters
+  readonly #sealer: StanzaSealer
+  readonly #tokens: PrivacyTokens
+  readonly #upload: MediaUpload
+  #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor(deps: Deps) {
     this.#deps = deps
-    deps.socket.ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => {
-      const { acknowledged } = this.#waiting.get(attrs['id'] ?? '') ?? {}
-      const error = attrs['error']
-      if (error === undefined) acknowledged?.resolve(undefined)
-      else acknowledged?.reject(new Error(`the network refused the message with code ${error}`))
-    })
-    deps.gone.addEventListener('abort', () => {
-      for (const { acknowledged } of this.#waiting.values()) acknowledged.reject(lostError())
-    })
+    const { socket, account, ask, clock } = deps
+    this.#acknowledgements = new Acknowledgements(deps)
+    this.#directory = new DeviceDirectory({ socket, cache: account.devices, ask })
+    this.#rosters = new GroupRosters({ socket, directory: this.#directory, clock })
+    this.#sealer = new StanzaSealer(socket)
+    this.#tokens = new PrivacyTokens(socket)
+    this.#upload = new MediaUpload({ ...deps, hosts: new MediaHosts(ask, clock) })
   }
 
-  /** What was learnt of a group for a message under way; the library would ask again. */
-  groupBeingSent(jid: string): GroupMetadata | undefined {
-    return this.#groups.get(jid)
+  /** What is remembered of a group, for the library. */
+  rememberedGroup(jid: string): GroupMetadata | undefined {
+    return this.#rosters.remembered(jid)
   }
 
-  async sendText(chat: string, text: string, messageId: string): Promise<void> {
-    const { account, gone, memory } = this.#deps
-    if (gone.aborted) throw lostError()
-    const message: proto.IMessage = { extendedTextMessage: { text } }
-    account.sent.set(messageId, message)
-    const waiting = this.#expect(messageId)
-    try {
-      await memory.during(() => this.#relay(chat, message, messageId, waiting.acknowledged.promise))
-    } finally {
-      this.#groups.delete(chat)
-      waiting.count -= 1
-      if (waiting.count === 0) this.#waiting.delete(messageId)
+  async send(chat: string, content: OutgoingContent, id: string): Promise<void> {
+    const { clock } = this.#deps
+    const message = await this.#messageOf(chat, content, id)
+    const preparing = this.#prepare({ chat, id, message, envelope: envelopeOf(content) })
+    const { stanza, written, acknowledged } = await withDeadline(clock, preparationMs, preparing, () =>
+      notSent(`it could not be made ready within ${preparationMs / 1000} s`),
+    ).catch(rethrow)
+    const answered = this.#acknowledgements.send(id, stanza)
+    written?.()
+    await answered.catch((error: unknown) => {
+      this.#doubt(chat, error)
+      throw error
+    })
+    acknowledged?.()
+  }
+
+  /** What somebody says he could not open. */
+  async sentMessage(chat: string, id: string): Promise<proto.IMessage | undefined> {
+    const { account, findSent } = this.#deps
+    const remembered = account.sent.get(id)
+    if (remembered) return remembered
+    const content = await findSent(id)
+    return content ? this.#messageOf(chat, content, id) : undefined
+  }
+
+  /** Encoded, and its file uploaded, once: a repeat under the same id says the same. */
+  async #messageOf(chat: string, content: OutgoingContent, id: string): Promise<proto.IMessage> {
+    const { account, gone } = this.#deps
+    if (gone.aborted) throw notSent('the connection was lost')
+    const message = account.sent.get(id) ?? (await this.#encode(chat, content).catch(rethrow))
+    account.sent.set(id, message)
+    return message
+  }
+
+  async #prepare(draft: Draft): Promise<Ready> {
+    if (this.#deps.gone.aborted) throw notSent('the connection was lost')
+    return isJidGroup(draft.chat) ? this.#forGroup(draft) : this.#forPerson(draft)
+  }
+
+  async #forPerson(draft: Draft): Promise<Ready> {
+    const { chat } = draft
+    const own = ownIdentity(this.#deps.socket)
+    const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
+    if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
+    const { nodes, after } = await this.#tokens.forMessageTo(chat)
+    await this.#turn()
+    const stanza = await this.#sealer.toPerson(draft, devices)
+    return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
+  }
+
+  async #forGroup(draft: Draft): Promise<Ready> {
+    const { chat } = draft
+    const { account, socket } = this.#deps
+    const { metadata, devices, unnamed } = await this.#rosters.of(chat)
+    if (unnamed.length > 0) throw notSent(`the network did not name the devices of ${unnamed.length} members`)
+    const { addressingMode = 'lid', ephemeralDuration } = metadata
+    const attrs = { addressing_mode: addressingMode, ...(ephemeralDuration && { expiration: `${ephemeralDuration}` }) }
+    const holders = await this.#holders(chat)
+    const hasKey = (jid: string) => holders[jid] === true
+    const sender = ownIdentity(socket).senderIn(addressingMode)
+    await this.#turn()
+    const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey })
+    if (given.length === 0) return { stanza }
+    // Those who asked for the key meanwhile are not among the holders any more.
+    const acknowledged = () => {
+      const remember = async () => {
+        const now = await this.#holders(chat)
+        for (const jid of given) now[jid] = true
+        await account.keys.set({ [keyHolders]: { [chat]: now } })
+      }
+      remember().catch(() => undefined)
     }
+    return { stanza, acknowledged }
   }
 
-  async #relay(
-    chat: string,
-    message: proto.IMessage,
-    messageId: string,
-    acknowledged: Promise<unknown>,
-  ): Promise<void> {
-    const { clock, socket } = this.#deps
-    const relayed = this.#findDevices(chat).then(() => socket.relayMessage(chat, message, { messageId }))
-    const late = () => new Error(`no acknowledgement within ${acknowledgementMs} ms`)
-    await withDeadline(clock, acknowledgementMs, Promise.all([relayed, acknowledged]), late)
+  async #holders(group: string): Promise<Record<string, boolean>> {
+    const { [group]: holders } = await this.#deps.account.keys.get(keyHolders, [group])
+    return (holders ?? {}) as Record<string, boolean>
   }
 
-  #expect(messageId: string): Waiting {
-    const waiting = this.#waiting.get(messageId) ?? { count: 0, acknowledged: Promise.withResolvers() }
-    waiting.acknowledged.promise.catch(() => undefined)
-    waiting.count += 1
-    this.#waiting.set(messageId, waiting)
-    return waiting
+  /** Says whether the number is on the network at all. */
+  async #unreachable(chat: string, missing: number): Promise<SendError> {
+    const { user, server } = jidDecode(chat) ?? {}
+    const found = server === phoneDomain ? findPerson(this.#deps.ask, user ?? '') : undefined
+    const isUnknown = (await found?.catch(() => undefined)) === null
+    if (!isUnknown) return notSent(`the network did not name the devices of ${missing} recipients`)
+    return new SendError('refused', 'this phone number is not on WhatsApp')
   }
 
-  /** The library sends to the own phone alone, and calls that a success, when nobody told it the recipient's devices. */
-  async #findDevices(chat: string): Promise<void> {
-    const recipients = isJidGroup(chat) ? await this.#membersOf(chat) : [this.#ownJid(chat), chat]
-    const devices = await this.#deps.socket.getUSyncDevices(recipients, true, false)
-    const found = new Set(devices.map(({ user }) => user))
-    const missing = recipients.filter((jid) => !found.has(jidDecode(jid)?.user ?? ''))
-    if (missing.length > 0) throw new Error(`the network did not name the devices of ${missing.length} recipients`)
+  /** After a refusal nothing that is remembered of the recipients is trusted. */
+  #doubt(chat: string, error: unknown): void {
+    if (!(error instanceof SendError) || error.outcome !== 'refused') return
+    if (isJidGroup(chat)) this.#rosters.forget(chat)
+    else this.#deps.account.devices.del(jidDecode(chat)?.user ?? '')
   }
 
-  async #membersOf(group: string): Promise<string[]> {
-    const metadata = await this.#deps.socket.groupMetadata(group)
-    this.#groups.set(group, metadata)
-    return metadata.participants.map(({ id }) => id)
+  /** One message is sealed per turn of the event loop, so that a burst does not hold up everything else. */
+  #turn(): Promise<unknown> {
+    const turn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
+    this.#lastTurn = turn
+    return turn
   }
 
-  /** In the addressing of the chat, as the library will ask for it: then it finds the answer in its cache. */
-  #ownJid(chat: string): string {
-    const { id = '', lid } = this.#deps.socket.user ?? {}
-    const own = jidDecode(chat)?.server === 'lid' && lid ? lid : id
-    const { user = '', server = 's.whatsapp.net' } = jidDecode(own) ?? {}
-    return jidEncode(user, server)
+  async #encode(chat: string, content: OutgoingContent): Promise<proto.IMessage> {
+    const { clock, gone, socket } = this.#deps
+    const context = { chat, ownJid: ownIdentity(socket).jidFor(chat), now: clock.now() }
+    const upload = this.#upload
+    const message =
+      content.type === 'file' ? await encodeFile(content, context, { upload, gone }) : encodeContent(content, context)
+    if (content.type === 'reaction') return message
+    return { ...message, messageContextInfo: { messageSecret: randomBytes(32) } }
   }
 }
 
-function lostError(): Error {
-  return new Error('the connection was lost before the network acknowledged the message')
+function rethrow(cause: unknown): never {
+  throw cause instanceof SendError ? cause : notSent(reasonOf(cause), cause)
+}
+
+function notSent(reason: string, cause?: unknown): SendError {
+  return new SendError('not_sent', `the message was not sent: ${reason}`, { cause })
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
 }

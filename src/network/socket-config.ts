@@ -8,7 +8,14 @@ import type { Account } from './account.ts'
 import type { durableRepository } from './durable-signal.ts'
 import type { KeyDoor } from './key-door.ts'
 import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from './library.ts'
-import type { AuthenticationCreds, GroupMetadata, LibraryLogger, UserFacingSocketConfig, WAVersion } from './library.ts'
+import type {
+  AuthenticationCreds,
+  GroupMetadata,
+  LibraryLogger,
+  proto,
+  UserFacingSocketConfig,
+  WAVersion,
+} from './library.ts'
 import { createProxyAgent } from './proxy-agent.ts'
 
 export type NetworkSettings = {
@@ -38,6 +45,7 @@ type Parts = {
   /** The library's own way without it. */
   repository?: ReturnType<typeof durableRepository>
   groupMetadata: (jid: string) => GroupMetadata | undefined
+  sentMessage: (chat: string, id: string) => Promise<proto.IMessage | undefined>
 }
 
 /** Settings of the process: which root key and which authorities to trust besides the usual ones. */
@@ -68,7 +76,7 @@ const retryRequestDelayMs = 5
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, door, repository, groupMetadata } = parts
+  const { endpoint, account, creds, door, repository, groupMetadata, sentMessage } = parts
   const { url, version, proxied, qrLifetimeMs } = endpoint
   return {
     auth: { creds, keys: door.store },
@@ -93,7 +101,7 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     msgRetryCounterCache: account.retryCounts,
     callOfferCache: account.callOffers,
     placeholderResendCache: account.resendRequests,
-    getMessage: (key) => Promise.resolve(account.sent.get(key.id ?? '')),
+    getMessage: ({ remoteJid, id }) => sentMessage(remoteJid ?? '', id ?? ''),
     cachedGroupMetadata: (jid) => Promise.resolve(groupMetadata(jid)),
     ...(proxied && {
       agent: proxied.agent,

@@ -6,6 +6,7 @@ import type {
   Network,
   NetworkSession,
   Reception,
+  OutgoingContent,
   SessionName,
   SessionSignal,
   UnsealedContent,
@@ -40,6 +41,8 @@ type Deps = {
   clock: Clock
   log: Log
   settings: NetworkSettings
+  /** What the service sent under an id: for recipients who ask again after this process has forgotten. */
+  findSent?: (instance: string, messageId: string) => Promise<OutgoingContent | null>
   /** How long one QR code is shown. */
   qrLifetimeMs?: number
   /** How much of its keys one account may keep in memory. */
@@ -53,6 +56,8 @@ const defaultQrLifetimeMs = 20_000
 const lastWritesMs = 5_000
 /** The network gives up on what was not received for so long. */
 const redeliveredMs = 30 * 24 * 60 * 60 * 1000
+
+const noBooks = () => Promise.resolve(null)
 
 export class WhatsappNetwork implements Network {
   readonly #deps: Deps
@@ -83,9 +88,18 @@ export class WhatsappNetwork implements Network {
     const creds = stored ?? initAuthCreds()
     // The owner has this account open by now: a connection from here would throw it out.
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
-    const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false } = this.#deps
+    const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noBooks } = this.#deps
     const receiving = { instance, store, reception, nextId: this.#nextId, isOff }
-    const session = new WhatsappSession({ account, creds, endpoint: this.#endpoint, clock, log, receiving, onSignal })
+    const session = new WhatsappSession({
+      account,
+      creds,
+      endpoint: this.#endpoint,
+      clock,
+      log,
+      receiving,
+      onSignal,
+      findSent: (messageId) => findSent(instance, messageId),
+    })
     account.connection = session
     return session
   }

@@ -9,12 +9,20 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
-import type { Closing, GroupInfo, NetworkSession, PairingCode, SessionSignal } from '../core/network.ts'
+import type {
+  Closing,
+  GroupInfo,
+  NetworkSession,
+  OutgoingContent,
+  PairingCode,
+  SessionSignal,
+} from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isLinked, jidOf } from './account.ts'
 import type { Account } from './account.ts'
 import { askServer } from './ask-server.ts'
+import { libraryKey } from './encode-content.ts'
 import { closingOf, pairingOverClosing, passkeyClosing } from './close-causes.ts'
 import { durableRepository } from './durable-signal.ts'
 import { runFenced } from './fault-fence.ts'
@@ -23,15 +31,19 @@ import type { JournalDeps } from './journal.ts'
 import { renewFile } from './files/renewal.ts'
 import { askGroupInfo } from './group-info.ts'
 import { KeyDoor } from './key-door.ts'
+import { generateMessageIDV2 } from './library.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
 import { lightenRetries } from './light-retries.ts'
 import { MessageSender } from './message-sender.ts'
+import { nodesOf } from './nodes.ts'
 import { failQueries, holdFrames, openSocket, terminate } from './open-socket.ts'
+import { findPerson } from './people.ts'
 import { Receiving } from './receiving.ts'
 import { SenderKeyMemory } from './sender-key-memory.ts'
 import { SignalLine } from './signal-line.ts'
 import { socketConfig } from './socket-config.ts'
 import type { Endpoint } from './socket-config.ts'
+import type { Ask } from './user-sync.ts'
 
 type Deps = {
   account: Account
@@ -41,12 +53,14 @@ type Deps = {
   log: Log
   receiving: Omit<JournalDeps, 'account' | 'clock'>
   onSignal: (signal: SessionSignal) => void
+  findSent: (messageId: string) => Promise<OutgoingContent | null>
 }
 
 const server = 's.whatsapp.net'
 const pairingOffer = 'CB:iq,type:set,pair-device'
 const logoutMs = 10_000
 const groupMs = 10_000
+const queryMs = 10_000
 /** Until the first word of the network. */
 const firstWordMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
@@ -85,7 +99,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       creds,
       door: this.#door,
       repository: durableRepository({ door: this.#door, memory, journal: this.#receiving.journal, clock }),
-      groupMetadata: (jid) => this.#sender.groupBeingSent(jid),
+      groupMetadata: (jid) => this.#sender.rememberedGroup(jid),
+      sentMessage: (chat, id) => this.#sender.sentMessage(chat, id),
     })
     const opened = runFenced(this, () => ({
       socket: openSocket(config, this.#onListenerFault.bind(this), this.#receiving.gate),
@@ -96,7 +111,15 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     lightenRetries(this.#socket, clock)
     this.#receiving.attach(this.#socket, this.#inside)
     this.#wasLinked = isLinked(creds)
-    this.#sender = new MessageSender({ socket: this.#socket, account, memory, clock, gone: this.#gone.signal })
+    this.#sender = new MessageSender({
+      socket: this.#socket,
+      account,
+      clock,
+      gone: this.#gone.signal,
+      ask: this.#askFor,
+      agent: endpoint.agent,
+      findSent: deps.findSent,
+    })
     this.#cancelDeadline = clock.after(firstWordMs, () => {
       this.#end({ cause: 'transient', code: 408, reason: `the network did not answer within ${firstWordMs / 1000} s` })
     })
@@ -119,32 +142,32 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return { code, expiresAt: this.#offerEndsAt }
   }
 
-  sendText(chat: string, text: string, messageId: string): Promise<void> {
-    return this.#inside(() => this.#sender.sendText(chat, text, messageId))
-  }
-
-  send(): Promise<void> {
-    return notBuilt()
+  send(chat: string, content: OutgoingContent, messageId: string): Promise<void> {
+    return this.#inside(() => this.#sender.send(chat, content, messageId))
   }
 
   newMessageId(): string {
-    return notBuilt()
+    return generateMessageIDV2(this.#deps.creds.me?.id)
   }
 
-  findPerson(): Promise<Person | null> {
-    return notBuilt()
+  findPerson(phone: string): Promise<Person | null> {
+    return findPerson(this.#askFor, phone)
   }
 
   groupInfo(groupId: string): Promise<GroupInfo> {
     return askGroupInfo(groupId, (to, content) => this.#ask({ xmlns: 'w:g2', type: 'get', to }, content, groupMs))
   }
 
-  markRead(): Promise<void> {
-    return notBuilt()
+  markRead(keys: readonly MessageKey[]): Promise<void> {
+    return this.#inside(() => this.#socket.readMessages(keys.map(libraryKey)))
   }
 
-  setTyping(): Promise<void> {
-    return notBuilt()
+  setTyping(chat: string, typing: boolean): Promise<void> {
+    return this.#inside(() => this.#socket.sendPresenceUpdate(typing ? 'composing' : 'paused', chat))
+  }
+
+  setAvailable(available: boolean): Promise<void> {
+    return this.#inside(() => this.#socket.sendPresenceUpdate(available ? 'available' : 'unavailable'))
   }
 
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef> {
@@ -273,13 +296,16 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     if (event === 'message') this.cut('the network sent something unreadable')
   }
 
+  readonly #askFor: Ask = async (attrs, content) => {
+    const answer = await this.#ask(attrs, content, queryMs)
+    const [error] = answer.attrs['type'] === 'error' ? nodesOf(answer, 'error') : []
+    if (error) throw new Error(`the network refused to answer (code ${error.attrs['code'] ?? 'unknown'})`)
+    return answer
+  }
+
   #ask(attrs: { xmlns: string; type: string; to?: string }, content: BinaryNode, ms: number): Promise<BinaryNode> {
     const { clock } = this.#deps
     const query = { tag: 'iq', attrs: { to: server, ...attrs }, content: [content] }
     return this.#inside(() => askServer(this.#socket, query, { clock, ms, gone: this.#gone.signal }))
   }
-}
-
-function notBuilt(): never {
-  throw new Error('not built yet')
 }

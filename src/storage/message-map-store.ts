@@ -20,6 +20,8 @@ export type MappedContent = {
   secret?: string
   pollOptions?: readonly string[]
   sender?: Person
+  /** The text is only what went along with a file, or its name. */
+  isFile?: true
 }
 
 export type MessageIdentity = {

@@ -74,6 +74,7 @@ export class PeopleStore {
       ...this.#moveConversations(instance, id, drop),
       ...this.#moveMessages(instance, 'chat', id, drop),
       ...this.#moveMessages(instance, 'sender', id, drop),
+      query.updateTable('outbox').set({ chat: id }).where('instance', '=', instance).where('chat', '=', drop),
     )
   }
 

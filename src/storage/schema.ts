@@ -4,6 +4,7 @@ import type { ColumnType, Generated, Insertable, Selectable } from 'kysely'
 import type { DeliveryStatus } from '../core/delivery.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { LifecycleEvent } from '../core/lifecycle.ts'
+import type { OutboxPayload, OutboxReport, OutboxStatus } from '../core/outbox.ts'
 import type { Secret, SecretColumns } from './statement.ts'
 
 /** Stored sealed; read as bytes when the read asks for it to be opened. */
@@ -176,6 +177,71 @@ export type MessageMapTable = {
   content: SealedOrNull
 }
 
+/** A message on its way to the network. */
+export type OutboxTable = {
+  /** Sorts in the order of acceptance. */
+  id: string
+  kind: OutboxPayload['type']
+  instance: string
+  owner_tag: string
+  /** The inbox of the instance when it was accepted: the route back to the helpdesk. */
+  inbox_id: number
+  destination: string
+  /** As in conversations: messages of one chat leave one after the other. */
+  chat: string
+  remote_jid: string
+  conversation_id: number | null
+  message_id: number | null
+  status: OutboxStatus
+  /** 1 while it waits for a connection or for its pace; such rows are limited. */
+  waiting: number
+  /** 1 when it has waited for a connection: it leaves at the drain rate. */
+  drained: number
+  /** Only while it waits for a connection. */
+  expires_at: number | null
+  attempts: Generated<number>
+  next_attempt_at: Generated<number>
+  /** 1 when a frame may have left that nobody has acknowledged. */
+  unconfirmed: Generated<number>
+  /** OutboxPart[] as JSON. */
+  parts: Generated<string>
+  /** OutboxPayload as JSON; dropped once sent. */
+  payload: SealedOrNull
+  /** What the spamguard compares. */
+  fingerprint: string | null
+  reason: string | null
+  report: Generated<OutboxReport>
+  /** When to report, or when the report was confirmed. */
+  report_at: number | null
+  created_at: number
+  settled_at: number | null
+}
+
+/** Over all history; rows that are settled are kept for a while only. */
+export type OutboxTotalsTable = {
+  instance: string
+  sent: Generated<number>
+  expired: Generated<number>
+  failed: Generated<number>
+}
+
+/** Callbacks that have been settled: a repeat is answered and does nothing. */
+export type CallbackTable = {
+  instance: string
+  destination: string
+  kind: string
+  event_id: number
+  outbox_id: string
+  settled_at: number
+}
+
+/** The network lets an account write only to people it has a chat with. */
+export type RestrictionTable = {
+  instance: string
+  until: number
+  struck_at: number
+}
+
 export type DeliveryTable = {
   id: string
   event_id: string
@@ -209,6 +275,10 @@ export type Schema = {
   conversations: ConversationTable
   message_map: MessageMapTable
   deliveries: DeliveryTable
+  outbox: OutboxTable
+  outbox_totals: OutboxTotalsTable
+  callbacks: CallbackTable
+  restrictions: RestrictionTable
 }
 
 export type InstanceRow = Selectable<InstanceTable>
@@ -243,6 +313,7 @@ export const messageMapSecrets = {
 } as const satisfies SecretColumns
 
 export const deliverySecrets = { table: 'deliveries', key: ['id'], columns: ['body'] } as const satisfies SecretColumns
+export const outboxSecrets = { table: 'outbox', key: ['id'], columns: ['payload'] } as const satisfies SecretColumns
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
 export const secretTables: readonly SecretColumns[] = [
@@ -252,6 +323,7 @@ export const secretTables: readonly SecretColumns[] = [
   inboxSecrets,
   messageMapSecrets,
   deliverySecrets,
+  outboxSecrets,
 ]
 
 /** A record with nothing set: what every new instance starts from. */

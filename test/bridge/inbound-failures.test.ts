@@ -102,7 +102,7 @@ describe('failures by class', () => {
     assert.equal(parked?.lastError, 'it says unexplained')
     assert.equal(parked.attempts, 10)
     assert.equal(await bed.inbound.retryParked('a'), 1)
-    await bed.posted(2)
+    await bed.postedWithin(2, 30_000)
     await bed.drained()
     assert.deepEqual(bed.inbound.counts(), { pending: 0, parked: 0 })
   })

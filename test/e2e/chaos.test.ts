@@ -21,6 +21,7 @@ import { ServiceProcess } from '../harness/service-process.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { settingsFor } from '../network/harness/bed.ts'
 import { Line } from '../network/harness/line.ts'
+import { plain } from '../network/harness/contents.ts'
 
 // CHAOS_SEED and CHAOS_ROUNDS make it another story or a longer one.
 const seed = process.env['CHAOS_SEED'] ?? 'causeway'
@@ -125,7 +126,7 @@ async function everybodyReads({ network, people, place }: Stage): Promise<void> 
     await line.drained()
     for (const [who, person] of people.entries()) {
       const id = `3EB0${String(index).padStart(8, '0')}${String(who).padStart(8, '0')}`
-      await line.session.sendText(`${person.user.phone}@s.whatsapp.net`, `from ${index} to ${who}`, id)
+      await line.session.send(`${person.user.phone}@s.whatsapp.net`, plain(`from ${index} to ${who}`), id)
       await person.messages.waitFor(`the message of account ${index}`, (one) => one.id === id)
     }
   }

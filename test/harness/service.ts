@@ -2,7 +2,7 @@
 
 import type { SimNetwork } from '../../sim/network/sim-network.ts'
 import { createApp } from '../../src/app.ts'
-import type { App } from '../../src/app.ts'
+import type { App, Overrides } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { openDatabase } from '../../src/storage/database.ts'
@@ -20,6 +20,7 @@ export type ServiceOptions = {
   /** The simulated network to connect to. */
   network?: SimNetwork
   qrLifetimeMs?: number
+  onSendStep?: NonNullable<Overrides['onSendStep']>
   /** Use this database instead of a new one; it is left in place. */
   place?: TestLocation
   /** Puts rows in place before the service starts. */
@@ -46,7 +47,7 @@ export class Service {
   }
 
   static async start(options: ServiceOptions = {}): Promise<Service> {
-    const { engine = 'sqlite', environment = {}, clock, network, qrLifetimeMs, seed } = options
+    const { engine = 'sqlite', environment = {}, clock, network, qrLifetimeMs, onSendStep, seed } = options
     await using stack = new AsyncDisposableStack()
     const { location, url } = options.place ?? stack.use(await newLocation(engine))
     const config = loadConfig({
@@ -66,6 +67,7 @@ export class Service {
         log: logs.log,
         ...(clock && { clock }),
         ...(qrLifetimeMs !== undefined && { qrLifetimeMs }),
+        ...(onSendStep && { onSendStep }),
       }),
     )
     await app.start()

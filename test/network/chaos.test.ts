@@ -6,6 +6,7 @@ import { SeededRandom } from '../../sim/network/seeded-random.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
 import type { Line } from './harness/line.ts'
+import { plain } from './harness/contents.ts'
 
 test('after thirty disturbances messages pass both ways and none of ours was unreadable', async () => {
   await using bed = await Bed.open({ sim: { seed: 'chaos' } })
@@ -29,7 +30,7 @@ test('after thirty disturbances messages pass both ways and none of ours was unr
     const traffic = Array.from({ length: 6 }, async () => {
       people[random.below(3)]?.text(random.below(3) === 0 ? group : phone, 'in')
       sent += 1
-      await line.session.sendText(targets[random.below(4)] ?? '', `out ${sent}`, `3EB0CHAOS${sent}`)
+      await line.session.send(targets[random.below(4)] ?? '', plain(`out ${sent}`), `3EB0CHAOS${sent}`)
     })
     const through = random.below(7)
     let acknowledged = 0
@@ -52,7 +53,7 @@ test('after thirty disturbances messages pass both ways and none of ours was unr
       const first = await person.receipts.waitFor(`a receipt for ${id}`, (one) => one.id === id)
       assert.equal(first.type, 'delivered')
     }
-    await session.sendText(person.user.pnJid, 'fresh', `3EB0FRESH${index}`)
+    await session.send(person.user.pnJid, plain('fresh'), `3EB0FRESH${index}`)
     await person.messages.waitFor('the fresh message', (one) => one.id === `3EB0FRESH${index}`)
   }
 })

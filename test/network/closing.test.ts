@@ -7,6 +7,7 @@ import { closingOf } from '../../src/network/close-causes.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
+import { plain } from './harness/contents.ts'
 
 const refusals: [number, CloseCause, RegExp][] = [
   [401, 'invalidated', /pair it again/],
@@ -140,7 +141,7 @@ test('after close() nothing is heard, and the socket is gone', async () => {
   const line = await bed.online('s')
   await line.session.close()
   await waitUntil('the server sees the socket go', () => !phone.companion.isConnected)
-  await assert.rejects(line.session.sendText('1@s.whatsapp.net', 'x', 'ID'), /lost/)
+  await assert.rejects(line.session.send('1@s.whatsapp.net', plain('x'), 'ID'), /lost/)
   await line.session.close()
   assert.deepEqual(line.kinds, ['authenticated', 'drained'])
 })

@@ -9,6 +9,7 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
 import { FailingKeys } from './harness/failing-keys.ts'
+import { plain } from './harness/contents.ts'
 
 type Counters = { nextPreKeyId: number; firstUnuploadedPreKeyId: number }
 
@@ -30,13 +31,15 @@ test('while storage fails for ten seconds nothing is acknowledged, nothing is lo
   for (const person of people) {
     person.text(phone, 'warm up')
     person.text(group, 'warm up')
-    await session.sendText(person.user.pnJid, 'warm up', `3EB0WARM${person.user.phone}`)
+    await session.send(person.user.pnJid, plain('warm up'), `3EB0WARM${person.user.phone}`)
   }
   await waitUntil('all is confirmed', () => phone.companion.books.size === 0)
 
   keys.down = true
   const ids = people.flatMap((person) => [person.text(phone, 'to you').id, person.text(group, 'to all').id])
-  const sent = people.map((person) => session.sendText(person.user.pnJid, 'held back', `3EB0HELD${person.user.phone}`))
+  const sent = people.map((person) =>
+    session.send(person.user.pnJid, plain('held back'), `3EB0HELD${person.user.phone}`),
+  )
   const settled = new Set<number>()
   sent.forEach((each, index) => {
     each.then(
@@ -56,7 +59,7 @@ test('while storage fails for ten seconds nothing is acknowledged, nothing is lo
   await waitUntil('all is confirmed', () => phone.companion.books.size === 0)
   for (const person of people) {
     await person.messages.waitFor('the held message', (one) => textOfMessage(one.message) === 'held back')
-    await session.sendText(person.user.pnJid, 'afterwards', `3EB0AFTER${person.user.phone}`)
+    await session.send(person.user.pnJid, plain('afterwards'), `3EB0AFTER${person.user.phone}`)
     person.text(phone, 'afterwards')
     person.text(group, 'afterwards')
   }

@@ -8,6 +8,7 @@ import { child } from '../../sim/network/wire/stanza.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
+import { plain } from './harness/contents.ts'
 
 async function received(person: SimPerson, text: string): Promise<void> {
   await person.messages.waitFor(text, (one) => textOfMessage(one.message) === text)
@@ -36,11 +37,11 @@ test('a text is sent when the network has acknowledged it, and the person reads 
   await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001' })
   const { session } = await bed.online('s')
-  await session.sendText(bob.user.pnJid, 'by number', '3EB0000000000001')
-  await session.sendText(bob.user.lidJid, 'by lid', '3EB0000000000002')
+  await session.send(bob.user.pnJid, plain('by number'), '3EB0000000000001')
+  await session.send(bob.user.lidJid, plain('by lid'), '3EB0000000000002')
   await received(bob, 'by number')
   await received(bob, 'by lid')
-  await Promise.all(Array.from({ length: 20 }, (_, n) => session.sendText(bob.user.pnJid, `many ${n}`, `3EB0A${n}`)))
+  await Promise.all(Array.from({ length: 20 }, (_, n) => session.send(bob.user.pnJid, plain(`many ${n}`), `3EB0A${n}`)))
   await received(bob, 'many 19')
   assert.equal(bob.undecryptable.length, 0)
 })
@@ -53,8 +54,8 @@ test('groups work both ways, and messages overtaken at a reconnect are opened', 
   const group = bed.sim.group('Team', bob, [phone, eve])
   const { session } = await bed.online('s')
   await delivered(bob, bob.text(group, 'one').id)
-  await session.sendText(group.jid, 'from us', '3EB0000000000001')
-  await session.sendText(group.jid, 'again from us', '3EB0000000000002')
+  await session.send(group.jid, plain('from us'), '3EB0000000000001')
+  await session.send(group.jid, plain('again from us'), '3EB0000000000002')
   for (const member of [bob, eve]) await received(member, 'again from us')
   await session.close()
   bed.sim.fault({ kind: 'reorder', count: 3 })
@@ -81,17 +82,17 @@ test('a group message that is lost leaves the key to the next one, which everybo
       .filter(({ direction, node }) => direction === 'in' && child(node, 'participants') !== undefined).length
 
   bed.sim.fault({ kind: 'lost_message' })
-  const lost = assert.rejects(session.sendText(group.jid, 'lost', '3EB0000000000001'), /no acknowledgement/)
+  const lost = assert.rejects(session.send(group.jid, plain('lost'), '3EB0000000000001'), /no acknowledgement/)
   await waitUntil('the message was on its way', () => keyCarriers() === 1)
   await clock.advance(15_000)
   await lost
   assert.equal(await remembered(), 0)
 
-  await session.sendText(group.jid, 'second', '3EB0000000000002')
+  await session.send(group.jid, plain('second'), '3EB0000000000002')
   for (const member of [bob, eve]) await received(member, 'second')
   assert.equal(bob.undecryptable.length + eve.undecryptable.length, 0)
   await waitUntil('who has the key is stored', async () => (await remembered()) === 1)
-  await session.sendText(group.jid, 'third', '3EB0000000000003')
+  await session.send(group.jid, plain('third'), '3EB0000000000003')
   for (const member of [bob, eve]) await received(member, 'third')
   assert.equal(keyCarriers(), 2, 'the key is given once')
 })
@@ -102,8 +103,8 @@ test('a message the network refuses is refused with its code', async () => {
   const bob = bed.sim.person({ phone: '5511888880001' })
   const { session } = await bed.online('s')
   bed.sim.fault({ kind: 'ack_error', code: 463 })
-  await assert.rejects(session.sendText(bob.user.pnJid, 'no', '3EB0000000000001'), /463/)
-  await session.sendText(bob.user.pnJid, 'yes', '3EB0000000000002')
+  await assert.rejects(session.send(bob.user.pnJid, plain('no'), '3EB0000000000001'), /463/)
+  await session.send(bob.user.pnJid, plain('yes'), '3EB0000000000002')
 })
 
 test('a message under way when the connection is lost is not reported as sent', async () => {
@@ -112,14 +113,14 @@ test('a message under way when the connection is lost is not reported as sent', 
   const bob = bed.sim.person({ phone: '5511888880001' })
   const line = await bed.online('s')
   bed.sim.fault({ kind: 'lost_ack' })
-  const sending = line.session.sendText(bob.user.pnJid, 'maybe', '3EB0000000000001')
+  const sending = line.session.send(bob.user.pnJid, plain('maybe'), '3EB0000000000001')
   const failed = assert.rejects(sending, /lost before/)
   await received(bob, 'maybe')
   await bed.sim.strike({ kind: 'drop' })
   await failed
   await line.closing()
   const { session } = await bed.online('s')
-  await session.sendText(bob.user.pnJid, 'maybe', '3EB0000000000001')
+  await session.send(bob.user.pnJid, plain('maybe'), '3EB0000000000001')
   assert.equal(bob.messages.length, 1)
 })
 
@@ -131,10 +132,10 @@ test('a message is not sent to the own phone alone when the devices of the recip
   const forget = bed.sim.router.override('usync get usync', () => [
     { tag: 'usync', attrs: {}, content: [{ tag: 'list', attrs: {}, content: [] }] },
   ])
-  await assert.rejects(session.sendText(bob.user.pnJid, 'hello', '3EB0000000000001'), /did not name the devices/)
+  await assert.rejects(session.send(bob.user.pnJid, plain('hello'), '3EB0000000000001'), /did not name the devices/)
   forget()
   assert.equal(bob.messages.length, 0)
-  await session.sendText(bob.user.pnJid, 'hello', '3EB0000000000001')
+  await session.send(bob.user.pnJid, plain('hello'), '3EB0000000000001')
   await received(bob, 'hello')
 })
 
@@ -143,10 +144,10 @@ test('a person who cannot open a message is sent it again', async () => {
   await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001' })
   const { session } = await bed.online('s')
-  await session.sendText(bob.user.pnJid, 'warm up', '3EB0000000000001')
+  await session.send(bob.user.pnJid, plain('warm up'), '3EB0000000000001')
   await received(bob, 'warm up')
   bob.device.forgetEverything()
-  await session.sendText(bob.user.pnJid, 'again please', '3EB0000000000002')
+  await session.send(bob.user.pnJid, plain('again please'), '3EB0000000000002')
   await received(bob, 'again please')
 })
 
@@ -162,7 +163,7 @@ test('accounts that write to the same contact at once do not disturb each other'
   )
   await Promise.all(
     lines.map(async ({ session }, account) => {
-      for (let n = 0; n < 25; n++) await session.sendText(bob.user.pnJid, `text ${n}`, `3EB0${account}A${n}`)
+      for (let n = 0; n < 25; n++) await session.send(bob.user.pnJid, plain(`text ${n}`), `3EB0${account}A${n}`)
     }),
   )
   await waitUntil('all messages are read', () => bob.messages.length === 100)

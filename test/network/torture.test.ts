@@ -12,6 +12,7 @@ import { WhatsappNetwork } from '../../src/network/whatsapp-network.ts'
 import { silentLog } from '../harness/logs.ts'
 import type { ClientOptions } from './harness/client-process.ts'
 import { Line } from './harness/line.ts'
+import { plain } from './harness/contents.ts'
 import { stage, startClient } from './harness/torture-stage.ts'
 import type { Scene } from './harness/torture-stage.ts'
 
@@ -64,7 +65,7 @@ test('after twelve kills every message of ours was readable, and messages pass b
       const first = await person.receipts.waitFor(`a receipt for ${id}`, (one) => one.id === id)
       assert.equal(first.type, 'delivered')
     }
-    await line.session.sendText(person.user.pnJid, 'fresh', `3EB0FRESH${index}`)
+    await line.session.send(person.user.pnJid, plain('fresh'), `3EB0FRESH${index}`)
     await person.messages.waitFor('the fresh message', (one) => one.id === `3EB0FRESH${index}`)
   }
   assert.equal(unreadable(people), 0)

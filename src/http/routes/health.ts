@@ -19,6 +19,7 @@ export type HealthDeps = {
   instances: Pick<InstanceRegistry, 'list' | 'counts'>
   workers: readonly Pick<Ticker, 'name' | 'failure'>[]
   ownership: () => OwnershipState
+  outboxPending: () => Promise<number>
   inbound: Pick<Inbound, 'counts' | 'held'>
 }
 
@@ -66,6 +67,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
     async (_request, reply) => {
       const db = await pingDatabase(deps)
       const { active, total } = deps.instances.counts()
+      const outboxPending = db.ok ? await deps.outboxPending() : 0
       const workersFailed = deps.workers.filter(({ failure }) => failure).map(({ name }) => name)
       const inbox = deps.inbound.counts()
       const held = deps.inbound.held()
@@ -80,7 +82,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           db,
           instances_connected: active,
           instances_total: total,
-          outbox_pending: 0,
+          outbox_pending: outboxPending,
           inbox_pending: inbox.pending,
           inbox_parked: inbox.parked,
           destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),

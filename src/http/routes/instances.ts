@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { BridgeError } from '../../core/errors.ts'
 import { instanceNamePattern } from '../../core/instance.ts'
+import { spamguardMinChars, spamguardWindowMs } from '../../guard/spamguard.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { InstanceService } from '../../instances/instance-service.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -12,7 +13,7 @@ import { Detail, ListItem, State, Summary, toDetail, toListItem, toSummary } fro
 import { InstanceName, InstanceParams, instanceNameRule, nullable, responses } from '../schemas.ts'
 
 const maxBulk = 500
-const spamguard = { spamguard_window_ms: 30_000, spamguard_min_chars: 10 }
+const spamguard = { spamguard_window_ms: spamguardWindowMs, spamguard_min_chars: spamguardMinChars }
 
 export type InstanceDeps = { instances: InstanceRegistry; instanceService: InstanceService; clock: Clock }
 

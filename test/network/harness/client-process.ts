@@ -15,6 +15,7 @@ import { openDatabase } from '../../../src/storage/database.ts'
 import { JournalStore } from '../../../src/storage/journal-store.ts'
 import { SessionKeyStore } from '../../../src/storage/session-key-store.ts'
 import { silentLog } from '../../harness/logs.ts'
+import { plain } from './contents.ts'
 
 export type ClientOptions = {
   location: DatabaseLocation
@@ -63,7 +64,7 @@ async function openProtected(): Promise<Send> {
     if (kind === 'drained') drained.resolve(undefined)
   })
   await drained.promise
-  return session.sendText.bind(session)
+  return (chat, text, id) => session.send(chat, plain(text), id)
 }
 
 async function openStock(): Promise<Send> {
@@ -73,7 +74,8 @@ async function openStock(): Promise<Send> {
   if (!creds) throw new Error('the account is not linked')
   const door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => true })
   const endpoint = prepareEndpoint(settings, 20_000)
-  const config = socketConfig({ endpoint, account, creds, door, groupMetadata: () => undefined })
+  const nothing = { groupMetadata: () => undefined, sentMessage: () => Promise.resolve(undefined) }
+  const config = socketConfig({ endpoint, account, creds, door, ...nothing })
   const socket = makeWASocket(config)
   socket.ev.on('creds.update', () => void door.saveCreds())
   await socket.waitForConnectionUpdate((update) => Promise.resolve(update.receivedPendingNotifications === true))

@@ -1,0 +1,235 @@
+// The one place where a message is sent: for the first attempt, for the drain and for every repeat alike.
+//
+// A row leaves in parts. The id of a part, and that it is about to leave, are committed before its frame does; that it was
+// acknowledged is committed together with the message map. So after any crash a part is known to be unsent, sent, or to be
+// repeated under the id it had, of which the recipient shows one.
+
+import type { Destination } from '../core/downstream.ts'
+import type { MessageKey } from '../core/message.ts'
+import { SendError } from '../core/network.ts'
+import type { NetworkSession, OutgoingContent } from '../core/network.ts'
+import type { OutboxPart, PartState } from '../core/outbox.ts'
+import type { Restrictions } from '../guard/restrictions.ts'
+import type { Clock } from '../lib/clock.ts'
+import { withDeadline } from '../lib/clock.ts'
+import type { OutboxMoves } from '../storage/outbox-moves.ts'
+import type { OpenOutboxRow } from '../storage/outbox-rows.ts'
+import type { SentMessageStore } from '../storage/sent-message-store.ts'
+import type { Statement } from '../storage/statement.ts'
+import type { Composer, Draft, PartContent } from './compose.ts'
+import type { OutboundLedger, PartKind } from './outbound-ledger.ts'
+import type { Address, Recipients } from './recipients.ts'
+import { SendRefusal } from './send-refusal.ts'
+
+const restrictedCode = 463
+// Uploads of large files included; the session gives up on a missing acknowledgement by itself, much earlier.
+const sendDeadlineMs = 5 * 60_000
+
+export type Verdict =
+  | { kind: 'sent'; waid: string }
+  | { kind: 'retry'; reason: string; parts: OutboxPart[]; claimed: boolean }
+  | { kind: 'failed'; reason: string; parts: OutboxPart[] }
+  /** Somebody else has decided on this row: expired, cancelled, deleted. */
+  | { kind: 'moved' }
+
+/** Where a test may stop the process: before and after each step that can be torn from the next. */
+export type SendStep = 'accepted' | 'composed' | 'claimed' | 'acknowledged' | 'part_saved' | 'sent'
+
+type Deps = {
+  moves: Pick<OutboxMoves, 'claim' | 'saveParts' | 'markSent'>
+  sent: Pick<SentMessageStore, 'insertStep'>
+  composer: Composer
+  recipients: Recipients
+  restrictions: Restrictions
+  ledger: OutboundLedger
+  /** Everything that was, or may have been, sent for a message at the helpdesk. */
+  sentFor: (destination: string, messageId: number) => Promise<MessageKey[]>
+  destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
+  newId: () => string
+  clock: Clock
+  onStep: (step: SendStep) => Promise<void>
+}
+
+type Attempt = {
+  row: OpenOutboxRow
+  session: NetworkSession
+  address: string
+  chat: string
+  draft: Draft
+  signal: AbortSignal
+}
+
+/** How far an attempt has come; `current` is the part at hand, as it was before, and whether its frame may have left. */
+type Progress = {
+  parts: OutboxPart[]
+  claimed: boolean
+  current?: { part: OutboxPart; before: PartState; handedOver: boolean }
+}
+
+export class Deliverer {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async deliver(row: OpenOutboxRow, session: NetworkSession, signal: AbortSignal): Promise<Verdict> {
+    const progress: Progress = { parts: row.parts.map((part) => ({ ...part })), claimed: false }
+    try {
+      const { jid: address, chat } = await this.#addressOf(row, session)
+      const draft = await this.#draftOf(row, address, session)
+      if (progress.parts.length === 0) {
+        progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
+      }
+      for (const part of progress.parts) if (part.id === '') part.id = session.newMessageId()
+      return await this.#sendAll({ row, session, address, chat, draft, signal }, progress)
+    } catch (error) {
+      return this.#explain(row, error, progress)
+    }
+  }
+
+  async #sendAll(attempt: Attempt, progress: Progress): Promise<Verdict> {
+    const { row, session, draft, signal, address } = attempt
+    const { parts } = progress
+    // The list may grow while it is walked: a text that found no caption to be in.
+    for (const part of parts) {
+      if (part.state === 'sent') continue
+      await using piece = await draft.contentOf(part.of, signal)
+      if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
+        parts.push({ id: session.newMessageId(), of: 'text', state: 'new' })
+      }
+      progress.current = { part, before: part.state, handedOver: false }
+      await this.#deps.onStep('composed')
+      part.state = 'unknown'
+      if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
+      await this.#deps.onStep('claimed')
+      progress.current.handedOver = true
+      await this.#send(attempt, part, piece.content)
+      await this.#deps.onStep('acknowledged')
+      await this.#save(attempt, parts, part, piece)
+      this.#deps.ledger.acknowledged(row, address, kindOf(piece.content))
+    }
+    return { kind: 'sent', waid: parts[0]?.id ?? '' }
+  }
+
+  /** The part at hand has its id and may leave from now on. False when the row is no longer ours to send. */
+  async #commit({ row, address }: Attempt, progress: Progress): Promise<boolean> {
+    const { moves, clock } = this.#deps
+    if (progress.claimed) return moves.saveParts(row.id, progress.parts)
+    progress.claimed = await moves.claim(row.id, clock.now(), progress.parts, address)
+    return progress.claimed
+  }
+
+  async #send({ session, address, signal }: Attempt, part: OutboxPart, content: OutgoingContent): Promise<void> {
+    const { clock } = this.#deps
+    const given = Promise.withResolvers<never>()
+    const giveUp = () => {
+      given.reject(new SendError('unknown', 'the instance was closed while the message was under way'))
+    }
+    signal.addEventListener('abort', giveUp, { once: true })
+    try {
+      const late = () => new SendError('unknown', 'the network did not acknowledge the message in time')
+      const sending = session.send(address, content, part.id)
+      await withDeadline(clock, sendDeadlineMs, Promise.race([sending, given.promise]), late)
+    } finally {
+      signal.removeEventListener('abort', giveUp)
+      given.promise.catch(() => undefined)
+    }
+  }
+
+  async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: PartContent): Promise<void> {
+    const { moves, clock, onStep } = this.#deps
+    const { row } = attempt
+    const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
+    const along = row.payload.type === 'message' ? [this.#mapping(attempt, part, piece)] : []
+    const isLast = after.every(({ state }) => state === 'sent')
+    if (isLast) await moves.markSent(row, after, clock.now(), along)
+    else await moves.saveParts(row.id, after, along)
+    // Only now: what could not be stored is sent again under the same id.
+    part.state = 'sent'
+    await onStep(isLast ? 'sent' : 'part_saved')
+  }
+
+  #mapping({ row, address, chat }: Attempt, part: OutboxPart, { text, content }: PartContent): Statement {
+    const { sent, newId, clock } = this.#deps
+    return sent.insertStep({
+      id: newId(),
+      instance: row.instance,
+      destination: row.destination,
+      chat,
+      networkKey: { chat: address, id: part.id, fromMe: true, participant: null },
+      kind: content.type === 'reaction' ? 'reaction' : 'message',
+      conversationId: row.conversation_id,
+      messageId: row.message_id,
+      content: content.type === 'file' ? { text, isFile: true } : { text },
+      at: clock.now(),
+    })
+  }
+
+  async #addressOf(row: OpenOutboxRow, session: NetworkSession): Promise<Address> {
+    const { recipients, restrictions } = this.#deps
+    const { instance, chat, remote_jid: jid, payload } = row
+    const ref = { chat, jid, isGroup: jid.endsWith('@g.us') }
+    // What was sent to an address is taken back at that address, and a part that may have left is repeated there.
+    if (payload.type === 'revoke' || row.parts.some(({ state }) => state === 'sent' || state === 'unknown')) {
+      return { jid, chat }
+    }
+    const until = restrictions.until(instance)
+    if (until !== undefined && !(await recipients.hasWritten(instance, ref))) throw new SendRefusal(restricted(until))
+    return recipients.addressOf(instance, ref, session)
+  }
+
+  async #draftOf(row: OpenOutboxRow, address: string, session: NetworkSession): Promise<Draft> {
+    const { payload, instance, destination: destinationKey } = row
+    if (payload.type === 'revoke') return revocation(await this.#deps.sentFor(destinationKey, payload.messageId))
+    const destination = payload.attachments.length === 0 ? null : await this.#deps.destinationOf(row)
+    return this.#deps.composer.draft(payload, { instance, destinationKey, destination, address }, session)
+  }
+
+  async #explain(row: OpenOutboxRow, error: unknown, { parts, claimed, current }: Progress): Promise<Verdict> {
+    const reason = error instanceof Error ? error.message : String(error)
+    const outcome = error instanceof SendError ? error.outcome : 'unknown'
+    const mayHaveLeft = current?.handedOver === true && outcome === 'unknown'
+    // What an earlier attempt left in doubt stays so, whatever this one came to.
+    if (current && !mayHaveLeft && current.part.state === 'unknown') current.part.state = current.before
+    const isRefused = error instanceof SendRefusal || outcome === 'refused'
+    if (!isRefused) return { kind: 'retry', reason, parts, claimed }
+    if (current) current.part.state = 'refused'
+    const isRestricted = error instanceof SendError && error.code === restrictedCode
+    if (isRestricted) await this.#noteRestriction(row.instance)
+    const which = parts.length > 1 && current ? `part ${parts.indexOf(current.part) + 1} of ${parts.length}: ` : ''
+    return { kind: 'failed', reason: which + (isRestricted ? restrictedNow : reason), parts }
+  }
+
+  async #noteRestriction(instance: string): Promise<void> {
+    const { restrictions, ledger } = this.#deps
+    if (await restrictions.note(instance)) ledger.strike(instance, restrictedCode, restrictedNow)
+  }
+}
+
+const restrictedNow =
+  'WhatsApp has restricted this account: it may not write to people who never wrote to it. Wait, and write less to strangers'
+
+function restricted(until: number): string {
+  return `${restrictedNow} (until ${new Date(until).toISOString()})`
+}
+
+function revocation(targets: readonly MessageKey[]): Draft {
+  return {
+    plan: [...targets.keys()],
+    contentOf: (of) => {
+      const target = typeof of === 'number' ? targets[of] : undefined
+      if (!target) throw new SendRefusal('there is nothing to take back')
+      return Promise.resolve(revoke(target))
+    },
+  }
+}
+
+function revoke(target: MessageKey): PartContent {
+  const content = { type: 'revoke', target } as const
+  return { content, text: '', leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() }
+}
+
+function kindOf({ type }: OutgoingContent): PartKind {
+  return type === 'file' ? 'media' : type
+}

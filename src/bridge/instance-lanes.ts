@@ -1,0 +1,93 @@
+// The queue of one instance: a line of row ids per chat, of which only the first is worked on.
+//
+// A line is resting (its first row waits for a connection or a time) or running (its first row is being worked on).
+// resting → running when somebody is pushed, when it is woken, or when the time of its first row has come.
+
+import type { Clock } from '../lib/clock.ts'
+
+/** done: take the next · a time: rest until then · 'woken': rest until somebody wakes the line. */
+export type StepOutcome = 'done' | 'woken' | { until: number }
+
+type Line = { ids: string[]; isRunning: boolean; isWoken: boolean; cancelTimer?: () => void }
+
+type Deps = {
+  clock: Clock
+  step: (id: string, signal: AbortSignal) => Promise<StepOutcome>
+  /** These will not be worked on for a while. */
+  onResting: (ids: readonly string[]) => void
+}
+
+export class InstanceLanes {
+  readonly #deps: Deps
+  readonly #lines = new Map<string, Line>()
+  readonly #stop = new AbortController()
+  #running = new Set<Promise<void>>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** How many rows wait or are under way. */
+  get size(): number {
+    let size = 0
+    for (const { ids } of this.#lines.values()) size += ids.length
+    return size
+  }
+
+  push(chat: string, id: string): void {
+    const line = this.#lines.get(chat) ?? { ids: [], isRunning: false, isWoken: false }
+    this.#lines.set(chat, line)
+    if (!line.ids.includes(id)) line.ids.push(id)
+  }
+
+  /** Every line that rests looks again. */
+  wake(): void {
+    for (const chat of [...this.#lines.keys()]) this.start(chat)
+  }
+
+  start(chat: string): void {
+    const line = this.#lines.get(chat)
+    if (!line || this.#stop.signal.aborted) return
+    line.cancelTimer?.()
+    line.isWoken = true
+    if (line.isRunning) return
+    const running = this.#run(chat, line).finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+
+  /** Ends what is under way; nothing is taken up any more. */
+  async close(): Promise<void> {
+    this.#stop.abort()
+    for (const { cancelTimer } of this.#lines.values()) cancelTimer?.()
+    await Promise.all(this.#running)
+  }
+
+  async #run(chat: string, line: Line): Promise<void> {
+    line.isRunning = true
+    let outcome: StepOutcome = 'done'
+    while (line.isWoken && !this.#stop.signal.aborted) {
+      line.isWoken = false
+      outcome = 'done'
+      for (
+        let id = line.ids[0];
+        id !== undefined && outcome === 'done' && !this.#stop.signal.aborted;
+        id = line.ids[0]
+      ) {
+        outcome = await this.#deps.step(id, this.#stop.signal)
+        if (outcome === 'done') line.ids.shift()
+        else this.#deps.onResting(line.ids)
+      }
+    }
+    line.isRunning = false
+    if (line.ids.length === 0) this.#lines.delete(chat)
+    else if (typeof outcome === 'object') this.#startAt(chat, line, outcome.until)
+  }
+
+  #startAt(chat: string, line: Line, time: number): void {
+    const { clock } = this.#deps
+    if (this.#stop.signal.aborted) return
+    line.cancelTimer = clock.after(Math.max(0, time - clock.now()), () => {
+      this.start(chat)
+    })
+  }
+}

@@ -1,0 +1,262 @@
+// What the helpdesk's callbacks ask for: decides what is sent, what is ignored and what is refused, and stores before it acts.
+
+import type { Destination, OutgoingCommand } from '../core/downstream.ts'
+import { waitingLifetimeMs } from '../core/outbox.ts'
+import type { MessagePayload } from '../core/outbox.ts'
+import type { Pace } from '../guard/pace.ts'
+import { fingerprintOf, isRepeated } from '../guard/spamguard.ts'
+import type { Clock } from '../lib/clock.ts'
+import { KeyedLanes } from '../lib/keyed-lanes.ts'
+import type { Log } from '../lib/log.ts'
+import type { OutboxMoves } from '../storage/outbox-moves.ts'
+import type { NewOutboxRow, OutboxRow } from '../storage/outbox-rows.ts'
+import type { CallbackKey, OutboxStore } from '../storage/outbox-store.ts'
+import type { InstanceRow } from '../storage/schema.ts'
+import type { SentMessageStore } from '../storage/sent-message-store.ts'
+import type { SendStep } from './deliver.ts'
+import type { FailureReporter } from './failure-reporter.ts'
+import { previewOf } from './outbound-ledger.ts'
+import type { OutboundLedger } from './outbound-ledger.ts'
+import type { OutboxWorker, RowFate } from './outbox-worker.ts'
+import { recipientChat } from './recipients.ts'
+import type { ChatRef, Recipients } from './recipients.ts'
+
+export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
+export type Sender = Readonly<Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state'>>
+export type Routed = { sender: Sender; destination: Destination | null }
+
+export type SendAnswer =
+  | { kind: 'sent'; waid: string; queueId: string }
+  | { kind: 'queued'; queueId: string; expiresAt: number | null }
+  | { kind: 'ignored'; reason: 'duplicate' | 'empty'; queueId?: string }
+  | { kind: 'full' }
+  | { kind: 'blocked'; reason: string }
+  | { kind: 'undeliverable'; code: 'no_recipient' | 'other_inbox'; reason: string }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'late' }
+
+type Deps = {
+  outbox: OutboxStore
+  moves: Pick<OutboxMoves, 'withdraw'>
+  sent: Pick<SentMessageStore, 'instanceOfConversation'>
+  worker: OutboxWorker
+  recipients: Recipients
+  reporter: FailureReporter
+  ledger: OutboundLedger
+  pace: Pick<Pace, 'isExhausted'>
+  spamguard: boolean
+  /** The record of an instance, and where it belongs; undefined when there is none. */
+  routeOf: (instance: string) => Promise<Routed | undefined>
+  isReady: (instance: string) => boolean
+  /** Logged in, and handling what waited for it. */
+  isNearlyReady: (instance: string) => boolean
+  /** Counts a block on the record of the instance; how many there are now. */
+  countBlock: (instance: string) => number
+  onStep: (step: SendStep) => Promise<void>
+  newId: () => string
+  clock: Clock
+  log: Log
+}
+
+type Accepted = { row: NewOutboxRow; fate: Promise<RowFate> }
+
+export const noDestination = 'none'
+const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
+const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
+const lateReason = 'the service could not store the message in time: try again'
+
+export class Outbound {
+  readonly #deps: Deps
+  readonly #lanes = new KeyedLanes()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Decides within `withinMs`; what is accepted goes on in the background. */
+  async send(route: Routed, command: SendCommand, withinMs: number): Promise<SendAnswer> {
+    const { clock } = this.#deps
+    const deadline = clock.monotonic() + withinMs
+    if (command.content.trim() === '' && command.attachments.length === 0) return { kind: 'ignored', reason: 'empty' }
+    const late = Promise.withResolvers<SendAnswer>()
+    const given = { up: false }
+    const cancel = clock.after(withinMs, () => {
+      given.up = true
+      late.resolve({ kind: 'late' })
+    })
+    try {
+      const accepting = this.#accept(route, command, given)
+      accepting.catch(() => undefined)
+      const accepted = await Promise.race([accepting, late.promise])
+      if (!('row' in accepted)) return accepted
+      return await this.#fateOf(accepted, deadline - clock.monotonic())
+    } finally {
+      cancel()
+    }
+  }
+
+  async #accept(route: Routed, command: SendCommand, given: { up: boolean }): Promise<Accepted | SendAnswer> {
+    const elsewhere = otherInbox(route.destination, command)
+    if (elsewhere) return this.#turnAway(route, command, 'other_inbox', elsewhere)
+    const { sender, destination } = await this.#ownerOf(route, command)
+    const chat = recipientChat(command.recipient)
+    if (!chat)
+      return this.#turnAway(route, command, 'no_recipient', 'the contact has no phone number and no WhatsApp id')
+    const callback = callbackKey(sender.name, destination, command)
+    const settled = callback && (await this.#deps.outbox.settledBy(callback))
+    if (settled) return repeated(settled)
+    const ref = await this.#deps.recipients.refOf(sender.name, chat)
+    // One after the other: who comes first is sent first, and is what the next one is compared with.
+    return this.#lanes.run(`${sender.name} ${ref.chat}`, async () => {
+      const row = this.#newRow(sender, destination, ref, command)
+      if (await this.#isBlocked(sender, row)) return this.#block(sender, row, callback)
+      return this.#store(row, callback, given)
+    })
+  }
+
+  async #store(
+    row: NewOutboxRow,
+    callback: CallbackKey | null,
+    given: { up: boolean },
+  ): Promise<Accepted | SendAnswer> {
+    const { outbox, moves, worker, onStep, reporter, clock } = this.#deps
+    const stored = await outbox.enqueue(row, callback)
+    if (stored === 'full') {
+      await outbox.keepRefused({ ...row, id: this.#deps.newId() }, fullReason, null)
+      reporter.due(clock.now())
+      return { kind: 'full' }
+    }
+    if (stored === 'duplicate') {
+      const settled = callback && (await outbox.settledBy(callback))
+      return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
+    }
+    // The helpdesk has been told that it failed: then it must not be sent.
+    if (given.up && (await moves.withdraw(row.id, lateReason, reporter.due(clock.now())))) return { kind: 'late' }
+    await onStep('accepted')
+    const heard = Promise.withResolvers<RowFate>()
+    worker.submit(row, (fate) => {
+      // Logged in and about to be ready: worth the rest of the time.
+      if (fate.kind !== 'waiting' || !this.#deps.isNearlyReady(row.instance)) heard.resolve(fate)
+    })
+    return { row, fate: heard.promise }
+  }
+
+  /** What can be said of an accepted message within the time that is left. */
+  async #fateOf({ row, fate }: Accepted, leftMs: number): Promise<SendAnswer> {
+    const { worker, clock, outbox } = this.#deps
+    const unsettled: RowFate = { kind: 'waiting' }
+    const cut = Promise.withResolvers<RowFate>()
+    const cancel = clock.after(Math.max(0, leftMs), () => {
+      cut.resolve(unsettled)
+    })
+    const known = await Promise.race([fate, cut.promise])
+    cancel()
+    worker.stopListening(row.id)
+    if (known.kind === 'sent') return { kind: 'sent', waid: known.waid, queueId: row.id }
+    if (known.kind === 'failed') return { kind: 'refused', reason: known.reason }
+    const stored = known === unsettled ? undefined : await outbox.find(row.id)
+    return { kind: 'queued', queueId: row.id, expiresAt: stored ? stored.expires_at : row.expires_at }
+  }
+
+  #newRow(sender: Sender, destination: Destination | null, ref: ChatRef, command: SendCommand): NewOutboxRow {
+    const { clock, isReady, pace, newId } = this.#deps
+    const now = clock.now()
+    const mustConnect = !isReady(sender.name)
+    const payload: MessagePayload = {
+      type: 'message',
+      content: command.content,
+      attachments: command.attachments,
+      inReplyTo: command.inReplyTo,
+      agentName: command.agentName,
+    }
+    return {
+      id: newId(),
+      kind: 'message',
+      instance: sender.name,
+      owner_tag: sender.owner_tag,
+      inbox_id: sender.inbox_id,
+      destination: destination?.key ?? noDestination,
+      chat: ref.chat,
+      remote_jid: ref.jid,
+      conversation_id: command.place.conversationId,
+      message_id: command.messageId === 0 ? null : command.messageId,
+      waiting: mustConnect || pace.isExhausted(sender.name) ? 1 : 0,
+      drained: mustConnect ? 1 : 0,
+      expires_at: mustConnect ? now + waitingLifetimeMs : null,
+      fingerprint: fingerprintOf(command.content, command.attachments),
+      created_at: now,
+      payload,
+    }
+  }
+
+  async #isBlocked(sender: Sender, { instance, chat, fingerprint, created_at }: NewOutboxRow): Promise<boolean> {
+    if (!this.#deps.spamguard || sender.spamguard_enabled !== 1 || fingerprint === null) return false
+    return isRepeated(fingerprint, await this.#deps.outbox.newestOf(instance, chat), created_at)
+  }
+
+  async #block(sender: Sender, row: NewOutboxRow, callback: CallbackKey | null): Promise<SendAnswer> {
+    const { outbox, reporter, ledger, countBlock, clock } = this.#deps
+    const kept = await outbox.keepRefused(row, blockedReason, callback)
+    if (!kept) return { kind: 'ignored', reason: 'duplicate' }
+    reporter.due(clock.now())
+    const { content } = row.payload as MessagePayload
+    ledger.blocked(
+      { instance: sender.name, owner_tag: sender.owner_tag },
+      {
+        count: countBlock(sender.name),
+        preview: previewOf(content),
+        remote_jid: row.remote_jid,
+        msg_id: row.message_id ?? 0,
+      },
+    )
+    return { kind: 'blocked', reason: blockedReason }
+  }
+
+  #turnAway(
+    { destination }: Routed,
+    { place, messageId }: SendCommand,
+    code: 'no_recipient' | 'other_inbox',
+    reason: string,
+  ): SendAnswer {
+    const { conversationId, accountId } = place
+    const isReachable = accountId === null || accountId === destination?.accountId
+    if (destination && isReachable && conversationId !== null && messageId) {
+      this.#deps.reporter.tellLater(destination, conversationId, messageId, reason)
+    }
+    return { kind: 'undeliverable', code, reason }
+  }
+
+  /** Inboxes can be shared: the instance that holds the conversation is the one that answers in it. */
+  async #ownerOf(route: Routed, { place }: SendCommand): Promise<Routed> {
+    const { destination, sender } = route
+    if (!destination || place.conversationId === null) return route
+    const owner = await this.#deps.sent.instanceOfConversation(destination.key, place.conversationId)
+    if (owner === undefined || owner === sender.name) return route
+    const other = await this.#deps.routeOf(owner)
+    return other?.destination?.key === destination.key ? other : route
+  }
+}
+
+function otherInbox(destination: Destination | null, { place }: SendCommand): string | undefined {
+  if (!destination) return undefined
+  const { accountId, inboxId } = place
+  const isElsewhere =
+    (accountId !== null && accountId !== destination.accountId) || (inboxId !== null && inboxId !== destination.inboxId)
+  return isElsewhere ? 'the message belongs to another inbox than the one this instance serves' : undefined
+}
+
+function callbackKey(
+  instance: string,
+  destination: Destination | null,
+  { messageId }: SendCommand,
+): CallbackKey | null {
+  if (messageId === null || messageId === 0) return null
+  return { instance, destination: destination?.key ?? noDestination, kind: 'message_created', event_id: messageId }
+}
+
+/** The same answer as before where that was a refusal; else there is nothing left to do. */
+function repeated({ id, status, reason }: OutboxRow): SendAnswer {
+  if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
+  if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }
+  return { kind: 'ignored', reason: 'duplicate', queueId: id }
+}

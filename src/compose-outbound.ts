@@ -1,0 +1,213 @@
+// Puts together the way from the helpdesk to the network: the outbox, its guards and its workers.
+
+import { AgentActivity } from './bridge/agent-activity.ts'
+import { Composer } from './bridge/compose.ts'
+import { Deliverer } from './bridge/deliver.ts'
+import type { SendStep } from './bridge/deliver.ts'
+import { editMessage } from './bridge/edit-message.ts'
+import type { EditRequest } from './bridge/edit-message.ts'
+import { FailureReporter } from './bridge/failure-reporter.ts'
+import { MessageChanges } from './bridge/message-changes.ts'
+import { Outbound } from './bridge/outbound.ts'
+import type { Routed } from './bridge/outbound.ts'
+import { OutboundLedger } from './bridge/outbound-ledger.ts'
+import { OutboxWorker } from './bridge/outbox-worker.ts'
+import type { People } from './bridge/people.ts'
+import { Recipients } from './bridge/recipients.ts'
+import { createTranscoder } from './bridge/voice-note.ts'
+import type { Config } from './config.ts'
+import type { Destination, Downstream } from './core/downstream.ts'
+import type { EventExtras, LifecycleEvent } from './core/lifecycle.ts'
+import type { NetworkSession, OutgoingContent } from './core/network.ts'
+import { BanRisk } from './guard/ban-risk.ts'
+import { Pace } from './guard/pace.ts'
+import { Restrictions } from './guard/restrictions.ts'
+import { WebhookDesk } from './http/webhook-desk.ts'
+import type { Metrics } from './ledger/metrics.ts'
+import type { Usage } from './ledger/usage.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import { createRowIds } from './lib/row-ids.ts'
+import { Ticker } from './lib/ticker.ts'
+import type { Database } from './storage/database.ts'
+import { MessageMapStore } from './storage/message-map-store.ts'
+import { OutboxMoves } from './storage/outbox-moves.ts'
+import { OutboxStore } from './storage/outbox-store.ts'
+import { RestrictionStore } from './storage/restriction-store.ts'
+import type { InstanceRow } from './storage/schema.ts'
+import { SentMessageStore } from './storage/sent-message-store.ts'
+import type { Routing } from './tenants/routing.ts'
+
+const drainMs = 5000
+const expireMs = 30_000
+const reportMs = 10_000
+const banRiskMs = 30_000
+const pruneMs = 3_600_000
+const day = 24 * 3_600_000
+const keepRowsMs = 30 * day
+const keepCallbacksMs = 8 * day
+
+/** What sending needs of a linked account. */
+export type OutboundAccount = {
+  readonly record: Readonly<InstanceRow>
+  readonly session: NetworkSession | undefined
+  countSpamBlock(): number
+  announce(event: LifecycleEvent, extras: EventExtras): void
+}
+
+type Deps = {
+  config: Pick<Config, 'outbound' | 'sync'>
+  database: Database
+  epoch: () => number
+  people: People
+  accounts: { find(name: string): OutboundAccount | undefined }
+  routing: Routing
+  downstream: Downstream
+  metrics: Metrics
+  usage: Usage
+  onSendStep: (step: SendStep) => Promise<void>
+  clock: Clock
+  log: Log
+  stack: AsyncDisposableStack
+}
+
+export type OutboundSet = ReturnType<typeof composeOutbound>
+
+export function composeOutbound(deps: Deps) {
+  const { config, database, epoch, accounts, clock, log, stack, downstream, routing, onSendStep: onStep } = deps
+  const newId = createRowIds(clock)
+  const outbox = new OutboxStore(database, epoch)
+  const moves = new OutboxMoves(database, epoch)
+  const sent = new SentMessageStore(database, epoch)
+  const map = new MessageMapStore(database)
+  const sessionOf = (name: string) => accounts.find(name)?.session
+  const isReady = (name: string) => sessionOf(name) !== undefined
+  const destinationOf = createDestinations(routing, accounts)
+  const recipients = new Recipients({ people: deps.people, sent })
+  const banRisk = new BanRisk({ clock })
+  const restrictions = new Restrictions({ store: new RestrictionStore(database, epoch), clock })
+  const { rateLimit: perMinute, drainRate: drainPerSecond, ...settings } = config.outbound
+  const pace = new Pace({ perMinute, drainPerSecond, clock, random: Math.random })
+  const ledger = new OutboundLedger({
+    ...deps,
+    banRisk,
+    announce: (name, event, extras) => accounts.find(name)?.announce(event, extras),
+    ownJid: (name) => accounts.find(name)?.record.jid ?? null,
+  })
+  const transcode = createTranscoder()
+  const composer = new Composer({ map, downstream, transcode, ...settings })
+  const wake = () => void reports.tick()
+  const reporter = new FailureReporter({ moves, downstream, destinationOf, clock, log, wake })
+  const deliverer: Deliverer = new Deliverer({
+    moves,
+    sent,
+    composer,
+    recipients,
+    restrictions,
+    ledger,
+    destinationOf,
+    sentFor: (destination, messageId) => changes.sentFor(destination, messageId),
+    newId,
+    clock,
+    onStep,
+  })
+  const worker: OutboxWorker = new OutboxWorker({
+    outbox,
+    moves,
+    deliverer,
+    reporter,
+    ledger,
+    pace,
+    sessionOf,
+    clock,
+    log,
+  })
+  const changes: MessageChanges = new MessageChanges({ outbox, moves, map, downstream, worker, isReady, newId, clock })
+  const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
+  const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })
+  const routeOf = async (name: string): Promise<Routed | undefined> => {
+    const sender = accounts.find(name)?.record
+    return sender && { sender, destination: await routing.destinationOf(sender) }
+  }
+  const outbound = new Outbound({
+    ...{ outbox, moves, sent, worker, recipients, reporter, ledger, pace, routeOf, isReady, onStep, newId, clock, log },
+    spamguard: settings.spamguard,
+    isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',
+    countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,
+  })
+  const instances = { find: (name: string) => accounts.find(name) as never }
+  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity })
+  const every = (name: string, everyMs: number, work: () => Promise<void>) =>
+    new Ticker({ name, everyMs, work, clock, log })
+  const reports = every('outbox-report', reportMs, () => reporter.run())
+  const workers = [
+    every('outbox-drain', drainMs, () => worker.drain()),
+    every('outbox-expire', expireMs, () => worker.expire()),
+    every('ban-risk', banRiskMs, () => Promise.resolve(ledger.evaluate())),
+    every('outbox-prune', pruneMs, () => outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
+    reports,
+  ]
+  stack.use(reporter)
+  stack.use(activity)
+  stack.use(worker)
+  return {
+    outbox,
+    banRisk,
+    webhook,
+    workers,
+    /** What was sent under this id, for those who ask for it again after a restart. */
+    findSent: (instance: string, networkId: string) => findSentText(map, instance, networkId),
+    edit: (request: EditRequest) => editMessage({ map, recipients, ledger, sessionOf, clock }, request),
+    outboxPending: async () => sum((await outbox.countPending()).values()),
+    /** Takes up what earlier processes left. */
+    async load(): Promise<void> {
+      await restrictions.load()
+      await worker.load((name) => accounts.find(name) !== undefined)
+    },
+    connectionChanged(name: string): void {
+      worker.connectionChanged(name)
+      if (isReady(name)) activity.connected(name)
+    },
+    /** The instance is deleted: what waits fails, what runs ends. */
+    async forget(name: string): Promise<void> {
+      pace.forget(name)
+      banRisk.forget(name)
+      activity.forget(name)
+      await worker.forget(name)
+      await restrictions.forget(name)
+    },
+  }
+}
+
+async function findSentText(
+  map: MessageMapStore,
+  instance: string,
+  networkId: string,
+): Promise<OutgoingContent | null> {
+  const [row] = (await map.findByNetworkId(instance, [networkId])).filter(
+    ({ direction, kind }) => direction === 'out' && kind === 'message',
+  )
+  const content = row && (await map.contentOf(row.id))
+  if (content?.text === undefined || content.isFile) return null
+  return { type: 'text', text: content.text, mentions: [], quote: null }
+}
+
+/** Where a row's message is, also when its instance is gone: by the route it was accepted with. */
+function createDestinations(routing: Routing, accounts: Deps['accounts']) {
+  return async (row: {
+    instance: string
+    owner_tag: string
+    inbox_id: number
+    destination?: string
+  }): Promise<Destination | null> => {
+    const record = accounts.find(row.instance)?.record
+    const now = record ? await routing.destinationOf(record) : null
+    return now && now.key === row.destination ? now : routing.destinationOf(row)
+  }
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0
+  for (const value of values) total += value
+  return total
+}

@@ -1,0 +1,76 @@
+// How fast an account may write: so many messages a minute, and one after the other when it comes back with a backlog.
+
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Lane } from '../lib/lane.ts'
+
+const minute = 60_000
+
+type Deps = {
+  /** Messages per minute and instance; 0 is no limit. */
+  perMinute: number
+  /** Queued messages per second and instance; 0 is no limit. */
+  drainPerSecond: number
+  clock: Clock
+  random: () => number
+}
+
+type Gauge = { minute: Lane; drain: Lane; taken: number[]; nextDrainAt: number }
+
+export class Pace {
+  readonly #deps: Deps
+  readonly #gauges = new Map<string, Gauge>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Resolves when it is this message's turn, in the order of asking. False when the signal came first. */
+  async turn(instance: string, { drained }: { drained: boolean }, signal: AbortSignal): Promise<boolean> {
+    const gauge = this.#gaugeOf(instance)
+    const { perMinute, drainPerSecond } = this.#deps
+    // Those that were queued wait among themselves, so that a fresh message to somebody else need not.
+    if (drained && drainPerSecond > 0) await gauge.drain.run(() => this.#drainTurn(gauge, signal))
+    if (perMinute > 0 && !signal.aborted) await gauge.minute.run(() => this.#minuteTurn(gauge, signal))
+    return !signal.aborted
+  }
+
+  /** Whether a message that comes now would have to wait. */
+  isExhausted(instance: string): boolean {
+    const gauge = this.#gauges.get(instance)
+    return this.#deps.perMinute > 0 && gauge !== undefined && this.#pauseOf(gauge) > 0
+  }
+
+  forget(instance: string): void {
+    this.#gauges.delete(instance)
+  }
+
+  async #drainTurn(gauge: Gauge, signal: AbortSignal): Promise<void> {
+    const { clock, random, drainPerSecond } = this.#deps
+    const pause = gauge.nextDrainAt - clock.monotonic()
+    if (pause > 0) await sleep(clock, pause, signal)
+    // Jittered: a machine's rhythm is what gets numbers banned.
+    gauge.nextDrainAt = clock.monotonic() + (1000 / drainPerSecond) * (0.75 + 0.5 * random())
+  }
+
+  async #minuteTurn(gauge: Gauge, signal: AbortSignal): Promise<void> {
+    const { clock, perMinute } = this.#deps
+    const pause = this.#pauseOf(gauge)
+    if (pause > 0) await sleep(clock, pause, signal)
+    if (signal.aborted) return
+    gauge.taken.push(clock.monotonic())
+    if (gauge.taken.length > perMinute) gauge.taken.shift()
+  }
+
+  #pauseOf({ taken }: Gauge): number {
+    const { clock, perMinute } = this.#deps
+    const oldest = taken[taken.length - perMinute]
+    return oldest === undefined ? 0 : Math.max(0, oldest + minute - clock.monotonic())
+  }
+
+  #gaugeOf(instance: string): Gauge {
+    const gauge = this.#gauges.get(instance) ?? { minute: new Lane(), drain: new Lane(), taken: [], nextDrainAt: 0 }
+    this.#gauges.set(instance, gauge)
+    return gauge
+  }
+}

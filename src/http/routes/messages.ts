@@ -1,0 +1,86 @@
+// The helpdesk's callbacks, and editing what was sent.
+
+import { Type } from 'typebox'
+import { BridgeError } from '../../core/errors.ts'
+import type { EditRequest } from '../../bridge/edit-message.ts'
+import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { HttpApp } from '../http-app.ts'
+import { refuseDeepNesting } from '../json-body.ts'
+import { ErrorBody, InstanceParams, responses } from '../schemas.ts'
+import { toWebhookReply, WebhookBody } from '../webhook-reply.ts'
+import type { WebhookDesk } from '../webhook-desk.ts'
+
+const smallestLimit = 5 * 1024 ** 2
+
+export type MessageDeps = {
+  bodyLimit: number
+  instances: Pick<InstanceRegistry, 'get'>
+  webhook: Pick<WebhookDesk, 'receive'>
+  edit: (request: EditRequest) => Promise<void>
+}
+
+const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['messages'] })
+
+const EditBody = Type.Object(
+  {
+    chat: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'The chat, as <phone>@s.whatsapp.net or <id>@g.us',
+    }),
+    content: Type.String({ minLength: 1, maxLength: 65_536, description: 'The new text' }),
+  },
+  { title: 'MessageEdit' },
+)
+const Edited = Type.Object({ waid: Type.String(), edited: Type.Boolean() }, { title: 'EditedMessage' })
+
+export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, edit }: MessageDeps): void {
+  app.post(
+    '/api/instances/:name/webhook',
+    {
+      bodyLimit: Math.max(smallestLimit, bodyLimit),
+      config: { public: true, unlimited: true, rawBody: true },
+      schema: {
+        ...about('receiveCallback', "Chatwoot's webhook: outgoing messages, deletions, Retry, typing, seen"),
+        description:
+          'No bearer token; signed with X-Service-Signature or X-Chatwoot-Signature when a secret is configured. ' +
+          'Answered within 4 s.',
+        params: Type.Object({ name: Type.String() }),
+        response: { 200: WebhookBody, 202: WebhookBody, 422: WebhookBody, 500: ErrorBody, 503: ErrorBody },
+      },
+    },
+    async (request, reply) => {
+      const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const answer = await webhook.receive(request.params.name, raw, request.headers, parse)
+      const { status, body } = toWebhookReply(answer)
+      return reply.code(status as 200).send(body as never)
+    },
+  )
+  app.post(
+    '/api/instances/:name/messages/:waid/edit',
+    {
+      schema: {
+        ...about('editMessage', 'Change the text of a message that was sent within the last 15 minutes'),
+        params: Type.Object({ ...InstanceParams.properties, waid: Type.String({ minLength: 1, maxLength: 128 }) }),
+        body: EditBody,
+        response: responses({ 200: Edited }, 400, 401, 404, 413, 415, 500),
+      },
+    },
+    async ({ params: { name, waid }, body: { chat, content } }) => {
+      const { owner_tag } = instances.get(name).record
+      if (content.trim() === '') throw new BridgeError('SERVICE_BAD_REQUEST', 'content must not be empty')
+      await edit({ who: { instance: name, owner_tag }, waid, chat, content })
+      return { waid, edited: true }
+    },
+  )
+}
+
+function parse(raw: Buffer): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(raw)
+    refuseDeepNesting(text)
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new BridgeError('SERVICE_BAD_REQUEST', 'the body is not valid JSON', { cause })
+  }
+}

@@ -1,0 +1,102 @@
+// What waits to be sent, and how an account looks to the network.
+
+import { Type } from 'typebox'
+import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import { banRiskLimits } from '../../guard/ban-risk.ts'
+import type { BanRisk } from '../../guard/ban-risk.ts'
+import type { OutboxStore } from '../../storage/outbox-store.ts'
+import type { HttpApp } from '../http-app.ts'
+import { InstanceParams, nullable, responses, Timestamp, toTimestamp } from '../schemas.ts'
+
+const nanoseconds = 1_000_000
+
+export type OutboxDeps = {
+  instances: Pick<InstanceRegistry, 'get'>
+  outbox: Pick<OutboxStore, 'totals'>
+  banRisk: Pick<BanRisk, 'snapshot'>
+}
+
+const OutboxTotals = Type.Object(
+  {
+    instance: Type.String(),
+    pending: Type.Integer(),
+    sent: Type.Integer(),
+    expired: Type.Integer(),
+    failed: Type.Integer(),
+    oldest_pending_at: nullable(Timestamp),
+  },
+  { title: 'OutboxTotals' },
+)
+
+const BanRiskBody = Type.Object(
+  {
+    instance: Type.String(),
+    velocity_msgs_per_window: Type.Integer(),
+    velocity_threshold: Type.Number(),
+    velocity_window_ns: Type.Integer(),
+    diversity_unique_jids: Type.Integer(),
+    diversity_threshold: Type.Number(),
+    diversity_window_ns: Type.Integer(),
+    delivery_ratio: Type.Number(),
+    delivery_samples: Type.Integer(),
+    delivery_threshold: Type.Number(),
+    delivery_min_samples: Type.Integer(),
+    delivery_window_ns: Type.Integer(),
+    alerts: Type.Array(Type.String()),
+    score: Type.Number(),
+    level: Type.String(),
+  },
+  { title: 'BanRisk' },
+)
+
+export function addOutboxRoutes(app: HttpApp, { instances, outbox, banRisk }: OutboxDeps): void {
+  const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['observability'] })
+  app.get(
+    '/api/instances/:name/outbox',
+    {
+      schema: {
+        ...about('getOutbox', 'Messages of the outbox by what became of them, over all history'),
+        params: InstanceParams,
+        response: responses({ 200: OutboxTotals }, 400, 401, 404, 500),
+      },
+    },
+    async ({ params: { name } }) => {
+      instances.get(name)
+      const { pending, sent, expired, failed, oldestPendingAt } = await outbox.totals(name)
+      const oldest_pending_at = oldestPendingAt === null ? null : toTimestamp(oldestPendingAt)
+      return { instance: name, pending, sent, expired, failed, oldest_pending_at }
+    },
+  )
+  app.get(
+    '/api/instances/:name/ban-risk',
+    {
+      schema: {
+        ...about('getBanRisk', 'How the last minutes of sending look to the network'),
+        params: InstanceParams,
+        response: responses({ 200: BanRiskBody }, 400, 401, 404, 500),
+      },
+    },
+    ({ params: { name } }) => {
+      instances.get(name)
+      const { velocity, diversity, delivery } = banRiskLimits
+      const risk = banRisk.snapshot(name)
+      return {
+        instance: name,
+        velocity_msgs_per_window: risk.velocity,
+        velocity_threshold: velocity.threshold,
+        velocity_window_ns: velocity.windowMs * nanoseconds,
+        diversity_unique_jids: risk.diversity,
+        diversity_threshold: diversity.threshold,
+        diversity_window_ns: diversity.windowMs * nanoseconds,
+        delivery_ratio: risk.ratio,
+        delivery_samples: risk.samples,
+        delivery_threshold: delivery.threshold,
+        delivery_min_samples: delivery.minSamples,
+        delivery_window_ns: delivery.windowMs * nanoseconds,
+        alerts: risk.alerts,
+        score: risk.score,
+        level: risk.level,
+      }
+    },
+  )
+}

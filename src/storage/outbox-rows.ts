@@ -1,0 +1,129 @@
+// What the outbox stores have in common: the shape of a row, and writes that happen only where the row is believed to be.
+
+import type { Compilable, Selectable } from 'kysely'
+import type { OutboxPart, OutboxPayload } from '../core/outbox.ts'
+import type { AuditRecord } from '../core/audit.ts'
+import type { Database } from './database.ts'
+import { createLeaseFence } from './lease-store.ts'
+import { outboxSecrets } from './schema.ts'
+import type { OutboxTable } from './schema.ts'
+import { placeOf, StorageError, toStatement } from './statement.ts'
+import type { Secret, Statement } from './statement.ts'
+
+type Stored = Selectable<OutboxTable>
+export type OutboxRow = Omit<Stored, 'payload' | 'parts'> & { parts: OutboxPart[] }
+export type OpenOutboxRow = OutboxRow & { payload: OutboxPayload }
+export type NewOutboxRow = Pick<
+  Stored,
+  | 'id'
+  | 'kind'
+  | 'instance'
+  | 'owner_tag'
+  | 'inbox_id'
+  | 'destination'
+  | 'chat'
+  | 'remote_jid'
+  | 'conversation_id'
+  | 'message_id'
+  | 'waiting'
+  | 'drained'
+  | 'expires_at'
+  | 'fingerprint'
+  | 'created_at'
+> & { payload: OutboxPayload }
+
+export type LiveRow = Pick<Stored, 'id' | 'instance' | 'chat'>
+
+export const outboxColumns = [
+  'id',
+  'kind',
+  'instance',
+  'owner_tag',
+  'inbox_id',
+  'destination',
+  'chat',
+  'remote_jid',
+  'conversation_id',
+  'message_id',
+  'status',
+  'waiting',
+  'drained',
+  'expires_at',
+  'attempts',
+  'next_attempt_at',
+  'unconfirmed',
+  'parts',
+  'fingerprint',
+  'reason',
+  'report',
+  'report_at',
+  'created_at',
+  'settled_at',
+] as const
+
+type Step = Compilable | Statement
+
+/** Writes of the process that owns the accounts; a stale one writes nothing. */
+export class OutboxWriter {
+  readonly #database: Database
+  readonly #epoch: () => number
+  readonly #fence: (epoch: number) => Statement
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#epoch = epoch
+    this.#fence = createLeaseFence(database)
+  }
+
+  async write(...steps: readonly Step[]): Promise<void> {
+    await this.#database.write(this.#fence(this.#epoch()), ...steps)
+  }
+
+  /** Everything that goes along happens only if the row was where it was believed to be. */
+  async guarded(update: Compilable, ...along: readonly Step[]): Promise<boolean> {
+    try {
+      await this.write(toStatement(update, 1), ...along)
+      return true
+    } catch (error) {
+      if (error instanceof StorageError && error.failure === 'expectation') return false
+      throw error
+    }
+  }
+}
+
+export function sealed(id: string, payload: OutboxPayload): { payload: Secret } {
+  const place = placeOf(outboxSecrets.table, [id], 'payload')
+  return { payload: { seal: Buffer.from(JSON.stringify(payload)), place } }
+}
+
+export function withParts<Row extends { parts: string }>({
+  parts,
+  ...row
+}: Row): Omit<Row, 'parts'> & { parts: OutboxPart[] } {
+  return { ...row, parts: JSON.parse(parts) as OutboxPart[] }
+}
+
+export function hasUnknown(parts: readonly OutboxPart[]): 0 | 1 {
+  return parts.some(({ state }) => state === 'unknown') ? 1 : 0
+}
+
+/** Only what came from a message at the helpdesk can be marked there. */
+export function reported(
+  { message_id, conversation_id }: Pick<OutboxRow, 'message_id' | 'conversation_id'>,
+  at: number,
+): { report?: 'due'; report_at?: number } {
+  return message_id !== null && conversation_id !== null ? { report: 'due', report_at: at } : {}
+}
+
+export function enqueued({ id, instance, owner_tag, created_at }: Omit<NewOutboxRow, 'payload'>): AuditRecord {
+  return { at: created_at, actor: 'system', action: 'outbox.enqueue', instance, ownerTag: owner_tag, target: id }
+}
+
+export function settledAudit(
+  action: 'outbox.failed' | 'outbox.expire',
+  { id, instance, owner_tag, attempts }: OutboxRow,
+  reason: string,
+  at: number,
+): AuditRecord {
+  return { at, actor: 'system', action, instance, ownerTag: owner_tag, target: id, metadata: { attempts, reason } }
+}

@@ -1,0 +1,199 @@
+// The outbox: messages accepted from the helpdesk until they are sent, and the callbacks they settle.
+
+import { sql } from 'kysely'
+import { maxWaiting } from '../core/outbox.ts'
+import type { OutboxPayload, OutboxTotals } from '../core/outbox.ts'
+import { auditInsert } from './audit-store.ts'
+import type { Database } from './database.ts'
+import { enqueued, outboxColumns, OutboxWriter, sealed, withParts } from './outbox-rows.ts'
+import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
+import { outboxSecrets } from './schema.ts'
+import type { CallbackTable } from './schema.ts'
+import { StorageError, toStatement } from './statement.ts'
+
+export type CallbackKey = Omit<CallbackTable, 'outbox_id' | 'settled_at'>
+
+export class OutboxStore {
+  readonly #database: Database
+  readonly #writer: OutboxWriter
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#writer = new OutboxWriter(database, epoch)
+  }
+
+  /** Stores the message and that its callback is settled, both or neither. */
+  async enqueue(
+    { payload, ...row }: NewOutboxRow,
+    callback: CallbackKey | null,
+  ): Promise<'accepted' | 'full' | 'duplicate'> {
+    const { query } = this.#database
+    const { id, instance, created_at, waiting } = row
+    const room = toStatement(
+      query.selectNoFrom(sql.lit(1).as('room')).where(({ eb, selectFrom }) =>
+        eb(
+          selectFrom('outbox')
+            .select(({ fn }) => fn.countAll<number>().as('count'))
+            .where('status', '=', 'pending')
+            .where('instance', '=', instance)
+            .where('waiting', '=', 1),
+          '<',
+          maxWaiting,
+        ),
+      ),
+      1,
+    )
+    try {
+      await this.#writer.write(
+        ...(callback
+          ? [query.insertInto('callbacks').values({ ...callback, outbox_id: id, settled_at: created_at })]
+          : []),
+        ...(waiting === 1 ? [room, auditInsert(this.#database, enqueued(row))] : []),
+        query.insertInto('outbox').values({ ...row, status: 'pending', settled_at: null, ...sealed(id, payload) }),
+      )
+      return 'accepted'
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      if (error.failure === 'constraint') return 'duplicate'
+      if (error.failure === 'expectation' && waiting === 1 && (await this.countWaiting(instance)) >= maxWaiting) {
+        return 'full'
+      }
+      throw error
+    }
+  }
+
+  /** Keeps what was not accepted, so that the agent can ask for it again. With a callback a repeat finds it settled. */
+  async keepRefused({ payload, ...row }: NewOutboxRow, reason: string, callback: CallbackKey | null): Promise<boolean> {
+    const { query } = this.#database
+    const { id, created_at } = row
+    const report = row.message_id === null ? ('none' as const) : ('due' as const)
+    const settled = { status: 'refused' as const, reason, settled_at: created_at, report, report_at: created_at }
+    try {
+      await this.#writer.write(
+        ...(callback
+          ? [query.insertInto('callbacks').values({ ...callback, outbox_id: id, settled_at: created_at })]
+          : []),
+        query.insertInto('outbox').values({ ...row, ...settled, waiting: 0, ...sealed(id, payload) }),
+      )
+      return true
+    } catch (error) {
+      if (error instanceof StorageError && error.failure === 'constraint') return false
+      throw error
+    }
+  }
+
+  async find(id: string): Promise<OutboxRow | undefined> {
+    const [row] = await this.#database.read(
+      this.#database.query.selectFrom('outbox').select(outboxColumns).where('id', '=', id),
+    )
+    return row && withParts(row)
+  }
+
+  /** With its payload; undefined once that is dropped. */
+  async open(id: string): Promise<OpenOutboxRow | undefined> {
+    const query = this.#database.query
+      .selectFrom('outbox')
+      .select([...outboxColumns, 'payload'])
+      .where('id', '=', id)
+    const [row] = await this.#database.read(query, outboxSecrets)
+    if (!row?.payload) return undefined
+    const { payload, ...rest } = row
+    return { ...withParts(rest), payload: JSON.parse(Buffer.from(payload).toString()) as OutboxPayload }
+  }
+
+  async settledBy(callback: CallbackKey): Promise<OutboxRow | undefined> {
+    const [found] = await this.#database.read(
+      this.#database.query
+        .selectFrom('callbacks')
+        .select('outbox_id')
+        .where('instance', '=', callback.instance)
+        .where('destination', '=', callback.destination)
+        .where('kind', '=', callback.kind)
+        .where('event_id', '=', callback.event_id),
+    )
+    return found && (await this.find(found.outbox_id))
+  }
+
+  /** The newest row of a message at the helpdesk. */
+  async ofMessage(destination: string, messageId: number): Promise<OutboxRow | undefined> {
+    const query = this.#database.query
+      .selectFrom('outbox')
+      .select(outboxColumns)
+      .where('destination', '=', destination)
+      .where('message_id', '=', messageId)
+    const [row] = await this.#database.read(query.orderBy('id', 'desc').limit(1))
+    return row && withParts(row)
+  }
+
+  /** The last message to this chat that was sent or is going to be. */
+  async newestOf(instance: string, chat: string): Promise<{ fingerprint: string | null; at: number } | undefined> {
+    const query = this.#database.query
+      .selectFrom('outbox')
+      .select(['fingerprint', 'created_at', 'settled_at'])
+      .where('instance', '=', instance)
+      .where('chat', '=', chat)
+      .where('kind', '=', 'message')
+      .where('status', 'in', ['pending', 'sending', 'sent'])
+    const [row] = await this.#database.read(query.orderBy('id', 'desc').limit(1))
+    return row && { fingerprint: row.fingerprint, at: row.settled_at ?? row.created_at }
+  }
+
+  /** What is not settled, oldest first; of one instance or of all. */
+  async live(instance?: string): Promise<LiveRow[]> {
+    const query = this.#database.query
+      .selectFrom('outbox')
+      .select(['id', 'instance', 'chat'])
+      .where('status', 'in', ['pending', 'sending'])
+      .orderBy('id')
+    return this.#database.read(instance === undefined ? query : query.where('instance', '=', instance))
+  }
+
+  async countWaiting(instance: string): Promise<number> {
+    const query = this.#database.query
+      .selectFrom('outbox')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('status', '=', 'pending')
+      .where('instance', '=', instance)
+      .where('waiting', '=', 1)
+    return (await this.#database.read(query))[0]?.count ?? 0
+  }
+
+  async countPending(): Promise<Map<string, number>> {
+    const query = this.#database.query
+      .selectFrom('outbox')
+      .select(['instance', ({ fn }) => fn.countAll<number>().as('count')])
+      .where('status', 'in', ['pending', 'sending'])
+      .groupBy('instance')
+    return new Map((await this.#database.read(query)).map(({ instance, count }) => [instance, count]))
+  }
+
+  async totals(instance: string): Promise<OutboxTotals & { oldestPendingAt: number | null }> {
+    const { query } = this.#database
+    const totals = query
+      .selectFrom('outbox_totals')
+      .select(['sent', 'expired', 'failed'])
+      .where('instance', '=', instance)
+    const pending = query
+      .selectFrom('outbox')
+      .select(({ fn }) => [fn.countAll<number>().as('pending'), fn.min('created_at').as('oldest')])
+      .where('status', 'in', ['pending', 'sending'])
+      .where('instance', '=', instance)
+    const [[settled], [live]] = await Promise.all([this.#database.read(totals), this.#database.read(pending)])
+    return {
+      pending: live?.pending ?? 0,
+      sent: settled?.sent ?? 0,
+      expired: settled?.expired ?? 0,
+      failed: settled?.failed ?? 0,
+      oldestPendingAt: live?.oldest ?? null,
+    }
+  }
+
+  /** Forgets rows settled before the one time and callbacks settled before the other. */
+  async prune(rowsBefore: number, callbacksBefore: number): Promise<void> {
+    const { query } = this.#database
+    await this.#writer.write(
+      query.deleteFrom('outbox').where('settled_at', '<', rowsBefore),
+      query.deleteFrom('callbacks').where('settled_at', '<', callbacksBefore),
+    )
+  }
+}
