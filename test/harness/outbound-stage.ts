@@ -60,7 +60,7 @@ export class OutboundStage {
   static async open({ accounts = 1, helpdesk: quirks, ...options }: OutboundOptions = {}): Promise<OutboundStage> {
     await using stack = new AsyncDisposableStack()
     const network = stack.use(await SimNetwork.start())
-    const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm, ...quirks }))
+    const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm, storage: 'disk', ...quirks }))
     const place = stack.use(await newLocation(options.engine ?? 'sqlite'))
     const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
     const environment = { ...(await surroundings(network, helpdesk, stack)), ...options.environment }
