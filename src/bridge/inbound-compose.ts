@@ -75,7 +75,8 @@ export class InboundComposer {
       case 'call': {
         const { voice, video, missedVoice, missedVideo } = texts.call
         const text = event.missed ? (event.video ? missedVideo : missedVoice) : event.video ? video : voice
-        return this.#plain(given, text)
+        // A call that rings is told at once; that nobody answered is another message.
+        return { ...this.#plain(given, text), kind: event.missed ? 'missed_call' : 'call' }
       }
       case 'undecryptable':
         return this.#plain(given, texts.waiting)

@@ -142,8 +142,9 @@ export class InboundDelivery {
       await this.#settle(row, draft.skipped)
       return
     }
-    const find = draft.opens ? places.conversationFor : places.existing
-    const conversation = await find.call(places, scene.place, destination, inbox)
+    const conversation = draft.opens
+      ? await places.conversationFor(scene.place, destination, inbox)
+      : await places.existing(scene.place, destination, inbox)
     if (typeof conversation === 'string') {
       await this.#settle(row, conversation)
       return

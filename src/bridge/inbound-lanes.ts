@@ -72,13 +72,16 @@ export class InboundLanes {
   async drop(instance: string): Promise<void> {
     const lanes = [...this.#lanes.values()].filter((lane) => lane.instance === instance)
     for (const lane of lanes) this.#empty(lane)
-    await Promise.all(lanes.map(({ running }) => running))
+    for (const { running } of lanes) await running
   }
 
   /** Resolves when nothing is worked on any more; what waits stays in storage. */
   async stop(): Promise<void> {
     this.#stopped = true
-    await Promise.all([...this.#lanes.values()].flatMap(({ running, before }) => [running, ...before]))
+    for (const { running, before } of [...this.#lanes.values()]) {
+      await running
+      await Promise.all(before)
+    }
   }
 
   #add(key: string, instance: string, queued: QueuedRow, last: boolean): void {

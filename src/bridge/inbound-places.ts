@@ -32,6 +32,8 @@ type Entry = {
   checkedAt: number
   /** Our contact still has the name it got for want of a better one. */
   isNameless: boolean
+  /** The anonymous id whose contact has been joined with this one. */
+  joinedLid: string | null
 }
 type Deps = {
   store: ContactStore
@@ -61,7 +63,7 @@ export class InboundPlaces {
   async conversationFor(chat: ChatPlace, destination: Destination, inbox: HelpdeskInbox): Promise<OpenConversation> {
     const place = placeOf(chat, destination)
     const entry = this.#entries.get(keyOf(place))
-    if (entry && this.#isTrusted(entry) && !entry.isNameless) return entry.open
+    if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.joinedLid === chat.formerLid) return entry.open
     return this.#lanes.run(keyOf(place), () => this.#find(chat, place, destination, inbox))
   }
 
@@ -119,8 +121,8 @@ export class InboundPlaces {
     const { store, clock, mode } = this.#deps
     const entry = this.#entries.get(keyOf(place))
     if (entry?.isNameless) await this.#name(entry, chat, destination.key, inbox)
+    if (entry?.joinedLid !== chat.formerLid) await this.#join(entry, chat, destination, inbox)
     if (entry && this.#isTrusted(entry)) return entry.open
-    if (!entry) await this.#join(chat, destination, inbox)
     const known = entry?.known ?? (await store.findConversation(place))
     const found = known && (await inbox.findConversation(known.conversationId))
     if (known && found && (found.status !== 'resolved' || mode === 'reopen')) {
@@ -159,9 +161,10 @@ export class InboundPlaces {
     await store.saveContact(epoch(), destination, { sourceId: contact.sourceId, contactId: contact.id, ours, name })
   }
 
-  async #join(chat: ChatPlace, destination: Destination, inbox: HelpdeskInbox): Promise<void> {
-    if (chat.formerLid === null) return
-    await this.#deps.joiner.join(await chat.describe(), chat.formerLid, destination, inbox)
+  async #join(entry: Entry | undefined, chat: ChatPlace, destination: Destination, inbox: HelpdeskInbox) {
+    const { formerLid } = chat
+    if (formerLid !== null) await this.#deps.joiner.join(await chat.describe(), formerLid, destination, inbox)
+    if (entry) entry.joinedLid = formerLid
   }
 
   async #remember(chat: ChatPlace, place: ConversationPlace, known: KnownConversation, newest: number) {
@@ -169,7 +172,7 @@ export class InboundPlaces {
     const [contact] = await store.findContacts(place.destination, [known.sourceId])
     const isNameless = contact?.ours === true && contact.name === chat.fallbackName
     const open = { id: known.conversationId, newest }
-    const entry: Entry = { known, open, checkedAt: clock.monotonic(), isNameless }
+    const entry: Entry = { known, open, checkedAt: clock.monotonic(), isNameless, joinedLid: chat.formerLid }
     this.#entries.set(keyOf(place), entry)
     return entry
   }

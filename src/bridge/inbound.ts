@@ -190,7 +190,9 @@ export class Inbound implements Reception {
     for (let failures = 0; !signal.aborted; failures++) {
       try {
         const chat = await scenes.chatOf(row.instance, row.event)
-        if (!signal.aborted) this.#lanes.push(laneKey(row.instance, chat), row, row.event.kind === 'undecryptable')
+        // Aborted meanwhile: the row stays where it is stored.
+        signal.throwIfAborted()
+        this.#lanes.push(laneKey(row.instance, chat), row, row.event.kind === 'undecryptable')
         return
       } catch (err) {
         log.error({ err, instance: row.instance }, 'a received message cannot be taken up yet')

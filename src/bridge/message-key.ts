@@ -3,6 +3,7 @@
 import { chatJid, personJid } from '../core/address.ts'
 import type { Envelope, MessageKey } from '../core/message.ts'
 
-export function messageKeyOf({ chat, id, fromMe, sender }: Envelope): MessageKey {
+export function messageKeyOf({ chat, id, fromMe, sender, address }: Envelope): MessageKey {
+  if (address) return { ...address, id, fromMe }
   return { chat: chatJid(chat), id, fromMe, participant: chat.kind === 'group' ? personJid(sender) : null }
 }

@@ -54,6 +54,6 @@ function leaveOut(template: string, variable: string): string {
 
 /** Backticks and line breaks would end the code span that a name stands in. */
 function cleanName(name: string | null): string | null {
-  const clean = (name ?? '').replace(/[`\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+  const clean = (name ?? '').replace(/[`\p{Cc}\u2028\u2029\s]+/gu, ' ').trim()
   return clean === '' ? null : clean
 }

@@ -72,7 +72,7 @@ export class People {
     const found = await store.find(instance, person)
     const [first, second] = found
     if (!first) {
-      const record = { id: newId(), ...person, pushName, savedName: null }
+      const record = { id: newId(), phone: person.phone, lid: person.lid, pushName, savedName: null }
       await store.insert(epoch(), instance, record)
       return this.#remember(instance, record)
     }

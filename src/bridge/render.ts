@@ -93,8 +93,11 @@ export function plainText(content: Content): string | null {
       return content.name
     case 'contacts':
       return content.cards.map(({ name }) => name).join(', ')
-    default:
+    case 'album':
+    case 'view_once':
       return null
+    case 'unsupported':
+      return content.text
   }
 }
 

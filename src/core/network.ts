@@ -101,12 +101,15 @@ export type GroupMember = Person & {
 
 export type GroupInfo = { id: string; subject: string; members: readonly GroupMember[] }
 
+/** To be typed on the phone; `expiresAt` in epoch milliseconds. */
+export type PairingCode = { code: string; expiresAt: number }
+
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {
   /** Resolves when the server answered a ping; rejects when it did not within `ms`. */
   probe(ms: number): Promise<void>
   /** Asks for a code to type on the phone instead of scanning; only while pairing. */
-  requestPairingCode(phone: string): Promise<string>
+  requestPairingCode(phone: string): Promise<PairingCode>
   /** Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. */
   send(chat: string, content: OutgoingContent, messageId: string): Promise<void>
   /** An id nobody has used yet, to be stored before the first attempt. */

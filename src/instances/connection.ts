@@ -11,11 +11,10 @@ import type { Clock } from '../lib/clock.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import type { Log } from '../lib/log.ts'
+import { keepProbing } from './keep-probing.ts'
 import { openSession } from './open-session.ts'
 import { ReconnectPolicy } from './reconnect-policy.ts'
 
-const probeEveryMs = 30_000
-const probeDeadlineMs = 10_000
 const drainDeadlineMs = 20_000
 const loginDeadlineMs = 60_000
 const logoutDeadlineMs = 5000
@@ -161,7 +160,7 @@ export class Connection {
         if (signal.kind === 'authenticated') {
           cancelLogin()
           leaveGate()
-          this.#loggedIn(signal.jid, timers)
+          this.#loggedIn(signal.jid, ended.resolve, timers)
         }
         if (signal.kind === 'drained') events.drained()
         if (signal.kind === 'closed') ended.resolve(signal.closing)
@@ -177,7 +176,7 @@ export class Connection {
     }
   }
 
-  #loggedIn(jid: string, timers: DisposableStack): void {
+  #loggedIn(jid: string, hangUp: (closing: Closing) => void, timers: DisposableStack): void {
     const { clock, events } = this.#deps
     this.#policy.loggedIn()
     events.authenticated(jid)
@@ -185,25 +184,6 @@ export class Connection {
       events.drained()
     }
     timers.defer(clock.after(drainDeadlineMs, drainedAtLast))
-    const over = new AbortController()
-    timers.defer(() => {
-      over.abort()
-    })
-    void this.#keepProbing(over.signal)
-  }
-
-  async #keepProbing(over: AbortSignal): Promise<void> {
-    const hangUp = this.#hangUp
-    try {
-      for (;;) {
-        await sleep(this.#deps.clock, probeEveryMs, over)
-        if (over.aborted) return
-        await this.#session?.probe(probeDeadlineMs)
-      }
-    } catch (err) {
-      if (over.aborted) return
-      this.#deps.log.warn({ err, instance: this.#deps.instance }, 'the connection does not answer, opening a new one')
-      hangUp?.({ cause: 'transient', code: 408, reason: 'the connection did not answer a ping within 10 s' })
-    }
+    timers.defer(keepProbing({ ...this.#deps, session: () => this.#session, hangUp }))
   }
 }

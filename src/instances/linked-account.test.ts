@@ -26,6 +26,8 @@ class ScriptedNetwork implements AccountNetwork {
   readonly forgotten: string[] = []
   /** The sessions whose credentials are stored. */
   readonly stored = new Map<string, string>()
+  isDeaf = false
+  codeExpiresAt = Infinity
   /** Opening waits for this. */
   storage: Promise<unknown> = Promise.resolve()
 
@@ -46,8 +48,8 @@ class ScriptedNetwork implements AccountNetwork {
     }
     this.opened.push(opened)
     return {
-      probe: () => Promise.resolve(),
-      requestPairingCode: () => Promise.resolve('code'),
+      probe: () => (this.isDeaf ? Promise.reject(new Error('no answer')) : Promise.resolve()),
+      requestPairingCode: () => Promise.resolve({ code: 'code', expiresAt: this.codeExpiresAt }),
       logout: () => {
         setImmediate(opened.say, closed('invalidated'))
         return Promise.resolve()
@@ -386,6 +388,60 @@ describe('a pairing', () => {
     assert.equal(account.state, 'disconnected')
     assert.equal(account.record.last_error, 'client_refused')
     assert.equal(network.opened.length, 1)
+  })
+
+  test('whose connection goes deaf after its first code shows codes of a new one', async () => {
+    const { account, network, clock, settle } = setUp()
+    await account.requestPairing()
+    await settle()
+    network.last.say(code)
+    network.isDeaf = true
+    await clock.advance(30_000)
+    await settle()
+    assert.equal(account.qr?.text, undefined)
+    assert.match(account.record.last_error ?? '', /ping/)
+    network.isDeaf = false
+    await clock.advance(1000)
+    await settle()
+    assert.equal(network.opened.length, 2)
+    network.last.say({ kind: 'qr', text: 'another' })
+    assert.equal(account.qr?.text, 'another')
+    await clock.advance(60_000)
+    assert.equal(network.opened.length, 2, 'one that answers stays')
+  })
+
+  test('gives a code to type as soon as the network has made its offer, also on the second connection', async () => {
+    const { account, network, clock, settle } = setUp()
+    await account.requestPairing()
+    const asked = account.requestPairingCode('5511999990001')
+    await settle()
+    network.last.say(closed('transient'))
+    await settle()
+    await clock.advance(1000)
+    await settle()
+    network.codeExpiresAt = clock.now() + 50_000
+    network.last.say(code)
+    assert.deepEqual(await asked, { code: 'code', expiresAt: network.codeExpiresAt })
+    network.codeExpiresAt = Infinity
+    const windowEndsAt = clock.now() - 1000 + 6 * 20_000 + 15_000
+    const again = await account.requestPairingCode('5511999990001')
+    assert.deepEqual(again, { code: 'code', expiresAt: windowEndsAt })
+  })
+
+  test('says when the network makes no offer in time, and when it ends meanwhile', async () => {
+    const { account, clock, settle } = setUp()
+    await account.requestPairing()
+    await settle()
+    const late = assert.rejects(account.requestPairingCode('1') ?? Promise.resolve(), {
+      code: 'SERVICE_NETWORK_FAILED',
+      message: /no pairing within 20 s/,
+    })
+    await clock.advance(20_000)
+    await late
+    const ended = assert.rejects(account.requestPairingCode('1') ?? Promise.resolve(), { code: 'SERVICE_NOT_PAIRING' })
+    await account.close()
+    await ended
+    assert.equal(account.requestPairingCode('1'), undefined)
   })
 
   test('tries again when no code comes', async () => {

@@ -8,7 +8,7 @@ import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
-import type { AccountNetwork, Closing, NetworkSession } from '../core/network.ts'
+import type { AccountNetwork, Closing, NetworkSession, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import { Lane } from '../lib/lane.ts'
@@ -181,7 +181,8 @@ export class LinkedAccount {
     })
   }
 
-  requestPairingCode(phone: string): Promise<string> | undefined {
+  /** Undefined when no pairing is open. */
+  requestPairingCode(phone: string): Promise<PairingCode> | undefined {
     return this.#desk.requestCode(phone)
   }
 

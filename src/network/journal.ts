@@ -137,8 +137,9 @@ export class Journal {
       return { envelope, events: [] }
     }
     const business = message && businessOf(message, origin)
-    const events = business && message ? resentEvents(message, own()) : []
-    if (!business) {
+    const events: NetworkEvent[] = []
+    if (business) events.push(...resentEvents(message, own()))
+    else {
       const decoded = decodeEvent(message, { origin, own: own() })
       if ('event' in decoded) events.push(decoded.event)
       else reception.onPassedOver?.(instance, decoded.passedOver)

@@ -56,12 +56,14 @@ export class LibraryBusiness {
 
   async #finish(stanzaId: string, stanza: Uint8Array): Promise<void> {
     const { account, store, gone, log } = this.#deps
-    if (gone.aborted) return
     try {
+      gone.throwIfAborted()
       await this.#hand(proto.WebMessageInfo.decode(stanza))
-      // What it emitted is written by now; a connection that ended meanwhile may have swallowed some of it.
-      await account.keys.settled()
-      if (!gone.aborted) await account.keys.waitOut(() => store.finish(account.keys.epoch, account.sessionId, stanzaId))
+      // A connection that ended meanwhile may have swallowed some of it.
+      gone.throwIfAborted()
+      // Behind everything the library has written for it.
+      const finished = store.finished(account.sessionId, stanzaId)
+      await account.keys.store({ statements: [finished], onSaved: () => this.#queued.delete(stanzaId) })
     } catch (err) {
       log.warn(
         { session: account.sessionId, err },

@@ -49,7 +49,7 @@ export class Receiving {
 
   /** Once everything that waited on the server is here. */
   resume(): void {
-    this.#inside(() => this.#business?.resume().catch(() => undefined))
+    void this.#inside(() => this.#business?.resume().catch(() => undefined))
   }
 }
 

@@ -1,6 +1,7 @@
 // WhatsApp behind the network port: opens connections and keeps what belongs to the accounts between them.
 
 import type { Readable } from 'node:stream'
+import type { FileRef, SealedEvent } from '../core/message.ts'
 import type {
   Network,
   NetworkSession,
@@ -9,20 +10,25 @@ import type {
   SessionName,
   SessionSignal,
   UnsealedContent,
+  Unsealing,
 } from '../core/network.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
+import { Egress } from '../lib/egress/egress.ts'
+import { publicOnly } from '../lib/egress/policy.ts'
 import type { Log } from '../lib/log.ts'
 import { createRowIds } from '../lib/row-ids.ts'
 import type { JournalStore } from '../storage/journal-store.ts'
 import type { SessionKeyStore } from '../storage/session-key-store.ts'
 import { Account, jidOf } from './account.ts'
 import { raiseFence } from './fault-fence.ts'
+import { downloadFile } from './files/download.ts'
 import type { CacheLimits } from './key-cache.ts'
 import { applyLibraryPatches } from './library-patches/apply.ts'
 import { initAuthCreds } from './library.ts'
 import { prepareEndpoint } from './socket-config.ts'
 import type { Endpoint, NetworkSettings } from './socket-config.ts'
+import { unseal } from './unseal.ts'
 import { WhatsappSession } from './whatsapp-session.ts'
 
 type Deps = {
@@ -61,11 +67,13 @@ export class WhatsappNetwork implements Network {
   /** The lease under which a write was refused, because another process has taken it since. */
   #lostEpoch: number | undefined
   readonly #nextId: () => string
+  readonly #egress: Egress
 
   constructor(deps: Deps) {
     applyLibraryPatches()
     this.#deps = deps
     this.#nextId = createRowIds(deps.clock)
+    this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
     this.#fence = raiseFence()
   }
@@ -96,12 +104,13 @@ export class WhatsappNetwork implements Network {
     return session
   }
 
-  download(): Promise<Readable> {
-    throw new Error('not built yet')
+  download(file: FileRef, signal: AbortSignal): Promise<Readable> {
+    const isElsewhere = this.#deps.settings.url !== null
+    return downloadFile(file, { egress: this.#egress, agent: this.#endpoint.agent, isElsewhere }, signal)
   }
 
-  unseal(): UnsealedContent | null {
-    return null
+  unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null {
+    return unseal(event, target)
   }
 
   /** Forgets envelopes that cannot come again; for a daily ticker. */
@@ -136,6 +145,7 @@ export class WhatsappNetwork implements Network {
     await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, patience.signal)])
     patience.abort()
     await Promise.all([...this.#accounts.keys()].map((sessionId) => this.#drop(sessionId)))
+    await this.#egress[Symbol.asyncDispose]()
     this.#fence[Symbol.dispose]()
   }
 

@@ -9,7 +9,14 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
-import type { Closing, GroupInfo, NetworkSession, OutgoingContent, SessionSignal } from '../core/network.ts'
+import type {
+  Closing,
+  GroupInfo,
+  NetworkSession,
+  OutgoingContent,
+  PairingCode,
+  SessionSignal,
+} from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isLinked, jidOf } from './account.ts'
@@ -21,6 +28,8 @@ import { durableRepository } from './durable-signal.ts'
 import { runFenced } from './fault-fence.ts'
 import type { FaultOwner } from './fault-fence.ts'
 import type { JournalDeps } from './journal.ts'
+import { renewFile } from './files/renewal.ts'
+import { askGroupInfo } from './group-info.ts'
 import { KeyDoor } from './key-door.ts'
 import { generateMessageIDV2 } from './library.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
@@ -51,6 +60,7 @@ const server = 's.whatsapp.net'
 const pairingOffer = 'CB:iq,type:set,pair-device'
 const logoutMs = 10_000
 const queryMs = 10_000
+const groupMs = 10_000
 /** Until the first word of the network. */
 const firstWordMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
@@ -70,6 +80,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   #closing: Closing | undefined
   #ended: Promise<void> = Promise.resolve()
   #codesLeft: number | undefined
+  /** When the last code of the offer runs out, which ends the connection. */
+  #offerEndsAt = 0
   #wasLinked: boolean
   #authenticated = false
   #drained = false
@@ -119,14 +131,15 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     await this.#ask({ xmlns: 'w:p', type: 'get' }, { tag: 'ping', attrs: {} }, ms)
   }
 
-  async requestPairingCode(phone: string): Promise<string> {
+  async requestPairingCode(phone: string): Promise<PairingCode> {
     if (this.#wasLinked) throw new Error('this session is linked already')
     if (this.#codesLeft === undefined) {
       await once(this.#socket.ws, pairingOffer, { signal: this.#gone.signal }).catch((cause: unknown) => {
         throw new Error('the connection ended before a code could be asked for', { cause })
       })
     }
-    return this.#inside(() => this.#socket.requestPairingCode(phone))
+    const code = await this.#inside(() => this.#socket.requestPairingCode(phone))
+    return { code, expiresAt: this.#offerEndsAt }
   }
 
   send(chat: string, content: OutgoingContent, messageId: string): Promise<void> {
@@ -141,8 +154,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return findPerson(this.#askFor, phone)
   }
 
-  groupInfo(): Promise<GroupInfo> {
-    return notBuilt()
+  groupInfo(groupId: string): Promise<GroupInfo> {
+    return askGroupInfo(groupId, (to, content) => this.#ask({ xmlns: 'w:g2', type: 'get', to }, content, groupMs))
   }
 
   markRead(keys: readonly MessageKey[]): Promise<void> {
@@ -157,8 +170,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return this.#inside(() => this.#socket.sendPresenceUpdate(available ? 'available' : 'unavailable'))
   }
 
-  requestFileAgain(): Promise<FileRef> {
-    return notBuilt()
+  requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef> {
+    const { clock, creds } = this.#deps
+    const deps = { socket: this.#socket, clock, ownJid: jidOf(creds), gone: this.#gone.signal }
+    return this.#inside(() => renewFile(message, file, deps))
   }
 
   async logout(): Promise<void> {
@@ -206,6 +221,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     ws.on(pairingOffer, (node: BinaryNode) => {
       const [offer] = Array.isArray(node.content) ? node.content : []
       this.#codesLeft = Array.isArray(offer?.content) ? offer.content.length : 0
+      const { clock, endpoint } = this.#deps
+      this.#offerEndsAt = clock.now() + this.#codesLeft * endpoint.qrLifetimeMs
     })
     // The library would wait for the peer to hang up, half a minute if it does not.
     for (const farewell of ['CB:stream:error', 'CB:failure', 'CB:xmlstreamend']) {
@@ -286,13 +303,9 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return answer
   }
 
-  #ask(attrs: { xmlns: string; type: string }, content: BinaryNode, ms: number): Promise<BinaryNode> {
+  #ask(attrs: { xmlns: string; type: string; to?: string }, content: BinaryNode, ms: number): Promise<BinaryNode> {
     const { clock } = this.#deps
     const query = { tag: 'iq', attrs: { to: server, ...attrs }, content: [content] }
     return this.#inside(() => askServer(this.#socket, query, { clock, ms, gone: this.#gone.signal }))
   }
-}
-
-function notBuilt(): never {
-  throw new Error('not built yet')
 }

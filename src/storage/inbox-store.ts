@@ -95,7 +95,7 @@ export class InboxStore {
       .where('kind', '!=', lateFile)
       .groupBy('state')
     const rows = await this.#database.read(query)
-    const countOf = (state: string) => Number(rows.find((row) => row.state === state)?.count ?? 0)
+    const countOf = (state: string) => rows.find((row) => row.state === state)?.count ?? 0
     return { pending: countOf('pending'), parked: countOf('parked') }
   }
 

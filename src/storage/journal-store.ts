@@ -27,7 +27,7 @@ export class JournalStore {
       toStatement(
         query
           .insertInto(table)
-          .values(values as never)
+          .values(values)
           .onConflict((conflict) => conflict.doNothing()),
       ).sql
     this.#database = database
@@ -73,10 +73,10 @@ export class JournalStore {
     return rows.map(({ stanza_id, stanza }) => ({ stanzaId: stanza_id, stanza }))
   }
 
-  async finish(epoch: number, sessionId: string, stanzaId: string): Promise<void> {
+  /** The library has acted on it. */
+  finished(sessionId: string, stanzaId: string): Statement {
     const { query } = this.#database
-    await this.#database.write(
-      this.#fence(epoch),
+    return toStatement(
       query.deleteFrom('unfinished').where('session_id', '=', sessionId).where('stanza_id', '=', stanzaId),
     )
   }

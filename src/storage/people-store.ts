@@ -25,8 +25,8 @@ export class PeopleStore {
       .selectFrom('people')
       .selectAll()
       .where('instance', '=', instance)
-      .where(({ eb, or }) =>
-        or([...(phone === null ? [] : [eb('phone', '=', phone)]), ...(lid === null ? [] : [eb('lid', '=', lid)])]),
+      .where((eb) =>
+        eb.or([...(phone === null ? [] : [eb('phone', '=', phone)]), ...(lid === null ? [] : [eb('lid', '=', lid)])]),
       )
     return (await this.#database.read(query)).map(toRecord)
   }
@@ -39,8 +39,8 @@ export class PeopleStore {
 
   /** Rejects with a constraint failure when phone or anonymous id belong to somebody by now. */
   async insert(epoch: number, instance: string, person: PersonRecord): Promise<void> {
-    const { pushName: push_name, savedName: saved_name, ...rest } = person
-    const row = { instance, ...rest, push_name, saved_name }
+    const { id, phone, lid, pushName: push_name, savedName: saved_name } = person
+    const row = { instance, id, phone, lid, push_name, saved_name }
     await this.#database.write(this.#fence(epoch), this.#database.query.insertInto('people').values(row))
   }
 
@@ -94,9 +94,10 @@ export class PeopleStore {
     const { query } = this.#database
     const other = column === 'chat' ? 'sender' : 'chat'
     const ofDrop = query.deleteFrom('message_map').where('instance', '=', instance).where(column, '=', drop)
-    const doubled = ofDrop.where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('message_map as twin')
+    const doubled = ofDrop.where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('message_map as twin')
           .select('twin.id')
           .whereRef('twin.instance', '=', 'message_map.instance')
           .whereRef('twin.destination', '=', 'message_map.destination')

@@ -72,12 +72,14 @@ describe('the OpenAPI document', () => {
     )
     assert.deepEqual(operations.sort(), [
       'delete /api/instances/{name}',
+      'delete /api/instances/{name}/parked/{id}',
       'delete /api/tenants/{owner_tag}',
       'get /api/audit',
       'get /api/health open',
       'get /api/instances',
       'get /api/instances/bulk/status',
       'get /api/instances/{name}',
+      'get /api/instances/{name}/parked',
       'get /api/instances/{name}/qr',
       'get /api/instances/{name}/state',
       'get /api/instances/{name}/usage',
@@ -95,6 +97,7 @@ describe('the OpenAPI document', () => {
       'post /api/instances/bulk',
       'post /api/instances/{name}/logout',
       'post /api/instances/{name}/pairing-code',
+      'post /api/instances/{name}/parked/retry',
       'post /api/instances/{name}/refresh-qr',
       'post /api/instances/{name}/restart',
       'put /api/tenants/{owner_tag}',

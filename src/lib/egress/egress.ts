@@ -65,14 +65,14 @@ export class Answer {
 }
 
 export class Egress {
-  readonly #clock: Clock
+  readonly clock: Clock
   readonly #sockets = new Set<Socket>()
   readonly #agent: Agent
   // Apart from the others: a connection that only trust has opened is not lent to a request without it.
   readonly #trustedAgent: Agent
 
   constructor({ policy, clock = systemClock, connectTimeoutMs = 10_000, ca, lookup, ...options }: EgressOptions) {
-    this.#clock = clock
+    this.clock = clock
     const agentFor = (judged: EgressPolicy) =>
       new Agent({
         connect: guardedConnector({ clock, judge: createJudge(judged), connectTimeoutMs, ca, lookup }, this.#sockets),
@@ -124,7 +124,7 @@ export class Egress {
     const bodyStream = isStream ? toReadable(body) : undefined
     const exchange = new Exchange(
       {
-        clock: this.#clock,
+        clock: this.clock,
         origin: url.origin,
         timeoutMs: request.timeoutMs,
         maxResponseBytes: request.maxResponseBytes ?? 8 * megabyte,

@@ -24,7 +24,8 @@ type Answer = buildConnector.Callback
 
 /** Every socket is in `sockets` until it is closed, so that whoever owns the connections can end them all. */
 export function guardedConnector(options: ConnectOptions, sockets: Set<Socket>): buildConnector.connector {
-  const startTls = buildConnector({ timeout: 0, ...trusting(options.ca) })
+  // Made when it is needed: reading the usual certificates takes a while.
+  let startTls: buildConnector.connector | undefined
   return (target, answer) => {
     openTcp(options, target, sockets, (error, socket) => {
       if (error) {
@@ -32,6 +33,7 @@ export function guardedConnector(options: ConnectOptions, sockets: Set<Socket>):
       } else if (target.protocol === 'https:') {
         const finish = boundTls(options, socket, answer)
         // A connector that opens its own socket for TLS would look the name up again, unguarded.
+        startTls ??= buildConnector({ timeout: 0, ...trusting(options.ca) })
         startTls({ ...target, httpSocket: socket }, finish)
       } else {
         answer(null, socket)

@@ -1,7 +1,7 @@
 // What a message says, in the service's own words: one reader per kind the network knows.
 
 import type { Content } from '../../core/message.ts'
-import type { proto } from '../library.ts'
+import { proto } from '../library.ts'
 import { buttons, interactive, invoice, list, order, product, structuredText, template } from './business.ts'
 import { audioContent, documentContent, imageContent, mediaContent, videoContent } from './media.ts'
 import type { Part, Unwrapped } from './unwrap.ts'
@@ -9,6 +9,8 @@ import { lines, numberOf, textOf } from './values.ts'
 import { readCard } from './vcard.ts'
 
 type Readers = { [Name in Part]?: (part: NonNullable<proto.IMessage[Name]>) => Content }
+
+const { Type: Pin } = proto.Message.PinInChatMessage
 
 const pollWith = ({ name, options }: proto.Message.IPollCreationMessage): Content => ({
   type: 'poll',
@@ -86,9 +88,10 @@ const readers: Readers = {
       description,
       joinLink,
     ),
-  pinInChatMessage: ({ type }) => named('pinInChatMessage', type === 2 ? 'unpinned a message' : 'pinned a message'),
+  pinInChatMessage: ({ type }) =>
+    named('pinInChatMessage', type === Pin.UNPIN_FOR_ALL ? 'unpinned a message' : 'pinned a message'),
   keepInChatMessage: ({ keepType }) =>
-    named('keepInChatMessage', keepType === 2 ? 'unkept a message' : 'kept a message'),
+    named('keepInChatMessage', keepType === proto.KeepType.UNDO_KEEP_FOR_ALL ? 'unkept a message' : 'kept a message'),
   stickerPackMessage: ({ name, publisher, caption }) => named('stickerPackMessage', name, publisher, caption),
   questionResponseMessage: ({ text }) => ({ type: 'text', text: text ?? '' }),
   statusQuestionAnswerMessage: ({ text }) => ({ type: 'text', text: text ?? '' }),

@@ -112,7 +112,7 @@ function protocolEvent(
     const changes = [{ change: 'ephemeral' as const, seconds: ephemeralExpiration ?? 0 }]
     return { event: { ...origin.envelope, kind: 'group', changes } }
   }
-  if (!isRevoke && type !== Type.MESSAGE_EDIT) return { passedOver: `protocol ${Type[type] ?? type}` }
+  if (!isRevoke && type !== Type.MESSAGE_EDIT) return { passedOver: `protocol ${Type[type]}` }
   const content = { type: 'unsupported' as const, name: `protocol ${Type[type ?? 0]}`, text: null }
   return { event: messageEvent(content, unwrapped, context) }
 }
