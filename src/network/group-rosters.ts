@@ -1,5 +1,6 @@
 // Who is in a group, remembered until the network tells of a change in it, and for some minutes at most.
 
+import { SendError } from '../core/network.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeviceDirectory, Found } from './device-directory.ts'
@@ -50,7 +51,7 @@ export class GroupRosters {
 
   /** Asked for once, however many messages wait for the answer. */
   #ask(group: string): Known {
-    const known: Known = { metadata: this.#deps.socket.groupMetadata(group) }
+    const known: Known = { metadata: this.#deps.socket.groupMetadata(group).catch(explain) }
     this.#known.set(group, known)
     known.metadata.then(
       (metadata) => {
@@ -62,4 +63,13 @@ export class GroupRosters {
     )
     return known
   }
+}
+
+const notAllowed = new Set([401, 403, 404, 410])
+
+/** The library puts the network's code beside the error. */
+function explain(cause: unknown): never {
+  const code = cause instanceof Error && 'data' in cause ? Number(cause.data) : NaN
+  if (!notAllowed.has(code)) throw cause
+  throw new SendError('refused', `this account is not in the group (code ${code})`, { code, cause })
 }

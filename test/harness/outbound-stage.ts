@@ -19,7 +19,7 @@ import { DeskClient, openChat } from '../sim-helpdesk/harness/desk-client.ts'
 import { newLocation } from './databases.ts'
 import { seedLinked } from './linked-seed.ts'
 import { ManualClock } from './manual-clock.ts'
-import { Service } from './service.ts'
+import { apiToken, Service } from './service.ts'
 import type { Answer, ServiceOptions } from './service.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -60,7 +60,7 @@ export class OutboundStage {
   static async open({ accounts = 1, helpdesk: quirks, ...options }: OutboundOptions = {}): Promise<OutboundStage> {
     await using stack = new AsyncDisposableStack()
     const network = stack.use(await SimNetwork.start())
-    const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm, ...quirks }))
+    const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm, storage: 'disk', ...quirks }))
     const place = stack.use(await newLocation(options.engine ?? 'sqlite'))
     const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
     const environment = { ...(await surroundings(network, helpdesk, stack)), ...options.environment }
@@ -130,8 +130,17 @@ export class OutboundStage {
     if (clock instanceof ManualClock) await clock.advance(ms)
   }
 
-  async restart(): Promise<void> {
+  /** Ends the service inside the test; another process may take its place. */
+  async stop(): Promise<void> {
     await this.service[Symbol.asyncDispose]()
+  }
+
+  get environment(): Record<string, string> {
+    return { SERVICE_API_TOKEN: apiToken, HOST: '127.0.0.1', ...this.#options.environment }
+  }
+
+  async restart(): Promise<void> {
+    await this.stop()
     this.service = await Service.start(this.#options)
     await this.allReady()
     await this.listen()

@@ -16,9 +16,9 @@ export class ServiceProcess {
   #exit: { code: number | null; signal: string | null } | undefined
 
   /** Starts with nothing but these variables, on a free port unless they name one. */
-  constructor(environment: Record<string, string>, cwd?: string) {
+  constructor(environment: Record<string, string>, cwd?: string, script: readonly string[] = [main]) {
     const env = { PATH: process.env['PATH'] ?? '', PORT: '0', LOG_FORMAT: 'json', ...environment }
-    this.#child = spawn(process.execPath, [main], { env, ...(cwd !== undefined && { cwd }) })
+    this.#child = spawn(process.execPath, script, { env, ...(cwd !== undefined && { cwd }) })
     let partial = ''
     this.#child.stdout?.on('data', (chunk: Buffer) => {
       const lines = (partial + chunk.toString()).split('\n')
@@ -43,6 +43,11 @@ export class ServiceProcess {
 
   has(message: string): boolean {
     return this.#lines.some(({ msg }) => msg === message)
+  }
+
+  /** Whether an instance has come to this state. */
+  reached(state: string): boolean {
+    return this.#lines.some(({ msg, to }) => msg === 'instance state changed' && to === state)
   }
 
   async logged(message: string): Promise<LogLine> {

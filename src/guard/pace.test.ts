@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { Pace } from './pace.ts'
+
+const never = new AbortController().signal
+
+function setUp(perMinute: number, drainPerSecond: number) {
+  const clock = new ManualClock()
+  const pace = new Pace({ perMinute, drainPerSecond, clock, random: () => 0.5 })
+  const turns: string[] = []
+  const ask = (instance: string, name: string, drained = false) =>
+    void pace.turn(instance, { drained }, never).then((isMine) => isMine && turns.push(`${name}@${clock.monotonic()}`))
+  return { clock, pace, turns, ask }
+}
+
+test('without limits nobody waits', async () => {
+  const { clock, turns, ask } = setUp(0, 0)
+  for (let n = 0; n < 5; n++) ask('a', String(n), true)
+  await clock.advance(0)
+  assert.equal(turns.length, 5)
+})
+
+test('so many a minute and instance, the others in order as time passes', async () => {
+  const { clock, pace, turns, ask } = setUp(2, 0)
+  for (const name of ['1', '2', '3', '4', '5']) ask('a', name)
+  ask('b', 'other')
+  await clock.advance(0)
+  assert.deepEqual(turns.toSorted(), ['1@0', '2@0', 'other@0'])
+  assert.equal(pace.isExhausted('a'), true)
+  assert.equal(pace.isExhausted('b'), false)
+  await clock.advance(120_000)
+  assert.deepEqual(turns.slice(3), ['3@60000', '4@60000', '5@120000'])
+})
+
+test('a backlog leaves at its rate, and a fresh message does not wait for it', async () => {
+  const { clock, turns, ask } = setUp(0, 2)
+  for (const name of ['1', '2', '3']) ask('a', name, true)
+  ask('a', 'fresh')
+  await clock.advance(1000)
+  assert.deepEqual(turns, ['fresh@0', '1@0', '2@500', '3@1000'])
+})
+
+test('whoever is no longer wanted takes no turn', async () => {
+  const { clock, pace } = setUp(1, 0)
+  const stop = new AbortController()
+  assert.equal(await pace.turn('a', { drained: false }, never), true)
+  const waiting = pace.turn('a', { drained: false }, stop.signal)
+  await clock.advance(10)
+  stop.abort()
+  assert.equal(await waiting, false)
+})
+
+test('never more than the limit within any minute', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.nat(30_000), { maxLength: 30 }),
+      async (limit, gaps) => {
+        const { clock, turns, ask } = setUp(limit, 0)
+        for (const [n, gap] of gaps.entries()) {
+          await clock.advance(gap)
+          ask('a', String(n))
+        }
+        await clock.advance(60_000 * (gaps.length + 1))
+        const times = turns.map((turn) => Number(turn.split('@')[1]))
+        assert.equal(times.length, gaps.length)
+        for (const at of times) {
+          assert.ok(times.filter((other) => other > at - 60_000 && other <= at).length <= limit)
+        }
+      },
+    ),
+    { numRuns: 20 },
+  )
+})

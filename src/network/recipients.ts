@@ -1,0 +1,120 @@
+// Makes a message ready for its chat: who gets it is known, and it is sealed for every device of theirs.
+
+import { phoneDomain } from '../core/address.ts'
+import { SendError } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Account } from './account.ts'
+import { DeviceDirectory } from './device-directory.ts'
+import { GroupRosters } from './group-rosters.ts'
+import { isJidGroup, jidDecode } from './library.ts'
+import type { BinaryNode, GroupMetadata, WASocket } from './library.ts'
+import { ownIdentity } from './own-identity.ts'
+import { StanzaSealer } from './outgoing-stanza.ts'
+import type { Draft } from './outgoing-stanza.ts'
+import { findPerson } from './people.ts'
+import { PrivacyTokens } from './privacy-tokens.ts'
+import type { Ask } from './user-sync.ts'
+
+type Deps = { socket: WASocket; account: Account; clock: Clock; ask: Ask }
+/** A stanza to be written, and what is to be done once it was written or acknowledged. */
+export type Ready = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
+
+const keyHolders = 'sender-key-memory'
+
+export class Recipients {
+  readonly #deps: Deps
+  readonly #directory: DeviceDirectory
+  readonly #rosters: GroupRosters
+  readonly #sealer: StanzaSealer
+  readonly #tokens: PrivacyTokens
+  #lastTurn: Promise<unknown> = Promise.resolve()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    const { socket, account, ask, clock } = deps
+    this.#directory = new DeviceDirectory({ socket, cache: account.devices, ask })
+    this.#rosters = new GroupRosters({ socket, directory: this.#directory, clock })
+    this.#sealer = new StanzaSealer(socket)
+    this.#tokens = new PrivacyTokens(socket)
+  }
+
+  /** What is remembered of a group, for the library. */
+  rememberedGroup(jid: string): GroupMetadata | undefined {
+    return this.#rosters.remembered(jid)
+  }
+
+  seal(draft: Draft): Promise<Ready> {
+    return isJidGroup(draft.chat) ? this.#forGroup(draft) : this.#forPerson(draft)
+  }
+
+  /** After a refusal nothing that is remembered of the recipients is trusted. */
+  forget(chat: string): void {
+    if (isJidGroup(chat)) this.#rosters.forget(chat)
+    else this.#deps.account.devices.del(jidDecode(chat)?.user ?? '')
+  }
+
+  async #forPerson(draft: Draft): Promise<Ready> {
+    const { chat } = draft
+    const own = ownIdentity(this.#deps.socket)
+    const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
+    if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
+    const { nodes, after } = await this.#tokens.forMessageTo(chat)
+    await this.#turn()
+    const stanza = await this.#sealer.toPerson(draft, devices)
+    return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
+  }
+
+  async #forGroup(draft: Draft): Promise<Ready> {
+    const { chat } = draft
+    const { account, socket } = this.#deps
+    const { metadata, devices, unnamed } = await this.#rosters.of(chat)
+    if (unnamed.length > 0) throw unnamedError(unnamed.length)
+    const { addressingMode = 'lid', ephemeralDuration } = metadata
+    const attrs = { addressing_mode: addressingMode, ...(ephemeralDuration && { expiration: `${ephemeralDuration}` }) }
+    const holders = await this.#holders(chat)
+    const hasKey = (jid: string) => holders[jid] === true
+    const sender = ownIdentity(socket).senderIn(addressingMode)
+    await this.#turn()
+    const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey })
+    if (given.length === 0) return { stanza }
+    // Those who asked for the key meanwhile are not among the holders any more.
+    const acknowledged = () => {
+      const remember = async () => {
+        const now = await this.#holders(chat)
+        for (const jid of given) now[jid] = true
+        await account.keys.set({ [keyHolders]: { [chat]: now } })
+      }
+      remember().catch(() => undefined)
+    }
+    return { stanza, acknowledged }
+  }
+
+  async #holders(group: string): Promise<Record<string, boolean>> {
+    const { [group]: holders } = await this.#deps.account.keys.get(keyHolders, [group])
+    return (holders ?? {}) as Record<string, boolean>
+  }
+
+  /** Says whether the number is on the network at all. */
+  async #unreachable(chat: string, missing: number): Promise<SendError> {
+    const { user, server } = jidDecode(chat) ?? {}
+    const found = server === phoneDomain ? findPerson(this.#deps.ask, user ?? '') : undefined
+    const isUnknown = (await found?.catch(() => undefined)) === null
+    if (!isUnknown) return unnamedError(missing)
+    return new SendError('refused', 'this phone number is not on WhatsApp')
+  }
+
+  /** One message is sealed per turn of the event loop, so that a burst does not hold up everything else. */
+  #turn(): Promise<unknown> {
+    const turn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
+    this.#lastTurn = turn
+    return turn
+  }
+}
+
+/** The library would send to the own phone alone, and call that a success. */
+function unnamedError(count: number): SendError {
+  return new SendError(
+    'not_sent',
+    `the message was not sent: the network did not name the devices of ${count} recipients`,
+  )
+}
