@@ -3,18 +3,31 @@
 import { hostname } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { bootWarnings } from './boot-warnings.ts'
+import type { Inbound } from './bridge/inbound.ts'
 import { readBuildInfo } from './build-info.ts'
+import { composeInbound } from './compose-inbound.ts'
 import type { Config } from './config.ts'
+import type { Reception } from './core/network.ts'
+import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
 import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
+import { Announcer } from './lifecycle/announcer.ts'
+import type { Announcement } from './lifecycle/announcer.ts'
+import { BackendNews } from './lifecycle/backend-news.ts'
+import { Courier } from './lifecycle/courier.ts'
+import { createKnock } from './lifecycle/knock.ts'
+import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
+import type { InstanceMessages } from './instances/instance-service.ts'
 import { Ownership } from './instances/ownership.ts'
 import { Metrics } from './ledger/metrics.ts'
 import { Usage } from './ledger/usage.ts'
-import { systemClock } from './lib/clock.ts'
+import { sleep, systemClock } from './lib/clock.ts'
 import type { Clock } from './lib/clock.ts'
+import { Egress } from './lib/egress/egress.ts'
+import { privateAllowed } from './lib/egress/policy.ts'
 import { createLog } from './lib/log.ts'
 import type { Log } from './lib/log.ts'
 import { Gate } from './lib/gate.ts'
@@ -23,6 +36,7 @@ import { WhatsappNetwork } from './network/whatsapp-network.ts'
 import { AuditStore } from './storage/audit-store.ts'
 import { openDatabase } from './storage/database.ts'
 import type { Database } from './storage/database.ts'
+import { DeliveryStore } from './storage/delivery-store.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
 import { JournalStore } from './storage/journal-store.ts'
@@ -30,6 +44,7 @@ import { LeaseStore } from './storage/lease-store.ts'
 import { SessionKeyStore } from './storage/session-key-store.ts'
 import { TenantStore } from './storage/tenant-store.ts'
 import { UsageStore } from './storage/usage-store.ts'
+import { Routing } from './tenants/routing.ts'
 import { TenantCache } from './tenants/tenant-cache.ts'
 import { TenantService } from './tenants/tenant-service.ts'
 
@@ -50,10 +65,14 @@ export type App = {
   readonly usage: Usage
   /** Resolves when this process owns the accounts and serves. */
   start(): Promise<void>
+  /** What comes before the end: tells subscribers and keeps serving for the grace. */
+  stop(): Promise<void>
   /** Settles with the reason when the service cannot go on. */
   readonly ended: Promise<Error>
   [Symbol.asyncDispose](): Promise<void>
 }
+
+type Ledger = { metrics: Metrics; usage: Usage }
 
 type Base = {
   config: Config
@@ -74,22 +93,39 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const ownership = createOwnership(base, database, ended.resolve)
   const usage = new Usage({ store: new UsageStore(database), clock })
   stack.defer(() => usage.flush())
-  const accounts = createAccounts(base, database, () => ownership.epoch, usage)
-  const tenants = createTenants(base, database)
+  const epoch = () => ownership.epoch
+  const metrics = new Metrics({ version: base.build.version, instances: () => parts.instances.counts() })
+  const news = createLifecycle(base, database, { metrics, usage })
+  const reception = receptionBy(() => inbound)
+  const parts = createAccounts(base, { database, epoch, reception, lifecycle: news.lifecycle })
+  const tenants = createTenants(base, database, () => {
+    inbound.routingChanged()
+  })
+  const inboundSet = createInbound(base, { ...parts, ...tenants, database, epoch, usage, metrics })
+  const { inbound } = inboundSet
+  const accounts = createInstances(base, { ...parts, ...inboundSet, epoch, metrics })
+  const backend = stack.use(
+    new BackendNews({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
+  )
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
   const dropKeys = () => accounts.instances.dropWorthlessKeys()
   const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
-  const workers = [stack.use(flush), stack.use(keySweep)]
+  const workers = [flush, keySweep, ...inboundSet.workers]
+  for (const worker of workers) stack.use(worker)
+  stack.use(inboundSet.lateFiles)
 
   let active = false
   const routes = {
     ...base,
     ...accounts,
     ...tenants,
+    ...news,
     ...config.http,
+    inbound,
     database,
     workers,
+    metrics,
     usage,
     audit,
     version: base.build.version,
@@ -106,12 +142,22 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     url = early ?? (await listen(server, config.http)) ?? ''
     await accounts.instances.load()
     await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: base.build.version })
+    for (const { record } of accounts.instances.list()) await inbound.load(record.name)
     active = true
+    await news.courier.boot()
     await accounts.instances.boot()
+    backend.started()
     for (const worker of workers) worker.start()
     const records = accounts.instances.list().map(({ record }) => record)
     for (const warning of await bootWarnings(config, records, tenants.tenantCache)) log.warn(warning)
     log.info({ url, version: base.build.version, instances: records.length }, 'service ready')
+  }
+
+  /** Sessions stay open for a while longer, so that subscribers can prepare and agents find their messages queued. */
+  const stop = async () => {
+    if (!active) return
+    const graceMs = accounts.instances.counts().active > 0 ? config.lifecycle.shutdownGrace : 0
+    await Promise.all([sleep(clock, graceMs), backend.restarting()])
   }
 
   const owned = stack.move()
@@ -122,6 +168,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     workers: new Map(workers.map((worker) => [worker.name, worker])),
     usage,
     start,
+    stop,
     ended: ended.promise,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -140,13 +187,45 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
   return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
 }
 
-function createAccounts(base: Base, database: Database, epoch: () => number, usage: Usage) {
-  const { config, clock, log, qrLifetimeMs, build, stack } = base
+function createLifecycle({ config, clock, log, build, stack }: Base, database: Database, ledger: Ledger) {
+  const { metrics, usage } = ledger
+  const { timeout: timeoutMs, secret } = config.lifecycle
+  const deliveries = new DeliveryStore(database)
+  const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
+  const courier = stack.use(
+    new Courier({
+      deliveries,
+      knock: createKnock({ egress, clock, timeoutMs, secret }),
+      clock,
+      random: Math.random,
+      log,
+      onEnded: (event, { status, attempts }) => {
+        if (status === 'dropped') metrics.lifecycleDropped.inc({ event })
+        else if (attempts > 1) {
+          metrics.lifecycleRetries.inc({ event, outcome: status === 'delivered' ? 'success' : 'exhausted' })
+        }
+      },
+    }),
+  )
+  const onAnnounced = ({ event, instance, ownerTag }: Announcement) => {
+    metrics.lifecycleEvents.inc({ instance, event, owner_tag: ownerTag })
+    usage.count(instance, ownerTag, 'lifecycle_events')
+  }
+  const announcer = new Announcer({ version: build.version, clock })
+  const lifecycle = new Lifecycle({ announcer, courier, deliveries, clock, log, onAnnounced })
+  return { lifecycle, courier, deliveries }
+}
+
+type AccountParts = { database: Database; epoch: () => number; reception: Reception; lifecycle: Lifecycle }
+
+function createAccounts(base: Base, { database, epoch, reception, lifecycle }: AccountParts) {
+  const { config, clock, log, qrLifetimeMs, stack } = base
   const keys = new SessionKeyStore(database)
   const network = stack.use(
     new WhatsappNetwork({
       keys,
       journal: new JournalStore(database),
+      reception,
       epoch,
       clock,
       log,
@@ -165,33 +244,66 @@ function createAccounts(base: Base, database: Database, epoch: () => number, usa
       random: Math.random,
       log,
       qrLifetimeMs,
-      announce: ({ name, owner_tag }, event) => {
-        metrics.lifecycleEvents.inc({ instance: name, event, owner_tag })
-        usage.count(name, owner_tag, 'lifecycle_events')
-      },
+      lifecycle,
+      graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
     }),
   )
-  const metrics = new Metrics({ version: build.version, instances: () => instances.counts() })
+  return { instances, store, network }
+}
+
+/** The network is there before those who listen to it. */
+function receptionBy(inbound: () => Inbound): Reception {
+  return {
+    onReceived: (...received) => {
+      inbound().onReceived(...received)
+    },
+    onNames: (...names) => {
+      inbound().onNames(...names)
+    },
+    onPairs: (...pairs) => {
+      inbound().onPairs(...pairs)
+    },
+    onPassedOver: (...passed) => {
+      inbound().onPassedOver(...passed)
+    },
+  }
+}
+
+type Accounts = ReturnType<typeof createAccounts>
+type InboundDeps = Accounts &
+  ReturnType<typeof createTenants> & { database: Database; epoch: () => number; usage: Usage; metrics: Metrics }
+
+function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
+  const { timeout: timeoutMs, egressAllow } = config.downstream
+  const { mediaMaxBytes } = config.inbound
+  const downstream = stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
+  const inboundSet = composeInbound({ ...parts, config, clock, log, downstream })
+  stack.use(inboundSet.inbound)
+  return inboundSet
+}
+
+type ServiceParts = Accounts & { epoch: () => number; metrics: Metrics; inbound: Inbound; messages: InstanceMessages }
+
+function createInstances({ clock }: Base, parts: ServiceParts) {
+  const { instances, store, network, metrics, epoch, inbound, messages } = parts
   const onDeleted = (name: string) => {
     metrics.removeInstance(name)
   }
-  const instanceService = new InstanceService({
-    registry: instances,
-    instances: store,
-    network,
-    epoch,
-    clock,
-    onDeleted,
-  })
-  return { instances, instanceService, metrics }
+  const onChanged = () => {
+    inbound.routingChanged()
+  }
+  const deps = { registry: instances, instances: store, network, epoch, clock, onDeleted, onChanged, messages }
+  return { instances, instanceService: new InstanceService(deps) }
 }
 
-function createTenants({ clock }: Base, database: Database) {
+function createTenants({ clock, config }: Base, database: Database, onRouting: () => void) {
   const store = new TenantStore(database)
   const tenantCache = new TenantCache({ tenants: store, clock })
   const onChanged = (ownerTag: string) => {
     tenantCache.evict(ownerTag)
+    onRouting()
   }
   const tenants = new TenantService({ tenants: store, clock, onChanged })
-  return { tenants, tenantCache, tenantCount: () => store.count() }
+  const routing = new Routing({ tenants: tenantCache, standard: config.downstream })
+  return { tenants, tenantCache, routing, tenantCount: () => store.count() }
 }

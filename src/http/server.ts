@@ -20,12 +20,16 @@ import { addOpenApi } from './openapi.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
 import { addAuditRoute } from './routes/audit.ts'
 import type { AuditDeps } from './routes/audit.ts'
+import { addDeliveryRoutes } from './routes/deliveries.ts'
+import type { DeliveryDeps } from './routes/deliveries.ts'
 import { addHealthRoute } from './routes/health.ts'
 import type { HealthDeps } from './routes/health.ts'
 import { addInstanceRoutes } from './routes/instances.ts'
 import type { InstanceDeps } from './routes/instances.ts'
 import { addOperationsRoutes } from './routes/operations.ts'
 import type { OperationsDeps } from './routes/operations.ts'
+import { addParkedRoutes } from './routes/parked.ts'
+import type { ParkedDeps } from './routes/parked.ts'
 import { addPairingRoutes } from './routes/pairing.ts'
 import type { PairingDeps } from './routes/pairing.ts'
 import { addPublicStatsRoutes } from './routes/public-stats.ts'
@@ -52,8 +56,10 @@ export type ServerDeps = ServerOptions & {
     PublicStatsDeps &
     InstanceDeps &
     PairingDeps &
+    ParkedDeps &
     TenantDeps &
     UsageDeps &
+    DeliveryDeps &
     AuditDeps
 }
 
@@ -91,9 +97,11 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   addPublicStatsRoutes(app, routes)
   addInstanceRoutes(app, routes)
   addPairingRoutes(app, routes)
+  addParkedRoutes(app, routes)
   addTenantRoutes(app, routes)
   addUsageRoutes(app, routes)
   addAuditRoute(app, routes)
+  addDeliveryRoutes(app, routes)
   await addStaticFiles(app)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {

@@ -7,16 +7,17 @@ import type { AuditRecord } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
-import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
-import type { AccountNetwork, Closing, PairingCode } from '../core/network.ts'
+import type { AccountNetwork, Closing, NetworkSession, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import { Lane } from '../lib/lane.ts'
 import type { Log } from '../lib/log.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 import { AccountRecord, reasonOf } from './account-record.ts'
 import { Connection } from './connection.ts'
+import type { Graces } from './outage.ts'
 import { PairingDesk } from './pairing-desk.ts'
 import type { Qr } from './pairing-desk.ts'
 import { SessionSuccession } from './session-succession.ts'
@@ -33,7 +34,8 @@ export type AccountDeps = {
   random: () => number
   log: Log
   qrLifetimeMs: number
-  announce: (record: Readonly<InstanceRow>, event: LifecycleEvent, extras: EventExtras) => void
+  lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>
+  graces: Graces
   /** Told after every change of state or QR code. */
   onChange: () => void
 }
@@ -79,6 +81,11 @@ export class LinkedAccount {
 
   get reconnectAttempts(): number {
     return this.#connection?.failures ?? 0
+  }
+
+  /** For questions to the network, which need not wait until everything has been caught up with. */
+  get openSession(): NetworkSession | undefined {
+    return isActive(this.state) ? this.#connection?.session : undefined
   }
 
   /** Takes up what the last process left: a pairing that was scanned, a stored session, or nothing. */

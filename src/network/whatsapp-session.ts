@@ -240,7 +240,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     if (closing.cause !== 'transient' || closing.code !== null) return closing
     const { creds, endpoint } = this.#deps
     if (this.#codesLeft !== undefined && this.#codesLeft <= 0 && !isLinked(creds)) return pairingOverClosing
-    return endpoint.agent ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
+    return endpoint.proxied ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
   }
 
   #announceDrained(): void {

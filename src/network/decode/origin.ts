@@ -27,7 +27,7 @@ export function originOf({ attrs }: BinaryNode, { own, now }: Deps): Origin | un
     if (!sender) return undefined
     const fromMe = isSame(sender, own)
     const envelope = { ...common, chat: source, sender: fromMe ? own : sender, fromMe }
-    return { envelope, chatJid: groupJid(source.id), participant: addressOf(participant ?? '') }
+    return addressed(envelope, groupJid(source.id), addressOf(participant ?? ''))
   }
   const fromMe = isSame(source, own)
   const chatJid = fromMe && recipient !== undefined ? recipient : from
@@ -35,7 +35,11 @@ export function originOf({ attrs }: BinaryNode, { own, now }: Deps): Origin | un
   if (!other) return undefined
   const chat = { kind: 'person' as const, ...other }
   const envelope = { ...common, chat, sender: fromMe ? own : other, fromMe }
-  return { envelope, chatJid: addressOf(chatJid), participant: null }
+  return addressed(envelope, addressOf(chatJid), null)
+}
+
+export function addressed(envelope: Envelope, chatJid: string, participant: string | null): Origin {
+  return { envelope: { ...envelope, address: { chat: chatJid, participant } }, chatJid, participant }
 }
 
 /** Written on the phone to somebody, or by the phone to its own devices. */

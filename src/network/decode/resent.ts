@@ -5,7 +5,7 @@ import type { Person } from '../../core/address.ts'
 import type { NetworkEvent } from '../../core/message.ts'
 import { proto } from '../library.ts'
 import { decodeEvent } from './event.ts'
-import { addressOf, personOf } from './origin.ts'
+import { addressed, addressOf, personOf } from './origin.ts'
 import type { Origin } from './origin.ts'
 import { unwrap } from './unwrap.ts'
 import { numberOf, textOf } from './values.ts'
@@ -41,5 +41,5 @@ export function originOfInfo(info: proto.IWebMessageInfo, own: Person): Origin |
   const at = (numberOf(info.messageTimestamp) ?? 0) * 1000
   const envelope = { id, at, chat, sender, fromMe: fromMe === true, pushName: textOf(info.pushName) }
   const isGroup = chat.kind === 'group'
-  return { envelope, chatJid: addressOf(remoteJid ?? ''), participant: isGroup ? addressOf(author ?? '') : null }
+  return addressed(envelope, addressOf(remoteJid ?? ''), isGroup ? addressOf(author ?? '') : null)
 }
