@@ -1,43 +1,50 @@
 // The simulator as a process of its own: says where it is in one line of JSON and runs until a signal.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ControlServer } from './control/control-server.ts'
-import { SimNetwork } from './network/sim-network.ts'
+import { SimWorld } from './sim-world.ts'
 
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '0' },
     'network-port': { type: 'string', default: '0' },
+    'helpdesk-port': { type: 'string', default: '0' },
     seed: { type: 'string', default: 'causeway' },
     addressing: { type: 'string', default: 'pn' },
+    'ca-file': { type: 'string' },
     'qr-refs': { type: 'string', default: '6' },
     'qr-rotation-ms': { type: 'string', default: '20000' },
   },
 })
-const wholeOption = (name: Exclude<keyof typeof values, 'seed' | 'addressing'>, min: number): number => {
+const wholeOption = (name: Exclude<keyof typeof values, 'seed' | 'addressing' | 'ca-file'>, min: number): number => {
   const value = Number(values[name])
   if (!Number.isSafeInteger(value) || value < min) throw new Error(`--${name} must be a whole number from ${min}`)
   return value
 }
 const { addressing } = values
 if (addressing !== 'pn' && addressing !== 'lid') throw new Error('--addressing must be pn or lid')
-const network = await SimNetwork.start({
+const world = await SimWorld.start({
   seed: values.seed,
-  port: wholeOption('network-port', 0),
-  addressing,
-  qrRefs: wholeOption('qr-refs', 1),
-  qrRotationMs: wholeOption('qr-rotation-ms', 1),
+  network: {
+    port: wholeOption('network-port', 0),
+    addressing,
+    qrRefs: wholeOption('qr-refs', 1),
+    qrRotationMs: wholeOption('qr-rotation-ms', 1),
+  },
+  helpdesk: { port: wholeOption('helpdesk-port', 0) },
 })
-const control = await ControlServer.start(network, wholeOption('port', 0))
+const { network, helpdesk } = world
+const control = await ControlServer.start(world, wholeOption('port', 0))
 const directory = await mkdtemp(join(tmpdir(), 'causeway-sim-'))
-const caFile = join(directory, 'ca.pem')
+const caFile = resolve(values['ca-file'] ?? join(directory, 'ca.pem'))
+await mkdir(dirname(caFile), { recursive: true })
 await writeFile(caFile, network.authority.pem)
 
 const stop = async (): Promise<void> => {
   await control[Symbol.asyncDispose]()
-  await network[Symbol.asyncDispose]().catch((error: unknown) => {
+  await world[Symbol.asyncDispose]().catch((error: unknown) => {
     console.error(String(error))
     process.exitCode = 1
   })
@@ -61,5 +68,7 @@ console.log(
   JSON.stringify({
     network: { url: network.url, root_key: network.rootKey.toString('hex'), ca_file: caFile },
     control: { url: control.url },
+    helpdesk: helpdesk.facts,
+    agent_view: helpdesk.agentView,
   }),
 )

@@ -8,13 +8,21 @@ import type { Config } from './config.ts'
 import { closeServer, listen } from './http/listener.ts'
 import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
+import { Announcer } from './lifecycle/announcer.ts'
+import type { Announcement } from './lifecycle/announcer.ts'
+import { BackendNews } from './lifecycle/backend-news.ts'
+import { Courier } from './lifecycle/courier.ts'
+import { createKnock } from './lifecycle/knock.ts'
+import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
 import { Ownership } from './instances/ownership.ts'
 import { Metrics } from './ledger/metrics.ts'
 import { Usage } from './ledger/usage.ts'
-import { systemClock } from './lib/clock.ts'
+import { sleep, systemClock } from './lib/clock.ts'
 import type { Clock } from './lib/clock.ts'
+import { Egress } from './lib/egress/egress.ts'
+import { privateAllowed } from './lib/egress/policy.ts'
 import { createLog } from './lib/log.ts'
 import type { Log } from './lib/log.ts'
 import { Gate } from './lib/gate.ts'
@@ -23,6 +31,7 @@ import { WhatsappNetwork } from './network/whatsapp-network.ts'
 import { AuditStore } from './storage/audit-store.ts'
 import { openDatabase } from './storage/database.ts'
 import type { Database } from './storage/database.ts'
+import { DeliveryStore } from './storage/delivery-store.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
 import { LeaseStore } from './storage/lease-store.ts'
@@ -35,6 +44,7 @@ import { TenantService } from './tenants/tenant-service.ts'
 export type Overrides = { clock?: Clock; log?: Log; qrLifetimeMs?: number }
 
 const usageFlushMs = 60_000
+const keySweepMs = 86_400_000
 // How many connections may be on their way in at once.
 const connectsAtOnce = 8
 // How long the network lets one QR code live.
@@ -48,10 +58,14 @@ export type App = {
   readonly usage: Usage
   /** Resolves when this process owns the accounts and serves. */
   start(): Promise<void>
+  /** What comes before the end: tells subscribers and keeps serving for the grace. */
+  stop(): Promise<void>
   /** Settles with the reason when the service cannot go on. */
   readonly ended: Promise<Error>
   [Symbol.asyncDispose](): Promise<void>
 }
+
+type Ledger = { metrics: Metrics; usage: Usage }
 
 type Base = {
   config: Config
@@ -72,20 +86,29 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const ownership = createOwnership(base, database, ended.resolve)
   const usage = new Usage({ store: new UsageStore(database), clock })
   stack.defer(() => usage.flush())
-  const accounts = createAccounts(base, database, () => ownership.epoch, usage)
+  const metrics = new Metrics({ version: base.build.version, instances: () => accounts.instances.counts() })
+  const news = createLifecycle(base, database, { metrics, usage })
+  const accounts = createAccounts(base, database, { epoch: () => ownership.epoch, metrics, lifecycle: news.lifecycle })
+  const backend = stack.use(
+    new BackendNews({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
+  )
   const tenants = createTenants(base, database)
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
-  const workers = [stack.use(flush)]
+  const dropKeys = () => accounts.instances.dropWorthlessKeys()
+  const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
+  const workers = [stack.use(flush), stack.use(keySweep)]
 
   let active = false
   const routes = {
     ...base,
     ...accounts,
     ...tenants,
+    ...news,
     ...config.http,
     database,
     workers,
+    metrics,
     usage,
     audit,
     version: base.build.version,
@@ -103,11 +126,20 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     await accounts.instances.load()
     await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: base.build.version })
     active = true
+    await news.courier.boot()
     await accounts.instances.boot()
+    backend.started()
     for (const worker of workers) worker.start()
     const records = accounts.instances.list().map(({ record }) => record)
     for (const warning of await bootWarnings(config, records, tenants.tenantCache)) log.warn(warning)
     log.info({ url, version: base.build.version, instances: records.length }, 'service ready')
+  }
+
+  /** Sessions stay open for a while longer, so that subscribers can prepare and agents find their messages queued. */
+  const stop = async () => {
+    if (!active) return
+    const graceMs = accounts.instances.counts().active > 0 ? config.lifecycle.shutdownGrace : 0
+    await Promise.all([sleep(clock, graceMs), backend.restarting()])
   }
 
   const owned = stack.move()
@@ -118,6 +150,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     workers: new Map(workers.map((worker) => [worker.name, worker])),
     usage,
     start,
+    stop,
     ended: ended.promise,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -136,8 +169,39 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
   return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
 }
 
-function createAccounts(base: Base, database: Database, epoch: () => number, usage: Usage) {
-  const { config, clock, log, qrLifetimeMs, build, stack } = base
+function createLifecycle({ config, clock, log, build, stack }: Base, database: Database, ledger: Ledger) {
+  const { metrics, usage } = ledger
+  const { timeout: timeoutMs, secret } = config.lifecycle
+  const deliveries = new DeliveryStore(database)
+  const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
+  const courier = stack.use(
+    new Courier({
+      deliveries,
+      knock: createKnock({ egress, clock, timeoutMs, secret }),
+      clock,
+      random: Math.random,
+      log,
+      onEnded: (event, { status, attempts }) => {
+        if (status === 'dropped') metrics.lifecycleDropped.inc({ event })
+        else if (attempts > 1) {
+          metrics.lifecycleRetries.inc({ event, outcome: status === 'delivered' ? 'success' : 'exhausted' })
+        }
+      },
+    }),
+  )
+  const onAnnounced = ({ event, instance, ownerTag }: Announcement) => {
+    metrics.lifecycleEvents.inc({ instance, event, owner_tag: ownerTag })
+    usage.count(instance, ownerTag, 'lifecycle_events')
+  }
+  const announcer = new Announcer({ version: build.version, clock })
+  const lifecycle = new Lifecycle({ announcer, courier, deliveries, clock, log, onAnnounced })
+  return { lifecycle, courier, deliveries }
+}
+
+type AccountParts = { epoch: () => number; metrics: Metrics; lifecycle: Lifecycle }
+
+function createAccounts(base: Base, database: Database, { epoch, metrics, lifecycle }: AccountParts) {
+  const { config, clock, log, qrLifetimeMs, stack } = base
   const keys = new SessionKeyStore(database)
   const network = stack.use(new WhatsappNetwork({ keys, epoch, clock, log, settings: config.network, qrLifetimeMs }))
   const store = new InstanceStore(database)
@@ -151,13 +215,10 @@ function createAccounts(base: Base, database: Database, epoch: () => number, usa
       random: Math.random,
       log,
       qrLifetimeMs,
-      announce: ({ name, owner_tag }, event) => {
-        metrics.lifecycleEvents.inc({ instance: name, event, owner_tag })
-        usage.count(name, owner_tag, 'lifecycle_events')
-      },
+      lifecycle,
+      graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
     }),
   )
-  const metrics = new Metrics({ version: build.version, instances: () => instances.counts() })
   const onDeleted = (name: string) => {
     metrics.removeInstance(name)
   }
@@ -169,7 +230,7 @@ function createAccounts(base: Base, database: Database, epoch: () => number, usa
     clock,
     onDeleted,
   })
-  return { instances, instanceService, metrics }
+  return { instances, instanceService }
 }
 
 function createTenants({ clock }: Base, database: Database) {

@@ -3,7 +3,7 @@ import type { Fault, ImmediateFault } from '../network/faults.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { describeStanza } from '../network/wire/stanza.ts'
 import { ControlError, type Fields } from './fields.ts'
-import type { RouteTable } from './http-service.ts'
+import type { RouteTable } from './route-table.ts'
 
 const LASTING = [
   'login_failure',

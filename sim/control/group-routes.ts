@@ -3,7 +3,7 @@ import type { SimGroup } from '../network/groups/sim-group.ts'
 import type { User } from '../network/server/user.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { ControlError } from './fields.ts'
-import type { Call, RouteTable } from './http-service.ts'
+import type { Call, RouteTable } from './route-table.ts'
 import { groupView } from './views.ts'
 import { correspondentAt } from './write-message.ts'
 

@@ -5,7 +5,7 @@ import type { ReceivedMessage } from '../network/people/received-message.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { ControlError, wholeNumber } from './fields.ts'
-import type { Call, RouteTable } from './http-service.ts'
+import type { Call, RouteTable } from './route-table.ts'
 import { messageView, personView } from './views.ts'
 import { recipientAt, writeMessage } from './write-message.ts'
 
@@ -88,6 +88,9 @@ function signRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
     'POST /people/:phone/status': (call) => ({ id: personOf(call).status(call.body.text('text')).id }),
     'POST /people/:phone/rename': (call) => {
       personOf(call).user.pushName = call.body.text('push_name')
+    },
+    'POST /people/:phone/hide-phone': (call) => {
+      personOf(call).user.hidesPhone = call.body.flag('hidden') ?? true
     },
     'POST /people/:phone/reinstall': (call) => {
       personOf(call).reinstall()

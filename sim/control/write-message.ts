@@ -1,8 +1,9 @@
 // Turns the body of a `send` call into a message of a person or of an account's owner.
 import { proto } from '../network/library.ts'
 import type { MediaKind } from '../network/media/media-cipher.ts'
-import type { Author, Recipient, TextOptions } from '../network/people/author.ts'
+import type { Recipient, TextOptions } from '../network/people/author.ts'
 import type { Correspondent, SendOptions } from '../network/people/correspondent.ts'
+import type { FileAuthor } from '../network/people/file-author.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { ControlError, type Fields } from './fields.ts'
 
@@ -45,7 +46,7 @@ export function correspondentAt(network: SimNetwork, phone: string): Corresponde
 }
 
 /** Writes and returns the id of the message. */
-export function writeMessage(network: SimNetwork, author: Author, body: Fields): string {
+export function writeMessage(network: SimNetwork, author: FileAuthor, body: Fields): string {
   const to = recipientAt(network, body.text('to'))
   const kind = body.oneOf('kind', KINDS, 'text')
   const options = sendOptions(body)
@@ -85,13 +86,13 @@ function sendOptions(body: Fields): SendOptions {
   }
 }
 
-function textOptions(network: SimNetwork, author: Author, body: Fields, options: SendOptions): TextOptions {
+function textOptions(network: SimNetwork, author: FileAuthor, body: Fields, options: SendOptions): TextOptions {
   const quote = body.optionalText('quote')
   const mentions = body.texts('mentions').map((phone) => correspondentAt(network, phone))
   return { ...options, mentions, ...(quote === undefined ? {} : { quote: author.known(quote) }) }
 }
 
-function mediaOptions(kind: Kind, body: Fields): Parameters<Author['media']>[2] {
+function mediaOptions(kind: Kind, body: Fields): Parameters<FileAuthor['media']>[2] {
   const media = body.nested('media')
   const bytes = media?.bytes('base64')
   if (!media || !bytes) throw new ControlError(400, '"media" needs the file in "base64"')

@@ -1,6 +1,6 @@
 // What a test may set about the simulated installation, with the values of a stock one.
 
-import type { HelpdeskClock } from './shiftable-clock.ts'
+import type { SimClock } from '../shiftable-clock.ts'
 
 export type Quirks = {
   /** How often an event is delivered a second time, with a delivery id of its own. */
@@ -99,5 +99,5 @@ export type SimHelpdeskOptions = Partial<Settings> & {
   seed?: string
   /** 0 = any free port. */
   port?: number
-  clock?: HelpdeskClock
+  clock?: SimClock
 }

@@ -13,12 +13,12 @@ import { Listener } from './http/listener.ts'
 import type { Refusal, Visit } from './http/office.ts'
 import { answerAsStorage } from './http/storage-server.ts'
 import { HelpdeskWorld, toInbox } from './helpdesk-world.ts'
-import type { Inbox } from './helpdesk-world.ts'
+import type { Agent, Inbox } from './helpdesk-world.ts'
 import { provision } from './provision.ts'
 import type { Installation } from './provision.ts'
 import type { Settings, SimHelpdeskOptions } from './settings.ts'
-import { ShiftableClock } from './shiftable-clock.ts'
-import type { HelpdeskClock } from './shiftable-clock.ts'
+import { ShiftableClock } from '../shiftable-clock.ts'
+import type { SimClock } from '../shiftable-clock.ts'
 import type { SeenConversation, SeenMessage } from './snapshots.ts'
 import { HelpdeskState } from './state/helpdesk-state.ts'
 import type { Delivery } from './webhooks/webhook-dispatcher.ts'
@@ -47,6 +47,7 @@ export class SimHelpdesk {
   #app: HttpApp | undefined
   #routes: RouteFacts[] = []
   #installation: Installation
+  #agent: Agent
   readonly #settings: Settings
   #wakeUp: () => void = () => undefined
   #isOver = false
@@ -72,6 +73,7 @@ export class SimHelpdesk {
     })
     this.#storage = new Listener(answerAsStorage(office))
     this.#installation = provision(office.desk)
+    this.#agent = this.#hire()
   }
 
   static async start(options: SimHelpdeskOptions = {}): Promise<SimHelpdesk> {
@@ -92,7 +94,7 @@ export class SimHelpdesk {
     return this.#storage.url
   }
 
-  get clock(): HelpdeskClock {
+  get clock(): SimClock {
     return this.#parts.office.desk.clock
   }
 
@@ -105,6 +107,16 @@ export class SimHelpdesk {
       inbox_id: inbox.id,
       webhook_secret: inbox.channel.secret,
     }
+  }
+
+  /** The one agent a fresh installation has. */
+  get agent(): Agent {
+    return this.#agent
+  }
+
+  /** The page on which that agent works, signed in. */
+  get agentView(): string {
+    return `${this.url}/app#token=${this.#agent.token}`
   }
 
   get inbox(): Inbox {
@@ -226,6 +238,7 @@ export class SimHelpdesk {
     office.visits.clear()
     office.agentTokens.clear()
     this.#installation = provision(office.desk)
+    this.#agent = this.#hire()
     await this.#followFaults()
   }
 
@@ -240,6 +253,10 @@ export class SimHelpdesk {
     await this.#web.close()
     await this.#storage.close()
     await this.#app?.close()
+  }
+
+  #hire(): Agent {
+    return this.world.addAgent({ name: 'Alex' })
   }
 
   async #followFaults(): Promise<void> {

@@ -27,6 +27,7 @@ import { usyncAnswers } from './server/usync-answers.ts'
 import { SERVER_JID, STATUS_JID } from './wire/jid.ts'
 import { ServerIdentity } from './wire/server-identity.ts'
 import { stanza, unixSeconds } from './wire/stanza.ts'
+import type { SimClock } from '../shiftable-clock.ts'
 
 export type ChatServerOptions = {
   /** How people address one-to-one chats unless a message says otherwise. */
@@ -36,7 +37,7 @@ export type ChatServerOptions = {
   /** How many stanzas the log keeps; 0 switches it off. */
   logLimit?: number
 }
-type Deps = { random: SeededRandom; options: ChatServerOptions; phones: ReadonlyMap<string, SimPhone> }
+type Deps = { random: SeededRandom; clock: SimClock; options: ChatServerOptions; phones: ReadonlyMap<string, SimPhone> }
 
 export class ChatServer {
   readonly log: StanzaLog
@@ -53,22 +54,25 @@ export class ChatServer {
   readonly pairing: PairingDesk
   readonly door: FrontDoor
   readonly #random: SeededRandom
+  readonly #clock: SimClock
   readonly #phones: ReadonlyMap<string, SimPhone>
 
-  constructor({ random, options, phones }: Deps) {
+  constructor({ random, clock, options, phones }: Deps) {
     this.#random = random
+    this.#clock = clock
     this.#phones = phones
-    this.log = new StanzaLog(options.logLimit ?? 5_000)
+    this.log = new StanzaLog(options.logLimit ?? 5_000, clock)
     this.router = new IqRouter(this.log)
     this.identity = new ServerIdentity(random.fork('server'))
     this.directory = new Directory(random.fork('lids'))
-    this.groups = new GroupRegistry(random.fork('groups'))
+    this.groups = new GroupRegistry(random.fork('groups'), clock)
     this.authority = new CertificateAuthority(random.fork('certificates'))
     this.media = new MediaHost(this.authority, random.fork('media'))
-    this.pictures = new Pictures(random.fork('pictures'), () => this.companions())
-    this.watch = new DeviceWatch(random.fork('devices'))
+    this.pictures = new Pictures(random.fork('pictures'), clock, () => this.companions())
+    this.watch = new DeviceWatch(random.fork('devices'), clock)
     this.pairing = new PairingDesk({
       random: random.fork('pairing'),
+      clock,
       refs: options.qrRefs ?? 6,
       rotationMs: options.qrRotationMs ?? 20_000,
       complain: this.log.complain.bind(this.log),
@@ -96,20 +100,22 @@ export class ChatServer {
 
   #makeParts(addressing: Addressing): NetworkParts {
     const { directory, groups, faults, media } = this
+    const clock = this.#clock
     const findGroup = (jid: string): GroupMembership | undefined =>
       jid === STATUS_JID ? this.#statusAudience() : groups.find(jid)
     const receipts = new ReceiptSwitch({
       directory,
+      clock,
       groupAddressing: (jid) => groups.find(jid)?.addressing ?? 'lid',
       isLost: (device) => faults.strike('lost_receipt', device.user.phone) !== undefined,
     })
-    const messages = new MessageSwitch({ directory, findGroup })
+    const messages = new MessageSwitch({ directory, clock, findGroup })
     const companions = this.companions.bind(this)
     const onUnlinked = (device: CompanionDevice): void => {
       this.watch.tell(device, 'remove')
     }
     const complain = this.log.complain.bind(this.log)
-    return { directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked, complain }
+    return { clock, directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked, complain }
   }
 
   /** Status updates reach every account: on this network everybody knows everybody. */
@@ -142,6 +148,7 @@ export class ChatServer {
       directory,
       faults,
       log,
+      clock: this.#clock,
       pairing,
       onStanza: desk.receive.bind(desk),
       onOffline: (device) => {
@@ -165,7 +172,7 @@ export class ChatServer {
       notification: count('notification'),
       call: count('call'),
     })
-    device.connection?.send(stanza('ib', { from: SERVER_JID, t: unixSeconds() }, [preview]))
+    device.connection?.send(stanza('ib', { from: SERVER_JID, t: unixSeconds(this.#clock) }, [preview]))
   }
 
   #handOver(device: CompanionDevice): void {
@@ -175,6 +182,6 @@ export class ChatServer {
   }
 
   #report(device: CompanionDevice, state: 'online' | 'offline'): void {
-    this.#phones.get(device.user.phone)?.companionEvents.add({ device: device.id, state, at: Date.now() })
+    this.#phones.get(device.user.phone)?.companionEvents.add({ device: device.id, state, at: this.#clock.now() })
   }
 }

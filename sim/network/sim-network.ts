@@ -9,6 +9,7 @@ import type { CertificateAuthority } from './media/certificate-authority.ts'
 import type { MediaHost } from './media/media-host.ts'
 import type { PictureOwner } from './media/pictures.ts'
 import type { Correspondent } from './people/correspondent.ts'
+import { SimNewsletter } from './people/sim-newsletter.ts'
 import { SimPerson } from './people/sim-person.ts'
 import { SeededRandom } from './seeded-random.ts'
 import type { Directory } from './server/directory.ts'
@@ -16,8 +17,9 @@ import type { IqRouter } from './server/iq-router.ts'
 import type { LoggedStanza, StanzaLog } from './server/stanza-log.ts'
 import type { Addressing } from './server/user.ts'
 import type { KeyPair } from './signal/curve.ts'
+import { ShiftableClock, type SimClock } from '../shiftable-clock.ts'
 
-export type SimNetworkOptions = ChatServerOptions & { seed?: string; port?: number }
+export type SimNetworkOptions = ChatServerOptions & { seed?: string; port?: number; clock?: SimClock }
 export type NewAccount = { phone: string; lid?: string; name?: string }
 export type NewPerson = {
   phone: string
@@ -30,6 +32,8 @@ export type NewPerson = {
 }
 
 export class SimNetwork {
+  /** Its own runs like the wall clock and can be pushed. */
+  readonly clock: SimClock
   readonly log: StanzaLog
   readonly router: IqRouter
   readonly faults: Faults
@@ -43,10 +47,12 @@ export class SimNetwork {
   readonly #people = new Map<string, SimPerson>()
   readonly #savedPeople = new Map<SimPerson, string>()
   #preKeys: KeyPair[] | undefined
+  #newsletters = 0
 
-  private constructor({ seed = 'causeway', ...options }: SimNetworkOptions) {
+  private constructor({ seed = 'causeway', clock = new ShiftableClock(), ...options }: SimNetworkOptions) {
+    this.clock = clock
     this.#random = new SeededRandom(seed)
-    this.#server = new ChatServer({ random: this.#random, options, phones: this.#phones })
+    this.#server = new ChatServer({ random: this.#random, clock, options, phones: this.#phones })
     this.log = this.#server.log
     this.router = this.#server.router
     this.faults = this.#server.faults
@@ -112,6 +118,13 @@ export class SimNetwork {
   group(subject: string, creator: Correspondent, members: Correspondent[], addressing: Addressing = 'lid'): SimGroup {
     const participants = members.map((one) => one.user)
     return this.groups.create({ subject, creator: creator.user, participants, addressing })
+  }
+
+  /** A channel that these accounts follow. */
+  newsletter(...followers: SimPhone[]): SimNewsletter {
+    this.#newsletters += 1
+    const random = this.#random.fork(`newsletter ${this.#newsletters}`)
+    return new SimNewsletter({ random, clock: this.clock, followers })
   }
 
   /** A profile picture of a person, an account or a group; undefined takes it away. */

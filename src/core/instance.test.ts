@@ -33,6 +33,8 @@ const rows: Row[] = [
   ['logged_out', 'boot_unlinked', undefined],
   ['qr_pending', 'boot_unlinked', 'disconnected'],
   ['ready', 'boot_linked', 'connecting'],
+  ['connecting', 'boot_banned', 'disconnected'],
+  ['paired', 'reverted', 'connecting'],
 ]
 
 describe('the state table', () => {

@@ -19,7 +19,8 @@ export type InstanceState = (typeof instanceStates)[number]
  * pair        a pairing was opened on request
  * window_over the pairing ended unscanned
  * scanned     the phone linked the account
- * boot        the process started: with a stored session, or without one
+ * reverted    the network knows nothing of that link: the session before is opened again
+ * boot        the process started: with a stored session, with one that must wait for the end of a ban, or without one
  * attempt     a connection with the stored session is being opened
  * reopen      the same session is opened anew on request
  * authenticated, drained   logged in; the backlog of the time away is handled
@@ -30,7 +31,9 @@ export type InstanceTrigger =
   | 'pair'
   | 'window_over'
   | 'scanned'
+  | 'reverted'
   | 'boot_linked'
+  | 'boot_banned'
   | 'boot_unlinked'
   | 'attempt'
   | 'reopen'
@@ -48,7 +51,9 @@ export const transitions: Record<InstanceTrigger, readonly Step[]> = {
   pair: [{ from: ['logged_out', 'disconnected', 'connecting', 'qr_pending'], to: 'qr_pending' }],
   window_over: [{ from: ['qr_pending'], to: 'disconnected' }],
   scanned: [{ from: any, to: 'paired', event: 'paired' }],
+  reverted: [{ from: any, to: 'connecting' }],
   boot_linked: [{ from: any, to: 'connecting' }],
+  boot_banned: [{ from: any, to: 'disconnected' }],
   boot_unlinked: [{ from: any.filter((state) => state !== 'logged_out'), to: 'disconnected' }],
   attempt: [{ from: ['disconnected'], to: 'connecting' }],
   reopen: [{ from: ['ready', 'connected', 'connecting', 'disconnected'], to: 'connecting' }],

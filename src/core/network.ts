@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { Person } from './address.ts'
-import type { FileRef, MessageEvent, MessageKey, SealedEvent } from './message.ts'
+import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
 
 /** Why a connection ended. The supervisor decides by it; codes and texts are only for people. */
 export type CloseCause =
@@ -44,6 +44,9 @@ export type SessionSignal =
   | { kind: 'drained' }
   /** The last signal of a session. Everything the session had written is stored. */
   | { kind: 'closed'; closing: Closing }
+
+/** To be typed on the phone; `expiresAt` in epoch milliseconds. */
+export type PairingCode = { code: string; expiresAt: number }
 
 /** What became of a send that was not acknowledged. */
 export type SendOutcome =
@@ -106,7 +109,7 @@ export type NetworkSession = {
   /** Resolves when the server answered a ping; rejects when it did not within `ms`. */
   probe(ms: number): Promise<void>
   /** Asks for a code to type on the phone instead of scanning; only while pairing. */
-  requestPairingCode(phone: string): Promise<string>
+  requestPairingCode(phone: string): Promise<PairingCode>
   /** Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. */
   send(chat: string, content: OutgoingContent, messageId: string): Promise<void>
   /** An id nobody has used yet, to be stored before the first attempt. */
@@ -143,6 +146,26 @@ export class FileError extends Error {
     this.name = 'FileError'
     this.gone = gone
   }
+}
+
+/** A row of the inbox, as it was stored. */
+export type ReceivedRow = { id: string; event: NetworkEvent; receivedAt: number }
+
+/** What was learnt of somebody's names; a saved name of null was taken out of the address book. */
+export type PersonNames = { person: Person; pushName?: string; savedName?: string | null }
+
+/** Two addresses of one person, as the server itself stated. */
+export type PersonPair = { phone: string; lid: string }
+
+/** Who hears of what arrives. Nothing here may throw or take long. */
+export type Reception = {
+  /** Stored before this is called, in order; at boot the rows are found in the inbox. */
+  onReceived(instance: string, rows: readonly ReceivedRow[]): void
+  /** Best effort: nothing is lost with it that would not come again. */
+  onNames(instance: string, names: readonly PersonNames[]): void
+  onPairs(instance: string, pairs: readonly PersonPair[]): void
+  /** Something that belongs to no chat, by its kind: a status, a channel, the network's own business. */
+  onPassedOver(instance: string, kind: string): void
 }
 
 /** The part of the network that the life of an account is made of. */

@@ -20,6 +20,8 @@ import { addOpenApi } from './openapi.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
 import { addAuditRoute } from './routes/audit.ts'
 import type { AuditDeps } from './routes/audit.ts'
+import { addDeliveryRoutes } from './routes/deliveries.ts'
+import type { DeliveryDeps } from './routes/deliveries.ts'
 import { addHealthRoute } from './routes/health.ts'
 import type { HealthDeps } from './routes/health.ts'
 import { addInstanceRoutes } from './routes/instances.ts'
@@ -54,6 +56,7 @@ export type ServerDeps = ServerOptions & {
     PairingDeps &
     TenantDeps &
     UsageDeps &
+    DeliveryDeps &
     AuditDeps
 }
 
@@ -94,6 +97,7 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   addTenantRoutes(app, routes)
   addUsageRoutes(app, routes)
   addAuditRoute(app, routes)
+  addDeliveryRoutes(app, routes)
   await addStaticFiles(app)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {

@@ -11,11 +11,10 @@ import type { Clock } from '../lib/clock.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import type { Log } from '../lib/log.ts'
+import { keepProbing } from './keep-probing.ts'
 import { openSession } from './open-session.ts'
 import { ReconnectPolicy } from './reconnect-policy.ts'
 
-const probeEveryMs = 30_000
-const probeDeadlineMs = 10_000
 const drainDeadlineMs = 20_000
 const loginDeadlineMs = 60_000
 const logoutDeadlineMs = 5000
@@ -30,7 +29,8 @@ export type ConnectionEvents = {
   attempt(): void
   authenticated(jid: string): void
   drained(): void
-  dropped(closing: Closing): void
+  /** Tried again after the pause; null: not before somebody asks. */
+  dropped(closing: Closing, pauseMs: number | null): void
   /** The connection ended to be opened again at once. */
   reopening(): void
   /** The session is worthless; nothing follows. */
@@ -116,9 +116,9 @@ export class Connection {
         events.invalidated(closing)
         return
       }
-      if (closing.cause === 'restart') events.reopening()
-      else events.dropped(closing)
       pause = this.#policy.pauseAfter(closing)
+      if (closing.cause === 'restart') events.reopening()
+      else events.dropped(closing, pause)
     }
   }
 
@@ -156,7 +156,7 @@ export class Connection {
         if (signal.kind === 'authenticated') {
           cancelLogin()
           leaveGate()
-          this.#loggedIn(signal.jid, timers)
+          this.#loggedIn(signal.jid, ended.resolve, timers)
         }
         if (signal.kind === 'drained') events.drained()
         if (signal.kind === 'closed') ended.resolve(signal.closing)
@@ -172,7 +172,7 @@ export class Connection {
     }
   }
 
-  #loggedIn(jid: string, timers: DisposableStack): void {
+  #loggedIn(jid: string, hangUp: (closing: Closing) => void, timers: DisposableStack): void {
     const { clock, events } = this.#deps
     this.#policy.loggedIn()
     events.authenticated(jid)
@@ -180,25 +180,6 @@ export class Connection {
       events.drained()
     }
     timers.defer(clock.after(drainDeadlineMs, drainedAtLast))
-    const over = new AbortController()
-    timers.defer(() => {
-      over.abort()
-    })
-    void this.#keepProbing(over.signal)
-  }
-
-  async #keepProbing(over: AbortSignal): Promise<void> {
-    const hangUp = this.#hangUp
-    try {
-      for (;;) {
-        await sleep(this.#deps.clock, probeEveryMs, over)
-        if (over.aborted) return
-        await this.#session?.probe(probeDeadlineMs)
-      }
-    } catch (err) {
-      if (over.aborted) return
-      this.#deps.log.warn({ err, instance: this.#deps.instance }, 'the connection does not answer, opening a new one')
-      hangUp?.({ cause: 'transient', code: 408, reason: 'the connection did not answer a ping within 10 s' })
-    }
+    timers.defer(keepProbing({ ...this.#deps, session: () => this.#session, hangUp }))
   }
 }

@@ -29,14 +29,20 @@ export class InstanceRegistry {
 
   /** Takes up all accounts, side by side; the connects pass the gate. */
   async boot(): Promise<void> {
-    const { instances, epoch, clock, random, log } = this.#deps
-    await instances.dropOrphans(epoch(), clock.now() - keepSessionsMs)
+    const { random, log } = this.#deps
+    await this.dropWorthlessKeys()
     const spread = this.#accounts.size * bootSpreadMs
     for (const account of this.#accounts.values()) {
       account.boot(Math.round(random() * spread)).catch((err: unknown) => {
         log.error({ err, instance: account.record.name }, 'an instance could not be taken up')
       })
     }
+  }
+
+  /** Destroys the keys of sessions that were kept long enough, and those that nothing refers to. */
+  async dropWorthlessKeys(): Promise<void> {
+    const { instances, epoch, clock } = this.#deps
+    await instances.dropOrphans(epoch(), clock.now() - keepSessionsMs)
   }
 
   add(row: InstanceRow): LinkedAccount {

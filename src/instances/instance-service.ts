@@ -73,8 +73,8 @@ export class InstanceService {
       try {
         await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, { logout }))
       } catch (error) {
-        // The record is still there, so the account must live on.
-        await registry.add({ ...account.record }).boot(0)
+        // Nobody was told that it is gone, so the account must live on.
+        await registry.add({ ...account.record }).resurrect()
         throw error
       }
       registry.remove(name)
@@ -84,11 +84,13 @@ export class InstanceService {
     })
   }
 
-  /** A pairing that was open is worthless now; of the session only what is stored is kept. */
-  async #letGo({ session_id: kept, pairing_session_id: staged }: Readonly<InstanceRow>): Promise<void> {
+  /** A pairing that was open and a session that was replaced are worthless now; of the session only what is stored is kept. */
+  async #letGo({ session_id: kept, ...more }: Readonly<InstanceRow>): Promise<void> {
     const { network } = this.#deps
-    // The instance is deleted whatever becomes of this: the next start removes keys that nothing refers to.
-    if (staged !== null) await network.forget(staged).catch(() => undefined)
+    for (const worthless of [more.pairing_session_id, more.previous_session_id]) {
+      // The instance is deleted whatever becomes of this: keys that nothing refers to are removed within a day.
+      if (worthless !== null) await network.forget(worthless).catch(() => undefined)
+    }
     if (kept !== null) await network.release(kept)
   }
 

@@ -24,6 +24,10 @@ type Opened = { sessionId: string; isOpen: boolean; say: (signal: SessionSignal)
 class ScriptedNetwork implements AccountNetwork {
   readonly opened: Opened[] = []
   readonly forgotten: string[] = []
+  /** The sessions whose credentials are stored. */
+  readonly stored = new Map<string, string>()
+  isDeaf = false
+  codeExpiresAt = Infinity
   /** Opening waits for this. */
   storage: Promise<unknown> = Promise.resolve()
 
@@ -44,8 +48,8 @@ class ScriptedNetwork implements AccountNetwork {
     }
     this.opened.push(opened)
     return {
-      probe: () => Promise.resolve(),
-      requestPairingCode: () => Promise.resolve('code'),
+      probe: () => (this.isDeaf ? Promise.reject(new Error('no answer')) : Promise.resolve()),
+      requestPairingCode: () => Promise.resolve({ code: 'code', expiresAt: this.codeExpiresAt }),
       logout: () => {
         setImmediate(opened.say, closed('invalidated'))
         return Promise.resolve()
@@ -57,8 +61,8 @@ class ScriptedNetwork implements AccountNetwork {
     } satisfies Partial<NetworkSession> as Partial<NetworkSession> as NetworkSession
   }
 
-  storedJid(): Promise<string | null> {
-    return Promise.resolve(null)
+  storedJid(sessionId: string): Promise<string | null> {
+    return Promise.resolve(this.stored.get(sessionId) ?? null)
   }
 
   release(): Promise<void> {
@@ -114,7 +118,11 @@ function setUp(record: Partial<InstanceRow> = {}) {
       random: () => 0.5,
       log: silentLog,
       qrLifetimeMs: 20_000,
-      announce: (_record, event) => void events.push(event),
+      lifecycle: {
+        prepare: ({ name, owner_tag }, event) => ({ event, instance: name, ownerTag: owner_tag, deliveries: [] }),
+        stored: (announcements) => void events.push(...announcements.map(({ event }) => event)),
+      },
+      graces: { unreachableMs: 60_000, reconnectedMs: 5000 },
       onChange: () => undefined,
     },
     { ...(sampleInstance('a') as InstanceRow), state: 'qr_pending', ...record },
@@ -126,7 +134,7 @@ function setUp(record: Partial<InstanceRow> = {}) {
   return { clock, network, store, events, account, settle }
 }
 
-const linked = { state: 'disconnected', session_id: 'stored', jid } as const
+const linked = { state: 'disconnected', session_id: 'stored', jid, paired_at: 1, ready_at: 2 } as const
 
 /** A pairing is open beside a stored session whose next attempt is under way. */
 async function pairingBeside() {
@@ -185,8 +193,10 @@ describe('a pairing beside a stored session', () => {
     pairing.say(closed('restart'))
     await settle()
     assert.equal(network.last.sessionId, pairing.sessionId)
+    assert.deepEqual(network.forgotten, [], 'the new session has not logged in yet')
     network.last.say(authenticated)
     assert.equal(account.state, 'ready')
+    await settle()
     assert.deepEqual(network.forgotten, ['stored'])
   })
 
@@ -240,6 +250,126 @@ describe('a pairing beside a stored session', () => {
   })
 })
 
+describe('a scanned session that the network knows nothing of', () => {
+  test('gives way to the session before, which is told as it was', async () => {
+    const { account, network, pairing, events, settle } = await pairingBeside()
+    network.stored.set('stored', jid)
+    const { paired_at, ready_at } = account.record
+    pairing.say({ kind: 'paired', jid: 'other@s.whatsapp.net' })
+    await settle()
+    pairing.say(closed('restart'))
+    await settle()
+    assert.equal(account.record.jid, 'other@s.whatsapp.net')
+    network.last.say(closed('invalidated'))
+    await settle()
+    assert.match(account.record.last_error ?? '', /the one before is used again/)
+    assert.equal(network.last.sessionId, 'stored')
+    network.last.say(authenticated)
+    network.last.say({ kind: 'drained' })
+    await settle()
+    assert.equal(account.state, 'ready')
+    const { session_id, previous_session_id, ...now } = account.record
+    assert.deepEqual([session_id, previous_session_id, now.jid], ['stored', null, jid])
+    assert.deepEqual([now.paired_at, now.ready_at, now.last_error], [paired_at, ready_at, null])
+    assert.deepEqual(network.forgotten, [pairing.sessionId])
+    assert.deepEqual(events, ['paired'])
+  })
+
+  test('at the start does not cost the session before either', async () => {
+    const { account, network, settle } = setUp({ ...linked, pairing_session_id: 'staged' })
+    network.stored.set('stored', jid).set('staged', jid)
+    await account.boot(0)
+    await settle()
+    assert.equal(network.last.sessionId, 'staged')
+    assert.deepEqual(network.forgotten, [])
+    network.last.say(closed('invalidated'))
+    await settle()
+    assert.equal(network.last.sessionId, 'stored')
+    network.last.say(authenticated)
+    assert.equal(account.state, 'connected')
+  })
+
+  test('and a second one give way to the last that had logged in', async () => {
+    const { account, network, pairing, settle } = await pairingBeside()
+    network.stored.set('stored', jid)
+    pairing.say(paired)
+    await settle()
+    pairing.say(closed('restart'))
+    await settle()
+    // A restart of the process shows the unproven session as disconnected, which allows another pairing.
+    const again = setUp({ ...account.record })
+    again.network.stored.set('stored', jid)
+    await again.account.boot(0)
+    await again.settle()
+    again.network.last.say(closed('transient'))
+    await again.settle()
+    await again.account.requestPairing()
+    await again.settle()
+    const second = again.network.last
+    second.say(paired)
+    await again.settle()
+    assert.deepEqual(again.network.forgotten, [pairing.sessionId])
+    second.say(closed('restart'))
+    await again.settle()
+    again.network.last.say(closed('banned'))
+    await again.settle()
+    assert.equal(again.network.last.sessionId, 'stored')
+    assert.deepEqual(again.events.toSorted(), ['paired', 'strike'])
+  })
+
+  test('is logged out together with the session before when a logout is asked for', async () => {
+    const { account, network, pairing, settle } = await pairingBeside()
+    pairing.say(paired)
+    await settle()
+    pairing.say(closed('restart'))
+    await settle()
+    await account.logout()
+    assert.equal(account.state, 'logged_out')
+    assert.deepEqual(network.forgotten.toSorted(), [pairing.sessionId, 'stored'].toSorted())
+    assert.equal(account.record.previous_session_id, null)
+  })
+})
+
+describe('a temporary ban', () => {
+  const ban = (until: number): SessionSignal => ({
+    kind: 'closed',
+    closing: { cause: 'temporary_ban', code: 402, reason: 'banned', until },
+  })
+  const days40 = 40 * 86_400_000
+
+  test('is waited for after a restart too, and is not told twice', async () => {
+    const first = setUp(linked)
+    await first.account.boot(0)
+    await first.settle()
+    first.network.last.say(ban(first.clock.now() + days40))
+    await first.settle()
+    assert.equal(first.account.record.retry_at, first.clock.now() + days40)
+
+    const { account, network, clock, events, settle } = setUp({ ...first.account.record })
+    await account.boot(0)
+    await settle()
+    assert.deepEqual([account.state, account.record.last_error], ['disconnected', 'banned'])
+    await clock.advance(days40 - 1)
+    assert.equal(network.opened.length, 0)
+    await clock.advance(1)
+    await settle()
+    assert.equal(network.opened.length, 1)
+    assert.equal(account.record.retry_at, null)
+    // Strike and drop were told by the process before.
+    assert.deepEqual(events, ['unreachable'])
+  })
+
+  test('does not hold up a restart that somebody asks for', async () => {
+    const { account, network, clock, settle } = setUp({ ...linked, retry_at: Date.UTC(2030, 0) })
+    assert.ok(clock.now() < Date.UTC(2030, 0))
+    await account.boot(0)
+    await settle()
+    assert.equal(await account.restart(), true)
+    await settle()
+    assert.equal(network.opened.length, 1)
+  })
+})
+
 describe('a pairing', () => {
   test('shows no code of a connection that has ended', async () => {
     const { account, network, settle } = setUp()
@@ -263,6 +393,60 @@ describe('a pairing', () => {
     assert.equal(account.state, 'disconnected')
     assert.equal(account.record.last_error, 'client_refused')
     assert.equal(network.opened.length, 1)
+  })
+
+  test('whose connection goes deaf after its first code shows codes of a new one', async () => {
+    const { account, network, clock, settle } = setUp()
+    await account.requestPairing()
+    await settle()
+    network.last.say(code)
+    network.isDeaf = true
+    await clock.advance(30_000)
+    await settle()
+    assert.equal(account.qr?.text, undefined)
+    assert.match(account.record.last_error ?? '', /ping/)
+    network.isDeaf = false
+    await clock.advance(1000)
+    await settle()
+    assert.equal(network.opened.length, 2)
+    network.last.say({ kind: 'qr', text: 'another' })
+    assert.equal(account.qr?.text, 'another')
+    await clock.advance(60_000)
+    assert.equal(network.opened.length, 2, 'one that answers stays')
+  })
+
+  test('gives a code to type as soon as the network has made its offer, also on the second connection', async () => {
+    const { account, network, clock, settle } = setUp()
+    await account.requestPairing()
+    const asked = account.requestPairingCode('5511999990001')
+    await settle()
+    network.last.say(closed('transient'))
+    await settle()
+    await clock.advance(1000)
+    await settle()
+    network.codeExpiresAt = clock.now() + 50_000
+    network.last.say(code)
+    assert.deepEqual(await asked, { code: 'code', expiresAt: network.codeExpiresAt })
+    network.codeExpiresAt = Infinity
+    const windowEndsAt = clock.now() - 1000 + 6 * 20_000 + 15_000
+    const again = await account.requestPairingCode('5511999990001')
+    assert.deepEqual(again, { code: 'code', expiresAt: windowEndsAt })
+  })
+
+  test('says when the network makes no offer in time, and when it ends meanwhile', async () => {
+    const { account, clock, settle } = setUp()
+    await account.requestPairing()
+    await settle()
+    const late = assert.rejects(account.requestPairingCode('1') ?? Promise.resolve(), {
+      code: 'SERVICE_NETWORK_FAILED',
+      message: /no pairing within 20 s/,
+    })
+    await clock.advance(20_000)
+    await late
+    const ended = assert.rejects(account.requestPairingCode('1') ?? Promise.resolve(), { code: 'SERVICE_NOT_PAIRING' })
+    await account.close()
+    await ended
+    assert.equal(account.requestPairingCode('1'), undefined)
   })
 
   test('tries again when no code comes', async () => {

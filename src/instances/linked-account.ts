@@ -7,19 +7,20 @@ import type { AuditRecord } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
-import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
-import type { AccountNetwork, Closing } from '../core/network.ts'
+import type { AccountNetwork, Closing, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import { Lane } from '../lib/lane.ts'
 import type { Log } from '../lib/log.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 import { AccountRecord, reasonOf } from './account-record.ts'
 import { Connection } from './connection.ts'
-import { destroyKeptSessions } from './kept-sessions.ts'
+import type { Graces } from './outage.ts'
 import { PairingDesk } from './pairing-desk.ts'
 import type { Qr } from './pairing-desk.ts'
+import { SessionSuccession } from './session-succession.ts'
 
 // After this long a reconnect that was asked for counts as failed, and a pairing opens beside it.
 const reconnectPatienceMs = 10_000
@@ -33,7 +34,8 @@ export type AccountDeps = {
   random: () => number
   log: Log
   qrLifetimeMs: number
-  announce: (record: Readonly<InstanceRow>, event: LifecycleEvent, extras: EventExtras) => void
+  lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>
+  graces: Graces
   /** Told after every change of state or QR code. */
   onChange: () => void
 }
@@ -41,6 +43,7 @@ export type AccountDeps = {
 export class LinkedAccount {
   readonly #deps: AccountDeps
   readonly #account: AccountRecord
+  readonly #sessions: SessionSuccession
   readonly #desk: PairingDesk
   readonly #commands = new Lane()
   #connection: Connection | undefined
@@ -50,6 +53,7 @@ export class LinkedAccount {
   constructor(deps: AccountDeps, record: InstanceRow) {
     this.#deps = deps
     this.#account = new AccountRecord(deps, record)
+    this.#sessions = new SessionSuccession({ ...deps, account: this.#account })
     this.#desk = new PairingDesk({
       ...deps,
       account: this.#account,
@@ -59,7 +63,7 @@ export class LinkedAccount {
       ended: (sessionId) => {
         this.#command(() => this.#afterPairing(sessionId))
       },
-      forget: (sessionId) => this.#forget(sessionId),
+      forget: (sessionId) => this.#sessions.forget(sessionId),
     })
   }
 
@@ -86,10 +90,15 @@ export class LinkedAccount {
       const jid = staged === null ? null : await this.#deps.network.storedJid(staged)
       if (staged !== null && jid !== null) await this.#adopt(staged, jid)
       await this.#desk.close()
-      const linked = this.record.session_id !== null
-      this.#account.apply(linked ? 'boot_linked' : 'boot_unlinked')
-      if (linked) this.#connect(pauseMs)
+      if (this.record.session_id === null) this.#account.apply('boot_unlinked')
+      else this.#reconnect(pauseMs)
     })
+  }
+
+  /** Goes on after a removal that failed: whether the record is still stored, and as what, is not known. */
+  async resurrect(): Promise<void> {
+    this.#account.saveWhole()
+    await this.boot(0)
   }
 
   /** Changes settings; resolves when they are stored. */
@@ -143,14 +152,17 @@ export class LinkedAccount {
       const linked = this.record.session_id !== null
       if (linked) {
         await this.#desk.close()
-        await this.#quietly('the network could not be told of the logout', async () => this.#connection?.logout())
+        await this.#connection?.logout().catch((err: unknown) => {
+          this.#deps.log.warn({ err, instance: this.record.name }, 'the network could not be told of the logout')
+        })
         await this.#invalidate({ cause: 'invalidated', code: null, reason: 'logged out on request' })
       }
       return linked
     })
   }
 
-  requestPairingCode(phone: string): Promise<string> | undefined {
+  /** Undefined when no pairing is open. */
+  requestPairingCode(phone: string): Promise<PairingCode> | undefined {
     return this.#desk.requestCode(phone)
   }
 
@@ -186,21 +198,11 @@ export class LinkedAccount {
     })
   }
 
-  /** The scanned session becomes the session of this account; the one before is worthless now. */
   async #adopt(sessionId: string, jid: string): Promise<void> {
-    const { name, owner_tag, session_id: previous } = this.record
-    const paired_at = this.#deps.clock.now()
-    const who = { instance: name, ownerTag: owner_tag, target: name }
-    const audit: AuditRecord = { at: paired_at, actor: 'system', action: 'instance.paired', ...who }
-    const changes = { session_id: sessionId, pairing_session_id: null, jid, last_jid: jid, paired_at, ready_at: null }
-    this.#account.apply('scanned', { changes, audits: [audit] })
+    const superseded = this.#sessions.adopt(sessionId, jid)
     // From here on the session before has no say any more.
     await this.#disconnect()
-    await this.#account.stored()
-    if (previous !== null) await this.#forget(previous)
-    await this.#quietly('sessions kept under this name could not be removed yet', () =>
-      destroyKeptSessions(this.#deps, name),
-    )
+    await this.#sessions.forget(superseded)
   }
 
   async #afterPairing(sessionId: string): Promise<void> {
@@ -208,6 +210,13 @@ export class LinkedAccount {
     await this.#desk.close()
     this.#account.apply('window_over')
     if (this.record.session_id === sessionId && !this.#connection) this.#connect(0)
+  }
+
+  /** A ban that has not ended yet is waited for: an earlier try would be one more strike. */
+  #reconnect(pauseMs: number): void {
+    const banMs = (this.record.retry_at ?? 0) - this.#deps.clock.now()
+    this.#account.apply(banMs > 0 ? 'boot_banned' : 'boot_linked')
+    this.#connect(Math.max(pauseMs, banMs))
   }
 
   #connect(pauseMs: number): void {
@@ -225,7 +234,7 @@ export class LinkedAccount {
       sessionId,
       events: {
         attempt: current(() => {
-          this.#account.apply('attempt')
+          this.#account.attempt()
         }),
         drained: current(() => {
           this.#account.apply('drained')
@@ -234,12 +243,12 @@ export class LinkedAccount {
           this.#account.apply('reopen')
         }),
         authenticated: current(this.#authenticated.bind(this)),
-        dropped: current((closing) => {
-          this.#account.drop(closing)
+        dropped: current((closing, pauseMs) => {
+          this.#account.drop(closing, pauseMs)
         }),
         invalidated: (closing) => {
           this.#command(async () => {
-            if (this.#connection === connection) await this.#invalidate(closing)
+            if (this.#connection === connection) await this.#refused(closing)
           })
         },
       },
@@ -258,36 +267,29 @@ export class LinkedAccount {
   #authenticated(): void {
     this.#cancelPatience?.()
     this.#account.note(null)
+    const removeReplaced = this.#sessions.prove()
     this.#account.apply('authenticated')
+    if (removeReplaced) this.#command(removeReplaced)
     // The stored session won: a pairing beside it has nothing left to do.
     if (this.#desk.isOpen) this.#command(() => this.#desk.close())
   }
 
-  async #invalidate(closing: Closing): Promise<void> {
-    const { session_id: sessionId, jid, last_jid } = this.record
+  async #refused(closing: Closing): Promise<void> {
     if (closing.cause === 'banned') this.#account.announce('strike', reasonOf(closing))
-    const gone = { jid: null, paired_at: null, ready_at: null, session_id: null, last_qr_msg_id: 0 }
-    const changes = { ...gone, last_jid: jid ?? last_jid, last_error: closing.reason }
-    this.#account.apply('invalidated', { changes, extras: reasonOf(closing) })
+    if (!(await this.#sessions.revert(closing))) {
+      await this.#invalidate(closing)
+      return
+    }
+    await this.#disconnect()
+    if (this.#desk.isOpen) this.#account.apply('pair')
+    this.#connect(0)
+  }
+
+  async #invalidate(closing: Closing): Promise<void> {
+    const worthless = this.#sessions.end(closing)
     // Somebody may be about to scan: a pairing that is open stays open.
     if (this.#desk.isOpen) this.#account.apply('pair')
     await this.#disconnect()
-    await this.#account.stored()
-    if (sessionId !== null) await this.#forget(sessionId)
-  }
-
-  #forget(sessionId: string): Promise<void> {
-    return this.#quietly('the keys of an old session could not be removed yet', () =>
-      this.#deps.network.forget(sessionId),
-    )
-  }
-
-  /** For what may be left undone: keys that nothing refers to are removed at the next start. */
-  async #quietly(failure: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-    } catch (err) {
-      this.#deps.log.warn({ err, instance: this.record.name }, failure)
-    }
+    await this.#sessions.forget(...worthless)
   }
 }

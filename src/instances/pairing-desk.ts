@@ -1,7 +1,7 @@
 // The pairing of one account: at most one is open, under a session id of its own that is stored before the first code.
 
 import { randomUUID } from 'node:crypto'
-import type { Network } from '../core/network.ts'
+import type { Network, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import type { Log } from '../lib/log.ts'
@@ -47,7 +47,7 @@ export class PairingDesk {
     return this.#qr
   }
 
-  requestCode(phone: string): Promise<string> | undefined {
+  requestCode(phone: string): Promise<PairingCode> | undefined {
     return this.#pairing?.requestCode(phone)
   }
 

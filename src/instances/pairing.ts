@@ -1,11 +1,13 @@
 // One pairing: shows QR codes until one is scanned or the window is over; a network that is away is tried again meanwhile.
 
-import type { Closing, Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import { BridgeError } from '../core/errors.ts'
+import type { Closing, Network, NetworkSession, PairingCode, SessionSignal } from '../core/network.ts'
 import { backoffMs } from '../lib/backoff.ts'
-import { sleep } from '../lib/clock.ts'
+import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import type { Log } from '../lib/log.ts'
+import { keepProbing } from './keep-probing.ts'
 import { openSession } from './open-session.ts'
 
 export type PairingEvents = {
@@ -34,6 +36,8 @@ type Deps = {
 
 // The network answers with codes as soon as it has let us in.
 const firstCodeMs = 30_000
+// Who asks for a code to type waits this long for a connection that can give one.
+const offerPatienceMs = 20_000
 // After a scan the network lets go by itself; when it does not, the account is linked all the same.
 const letGoMs = 15_000
 
@@ -44,6 +48,10 @@ export class Pairing {
   readonly #stop = new AbortController()
   readonly #window = new AbortController()
   #session: NetworkSession | undefined
+  /** The connection that has been offered codes, or the next one that will be. */
+  #offer = newOffer()
+  #isOffered = false
+  #endsAt = 0
   #hangUp: ((closing: Closing) => void) | undefined
   #scanned = false
   #running: Promise<void> | undefined
@@ -66,8 +74,16 @@ export class Pairing {
     })
   }
 
-  requestCode(phone: string): Promise<string> | undefined {
-    return this.#session?.requestPairingCode(phone)
+  /** The network's offer comes a moment after the connection, and is waited for. */
+  async requestCode(phone: string): Promise<PairingCode> {
+    const late = () =>
+      new BridgeError(
+        'SERVICE_NETWORK_FAILED',
+        `the network offered no pairing within ${offerPatienceMs / 1000} s: see last_error of the instance, then try again`,
+      )
+    const session = await withDeadline(this.#deps.clock, offerPatienceMs, this.#offer.promise, late)
+    const { code, expiresAt } = await session.requestPairingCode(phone)
+    return { code, expiresAt: Math.min(expiresAt, this.#endsAt) }
   }
 
   /** Ends the pairing without a word; what was scanned already stays scanned. */
@@ -83,6 +99,7 @@ export class Pairing {
 
   async #run(): Promise<void> {
     const { clock, windowMs, events } = this.#deps
+    this.#endsAt = clock.now() + windowMs
     const cancelWindow = clock.after(windowMs, () => {
       this.#window.abort()
       if (!this.#scanned) this.#hangUp?.(closed)
@@ -91,6 +108,8 @@ export class Pairing {
       await this.#connectUntilOver()
     } finally {
       cancelWindow()
+      const sentence = 'the pairing has ended: POST …/refresh-qr opens another'
+      this.#offer.reject(new BridgeError('SERVICE_NOT_PAIRING', sentence))
     }
     if (this.#stopped) return
     if (this.#scanned) events.finished()
@@ -130,6 +149,7 @@ export class Pairing {
       session = await openSession(network, { sessionId, instance }, over, (signal) => {
         leaveGate()
         cancelFirstCode()
+        if (signal.kind === 'qr') this.#offered(ended.resolve, timers)
         this.#hear(signal)
         if (signal.kind === 'paired') hangUpAfter(letGoMs, 'the network did not let go of the pairing')
         if (signal.kind === 'closed') ended.resolve(signal.closing)
@@ -141,8 +161,18 @@ export class Pairing {
     } finally {
       leaveGate()
       this.#session = undefined
+      if (this.#isOffered) this.#offer = newOffer()
+      this.#isOffered = false
       await session?.close()
     }
+  }
+
+  /** Codes come again and again; what the first one starts goes on until the connection ends. */
+  #offered(hangUp: (closing: Closing) => void, timers: DisposableStack): void {
+    if (!this.#session || this.#isOffered) return
+    this.#isOffered = true
+    this.#offer.resolve(this.#session)
+    timers.defer(keepProbing({ ...this.#deps, session: () => this.#session, hangUp }))
   }
 
   #hear(signal: SessionSignal): void {
@@ -151,4 +181,11 @@ export class Pairing {
     this.#scanned = true
     this.#deps.events.scanned(signal.jid)
   }
+}
+
+function newOffer(): PromiseWithResolvers<NetworkSession> {
+  const offer = Promise.withResolvers<NetworkSession>()
+  // Often nobody waits for it.
+  offer.promise.catch(() => undefined)
+  return offer
 }

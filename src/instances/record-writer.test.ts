@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import type { InstanceChanges } from '../storage/schema.ts'
+import { blankInstance } from '../storage/schema.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 import { RecordWriter } from './record-writer.ts'
+
+const unused = () => Promise.reject(new Error('not expected'))
 
 test('a change is stored whatever moment it comes after the one before', async () => {
   for (let steps = 0; steps < 8; steps++) {
@@ -12,7 +15,14 @@ test('a change is stored whatever moment it comes after the one before', async (
     const update = (_epoch: number, _name: string, changes: InstanceChanges) =>
       written.push(changes) === 1 ? first.promise : Promise.resolve()
     const clock = new ManualClock()
-    const writer = new RecordWriter({ name: 'a', instances: { update }, epoch: () => 1, clock, log: silentLog })
+    const writer = new RecordWriter({
+      name: 'a',
+      instances: { update, put: unused },
+      epoch: () => 1,
+      clock,
+      log: silentLog,
+      onAnnounced: () => undefined,
+    })
     void writer.save({ last_error: 'first' })
     first.resolve(undefined)
     for (let step = 0; step < steps; step++) await Promise.resolve()
@@ -20,4 +30,34 @@ test('a change is stored whatever moment it comes after the one before', async (
     await clock.advance(0)
     assert.deepEqual(written.at(-1), { last_error: 'second' }, `after ${steps} steps`)
   }
+})
+
+test('a record is stored as a whole before the changes that come after it', async () => {
+  const written: object[] = []
+  let isAway = true
+  const store = (what: object) => {
+    if (isAway) return Promise.reject(new Error('storage is away'))
+    written.push(what)
+    return Promise.resolve()
+  }
+  const instances = {
+    put: (_epoch: number, row: InstanceRow) => store(row),
+    update: (_epoch: number, _name: string, changes: InstanceChanges) => store(changes),
+  }
+  const clock = new ManualClock()
+  const writer = new RecordWriter({
+    name: 'a',
+    instances,
+    epoch: () => 1,
+    clock,
+    log: silentLog,
+    onAnnounced: () => undefined,
+  })
+  writer.saveWhole(blankInstance('a', 1))
+  await clock.advance(0)
+  void writer.save({ last_error: 'one' })
+  isAway = false
+  await clock.advance(1000)
+  await writer.settled()
+  assert.deepEqual(written, [blankInstance('a', 1), { last_error: 'one' }])
 })

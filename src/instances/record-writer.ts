@@ -7,18 +7,31 @@ import { backoffMs } from '../lib/backoff.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Announcement } from '../lifecycle/announcer.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
-import type { InstanceChanges } from '../storage/schema.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 
 type Deps = {
   name: string
-  instances: Pick<InstanceStore, 'update'>
+  instances: Pick<InstanceStore, 'update' | 'put'>
   epoch: () => number
   clock: Clock
   log: Log
+  /** Told of the events that are stored now. */
+  onAnnounced: (announcements: readonly Announcement[]) => void
 }
 
-type Pending = { changes: InstanceChanges; audits: AuditRecord[]; stored: PromiseWithResolvers<undefined> }
+/** What is stored in the same breath as a change. */
+export type Companions = { audits?: readonly AuditRecord[]; announcements?: readonly Announcement[] }
+
+type Pending = {
+  /** The record to start from, when what is stored cannot be relied on. */
+  whole?: InstanceRow
+  changes: InstanceChanges
+  audits: AuditRecord[]
+  announcements: Announcement[]
+  stored: PromiseWithResolvers<undefined>
+}
 
 export class RecordWriter {
   readonly #deps: Deps
@@ -31,15 +44,19 @@ export class RecordWriter {
   }
 
   /** Resolves when the change is stored; rejects only when the writer is closed first. */
-  save(changes: InstanceChanges, ...audits: readonly AuditRecord[]): Promise<undefined> {
-    this.#next ??= { changes: {}, audits: [], stored: Promise.withResolvers() }
-    Object.assign(this.#next.changes, changes)
-    this.#next.audits.push(...audits)
-    const { promise } = this.#next.stored
-    // Most callers go on without waiting; those that wait see the failure themselves.
-    promise.catch(() => undefined)
+  save(changes: InstanceChanges, { audits = [], announcements = [] }: Companions = {}): Promise<undefined> {
+    const next = this.#pending()
+    Object.assign(next.changes, changes)
+    next.audits.push(...audits)
+    next.announcements.push(...announcements)
     this.#writing ??= this.#writeAll()
-    return promise
+    return next.stored.promise
+  }
+
+  /** Stores the record as a whole, for what became of it in storage is not known. */
+  saveWhole(row: InstanceRow): void {
+    this.#pending().whole = { ...row }
+    this.#writing ??= this.#writeAll()
   }
 
   /** Resolves when everything saved so far is stored, or given up. */
@@ -58,7 +75,18 @@ export class RecordWriter {
     await this.#writing
   }
 
+  #pending(): Pending {
+    if (!this.#next) {
+      this.#next = { changes: {}, audits: [], announcements: [], stored: Promise.withResolvers() }
+      // Most callers go on without waiting; those that wait see the failure themselves.
+      this.#next.stored.promise.catch(() => undefined)
+    }
+    return this.#next
+  }
+
   async #writeAll(): Promise<void> {
+    // A microtask later, so that what belongs together is written together.
+    await Promise.resolve()
     for (let pending = this.#next; pending; pending = this.#next) {
       this.#next = undefined
       await this.#write(pending)
@@ -67,11 +95,14 @@ export class RecordWriter {
     this.#writing = undefined
   }
 
-  async #write({ changes, audits, stored }: Pending): Promise<void> {
-    const { instances, epoch, name, clock, log } = this.#deps
+  async #write({ whole, changes, audits, announcements, stored }: Pending): Promise<void> {
+    const { instances, epoch, name, clock, log, onAnnounced } = this.#deps
+    const along = { audits, deliveries: announcements.flatMap(({ deliveries }) => deliveries) }
     for (let failures = 0; ; failures++) {
       try {
-        await instances.update(epoch(), name, changes, audits)
+        if (whole) await instances.put(epoch(), { ...whole, ...changes }, along)
+        else await instances.update(epoch(), name, changes, along)
+        onAnnounced(announcements)
         stored.resolve(undefined)
         return
       } catch (err) {

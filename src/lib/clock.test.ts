@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { sleep, systemClock, withDeadline } from './clock.ts'
 
@@ -52,4 +52,27 @@ test('the system clock tells real time and cancels timers', async () => {
   systemClock.after(1, () => (ran = true))()
   await sleep(systemClock, 20)
   assert.equal(ran, false)
+})
+
+test('a timer longer than Node can wait fires when it is due, neither at once nor early', () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    const longest = 2 ** 31 - 1
+    let fired = 0
+    systemClock.after(2 * longest + 5, () => fired++)
+    const cancel = systemClock.after(2 * longest + 5, () => fired++)
+    const cancelNever = systemClock.after(Infinity, () => fired++)
+    mock.timers.tick(longest)
+    cancel()
+    mock.timers.tick(longest)
+    mock.timers.tick(4)
+    assert.equal(fired, 0)
+    mock.timers.tick(1)
+    assert.equal(fired, 1)
+    mock.timers.tick(longest)
+    assert.equal(fired, 1)
+    cancelNever()
+  } finally {
+    mock.timers.reset()
+  }
 })

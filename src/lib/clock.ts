@@ -9,12 +9,21 @@ export type Clock = {
   after(ms: number, work: () => void): () => void
 }
 
+/** Node fires a longer timer at once. */
+const longestTimerMs = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, work) {
-    // Node fires a longer timer at once instead of never.
-    const timer = setTimeout(work, Math.min(ms, 2 ** 31 - 1))
+    let timer: NodeJS.Timeout
+    const arm = (left: number) => {
+      const goOn = () => {
+        arm(left - longestTimerMs)
+      }
+      timer = left <= longestTimerMs ? setTimeout(work, left) : setTimeout(goOn, longestTimerMs)
+    }
+    arm(ms)
     return () => {
       clearTimeout(timer)
     }

@@ -18,6 +18,8 @@ type Deps = {
   clock: Clock
   log: Log
   limits?: CacheLimits
+  /** Another process has taken the accounts over. */
+  onFenced: () => void
 }
 
 /** What an account holds open; closed before its keys are. */
@@ -41,7 +43,10 @@ export class Account {
     this.sessionId = deps.sessionId
     this.keys = new AccountKeys({
       ...deps,
-      onFenced: () => this.connection?.cut('another process has taken this account over'),
+      onFenced: () => {
+        deps.onFenced()
+        this.connection?.cut('another process has taken this account over')
+      },
     })
     this.devices = new DeviceCache({ keys: this.keys, clock })
     this.retryCounts = new LibraryCache({ clock, max: 500, ttlMs: hour })

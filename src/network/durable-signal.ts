@@ -1,8 +1,8 @@
 // The library's Signal repository on a key store of its own: when encrypt or decrypt resolves, its ratchet step is on disk.
 //
 // The library wraps encrypting and sending in one transaction that is committed after the frame has left; a crash in
-// between would roll the ratchet back. So everything the ratchet needs goes past that transaction; what may only
-// become durable after the frame has left (sender-key-memory) and the app state stay in it, over the same store.
+// between would roll the ratchet back. So everything the ratchet needs goes past that transaction, and so does the memory
+// of who has a group's key, which waits for the acknowledgement; the app state stays in it, over the same store.
 
 import type { Clock } from '../lib/clock.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
@@ -17,6 +17,8 @@ import type {
   SignalKeyStoreWithTransaction,
   SignalRepositoryWithLIDStore,
 } from './library.ts'
+import { senderKeyMemoryKind } from './sender-key-memory.ts'
+import type { SenderKeyMemory } from './sender-key-memory.ts'
 
 const ownKinds = new Set(['session', 'sender-key', 'pre-key', 'identity-key', 'lid-mapping', 'device-list', 'tctoken'])
 
@@ -25,7 +27,7 @@ const noLidMs = 60_000
 const namesKept = 1_000
 const lidMappingMs = 24 * 60 * 60 * 1000
 
-type Deps = { door: KeyDoor; clock: Clock }
+type Deps = { door: KeyDoor; memory: SenderKeyMemory; clock: Clock }
 
 export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMessage']>>
 export type DurableRepository = SignalRepositoryWithLIDStore & {
@@ -33,9 +35,9 @@ export type DurableRepository = SignalRepositoryWithLIDStore & {
   encryptAll(items: readonly { jid: string; data: Uint8Array }[]): Promise<(Sealed | undefined)[]>
 }
 
-export function durableRepository({ door, clock }: Deps) {
+export function durableRepository({ door, memory, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
-    passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door)
+    passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door, memory)
     const inner = {
       get: door.getInStep,
       // Phone and LID pairs are learnt inside and outside of steps and belong to none.
@@ -51,15 +53,19 @@ export function durableRepository({ door, clock }: Deps) {
 }
 
 /** Replaces the methods on the library's own store object, so that all of its callers take the same way. */
-function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor): void {
+function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor, memory: SenderKeyMemory): void {
   const get = outer.get.bind(outer)
   const set = outer.set.bind(outer)
-  outer.get = (type, ids) =>
-    (ownKinds.has(type) ? (door.get(type, ids) as ReturnType<typeof get>) : get(type, ids)) as never
+  outer.get = ((type, ids) => {
+    if (type === senderKeyMemoryKind) return memory.get(ids)
+    return ownKinds.has(type) ? door.get(type, ids) : get(type, ids)
+  }) as typeof outer.get
   outer.set = async (changes) => {
     const own: KeyChanges = {}
     const rest: KeyChanges = {}
-    for (const [kind, values] of Object.entries(changes)) (ownKinds.has(kind) ? own : rest)[kind] = values
+    const { [senderKeyMemoryKind]: recipients, ...others } = changes
+    for (const [kind, values] of Object.entries(others)) (ownKinds.has(kind) ? own : rest)[kind] = values
+    if (recipients) await memory.set(recipients)
     if (Object.keys(own).length > 0) await door.inLane(() => door.setInStep(own))
     if (Object.keys(rest).length > 0) await set(rest)
   }

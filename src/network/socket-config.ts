@@ -4,6 +4,7 @@ import type { Agent } from 'node:https'
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Clock } from '../lib/clock.ts'
+import { createProxiedDispatcher } from '../lib/egress/proxied-dispatcher.ts'
 import type { Account } from './account.ts'
 import { durableRepository } from './durable-signal.ts'
 import type { KeyDoor } from './key-door.ts'
@@ -16,7 +17,8 @@ import type {
   UserFacingSocketConfig,
   WAVersion,
 } from './library.ts'
-import { createProxyAgent, refusingDispatcher } from './proxy-agent.ts'
+import { createProxyAgent } from './proxy-agent.ts'
+import type { SenderKeyMemory } from './sender-key-memory.ts'
 
 export type NetworkSettings = {
   url: string | null
@@ -27,13 +29,22 @@ export type NetworkSettings = {
 }
 
 /** What is the same for all connections. */
-export type Endpoint = { url: string | URL; version: WAVersion; agent: Agent | undefined; qrLifetimeMs: number }
+export type Endpoint = {
+  url: string | URL
+  version: WAVersion
+  proxied: Proxied | undefined
+  qrLifetimeMs: number
+}
+
+/** The same proxy for connections and uploads, and for what the library fetches. */
+type Proxied = { agent: Agent; dispatcher: ReturnType<typeof createProxiedDispatcher> }
 
 type Parts = {
   endpoint: Endpoint
   account: Account
   creds: AuthenticationCreds
   door: KeyDoor
+  memory: SenderKeyMemory
   clock: Clock
   groupMetadata: (jid: string) => GroupMetadata | undefined
   sentMessage: (chat: string, id: string) => Promise<proto.IMessage | undefined>
@@ -46,9 +57,13 @@ export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number)
   return {
     url: settings.url ?? defaultUrl,
     version: settings.version.length === 3 ? (settings.version.map(Number) as WAVersion) : defaultVersion,
-    agent: settings.proxy === null ? undefined : createProxyAgent(settings.proxy),
+    proxied: settings.proxy === null ? undefined : throughProxy(settings.proxy),
     qrLifetimeMs,
   }
+}
+
+function throughProxy(proxy: string): Proxied {
+  return { agent: createProxyAgent(proxy), dispatcher: createProxiedDispatcher(proxy) }
 }
 
 function trustAlso(certificate: string): void {
@@ -63,8 +78,8 @@ const retryRequestDelayMs = 5
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, door, clock, groupMetadata, sentMessage } = parts
-  const { url, version, agent, qrLifetimeMs } = endpoint
+  const { endpoint, account, creds, door, memory, clock, groupMetadata, sentMessage } = parts
+  const { url, version, proxied, qrLifetimeMs } = endpoint
   return {
     auth: { creds, keys: door.store },
     waWebSocketUrl: url,
@@ -81,7 +96,7 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     // The service knows what it sent; a copy from here could come before the acknowledgement.
     emitOwnEvents: false,
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 1 },
-    makeSignalRepository: durableRepository({ door, clock }) as NonNullable<
+    makeSignalRepository: durableRepository({ door, memory, clock }) as NonNullable<
       UserFacingSocketConfig['makeSignalRepository']
     >,
     userDevicesCache: account.devices,
@@ -90,7 +105,11 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     placeholderResendCache: account.resendRequests,
     getMessage: ({ remoteJid, id }) => sentMessage(remoteJid ?? '', id ?? ''),
     cachedGroupMetadata: (jid) => Promise.resolve(groupMetadata(jid)),
-    ...(agent && { agent, fetchAgent: agent, options: { dispatcher: refusingDispatcher } as object }),
+    ...(proxied && {
+      agent: proxied.agent,
+      fetchAgent: proxied.agent,
+      options: { dispatcher: proxied.dispatcher } as object,
+    }),
   }
 }
 

@@ -48,6 +48,8 @@ export class WhatsappNetwork implements Network {
   readonly #endpoint: Endpoint
   readonly #fence: Disposable
   readonly #accounts = new Map<string, Account>()
+  /** The lease under which a write was refused, because another process has taken it since. */
+  #lostEpoch: number | undefined
 
   constructor(deps: Deps) {
     applyLibraryPatches()
@@ -64,6 +66,8 @@ export class WhatsappNetwork implements Network {
     if (!stored) await this.forget(sessionId)
     const account = stored ? known : await this.#account(sessionId)
     const creds = stored ?? initAuthCreds()
+    // The owner has this account open by now: a connection from here would throw it out.
+    if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
     const { clock, log, findSent = noBooks } = this.#deps
     const session = new WhatsappSession({
       account,
@@ -112,6 +116,7 @@ export class WhatsappNetwork implements Network {
     await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, patience.signal)])
     patience.abort()
     await Promise.all([...this.#accounts.keys()].map((sessionId) => this.#drop(sessionId)))
+    await this.#endpoint.proxied?.dispatcher.destroy()
     this.#fence[Symbol.dispose]()
   }
 
@@ -121,7 +126,11 @@ export class WhatsappNetwork implements Network {
     const known = this.#accounts.get(sessionId)
     if (known && known.keys.epoch === epoch && !known.keys.isClosed) return known
     const { keys, clock, log, keyLimits } = this.#deps
-    const account = new Account({ keys, sessionId, epoch, clock, log, ...(keyLimits && { limits: keyLimits }) })
+    const onFenced = () => {
+      this.#lostEpoch = epoch
+    }
+    const limits = keyLimits && { limits: keyLimits }
+    const account = new Account({ keys, sessionId, epoch, clock, log, ...limits, onFenced })
     this.#accounts.set(sessionId, account)
     await known?.[Symbol.asyncDispose]()
     return account

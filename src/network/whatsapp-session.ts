@@ -9,7 +9,14 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
-import type { Closing, GroupInfo, NetworkSession, OutgoingContent, SessionSignal } from '../core/network.ts'
+import type {
+  Closing,
+  GroupInfo,
+  NetworkSession,
+  OutgoingContent,
+  PairingCode,
+  SessionSignal,
+} from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isLinked, jidOf } from './account.ts'
@@ -27,6 +34,7 @@ import { MessageSender } from './message-sender.ts'
 import { nodesOf } from './nodes.ts'
 import { failQueries, holdFrames, openSocket, terminate } from './open-socket.ts'
 import { findPerson } from './people.ts'
+import { SenderKeyMemory } from './sender-key-memory.ts'
 import { SignalLine } from './signal-line.ts'
 import { socketConfig } from './socket-config.ts'
 import type { Endpoint } from './socket-config.ts'
@@ -64,6 +72,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   #closing: Closing | undefined
   #ended: Promise<void> = Promise.resolve()
   #codesLeft: number | undefined
+  /** When the last code of the offer runs out, which ends the connection. */
+  #offerEndsAt = 0
   #wasLinked: boolean
   #authenticated = false
   #drained = false
@@ -73,11 +83,13 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     const { account, creds, endpoint, clock, log, onSignal } = deps
     this.#signals = new SignalLine({ onSignal, log: log.child({ session: account.sessionId }) })
     this.#door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
+    const memory = new SenderKeyMemory(this.#door)
     const config = socketConfig({
       endpoint,
       account,
       creds,
       door: this.#door,
+      memory,
       clock,
       groupMetadata: (jid) => this.#sender.rememberedGroup(jid),
       sentMessage: (chat, id) => this.#sender.sentMessage(chat, id),
@@ -93,10 +105,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#sender = new MessageSender({
       socket: this.#socket,
       account,
+      memory,
       clock,
       gone: this.#gone.signal,
       ask: this.#askFor,
-      agent: endpoint.agent,
+      agent: endpoint.proxied?.agent,
       findSent: deps.findSent,
     })
     this.#cancelDeadline = clock.after(firstWordMs, () => {
@@ -110,14 +123,15 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     await this.#ask({ xmlns: 'w:p', type: 'get' }, { tag: 'ping', attrs: {} }, ms)
   }
 
-  async requestPairingCode(phone: string): Promise<string> {
+  async requestPairingCode(phone: string): Promise<PairingCode> {
     if (this.#wasLinked) throw new Error('this session is linked already')
     if (this.#codesLeft === undefined) {
       await once(this.#socket.ws, pairingOffer, { signal: this.#gone.signal }).catch((cause: unknown) => {
         throw new Error('the connection ended before a code could be asked for', { cause })
       })
     }
-    return this.#inside(() => this.#socket.requestPairingCode(phone))
+    const code = await this.#inside(() => this.#socket.requestPairingCode(phone))
+    return { code, expiresAt: this.#offerEndsAt }
   }
 
   send(chat: string, content: OutgoingContent, messageId: string): Promise<void> {
@@ -197,6 +211,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     ws.on(pairingOffer, (node: BinaryNode) => {
       const [offer] = Array.isArray(node.content) ? node.content : []
       this.#codesLeft = Array.isArray(offer?.content) ? offer.content.length : 0
+      const { clock, endpoint } = this.#deps
+      this.#offerEndsAt = clock.now() + this.#codesLeft * endpoint.qrLifetimeMs
     })
     // The library would wait for the peer to hang up, half a minute if it does not.
     for (const farewell of ['CB:stream:error', 'CB:failure', 'CB:xmlstreamend']) {
@@ -237,7 +253,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     if (closing.cause !== 'transient' || closing.code !== null) return closing
     const { creds, endpoint } = this.#deps
     if (this.#codesLeft !== undefined && this.#codesLeft <= 0 && !isLinked(creds)) return pairingOverClosing
-    return endpoint.agent ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
+    return endpoint.proxied ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
   }
 
   #announceDrained(): void {

@@ -2,12 +2,17 @@
 
 import { sql } from 'kysely'
 import type { AuditRecord } from '../core/audit.ts'
+import type { Delivery } from '../core/delivery.ts'
 import { auditInsert } from './audit-store.ts'
 import type { Database } from './database.ts'
+import { deliveryInserts } from './delivery-store.ts'
 import { createLeaseFence } from './lease-store.ts'
 import type { InstanceChanges, InstanceRow, KeptSession, NewInstanceRow } from './schema.ts'
 import { toStatement } from './statement.ts'
 import type { Statement } from './statement.ts'
+
+/** What is written together with a record. */
+type Along = { audits?: readonly AuditRecord[]; deliveries?: readonly Delivery[] }
 
 export class InstanceStore {
   readonly #database: Database
@@ -39,17 +44,24 @@ export class InstanceStore {
     )
   }
 
-  async update(
-    epoch: number,
-    name: string,
-    changes: InstanceChanges,
-    audits: readonly AuditRecord[] = [],
-  ): Promise<void> {
+  async update(epoch: number, name: string, changes: InstanceChanges, along: Along = {}): Promise<void> {
     const update = this.#database.query.updateTable('instances').set(changes).where('name', '=', name)
+    const isEmpty = Object.keys(changes).length === 0
+    await this.#database.write(this.#fence(epoch), ...(isEmpty ? [] : [toStatement(update, 1)]), ...this.#along(along))
+  }
+
+  /** Writes the whole record, whatever became of it: one whose removal failed may be there or not. */
+  async put(epoch: number, row: InstanceRow, along: Along = {}): Promise<void> {
+    const { query } = this.#database
+    const { name, ...columns } = row
     await this.#database.write(
       this.#fence(epoch),
-      toStatement(update, 1),
-      ...audits.map((audit) => auditInsert(this.#database, audit)),
+      query
+        .insertInto('instances')
+        .values(row)
+        .onConflict((taken) => taken.column('name').doUpdateSet(columns)),
+      query.deleteFrom('kept_sessions').where('name', '=', name).where('session_id', '=', row.session_id),
+      ...this.#along(along),
     )
   }
 
@@ -75,14 +87,26 @@ export class InstanceStore {
     await this.#database.write(this.#fence(epoch), removal)
   }
 
-  /** Forgets sessions kept before `time`, and the keys of every session that nothing refers to any more. */
+  /**
+   * Forgets sessions kept before `time` or under the name of an account that was linked anew, and the keys of every
+   * session that nothing refers to any more.
+   */
   async dropOrphans(epoch: number, time: number): Promise<void> {
     const { query } = this.#database
-    await this.#database.write(this.#fence(epoch), query.deleteFrom('kept_sessions').where('kept_at', '<', time))
+    const linked = query.selectFrom('instances').select('name').where('ready_at', 'is not', null)
+    const worthless = query
+      .deleteFrom('kept_sessions')
+      .where((kept) => kept.or([kept('kept_at', '<', time), kept('name', 'in', linked)]))
+    await this.#database.write(this.#fence(epoch), worthless)
     const orphans = await this.#database.read<{ id: string }>({ compile: () => orphanSessions.compile(query) })
     for (const { id } of orphans) {
       await this.#database.write(this.#fence(epoch), query.deleteFrom('session_keys').where('session_id', '=', id))
     }
+  }
+
+  #along({ audits = [], deliveries = [] }: Along) {
+    const entries = audits.map((audit) => auditInsert(this.#database, audit))
+    return [...entries, ...deliveryInserts(this.#database, deliveries)]
   }
 }
 
@@ -97,4 +121,5 @@ const orphanSessions = sql<{ id: string }>`
   WHERE id IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM kept_sessions WHERE session_id = stored.id)
     AND id NOT IN (SELECT session_id FROM instances WHERE session_id IS NOT NULL)
-    AND id NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)`
+    AND id NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)
+    AND id NOT IN (SELECT previous_session_id FROM instances WHERE previous_session_id IS NOT NULL)`

@@ -1,7 +1,9 @@
 // The tables as Kysely sees them. Times are epoch milliseconds, flags 0 or 1, JSON is text: alike on both engines.
 
 import type { ColumnType, Generated, Insertable, Selectable } from 'kysely'
+import type { DeliveryStatus } from '../core/delivery.ts'
 import type { InstanceState } from '../core/instance.ts'
+import type { LifecycleEvent } from '../core/lifecycle.ts'
 import type { Secret, SecretColumns } from './statement.ts'
 
 /** Stored sealed; read as bytes when the read asks for it to be opened. */
@@ -24,6 +26,8 @@ export type InstanceTable = {
   session_id: string | null
   /** The session that an open pairing will become. */
   pairing_session_id: string | null
+  /** Still good, and taken up again should the network refuse the newer one at its first login. */
+  previous_session_id: string | null
   inbox_id: number
   events_webhook_url: string
   events_webhook_subscribers: string
@@ -35,6 +39,12 @@ export type InstanceTable = {
   paired_at: number | null
   ready_at: number | null
   last_event_at: number | null
+  /** Since when subscribers were told that the session is down, until they hear that it is back. */
+  down_since: number | null
+  /** When they were told that it stays down. */
+  unreachable_at: number | null
+  /** When a temporary ban ends. */
+  retry_at: number | null
 }
 
 export type TenantTable = {
@@ -168,6 +178,23 @@ export type MessageMapTable = {
   content: SealedOrNull
 }
 
+export type DeliveryTable = {
+  id: string
+  event_id: string
+  event: LifecycleEvent
+  instance: string
+  url: string
+  body: Sealed
+  created_at: number
+  expires_at: number | null
+  status: DeliveryStatus
+  attempts: number
+  next_at: number
+  last_code: Generated<number | null>
+  last_error: Generated<string | null>
+  finished_at: Generated<number | null>
+}
+
 export type Schema = {
   lease: LeaseTable
   instances: InstanceTable
@@ -183,6 +210,7 @@ export type Schema = {
   contacts: ContactTable
   conversations: ConversationTable
   message_map: MessageMapTable
+  deliveries: DeliveryTable
 }
 
 export type InstanceRow = Selectable<InstanceTable>
@@ -222,6 +250,8 @@ export const messageMapSecrets = {
   columns: ['content'],
 } as const satisfies SecretColumns
 
+export const deliverySecrets = { table: 'deliveries', key: ['id'], columns: ['body'] } as const satisfies SecretColumns
+
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
 export const secretTables: readonly SecretColumns[] = [
   tenantSecrets,
@@ -230,6 +260,7 @@ export const secretTables: readonly SecretColumns[] = [
   unfinishedSecrets,
   inboxSecrets,
   messageMapSecrets,
+  deliverySecrets,
 ]
 
 /** A record with nothing set: what every new instance starts from. */
@@ -242,6 +273,7 @@ export function blankInstance(name: string, created_at: number): InstanceRow {
     last_jid: null,
     session_id: null,
     pairing_session_id: null,
+    previous_session_id: null,
     inbox_id: 0,
     events_webhook_url: '',
     events_webhook_subscribers: '[]',
@@ -253,5 +285,8 @@ export function blankInstance(name: string, created_at: number): InstanceRow {
     paired_at: null,
     ready_at: null,
     last_event_at: null,
+    down_since: null,
+    unreachable_at: null,
+    retry_at: null,
   }
 }

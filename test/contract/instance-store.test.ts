@@ -4,6 +4,7 @@ import { AuditStore } from '../../src/storage/audit-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/instance-store.ts'
 import { LeaseStore } from '../../src/storage/lease-store.ts'
+import { blankInstance } from '../../src/storage/schema.ts'
 import { SessionKeyStore } from '../../src/storage/session-key-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance } from '../harness/samples.ts'
@@ -40,7 +41,12 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       await instances.insert(1, sampleInstance('a'), sampleAudit())
-      await instances.update(1, 'a', { state: 'ready', jid: 'x' }, [sampleAudit({ action: 'instance.paired' })])
+      await instances.update(
+        1,
+        'a',
+        { state: 'ready', jid: 'x' },
+        { audits: [sampleAudit({ action: 'instance.paired' })] },
+      )
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a', { state: 'ready', jid: 'x' })])
       assert.deepEqual((await actions(opened.database))[0], 'instance.paired')
       await assert.rejects(instances.update(1, 'b', { state: 'ready' }), { failure: 'expectation' })
@@ -89,11 +95,11 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       const keys = new SessionKeyStore(opened.database)
-      const ids = ['linked', 'staged', 'kept', 'old', 'orphan']
+      const ids = ['linked', 'staged', 'previous', 'kept', 'old', 'orphan']
       for (const id of ids) await keys.save(1, id, [{ kind: 'creds', id: '', value: Buffer.from('x') }])
       await instances.insert(
         1,
-        sampleInstance('a', { session_id: 'linked', pairing_session_id: 'staged' }),
+        sampleInstance('a', { session_id: 'linked', pairing_session_id: 'staged', previous_session_id: 'previous' }),
         sampleAudit(),
       )
       for (const [session_id, kept_at] of [
@@ -111,8 +117,39 @@ for (const engine of engines) {
       await instances.dropOrphans(1, 10)
       const left: string[] = []
       for (const id of ids) if ((await keys.load(id, 'creds', [''])).length > 0) left.push(id)
-      assert.deepEqual(left, ['linked', 'staged', 'kept'])
+      assert.deepEqual(left, ['linked', 'staged', 'previous', 'kept'])
       assert.equal((await instances.keptSessions('old')).length, 0)
+    })
+
+    test('a session kept under the name of an account that was linked anew is dropped', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      const kept = { session_id: 's', name: 'a', owner_tag: '', jid: 'j', kept_at: 20 }
+      await instances.remove(1, 'a', kept, sampleAudit())
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.dropOrphans(1, 10)
+      assert.equal((await instances.keptSessions('a')).length, 1, 'not linked yet')
+      await instances.update(1, 'a', { ready_at: 30 })
+      await instances.dropOrphans(1, 10)
+      assert.equal((await instances.keptSessions('a')).length, 0)
+    })
+
+    test('a record is written as a whole, whether it is still there or was removed', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      const row = { ...blankInstance('a', 1), session_id: 's', jid: 'j', inbox_id: 3 }
+      const other = { session_id: 'older', name: 'a', owner_tag: '', jid: 'j', kept_at: 10 }
+      await instances.insert(1, row, sampleAudit())
+      await instances.remove(1, 'a', other, sampleAudit())
+      await instances.insert(1, { ...row, session_id: null }, sampleAudit())
+      await instances.remove(1, 'a', { ...other, session_id: 's' }, sampleAudit())
+      await instances.put(1, row)
+      assert.deepEqual(plain(await instances.list()), [row])
+      assert.deepEqual(plain(await instances.keptSessions('a')), [other], 'its own session is in use again')
+      await instances.put(1, { ...row, jid: 'k', last_error: 'x' })
+      assert.deepEqual(plain(await instances.list()), [{ ...row, jid: 'k', last_error: 'x' }])
+      await assert.rejects(instances.put(2, row), { failure: 'expectation' })
     })
   })
 }

@@ -140,10 +140,12 @@ describe('a linked instance', () => {
     await using stage = await LinkedStage.open()
     const phone = stage.network.account({ phone: owner })
     await stage.post('', { name: 'a' })
-    await stage.qrText('a')
-    const { status, body } = await stage.post('/a/pairing-code', { phone: `+${owner}` })
-    assert.equal(status, 200)
-    await phone.link((body as { code: string }).code)
+    // Right after the create: the offer of the network is waited for.
+    const { status, body, text } = await stage.post('/a/pairing-code', { phone: `+${owner}` })
+    assert.equal(status, 200, text)
+    const { code, expires_in_seconds } = body as { code: string; expires_in_seconds: number }
+    assert.ok(expires_in_seconds > 100 && expires_in_seconds <= 120, String(expires_in_seconds))
+    await phone.link(code)
     await stage.reaches('a', 'ready')
     assertRefused(await stage.post('/a/pairing-code', { phone: owner }), 'SERVICE_NOT_PAIRING')
     assertRefused(await stage.post('/a/pairing-code', { phone: 'abc' }), 'SERVICE_BAD_REQUEST', /phone/)

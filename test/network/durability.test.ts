@@ -117,6 +117,22 @@ test('a process whose lease was taken writes nothing and closes its connection',
   await assert.rejects(bed.network.forget('s'), { failure: 'expectation' })
 })
 
+test('a process whose lease was taken does not connect again', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  await bed.linked('other', '5511999990002')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const line = await bed.online('s')
+  const leases = new LeaseStore(bed.database)
+  await leases.release('test', bed.epoch)
+  await leases.acquire('somebody else', 600_000)
+  bob.text(phone, 'too late')
+  await line.closing()
+  const { loginAttempts } = bed.sim
+  for (const session of ['s', 'other']) await assert.rejects(bed.dial(session), /another process/)
+  assert.equal(bed.sim.loginAttempts, loginAttempts)
+})
+
 test('prekeys and the counter behind them are stored together, before they are published', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
+import { child } from '../../sim/network/wire/stanza.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
 import { plain } from './harness/contents.ts'
@@ -63,6 +65,36 @@ test('groups work both ways, and messages overtaken at a reconnect are opened', 
   await delivered(bob, bob.text(group, 'five').id)
   assert.equal(retries(bob, eve), 0)
   assert.equal(bob.undecryptable.length + eve.undecryptable.length, 0)
+})
+
+test('a group message that is lost leaves the key to the next one, which everybody opens at once', async () => {
+  const clock = new ManualClock()
+  await using bed = await Bed.open({ clock })
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const eve = bed.sim.person({ phone: '5511888880002' })
+  const group = bed.sim.group('Team', bob, [phone, eve])
+  const { session } = await bed.online('s')
+  const remembered = async () => (await bed.store.load('s', 'sender-key-memory', [group.jid])).length
+  const keyCarriers = () =>
+    bed.sim.log
+      .find({ account: phone.user.phone, tag: 'message' })
+      .filter(({ direction, node }) => direction === 'in' && child(node, 'participants') !== undefined).length
+
+  bed.sim.fault({ kind: 'lost_message' })
+  const lost = assert.rejects(session.send(group.jid, plain('lost'), '3EB0000000000001'), /did not acknowledge/)
+  await waitUntil('the message was on its way', () => keyCarriers() === 1)
+  await clock.advance(15_000)
+  await lost
+  assert.equal(await remembered(), 0)
+
+  await session.send(group.jid, plain('second'), '3EB0000000000002')
+  for (const member of [bob, eve]) await received(member, 'second')
+  assert.equal(bob.undecryptable.length + eve.undecryptable.length, 0)
+  await waitUntil('who has the key is stored', async () => (await remembered()) === 1)
+  await session.send(group.jid, plain('third'), '3EB0000000000003')
+  for (const member of [bob, eve]) await received(member, 'third')
+  assert.equal(keyCarriers(), 2, 'the key is given once')
 })
 
 test('a message the network refuses is refused with its code', async () => {

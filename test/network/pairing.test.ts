@@ -39,7 +39,8 @@ test('a code typed on the phone links the account as well', async () => {
   await using bed = await Bed.open()
   const phone = bed.sim.account({ phone: '5511999990001' })
   const pairing = await bed.dial('s')
-  const code = await pairing.session.requestPairingCode('5511999990001')
+  const { code, expiresAt } = await pairing.session.requestPairingCode('5511999990001')
+  assert.ok(Math.abs(expiresAt - Date.now() - 6 * 20_000) < 10_000, 'as long as the codes of the offer last')
   assert.match(code, /^[0-9A-Z]{8}$/)
   assert.equal(await bed.network.storedJid('s'), null)
   await phone.link(code)
@@ -56,6 +57,13 @@ test('a code that was asked for and never typed leaves no trace', async () => {
   await pairing.session.close()
   assert.equal(await bed.network.storedJid('s'), null)
   await (await bed.dial('s')).qr()
+})
+
+test('a connection that waits for a scan answers probes like any other', async () => {
+  await using bed = await Bed.open()
+  const pairing = await bed.dial('s')
+  await pairing.qr()
+  await pairing.session.probe(5_000)
 })
 
 test('every code is shown in turn, and the last one ends the pairing', async () => {

@@ -90,6 +90,15 @@ test('an inbox has its secrets for administrators, takes a webhook address and a
   assert.equal((await client.get('/inboxes/1')).status, 404)
 })
 
+test('an account shows itself to its members only', async () => {
+  const { status, body } = await client.get('')
+  assert.equal(status, 200)
+  assert.deepEqual([body.id, body['name'], body['status'], body['locale']], [1, 'Acme', 'active', 'en'])
+  const { token } = helpdesk.world.addAccount('Other')
+  assert.equal((await new DeskClient(helpdesk, token).get('')).status, 401)
+  helpdesk.assertNothingRefused()
+})
+
 test('another account sees nothing of the first', async () => {
   const chat = await openChat(client, 'one')
   const other = helpdesk.world.addAccount('Other')

@@ -76,6 +76,20 @@ test('a reply resolves in its own conversation, by id or by source_id, and is nu
   assert.deepEqual(await attributes({ external_echo: true }), { external_echo: true })
 })
 
+test('what a form spells with brackets arrives nested, and the time of the original is kept', async () => {
+  const form = new FormData()
+  form.append('content', 'sent from the phone')
+  form.append('message_type', 'outgoing')
+  form.append('source_id', '3EB0PHONE')
+  form.append('external_created_at', '1763000000')
+  form.append('content_attributes[external_echo]', 'true')
+  const { status, body, text } = await client.send('POST', `/conversations/${chat}/messages`, form)
+  assert.equal(status, 200, text)
+  const { external_created_at: createdAt, external_echo: echo } = body['content_attributes'] as Record<string, unknown>
+  assert.deepEqual([String(createdAt), String(echo)], ['1763000000', 'true'])
+  helpdesk.assertNothingRefused()
+})
+
 test('the same source_id is accepted as often as it comes', async () => {
   assert.equal((await post({ content: 'a', source_id: 'same' })).status, 200)
   assert.equal((await post({ content: 'a', source_id: 'same' })).status, 200)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { calm } from '../../sim/helpdesk/settings.ts'
-import { ShiftableClock } from '../../sim/helpdesk/shiftable-clock.ts'
+import { ShiftableClock } from '../../sim/shiftable-clock.ts'
 import { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { DeskClient, openChat } from './harness/desk-client.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ControlServer } from '../../sim/control/control-server.ts'
-import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { SimWorld } from '../../sim/sim-world.ts'
 
 const ANA = '5511999990001'
 const BOB = '/people/5511888880001'
@@ -57,8 +57,9 @@ const REFUSED: [status: number, method: string, path: string, body?: unknown][] 
 ]
 
 test('what makes no sense is refused and changes nothing', async () => {
-  await using network = await SimNetwork.start()
-  await using control = await ControlServer.start(network)
+  await using world = await SimWorld.start()
+  const { network } = world
+  await using control = await ControlServer.start(world)
   const phone = network.account({ phone: ANA })
   network.person({ phone: '5511888880001' })
   for (const [status, method, path, body] of REFUSED) {

@@ -1,59 +1,13 @@
 // Cross-check of the stand-alone simulator: a process of its own, driven only over its control API.
 import assert from 'node:assert/strict'
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { test } from 'node:test'
-import { BufferJSON, downloadMediaMessage } from 'baileys'
+import { downloadMediaMessage } from 'baileys'
 import { toBuffer } from 'qrcode'
 import { readQr } from '../../sim/control/read-qr.ts'
 import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
 import { QR_PICTURE, QR_TEXT } from './harness/qr-picture.ts'
+import { SimProcess, type Json } from './harness/sim-process.ts'
 import { TestClient } from './harness/test-client.ts'
-
-type Started = { network: { url: string; root_key: string; ca_file: string }; control: { url: string } }
-type Json = Record<string, unknown>
-
-class SimProcess {
-  readonly #child: ChildProcess
-  readonly started: Started
-  readonly network: { url: string; rootKey: Buffer }
-
-  private constructor(child: ChildProcess, started: Started) {
-    this.#child = child
-    this.started = started
-    this.network = { url: started.network.url, rootKey: Buffer.from(started.network.root_key, 'hex') }
-  }
-
-  static async start(): Promise<SimProcess> {
-    const child = spawn(process.execPath, ['sim/cli.ts', '--seed', 'control'], { stdio: ['ignore', 'pipe', 'inherit'] })
-    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-    const started = JSON.parse(line) as Started
-    setDefaultCACertificates([...getCACertificates('default'), await readFile(started.network.ca_file, 'utf8')])
-    return new SimProcess(child, started)
-  }
-
-  async call(method: string, path: string, body?: Json): Promise<{ status: number; json: Json }> {
-    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) }
-    const response = await fetch(this.started.control.url + path, init)
-    return { status: response.status, json: JSON.parse(await response.text(), BufferJSON.reviver) as Json }
-  }
-
-  async post(path: string, body: Json = {}): Promise<Json> {
-    const { status, json } = await this.call('POST', path, body)
-    assert.equal(status, 200, JSON.stringify(json))
-    return json
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null) return
-    const ended = once(this.#child, 'exit')
-    this.#child.kill('SIGTERM')
-    assert.deepEqual(await ended, [0, null])
-  }
-}
 
 async function linkedClient(sim: SimProcess, phone: string): Promise<TestClient> {
   const { credentials } = await sim.post('/accounts', { phone, name: 'Ana', linked: true })
@@ -119,12 +73,15 @@ test('people write, react, edit, call and read over the control API', async () =
   await client.event('contacts.upsert', 'the new name', (all) => all.some((one) => one.name === 'Robert'))
   await sim.post(`${bob}/call`, { to: '5511999990001', video: true })
   await client.event('call', 'the call', (calls) => calls.some((one) => one.isVideo === true))
+  await sim.post(`${bob}/hide-phone`)
+  await sim.post(`${bob}/send`, { to: '5511999990001', text: 'hidden', addressing: 'lid' })
+  assert.equal((await client.textMessage('hidden')).key.remoteJidAlt, undefined)
   await sim.post(`${bob}/revoke`, { message_id: id })
   await client.event('messages.update', 'the revoke', (all) => all.some((one) => one.update.message === null))
   await sim.post('/accounts/5511999990001/send', { to: '5511888880001', text: 'by hand' })
   assert.equal((await client.textMessage('by hand')).key.fromMe, true)
   const read = await sim.post('/accounts/5511999990001/read', { chat: '5511888880001' })
-  assert.equal((read.ids as string[]).length, 3)
+  assert.equal((read.ids as string[]).length, 4)
 })
 
 test('groups are made and changed over the control API', async () => {

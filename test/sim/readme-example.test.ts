@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import './harness/quiet.ts'
 import { ControlServer } from '../../sim/control/control-server.ts'
-import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { SimWorld } from '../../sim/sim-world.ts'
 
 test('the example in the documentation pairs the stock library', async () => {
-  await using network = await SimNetwork.start()
-  await using control = await ControlServer.start(network)
+  await using world = await SimWorld.start()
+  const { network } = world
+  await using control = await ControlServer.start(world)
   const text = await readFile('docs/simulator.md', 'utf8')
   const example = /```js\n([^]*?)```/.exec(text)?.[1] ?? ''
   const settings = {

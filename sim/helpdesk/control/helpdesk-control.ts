@@ -1,4 +1,4 @@
-// What Chatwoot's own interface cannot do: faults, time, resets, new agents. A Fastify plugin, mounted at /helpdesk.
+// What Chatwoot's own interface cannot do: faults, resets, new agents. A Fastify plugin, mounted at /helpdesk.
 
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { Type } from 'typebox'
@@ -9,7 +9,6 @@ import { calm, lifelike } from '../settings.ts'
 import type { SimHelpdesk } from '../sim-helpdesk.ts'
 import { FaultBody, formatFault, isImmediate, parseFault } from './fault-schemas.ts'
 
-const ClockBody = exact({ advance_ms: Type.Integer({ minimum: 0 }) })
 const SettingsBody = exact({
   messages_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
   enterprise: Type.Optional(Type.Boolean()),
@@ -33,7 +32,6 @@ function reader<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
 }
 
 const readFault = reader(FaultBody)
-const readClock = reader(ClockBody)
 const readSettings = reader(SettingsBody)
 const readAccount = reader(AccountBody)
 const readAgent = reader(AgentBody)
@@ -70,14 +68,11 @@ function addFaults(app: FastifyInstance, helpdesk: SimHelpdesk): void {
 }
 
 function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
-  app.get('/', () => helpdesk.facts)
+  const shown = () => ({ ...helpdesk.facts, agent_view: helpdesk.agentView })
+  app.get('/', shown)
   app.post('/reset', async () => {
     await helpdesk.reset()
-    return helpdesk.facts
-  })
-  app.post('/clock', async (request) => {
-    await helpdesk.advance(readClock(request.body).advance_ms)
-    return { now: new Date(helpdesk.clock.now()).toISOString() }
+    return shown()
   })
   app.post('/settings', (request) => {
     const {

@@ -2,7 +2,7 @@
 
 import type { SeededChoices } from '../seeded-choices.ts'
 import type { Settings } from '../settings.ts'
-import type { HelpdeskClock } from '../shiftable-clock.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 import type { HelpdeskState } from '../state/helpdesk-state.ts'
 import type { ContactRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
 
@@ -22,7 +22,7 @@ export type HelpdeskEvent =
 
 export type Desk = {
   state: HelpdeskState
-  readonly clock: HelpdeskClock
+  readonly clock: SimClock
   readonly choices: SeededChoices
   settings: Settings
   /** Hands the event to the background jobs; never waits. */

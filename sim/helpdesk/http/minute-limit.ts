@@ -1,12 +1,12 @@
 // Counts requests per minute and key; the count begins anew with each minute of the clock, as in Rack::Attack.
 
-import type { HelpdeskClock } from '../shiftable-clock.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export class MinuteLimit {
-  readonly #clock: HelpdeskClock
+  readonly #clock: SimClock
   readonly #counts = new Map<string, { minute: number; count: number }>()
 
-  constructor(clock: HelpdeskClock) {
+  constructor(clock: SimClock) {
     this.#clock = clock
   }
 

@@ -1,7 +1,7 @@
 // What may be asked about people and webhooks of an account, and what is answered.
 
 import { Type } from 'typebox'
-import { exact, Id, NullableString } from './basics.ts'
+import { Attributes, exact, Id, IsoTime, NullableString } from './basics.ts'
 import { AgentBody } from './conversation-schemas.ts'
 
 export const AgentList = Type.Array(AgentBody)
@@ -21,6 +21,22 @@ export const Profile = exact({
   role: Type.String(),
   type: Type.Null(),
   accounts: Type.Array(exact({ id: Id, name: Type.String(), status: Type.String(), role: Type.String() })),
+})
+
+export const AccountBody = exact({
+  id: Id,
+  name: Type.String(),
+  locale: Type.String(),
+  domain: NullableString,
+  support_email: NullableString,
+  status: Type.String(),
+  created_at: IsoTime,
+  cache_keys: Attributes,
+  features: Attributes,
+  settings: Attributes,
+  custom_attributes: Attributes,
+  latest_chatwoot_version: NullableString,
+  subscribed_features: Type.Array(Type.String()),
 })
 
 const WebhookBody = exact({

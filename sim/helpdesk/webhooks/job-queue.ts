@@ -1,13 +1,13 @@
 // Background jobs: each waits its time, then runs as soon as one of the few threads is free.
 
-import type { HelpdeskClock } from '../shiftable-clock.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 type Job = () => Promise<void> | void
 
 type Running = { done: Promise<void>; isStuck: boolean }
 
 type Deps = {
-  clock: HelpdeskClock
+  clock: SimClock
   threads: number
   /** After each job, with what it threw, if it did. */
   onDone: (error?: unknown) => void

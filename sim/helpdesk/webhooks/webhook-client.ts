@@ -4,7 +4,7 @@ import { request as requestHttp } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-import type { HelpdeskClock } from '../shiftable-clock.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type WebhookCall = {
   url: string
@@ -12,7 +12,7 @@ export type WebhookCall = {
   headers: Record<string, string>
   timeoutMs: number
   allowPrivateNetwork: boolean
-  clock: HelpdeskClock
+  clock: SimClock
   signal: AbortSignal
 }
 

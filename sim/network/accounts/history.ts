@@ -24,9 +24,9 @@ type Chunk = {
   requestId?: string
 }
 
-export function keyShare({ id, data }: AppStateKey): proto.IMessage {
+export function keyShare({ id, data }: AppStateKey, timestamp: number): proto.IMessage {
   const fingerprint = { rawId: 1, currentIndex: 1, deviceIndexes: [0] }
-  const keys = [{ keyId: { keyId: id }, keyData: { keyData: data, fingerprint, timestamp: Date.now() } }]
+  const keys = [{ keyId: { keyId: id }, keyData: { keyData: data, fingerprint, timestamp } }]
   return { protocolMessage: { type: Type.APP_STATE_SYNC_KEY_SHARE, appStateSyncKeyShare: { keys } } }
 }
 

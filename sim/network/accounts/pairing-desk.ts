@@ -11,6 +11,7 @@ import { child, describeStanza, requiredBytes, stanza, unixSeconds, type Stanza 
 import { CodePairing } from './code-pairing.ts'
 import { isCounterSigned, sealIdentity, signDeviceIdentity, type SignedIdentity } from './device-identity.ts'
 import type { SimPhone } from './sim-phone.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 type Signing = { phone: SimPhone; deviceId: number; identity: SignedIdentity; done: (error?: Error) => void }
 type Hello = { phone: string; wrappedEphemeral: Buffer; ref: string }
@@ -19,13 +20,14 @@ type Offer = {
   keys: CompanionKeys
   refs: string[]
   openedAt: number
-  timer: NodeJS.Timeout
+  cancelTimeout: () => void
   signing?: Signing
   hello?: Hello
   code?: { phone: SimPhone; pairing: CodePairing; done: (error?: Error) => void }
 }
 type Deps = {
   random: SeededRandom
+  clock: SimClock
   refs: number
   rotationMs: number
   complain: (problem: string) => void
@@ -46,16 +48,13 @@ export class PairingDesk {
   }
 
   open(connection: Connection, { payload, noiseKey }: LoginPayload): void {
-    const { random, refs: count, rotationMs } = this.#deps
+    const { random, clock, refs: count, rotationMs } = this.#deps
     const refs = Array.from({ length: count }, () => `2@${random.bytes(24).toString('base64url')}`)
-    const timer = setTimeout(
-      () => {
-        connection.end()
-      },
-      lifetime(count - 1, rotationMs),
-    )
+    const cancelTimeout = clock.after(lifetime(count - 1, rotationMs), () => {
+      connection.end()
+    })
     const keys = companionKeys(payload.devicePairingData, noiseKey)
-    this.#offers.set(connection, { connection, keys, refs, openedAt: Date.now(), timer })
+    this.#offers.set(connection, { connection, keys, refs, openedAt: clock.now(), cancelTimeout })
     const nodes = refs.map((ref) => stanza('ref', {}, Buffer.from(ref)))
     const attributes = { from: SERVER_JID, type: 'set', id: random.hex(6), xmlns: 'md' }
     connection.send(stanza('iq', attributes, [stanza('pair-device', {}, nodes)]))
@@ -64,7 +63,7 @@ export class PairingDesk {
   close(connection: Connection): void {
     const offer = this.#offers.get(connection)
     if (!offer) return
-    clearTimeout(offer.timer)
+    offer.cancelTimeout()
     this.#offers.delete(connection)
     offer.signing?.done(new Error('the companion hung up while pairing'))
     offer.code?.done(new Error('the companion hung up while pairing'))
@@ -74,7 +73,7 @@ export class PairingDesk {
   async scan(phone: SimPhone, qr: string): Promise<number> {
     const [ref = '', noise = '', identity = '', secret = ''] = qr.replace(/^.*#/, '').split(',')
     const offer = [...this.#offers.values()].find((one) => one.refs.includes(ref))
-    const age = Date.now() - (offer?.openedAt ?? 0)
+    const age = this.#deps.clock.now() - (offer?.openedAt ?? 0)
     if (!offer || age > lifetime(offer.refs.indexOf(ref), this.#deps.rotationMs)) {
       throw new Error('this QR code is not valid (any more)')
     }
@@ -104,7 +103,7 @@ export class PairingDesk {
       from: SERVER_JID,
       type: 'link_code_companion_reg',
       id: this.#deps.random.hex(6),
-      t: unixSeconds(),
+      t: unixSeconds(this.#deps.clock),
     }
     offer.connection.send(stanza('notification', attributes, [reply]))
     await finished
@@ -183,7 +182,13 @@ export class PairingDesk {
         stanza('platform', { name: 'android' }),
         stanza('device-identity', {}, sealIdentity(identity, secret)),
       ])
-      const attributes = { from: SERVER_JID, type: 'set', id: this.#deps.random.hex(6), xmlns: 'md', t: unixSeconds() }
+      const attributes = {
+        from: SERVER_JID,
+        type: 'set',
+        id: this.#deps.random.hex(6),
+        xmlns: 'md',
+        t: unixSeconds(this.#deps.clock),
+      }
       offer.connection.send(stanza('iq', attributes, [success]))
     })
   }
@@ -196,7 +201,7 @@ export class PairingDesk {
       signing.done(new Error('the companion signed its identity wrongly'))
       return
     }
-    clearTimeout(offer.timer)
+    offer.cancelTimeout()
     this.#offers.delete(offer.connection)
     this.#deps.link(signing.phone, signing.deviceId, offer.keys)
     offer.connection.end(stanza('stream:error', { code: '515' }))

@@ -2,8 +2,9 @@
 import { Journal } from '../../journal.ts'
 import type { proto } from '../library.ts'
 import { renewMedia } from '../media/media-renewal.ts'
-import { Author, chatOf, type Recipient } from '../people/author.ts'
+import { chatOf, type Recipient } from '../people/author.ts'
 import type { ChatTarget, Correspondent, NetworkParts, SendOptions, SentMessage } from '../people/correspondent.ts'
+import { FileAuthor } from '../people/file-author.ts'
 import type { LocalDevice } from '../people/local-device.ts'
 import { kindOfMessage, unwrap, type ReceivedMessage } from '../people/received-message.ts'
 import type { SeededRandom } from '../seeded-random.ts'
@@ -30,7 +31,7 @@ const KEPT_PER_CHAT = 1_000
 /** Changes to other messages, which nobody reads by themselves. */
 const NOT_READ = new Set(['reactionMessage', 'protocolMessage', 'pollUpdateMessage'])
 
-export class SimPhone extends Author {
+export class SimPhone extends FileAuthor {
   readonly companionEvents: Journal<CompanionEvent>
   readonly appState: AppState
   readonly archive: ChatArchive
@@ -88,7 +89,7 @@ export class SimPhone extends Author {
     device.books.clear()
     const conflict = stanza('conflict', { type: 'device_removed' })
     device.connection?.end(stanza('stream:error', { code: '401' }, [conflict]))
-    this.companionEvents.add({ device: device.id, state: 'unlinked', at: Date.now() })
+    this.companionEvents.add({ device: device.id, state: 'unlinked', at: this.parts.clock.now() })
   }
 
   /** Opens a chat on the phone: everything unread in it is read, and the other devices are told. */
@@ -115,7 +116,7 @@ export class SimPhone extends Author {
     const { pnJid, lidJid } = person.user
     const [firstName] = (name ?? '').split(' ')
     const saved = { fullName: name, firstName, lidJid, saveOnPrimaryAddressbook: true }
-    const value = { timestamp: Date.now(), contactAction: name === undefined ? {} : saved }
+    const value = { timestamp: this.parts.clock.now(), contactAction: name === undefined ? {} : saved }
     const mutation = { index: ['contact', pnJid], value, apiVersion: 2, remove: name === undefined }
     this.changeAppState('critical_unblock_low', mutation)
   }
@@ -123,7 +124,12 @@ export class SimPhone extends Author {
   changeAppState(collection: Collection, mutation: Mutation): void {
     this.appState.change(collection, mutation)
     const version = String(this.appState.version(collection))
-    const attributes = { from: this.user.pnJid, type: 'server_sync', id: this.random.hex(6), t: unixSeconds() }
+    const attributes = {
+      from: this.user.pnJid,
+      type: 'server_sync',
+      id: this.random.hex(6),
+      t: unixSeconds(this.parts.clock),
+    }
     const news = stanza('notification', attributes, [stanza('collection', { name: collection, version })])
     for (const device of this.companions) device.deliver(news)
   }
@@ -138,7 +144,7 @@ export class SimPhone extends Author {
     device.onboarded = true
     const conversations = this.archive.recent(RECENT_PER_CHAT)
     const people = this.archive.people()
-    this.tell(device, keyShare(this.appState.key))
+    this.tell(device, keyShare(this.appState.key, this.parts.clock.now()))
     const chunk = { conversations, people, chunkOrder: 0, progress: 50 }
     this.tell(device, historyChunk({ syncType: 'bootstrap', ...chunk }))
     this.tell(device, historyChunk({ syncType: 'pushNames', people, chunkOrder: 1, progress: 100 }))
@@ -147,7 +153,8 @@ export class SimPhone extends Author {
 
   override write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const sent = super.write(chat, message, options)
-    this.archive.add(chat, { message, at: options.timestamp ?? Number(unixSeconds()), id: sent.id })
+    if (chat instanceof User || chat.jid !== STATUS_JID)
+      this.archive.add(chat, { message, at: options.timestamp ?? Number(unixSeconds(this.parts.clock)), id: sent.id })
     return sent
   }
 
@@ -160,7 +167,7 @@ export class SimPhone extends Author {
     if (received.chat === STATUS_JID) return
     const { id, from, message, stanza: node } = received
     const content = message.deviceSentMessage?.message ?? message
-    const past = { id, from, message: content, at: Number(node.attrs.t ?? unixSeconds()) }
+    const past = { id, from, message: content, at: Number(node.attrs.t ?? unixSeconds(this.parts.clock)) }
     this.archive.add(this.chatTarget(received.chat), past)
   }
 
@@ -188,7 +195,7 @@ export class SimPhone extends Author {
       return
     }
     const received = this.messages.entries.find((one) => one.id === receipt.attrs.id)
-    const deps = { host: this.parts.media, random: this.random, from: this.user.pnJid }
+    const deps = { host: this.parts.media, random: this.random, clock: this.parts.clock, from: this.user.pnJid }
     const answer = renewMedia(receipt, received, deps)
     for (const device of this.companions) device.deliver(answer)
   }

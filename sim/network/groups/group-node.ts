@@ -1,5 +1,4 @@
 // The description of a group as queries and notifications carry it.
-import type { User } from '../server/user.ts'
 import { stanza, type Stanza } from '../wire/stanza.ts'
 import type { SimGroup } from './sim-group.ts'
 
@@ -10,10 +9,10 @@ export function groupNode(group: SimGroup): Stanza {
     subject: group.subject,
     s_t: group.subjectTime,
     s_o: group.subjectAuthor.jid(addressing),
-    s_o_pn: shownPhone(group.subjectAuthor),
+    s_o_pn: group.subjectAuthor.shownPhone,
     creation: group.creation,
     creator: group.creator.jid(addressing),
-    creator_pn: shownPhone(group.creator),
+    creator_pn: group.creator.shownPhone,
     size: String(group.roles.size),
     addressing_mode: addressing,
   }
@@ -36,7 +35,7 @@ function settingNodes(group: SimGroup): Stanza[] {
   if (description) {
     const author = {
       participant: description.author.jid(group.addressing),
-      participant_pn: shownPhone(description.author),
+      participant_pn: description.author.shownPhone,
     }
     const body = stanza('body', {}, Buffer.from(description.body))
     nodes.push(stanza('description', { id: description.id, t: description.t, ...author }, [body]))
@@ -45,8 +44,4 @@ function settingNodes(group: SimGroup): Stanza[] {
   if (group.announce) nodes.push(stanza('announcement'))
   if (group.ephemeralSeconds > 0) nodes.push(stanza('ephemeral', { expiration: String(group.ephemeralSeconds) }))
   return nodes
-}
-
-function shownPhone(user: User): string | undefined {
-  return user.hidesPhone ? undefined : user.pnJid
 }

@@ -3,22 +3,25 @@ import type { SeededRandom } from '../seeded-random.ts'
 import { IqError } from '../server/iq-router.ts'
 import type { Addressing, User } from '../server/user.ts'
 import { SimGroup } from './sim-group.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 type NewGroup = { subject: string; creator: User; participants: Iterable<User>; addressing?: Addressing }
 
 export class GroupRegistry {
   readonly #random: SeededRandom
+  readonly #clock: SimClock
   readonly #groups = new Map<string, SimGroup>()
 
-  constructor(random: SeededRandom) {
+  constructor(random: SeededRandom, clock: SimClock) {
     this.#random = random
+    this.#clock = clock
   }
 
   create({ subject, creator, participants, addressing = 'lid' }: NewGroup): SimGroup {
     const id = `1203630${this.#random.digits(11)}`
     const random = this.#random.fork(id)
     const freshId = (): string => random.hex(8)
-    const group = new SimGroup({ id, subject, creator, participants, addressing, freshId })
+    const group = new SimGroup({ id, subject, creator, participants, addressing, freshId, clock: this.#clock })
     this.#groups.set(group.jid, group)
     group.announceCreation()
     return group

@@ -4,6 +4,7 @@ import type { GroupMembership } from '../server/message-switch.ts'
 import type { Addressing, User } from '../server/user.ts'
 import { stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
 import { groupNode } from './group-node.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type GroupRole = 'superadmin' | 'admin' | 'member'
 export type ParticipantChange = 'add' | 'remove' | 'promote' | 'demote'
@@ -15,6 +16,7 @@ type Deps = {
   participants: Iterable<User>
   addressing: Addressing
   freshId: () => string
+  clock: SimClock
 }
 
 export class SimGroup implements GroupMembership {
@@ -22,12 +24,13 @@ export class SimGroup implements GroupMembership {
   readonly jid: string
   readonly addressing: Addressing
   readonly creator: User
-  readonly creation = unixSeconds()
+  readonly creation: string
   readonly roles = new Map<User, GroupRole>()
   readonly #freshId: () => string
+  readonly #clock: SimClock
   subject: string
   subjectAuthor: User
-  subjectTime = this.creation
+  subjectTime: string
   description: Description | undefined
   locked = false
   announce = false
@@ -35,7 +38,7 @@ export class SimGroup implements GroupMembership {
   inviteCode: string
   picture: { id: string; jpeg: Buffer } | undefined
 
-  constructor({ id, subject, creator, participants, addressing, freshId }: Deps) {
+  constructor({ id, subject, creator, participants, addressing, freshId, clock }: Deps) {
     this.id = id
     this.jid = `${id}@g.us`
     this.addressing = addressing
@@ -43,6 +46,9 @@ export class SimGroup implements GroupMembership {
     this.subjectAuthor = creator
     this.creator = creator
     this.#freshId = freshId
+    this.#clock = clock
+    this.creation = unixSeconds(clock)
+    this.subjectTime = this.creation
     this.inviteCode = freshId()
     this.roles.set(creator, 'superadmin')
     for (const user of participants) if (user !== creator) this.roles.set(user, 'member')
@@ -69,13 +75,13 @@ export class SimGroup implements GroupMembership {
     this.#mayEdit(actor)
     this.subject = subject
     this.subjectAuthor = actor
-    this.subjectTime = unixSeconds()
+    this.subjectTime = unixSeconds(this.#clock)
     this.#notify(actor, stanza('subject', { subject, s_t: this.subjectTime, s_o: actor.jid(this.addressing) }))
   }
 
   setDescription(actor: User, body: string | undefined, id = this.#freshId()): void {
     this.#mayEdit(actor)
-    this.description = body === undefined ? undefined : { id, body, author: actor, t: unixSeconds() }
+    this.description = body === undefined ? undefined : { id, body, author: actor, t: unixSeconds(this.#clock) }
     const content = body === undefined ? [stanza('delete')] : [stanza('body', {}, Buffer.from(body))]
     this.#notify(actor, stanza('description', { id }, content))
   }
@@ -167,13 +173,12 @@ export class SimGroup implements GroupMembership {
   }
 
   #notify(actor: User, change: Stanza, audience: Iterable<User> = this.roles.keys()): void {
-    const pn = actor.hidesPhone ? undefined : actor.pnJid
-    const other = this.addressing === 'lid' ? { participant_pn: pn } : { participant_lid: actor.lidJid }
+    const other = this.addressing === 'lid' ? { participant_pn: actor.shownPhone } : { participant_lid: actor.lidJid }
     const attributes: Attributes = {
       from: this.jid,
       type: 'w:gp2',
       id: this.#freshId(),
-      t: unixSeconds(),
+      t: unixSeconds(this.#clock),
       participant: actor.jid(this.addressing),
       ...other,
       notify: actor.pushName,

@@ -4,6 +4,7 @@ import { unwrap } from '../people/received-message.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { openMedia, sealMedia, type MediaKind, type SealedMedia } from './media-cipher.ts'
 import type { MediaHost, StoredMedia } from './media-host.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type MediaOptions = {
   bytes: Buffer
@@ -14,11 +15,14 @@ export type MediaOptions = {
   /** A voice note, with the waveform the recorder drew. */
   voice?: boolean
   gif?: boolean
+  /** Wrapped as view-once, but readable by companions, as from old phones. */
+  viewOnce?: boolean
   /** What it quotes and whom it mentions. */
   contextInfo?: proto.IContextInfo
 }
-type FileFields = Omit<SealedMedia, 'sealed'> &
+export type FileFields = Omit<SealedMedia, 'sealed'> &
   StoredMedia & { mimetype: string; mediaKeyTimestamp: number; contextInfo?: proto.IContextInfo }
+type Deps = { host: MediaHost; random: SeededRandom; clock: SimClock }
 
 const MIMETYPES: Record<MediaKind, string> = {
   image: 'image/jpeg',
@@ -28,17 +32,18 @@ const MIMETYPES: Record<MediaKind, string> = {
   sticker: 'image/webp',
 }
 
-export function mediaMessage(
-  kind: MediaKind,
-  options: MediaOptions,
-  deps: { host: MediaHost; random: SeededRandom },
-): proto.IMessage {
+/** Seals the file and puts it on the media host. */
+export function uploadMedia(kind: MediaKind, options: MediaOptions, deps: Deps): FileFields {
   const { sealed, ...described } = sealMedia(kind, options.bytes, deps.random)
-  const mediaKeyTimestamp = Math.floor(Date.now() / 1000)
+  const mediaKeyTimestamp = Math.floor(deps.clock.now() / 1000)
   const mimetype = options.mimetype ?? MIMETYPES[kind]
   const context = options.contextInfo ? { contextInfo: options.contextInfo } : {}
-  const file = { ...described, ...deps.host.put(sealed), mimetype, mediaKeyTimestamp, ...context }
-  return wrap(kind, file, options, deps.random)
+  return { ...described, ...deps.host.put(sealed), mimetype, mediaKeyTimestamp, ...context }
+}
+
+export function mediaMessage(kind: MediaKind, options: MediaOptions, deps: Deps): proto.IMessage {
+  const message = wrap(kind, uploadMedia(kind, options, deps), options, deps.random)
+  return options.viewOnce === true ? { viewOnceMessageV2: { message } } : message
 }
 
 function wrap(kind: MediaKind, file: FileFields, options: MediaOptions, random: SeededRandom): proto.IMessage {

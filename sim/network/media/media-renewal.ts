@@ -7,14 +7,15 @@ import { derive } from '../signal/primitives.ts'
 import { child, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import { carriedMedia } from './media-contents.ts'
 import type { MediaHost } from './media-host.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
-type Deps = { host: MediaHost; random: SeededRandom; from: string }
+type Deps = { host: MediaHost; random: SeededRandom; clock: SimClock; from: string }
 
 export function renewMedia(request: Stanza, received: ReceivedMessage | undefined, deps: Deps): Stanza {
   const id = request.attrs.id ?? ''
   const media = received && carriedMedia(received.message)
   const bytes = media && deps.host.get(media.directPath)
-  const attributes = { from: deps.from, type: 'mediaretry', id, t: unixSeconds() }
+  const attributes = { from: deps.from, type: 'mediaretry', id, t: unixSeconds(deps.clock) }
   const about = child(request, 'rmr') ?? stanza('rmr')
   if (!bytes) return stanza('notification', attributes, [about, stanza('error', { code: '2' })])
   const { directPath } = deps.host.put(bytes)

@@ -3,6 +3,7 @@ import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type Picture = { id: string; jpeg: Buffer }
 export type PictureOwner = User | PicturedGroup
@@ -10,10 +11,12 @@ type PicturedGroup = { readonly jid: string; picture: Picture | undefined; membe
 
 export class Pictures {
   readonly #random: SeededRandom
+  readonly #clock: SimClock
   readonly #companions: () => Iterable<CompanionDevice>
 
-  constructor(random: SeededRandom, companions: () => Iterable<CompanionDevice>) {
+  constructor(random: SeededRandom, clock: SimClock, companions: () => Iterable<CompanionDevice>) {
     this.#random = random
+    this.#clock = clock
     this.#companions = companions
   }
 
@@ -24,7 +27,13 @@ export class Pictures {
     const from = owner instanceof User ? owner.pnJid : owner.jid
     const by = author && { author: author.lidJid }
     const change = jpeg ? stanza('set', { jid: from, id, ...by }) : stanza('delete', { jid: from, ...by })
-    const attributes = { from, type: 'picture', id: this.#random.hex(6), t: unixSeconds(), participant: author?.lidJid }
+    const attributes = {
+      from,
+      type: 'picture',
+      id: this.#random.hex(6),
+      t: unixSeconds(this.#clock),
+      participant: author?.lidJid,
+    }
     const members = owner instanceof User ? undefined : new Set(owner.members())
     for (const device of this.#companions()) {
       // Everybody may see a person's picture; a group's concerns its members.

@@ -1,16 +1,20 @@
 // Everything a simulated person or an account's owner can write, as one verb per kind of message.
 import type { proto } from '../library.ts'
-import type { MediaKind } from '../media/media-cipher.ts'
-import { downloadMedia, mediaMessage, type MediaOptions } from '../media/media-contents.ts'
 import { User } from '../server/user.ts'
-import { isLidJid } from '../wire/jid.ts'
+import { isLidJid, STATUS_JID } from '../wire/jid.ts'
 import { stanza } from '../wire/stanza.ts'
 import * as contents from './contents.ts'
 import { Correspondent, type ChatTarget, type SendOptions, type SentMessage } from './correspondent.ts'
 import type { ReceivedMessage } from './received-message.ts'
+import * as rich from './rich-contents.ts'
 
 export type Recipient = Correspondent | ChatTarget
-export type TextOptions = SendOptions & { quote?: SentMessage | ReceivedMessage; mentions?: Correspondent[] }
+export type TextOptions = SendOptions & {
+  quote?: SentMessage | ReceivedMessage
+  mentions?: Correspondent[]
+  /** Whatever else a message may say about where it comes from: an ad, forwarding, a timer. */
+  context?: proto.IContextInfo
+}
 export type TypingState = 'composing' | 'recording' | 'paused'
 
 export class Author extends Correspondent {
@@ -18,19 +22,29 @@ export class Author extends Correspondent {
     return this.write(chatOf(to), message, options)
   }
 
-  text(to: Recipient, body: string, { quote, mentions = [], ...options }: TextOptions = {}): SentMessage {
-    if (!quote && mentions.length === 0) return this.send(to, contents.text(body), options)
-    const contextInfo = this.#context(quote, mentions, this.#isLid(to, options))
-    return this.send(to, contents.text(body, contextInfo), options)
+  text(to: Recipient, body: string, options: TextOptions = {}): SentMessage {
+    return this.send(to, contents.text(body, this.contextFor(to, options)), options)
+  }
+
+  /** Somebody presses a button of a message; the reply quotes it. */
+  buttonReply(to: Recipient, choice: rich.Choice, quote: SentMessage | ReceivedMessage): SentMessage {
+    return this.send(to, rich.buttonReply(choice, this.contextFor(to, { quote }) ?? {}))
+  }
+
+  listReply(to: Recipient, choice: rich.Choice, quote: SentMessage | ReceivedMessage): SentMessage {
+    return this.send(to, rich.listReply(choice, this.contextFor(to, { quote }) ?? {}))
   }
 
   /** An empty emoji takes the reaction back. */
   react(to: SentMessage | ReceivedMessage, emoji: string): SentMessage {
-    return this.#aside(to, contents.reaction(this.refTo(to), emoji))
+    return this.#aside(to, contents.reaction(this.refTo(to), emoji, this.parts.clock.now()))
   }
 
   edit(sent: SentMessage, body: string): SentMessage {
-    return this.#aside(sent, contents.edit(this.refTo(sent), body))
+    return this.#aside(
+      sent,
+      contents.edit(this.refTo(sent), rich.editedContent(sent.message, body), this.parts.clock.now()),
+    )
   }
 
   revoke(sent: SentMessage | ReceivedMessage): SentMessage {
@@ -41,22 +55,16 @@ export class Author extends Correspondent {
     return this.send(to, contents.location(latitude, longitude, name), options)
   }
 
+  liveLocation(to: Recipient, place: rich.Place, options?: SendOptions): SentMessage {
+    return this.send(to, rich.liveLocation(place), options)
+  }
+
+  contactCards(to: Recipient, cards: rich.Card[], options?: SendOptions): SentMessage {
+    return this.send(to, rich.contactCards(cards), options)
+  }
+
   contactCard(to: Recipient, displayName: string, phone: string, options?: SendOptions): SentMessage {
     return this.send(to, contents.contactCard(displayName, phone), options)
-  }
-
-  /** A file of any kind; it is on the media host when this returns. */
-  media(to: Recipient, kind: MediaKind, media: MediaOptions, options: TextOptions = {}): SentMessage {
-    const { quote, mentions = [], ...sending } = options
-    const contextInfo = this.#context(quote, mentions, this.#isLid(to, sending))
-    const described = quote || mentions.length > 0 ? { ...media, contextInfo } : media
-    const message = mediaMessage(kind, described, { host: this.parts.media, random: this.random })
-    return this.send(to, message, sending)
-  }
-
-  /** The file of a message, fetched from the media host and checked against every hash. */
-  download(received: ReceivedMessage): Buffer {
-    return downloadMedia(received.message, this.parts.media)
   }
 
   poll(to: Recipient, question: string, answers: string[], options?: SendOptions): SentMessage {
@@ -74,15 +82,16 @@ export class Author extends Correspondent {
       voter: this.user.jid(lid ? 'lid' : 'pn'),
       secret,
       iv: this.random.bytes(12),
+      at: this.parts.clock.now(),
     })
     return this.#aside(poll, vote)
   }
 
-  /** A picture to be seen once: phones get it, companions get to know that there was one. */
-  viewOnce(to: Recipient, options: SendOptions = {}): string {
-    const notice = stanza('unavailable', { type: 'view_once_unavailable_fanout' })
-    const message = { viewOnceMessageV2: { message: { imageMessage: { viewOnce: true } } } }
-    return this.writeNotice(chatOf(to), notice, message, options)
+  /** A status update: every account gets it, and it belongs to no chat. */
+  status(body: string): SentMessage {
+    const audience = this.parts.findGroup(STATUS_JID)
+    if (!audience) throw new Error('nobody could see a status update')
+    return this.write(audience, { extendedTextMessage: { text: body } })
   }
 
   typing(to: Recipient, state: TypingState = 'composing', addressing = this.parts.addressing): void {
@@ -90,6 +99,14 @@ export class Author extends Correspondent {
     const jid = chat instanceof User ? chat.jid(addressing) : chat.jid
     const node = stanza(state === 'paused' ? 'paused' : 'composing', state === 'recording' ? { media: 'audio' } : {})
     this.parts.receipts.chatstate(this.device, jid, node, chat instanceof User ? undefined : chat.members())
+  }
+
+  protected contextFor(to: Recipient, options: TextOptions): proto.IContextInfo | undefined {
+    const { quote, mentions = [], context } = options
+    if (!quote && mentions.length === 0) return context
+    const lid = this.#isLid(to, options)
+    const mentioned = mentions.map((one) => one.user.jid(lid ? 'lid' : 'pn'))
+    return { ...context, ...contents.contextInfo(quote && this.#quoted(quote, lid), mentioned) }
   }
 
   #aside(to: SentMessage | ReceivedMessage, message: proto.IMessage): SentMessage {
@@ -106,11 +123,6 @@ export class Author extends Correspondent {
   #quoted(one: SentMessage | ReceivedMessage, lid: boolean): contents.Quoted {
     const author = ('stanza' in one ? one.from : this.user).jid(lid ? 'lid' : 'pn')
     return { ref: this.refTo(one), author, message: one.message }
-  }
-
-  #context(quote: TextOptions['quote'], mentions: Correspondent[], lid: boolean): proto.IContextInfo {
-    const mentioned = mentions.map((one) => one.user.jid(lid ? 'lid' : 'pn'))
-    return contents.contextInfo(quote && this.#quoted(quote, lid), mentioned)
   }
 
   #isLid(to: Recipient, options: SendOptions): boolean {

@@ -1,6 +1,7 @@
 // Builds the content of messages, one function per kind a person can write.
 import { createCipheriv, createHash, createHmac } from 'node:crypto'
 import { proto } from '../library.ts'
+import { unwrap } from './received-message.ts'
 
 /** Names a message from its author's point of view, as quotes, reactions, edits and revokes do. */
 export type MessageRef = { id: string; remoteJid: string; fromMe: boolean; participant: string | undefined }
@@ -21,16 +22,15 @@ export function contextInfo(quote: Quoted | undefined, mentions: string[]): prot
 }
 
 /** An empty emoji takes the reaction back. */
-export function reaction(ref: MessageRef, emoji: string): proto.IMessage {
-  return { reactionMessage: { key: messageKey(ref), text: emoji, senderTimestampMs: Date.now() } }
+export function reaction(ref: MessageRef, emoji: string, at: number): proto.IMessage {
+  return { reactionMessage: { key: messageKey(ref), text: emoji, senderTimestampMs: at } }
 }
 
-export function edit(ref: MessageRef, body: string): proto.IMessage {
+export function edit(ref: MessageRef, editedMessage: proto.IMessage, at: number): proto.IMessage {
   const type = proto.Message.ProtocolMessage.Type.MESSAGE_EDIT
-  const editedMessage = { conversation: body }
   return {
     editedMessage: {
-      message: { protocolMessage: { key: messageKey(ref), type, editedMessage, timestampMs: Date.now() } },
+      message: { protocolMessage: { key: messageKey(ref), type, editedMessage, timestampMs: at } },
     },
   }
 }
@@ -66,10 +66,11 @@ export function poll(question: string, options: string[], secret: Buffer, select
   }
 }
 
-type VoteDeps = { poll: MessageRef; pollCreator: string; voter: string; secret: Uint8Array; iv: Buffer }
+type VoteDeps = { poll: MessageRef; pollCreator: string; voter: string; secret: Uint8Array; iv: Buffer; at: number }
 
 /** Votes are sealed with a key made from the poll's secret, so only those who have the poll can count them. */
-export function pollVote(options: string[], { poll: ref, pollCreator, voter, secret, iv }: VoteDeps): proto.IMessage {
+export function pollVote(options: string[], deps: VoteDeps): proto.IMessage {
+  const { poll: ref, pollCreator, voter, secret, iv, at } = deps
   const info = Buffer.concat([Buffer.from(ref.id + pollCreator + voter + 'Poll Vote'), Buffer.from([1])])
   const first = createHmac('sha256', Buffer.alloc(32)).update(secret).digest()
   const key = createHmac('sha256', first).update(info).digest()
@@ -79,11 +80,12 @@ export function pollVote(options: string[], { poll: ref, pollCreator, voter, sec
   cipher.setAAD(Buffer.from(`${ref.id}\u0000${voter}`))
   const encPayload = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
   const vote = { encPayload, encIv: iv }
-  return { pollUpdateMessage: { pollCreationMessageKey: messageKey(ref), vote, senderTimestampMs: Date.now() } }
+  return { pollUpdateMessage: { pollCreationMessageKey: messageKey(ref), vote, senderTimestampMs: at } }
 }
 
 /** The `type` attribute a sending client puts on the stanza. */
-export function stanzaType(message: proto.IMessage): string {
+export function stanzaType(sent: proto.IMessage): string {
+  const message = unwrap(sent)
   if (message.reactionMessage) return 'reaction'
   if (message.pollCreationMessageV3 ?? message.pollUpdateMessage) return 'poll'
   const media =
@@ -93,12 +95,17 @@ export function stanzaType(message: proto.IMessage): string {
     message.documentMessage ??
     message.stickerMessage ??
     message.contactMessage ??
-    message.locationMessage
+    message.contactsArrayMessage ??
+    message.locationMessage ??
+    message.liveLocationMessage
   return media ? 'media' : 'text'
 }
 
 /** Marks edits and revokes on the stanza. */
 export function editAttribute(message: proto.IMessage): string | undefined {
   if (message.editedMessage) return '1'
-  return message.protocolMessage?.type === proto.Message.ProtocolMessage.Type.REVOKE ? '7' : undefined
+  const change = message.protocolMessage
+  if (change?.type !== proto.Message.ProtocolMessage.Type.REVOKE) return undefined
+  // An administrator takes back what somebody else wrote.
+  return change.key?.fromMe === false ? '8' : '7'
 }

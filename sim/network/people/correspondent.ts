@@ -17,6 +17,7 @@ import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
 import { MessageWriter } from './message-writer.ts'
 import { kindOfMessage, textOfMessage, type ReceivedMessage } from './received-message.ts'
 import { answerRetry, retryRequest } from './retries.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type ChatTarget = User | GroupMembership
 export type SentMessage = { id: string; chat: ChatTarget; addressing: Addressing; message: proto.IMessage }
@@ -24,6 +25,7 @@ export type SentMessage = { id: string; chat: ChatTarget; addressing: Addressing
 export type SendOptions = { id?: string; addressing?: Addressing; timestamp?: number; device?: number }
 export type ReceivedReceipt = { id: string; type: string; from: User; device: number; chat: string }
 export type NetworkParts = {
+  clock: SimClock
   directory: Directory
   findGroup: (jid: string) => GroupMembership | undefined
   messages: MessageSwitch
@@ -54,6 +56,8 @@ export class Correspondent implements LocalDeviceOwner {
   duplicates = 0
   /** Phones confirm delivery by themselves. */
   confirmsDelivery = true
+  /** A phone that is off or was lost does not send again what could not be decrypted. */
+  answersRetries = true
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
   /** A stream of their own, so that ids do not depend on when a client asks for something again. */
@@ -186,7 +190,7 @@ export class Correspondent implements LocalDeviceOwner {
     for (const id of receiptIds(receipt)) this.receipts.add({ id, type, from: user, device, chat: from })
     const sent = this.#sent.get(receipt.attrs.id ?? '')
     const target = this.parts.directory.device(address)
-    if (type !== 'retry' || !sent || !target) return
+    if (type !== 'retry' || !sent || !target || !this.answersRetries) return
     this.parts.messages.route(own, answerRetry(own, this.#writerOf(own.id), receipt, sent, target))
   }
 
@@ -201,7 +205,12 @@ export class Correspondent implements LocalDeviceOwner {
   /** A new phone or a reinstalled app: another identity, and nothing of the old keys. Contacts are told. */
   reinstall(): void {
     for (const writer of this.#writers) writer.startOver(new SignalDevice(this.random.fork(this.random.hex(4))))
-    const identity = { from: this.user.pnJid, type: 'encrypt', id: this.random.hex(6), t: unixSeconds() }
+    const identity = {
+      from: this.user.pnJid,
+      type: 'encrypt',
+      id: this.random.hex(6),
+      t: unixSeconds(this.parts.clock),
+    }
     for (const device of this.parts.companions()) {
       if (device.user !== this.user) device.deliver(stanza('notification', identity, [stanza('identity')]))
     }

@@ -1,21 +1,13 @@
 // A simulated contact.
 import { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
-import { STATUS_JID } from '../wire/jid.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
-import { Author, chatOf, type Recipient } from './author.ts'
-import type { SentMessage } from './correspondent.ts'
+import { chatOf, type Recipient } from './author.ts'
+import { FileAuthor } from './file-author.ts'
 
 export type CallOptions = { video?: boolean; groupJid?: string }
 
-export class SimPerson extends Author {
-  /** A status update: every account gets it, and it belongs to no chat. */
-  status(body: string): SentMessage {
-    const audience = this.parts.findGroup(STATUS_JID)
-    if (!audience) throw new Error('nobody could see a status update')
-    return this.write(audience, { extendedTextMessage: { text: body } })
-  }
-
+export class SimPerson extends FileAuthor {
   /** Tells those devices of a user that subscribed whether this person is there. */
   presence(to: Recipient, state: 'available' | 'unavailable', lastSeen?: number): void {
     const chat = chatOf(to)
@@ -35,13 +27,13 @@ export class SimPerson extends Author {
     const id = this.random.hex(16)
     const from = this.user.jid('lid')
     const say = (tag: string, extra: Record<string, string>, inside: string[]): void => {
-      const attributes = { 'call-id': id, 'call-creator': from, caller_pn: this.user.pnJid, ...extra }
+      const attributes = { 'call-id': id, 'call-creator': from, caller_pn: this.user.shownPhone, ...extra }
       const content = stanza(
         tag,
         attributes,
         inside.map((one) => stanza(one, {})),
       )
-      const outer = { from, id: this.random.hex(8), t: unixSeconds(), notify: this.user.pushName }
+      const outer = { from, id: this.random.hex(8), t: unixSeconds(this.parts.clock), notify: this.user.pushName }
       for (const device of chat.devices.values()) device.deliver(stanza('call', outer, [content]))
     }
     say('offer', groupJid === undefined ? {} : { 'group-jid': groupJid }, video ? ['audio', 'video'] : ['audio'])

@@ -8,6 +8,7 @@ import { iqKey, type IqRouter } from './iq-router.ts'
 import type { GroupMembership, MessageSwitch } from './message-switch.ts'
 import type { ReceiptSwitch } from './receipt-switch.ts'
 import type { StanzaLog } from './stanza-log.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 type Deps = {
   router: IqRouter
@@ -16,6 +17,7 @@ type Deps = {
   faults: Faults
   directory: Directory
   log: StanzaLog
+  clock: SimClock
   findGroup: (jid: string) => GroupMembership | undefined
   /** The client can take what waited for it. */
   onReady: (device: CompanionDevice) => void
@@ -75,7 +77,7 @@ export class ClientDesk {
     if (strike('lost_ack')) return
     const { id, to: from, participant } = node.attrs
     const failed = error === undefined ? undefined : String(error)
-    const ack = { id, class: 'message', from, participant, t: unixSeconds(), error: failed }
+    const ack = { id, class: 'message', from, participant, t: unixSeconds(this.#deps.clock), error: failed }
     device.connection?.send(stanza('ack', ack))
   }
 

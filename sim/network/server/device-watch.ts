@@ -3,13 +3,16 @@ import type { SeededRandom } from '../seeded-random.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
 import type { User } from './user.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export class DeviceWatch {
   readonly #random: SeededRandom
+  readonly #clock: SimClock
   readonly #watchers = new Map<User, Set<CompanionDevice>>()
 
-  constructor(random: SeededRandom) {
+  constructor(random: SeededRandom, clock: SimClock) {
     this.#random = random
+    this.#clock = clock
   }
 
   /** A client that asked once keeps the answer, and so has to hear of changes. */
@@ -29,7 +32,7 @@ export class DeviceWatch {
       from: user.pnJid,
       type: 'devices',
       id: this.#random.hex(6),
-      t: unixSeconds(),
+      t: unixSeconds(this.#clock),
       lid: user.lidJid,
     }
     const node = stanza('notification', attributes, [stanza(change, { device_hash: this.#random.hex(4) }, devices)])

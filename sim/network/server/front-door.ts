@@ -11,6 +11,7 @@ import { CompanionDevice } from './companion-device.ts'
 import type { Directory } from './directory.ts'
 import { welcome } from './session-answers.ts'
 import type { StanzaLog } from './stanza-log.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 type Deps = {
   identity: ServerIdentity
@@ -18,6 +19,7 @@ type Deps = {
   directory: Directory
   faults: Faults
   log: StanzaLog
+  clock: SimClock
   pairing: {
     open: (connection: Connection, login: LoginPayload) => void
     receive: (connection: Connection, node: Stanza) => void
@@ -47,11 +49,12 @@ export class FrontDoor {
     const server = new WebSocketServer({ host: '127.0.0.1', port, perMessageDeflate: false, backlog: 2048 })
     this.#server = server
     server.on('connection', (socket) => {
-      const { identity, random } = this.#deps
+      const { identity, random, clock } = this.#deps
       const connection = new Connection({
         socket,
         identity,
         random,
+        clock,
         events: {
           onLogin: this.#login.bind(this),
           onStanza: this.#stanza.bind(this),
@@ -119,7 +122,8 @@ export class FrontDoor {
     device.subscriptions.clear()
     earlier?.end(stanza('stream:error', {}, [stanza('conflict', { type: 'replaced' })]))
     connection.delayMs = this.#deps.faults.delayFor(device.user.phone)
-    for (const node of welcome(device, this.#deps.random.bytes(6))) connection.send(node)
+    const { random, clock } = this.#deps
+    for (const node of welcome(device, random.bytes(6), clock)) connection.send(node)
   }
 
   #stanza(connection: Connection, node: Stanza): void {

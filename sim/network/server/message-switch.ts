@@ -4,6 +4,7 @@ import { isGroupJid, isLidJid, parseJid, STATUS_JID, withoutDevice } from '../wi
 import { allChildren, child, children, stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
 import type { Directory } from './directory.ts'
 import type { Addressing, Device, User } from './user.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 /** What the switch must know of a group. */
 export interface GroupMembership {
@@ -12,7 +13,7 @@ export interface GroupMembership {
   members(): Iterable<User>
   maySend(user: User): boolean
 }
-type Deps = { directory: Directory; findGroup: (jid: string) => GroupMembership | undefined }
+type Deps = { directory: Directory; clock: SimClock; findGroup: (jid: string) => GroupMembership | undefined }
 type Fanout = { node: Stanza; plain: proto.IMessage | undefined; direct: Map<Device, Stanza>; shared: Stanza[] }
 
 /** Children that the server hands on; others (tokens, reports) are for the server alone. */
@@ -21,14 +22,17 @@ const HANDED_ON = new Set(['device-identity', 'unavailable', 'meta', 'url_number
 export class MessageSwitch {
   readonly #directory: Directory
   readonly #findGroup: (jid: string) => GroupMembership | undefined
+  readonly #clock: SimClock
 
-  constructor({ directory, findGroup }: Deps) {
+  constructor({ directory, clock, findGroup }: Deps) {
     this.#directory = directory
+    this.#clock = clock
     this.#findGroup = findGroup
   }
 
   /** Undefined when the message was taken, else the error code for the acknowledgement. */
-  route(sender: Device, node: Stanza, plain?: proto.IMessage): number | undefined {
+  route(sender: Device, sent: Stanza, plain?: proto.IMessage): number | undefined {
+    const node: Stanza = { ...sent, attrs: { ...sent.attrs, t: sent.attrs.t ?? unixSeconds(this.#clock) } }
     const to = node.attrs.to ?? ''
     const fanout = { node, plain, direct: this.#addressed(node), shared: children(node, 'enc') }
     const shared = isGroupJid(to) || to === STATUS_JID
@@ -87,8 +91,8 @@ export class MessageSwitch {
 }
 
 function common(sender: Device, node: Stanza): Attributes {
-  const { id, type, edit, category } = node.attrs
-  return { id, type, edit, category, t: node.attrs.t ?? unixSeconds(), notify: sender.user.pushName }
+  const { id, type, edit, category, t } = node.attrs
+  return { id, type, edit, category, t, notify: sender.user.pushName }
 }
 
 function userEnvelope(sender: Device, target: Device, chat: User, node: Stanza): Attributes {
@@ -97,16 +101,16 @@ function userEnvelope(sender: Device, target: Device, chat: User, node: Stanza):
   const own = target.user === sender.user && node.attrs.category !== 'peer'
   if (own) {
     const recipient = withoutDevice(node.attrs.recipient ?? node.attrs.to ?? '')
-    const other = lid ? { peer_recipient_pn: chat.pnJid } : { peer_recipient_lid: chat.lidJid }
+    const other = lid ? { peer_recipient_pn: chat.shownPhone } : { peer_recipient_lid: chat.lidJid }
     return { ...common(sender, node), from, recipient, ...other }
   }
-  const other = lid ? { sender_pn: sender.user.pnJid } : { sender_lid: sender.user.lidJid }
+  const other = lid ? { sender_pn: sender.user.shownPhone } : { sender_lid: sender.user.lidJid }
   return { ...common(sender, node), from, ...other }
 }
 
 function groupEnvelope(sender: Device, group: GroupMembership, node: Stanza): Attributes {
   const participant = sender.user.jid(group.addressing, sender.id)
-  const pn = sender.user.hidesPhone ? undefined : sender.user.pnJid
-  const other = group.addressing === 'lid' ? { participant_pn: pn } : { participant_lid: sender.user.lidJid }
+  const other =
+    group.addressing === 'lid' ? { participant_pn: sender.user.shownPhone } : { participant_lid: sender.user.lidJid }
   return { ...common(sender, node), from: group.jid, participant, ...other, addressing_mode: group.addressing }
 }

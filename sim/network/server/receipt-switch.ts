@@ -4,9 +4,11 @@ import { child, children, stanza, unixSeconds, type Attributes, type Stanza } fr
 import type { CompanionDevice } from './companion-device.ts'
 import type { Directory } from './directory.ts'
 import type { Addressing, Device, User } from './user.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 type Deps = {
   directory: Directory
+  clock: SimClock
   groupAddressing: (jid: string) => Addressing
   /** A fault may lose a receipt on its way to us. */
   isLost: (device: CompanionDevice, receipt: Stanza) => boolean
@@ -24,11 +26,13 @@ export function receiptIds(receipt: Stanza): string[] {
 
 export class ReceiptSwitch {
   readonly #directory: Directory
+  readonly #clock: SimClock
   readonly #groupAddressing: (jid: string) => Addressing
   readonly #isLost: Deps['isLost']
 
-  constructor({ directory, groupAddressing, isLost }: Deps) {
+  constructor({ directory, clock, groupAddressing, isLost }: Deps) {
     this.#directory = directory
+    this.#clock = clock
     this.#groupAddressing = groupAddressing
     this.#isLost = isLost
   }
@@ -60,7 +64,7 @@ export class ReceiptSwitch {
     const shownType = type === 'inactive' ? undefined : type
     const node = stanza(
       'receipt',
-      { id: receipt.attrs.id, type: shownType, t: receipt.attrs.t ?? unixSeconds(), ...seen },
+      { id: receipt.attrs.id, type: shownType, t: receipt.attrs.t ?? unixSeconds(this.#clock), ...seen },
       Array.isArray(receipt.content) ? receipt.content : undefined,
     )
     // A request to send again concerns the device that sent, a word to the own phone the phone; all else every device.
@@ -87,7 +91,7 @@ export class ReceiptSwitch {
     const group = to !== undefined && isGroupJid(to)
     const attributes = group ? { from: to, participant: own } : { from: own, recipient: to, participant }
     const content = Array.isArray(receipt.content) ? receipt.content : undefined
-    const node = stanza('receipt', { id, type: 'read-self', t: unixSeconds(), ...attributes }, content)
+    const node = stanza('receipt', { id, type: 'read-self', t: unixSeconds(this.#clock), ...attributes }, content)
     for (const device of from.user.devices.values()) if (device !== from) device.deliver(node)
   }
 }

@@ -3,6 +3,7 @@ import { SERVER_JID } from '../wire/jid.ts'
 import { children, stanza, textOf, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
 import { IqError, type IqTable } from './iq-router.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 type Deps = {
   onActive: (device: CompanionDevice) => void
@@ -98,11 +99,11 @@ function mexResult(query: Stanza | undefined): Buffer {
 }
 
 /** What follows a login, before anything else. */
-export function welcome(device: CompanionDevice, routingInfo: Buffer): Stanza[] {
+export function welcome(device: CompanionDevice, routingInfo: Buffer, clock: SimClock): Stanza[] {
   const routing = stanza('edge_routing', {}, [stanza('routing_info', {}, routingInfo)])
   return [
     stanza('success', {
-      t: unixSeconds(),
+      t: unixSeconds(clock),
       lid: device.user.jid('lid', device.id),
       props: '27',
       companion_enc_static: '',

@@ -1,6 +1,7 @@
 // A bounded record of stanzas both ways, and of everything the simulator did not understand.
 import { Journal } from '../../journal.ts'
 import { describeStanza, type Stanza } from '../wire/stanza.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type LoggedStanza = {
   at: number
@@ -13,11 +14,13 @@ export type LoggedStanza = {
 
 export class StanzaLog {
   readonly #limit: number
+  readonly #clock: SimClock
   readonly #entries: Journal<LoggedStanza>
   #problems: string[] = []
 
-  constructor(limit: number) {
+  constructor(limit: number, clock: SimClock) {
     this.#limit = limit
+    this.#clock = clock
     this.#entries = new Journal(
       'the stanza log',
       (one) => `${one.direction} ${describeStanza(one.node).slice(0, 200)}`,
@@ -28,7 +31,7 @@ export class StanzaLog {
   record(direction: 'in' | 'out', account: string | undefined, node: Stanza): void {
     if (this.#limit === 0) return
     const { tag, attrs } = node
-    this.#entries.add({ at: Date.now(), account, direction, tag, attrs, node })
+    this.#entries.add({ at: this.#clock.now(), account, direction, tag, attrs, node })
   }
 
   find(filter: { account?: string | undefined; tag?: string | undefined }): LoggedStanza[] {

@@ -26,7 +26,7 @@ export class User {
   pushName: string
   picture: { id: string; jpeg: Buffer } | undefined
   about = ''
-  /** Other members of a group addressed by LID do not learn the phone number. */
+  /** Who meets this user by LID, in a group or alone, does not learn the phone number, until this is false again. */
   hidesPhone = false
 
   constructor(phone: string, lid: string, pushName: string) {
@@ -41,6 +41,11 @@ export class User {
 
   get lidJid(): string {
     return formatJid(this.lid, LID_SERVER)
+  }
+
+  /** The address by phone number as others may see it. */
+  get shownPhone(): string | undefined {
+    return this.hidesPhone ? undefined : this.pnJid
   }
 
   /** What members of a group see of the number: all of it, or only how it begins and ends. */

@@ -9,6 +9,7 @@ import { frame, FrameReader } from './frame-reader.ts'
 import { NoiseResponder, type NoiseTransport } from './noise-responder.ts'
 import type { ServerIdentity } from './server-identity.ts'
 import { stanza, type Stanza } from './stanza.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type LoginPayload = { payload: proto.ClientPayload; noiseKey: Buffer }
 export type ConnectionEvents = {
@@ -18,12 +19,19 @@ export type ConnectionEvents = {
   onClosed(connection: Connection): void
   onError(connection: Connection, error: unknown): void
 }
-type Deps = { socket: WebSocket; identity: ServerIdentity; random: SeededRandom; events: ConnectionEvents }
-type Held = { node: Stanza; timer: NodeJS.Timeout }
+type Deps = {
+  socket: WebSocket
+  identity: ServerIdentity
+  random: SeededRandom
+  clock: SimClock
+  events: ConnectionEvents
+}
+type Held = { node: Stanza; cancel: () => void }
 type Mode = 'handshaking' | 'open' | 'silent' | 'closed'
 
 export class Connection {
   readonly #socket: WebSocket
+  readonly #clock: SimClock
   readonly #events: ConnectionEvents
   readonly #noise: NoiseResponder
   readonly #reader = new FrameReader()
@@ -35,14 +43,15 @@ export class Connection {
   /** Milliseconds every stanza to this client is held back. */
   delayMs = 0
 
-  constructor({ socket, identity, random, events }: Deps) {
+  constructor({ socket, identity, random, clock, events }: Deps) {
     this.#socket = socket
+    this.#clock = clock
     this.#events = events
     this.#noise = new NoiseResponder(identity, random)
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
         this.#mode = 'closed'
-        for (const { timer } of this.#held) clearTimeout(timer)
+        for (const { cancel } of this.#held) cancel()
         events.onClosed(this)
         resolve()
       })
@@ -124,16 +133,16 @@ export class Connection {
 
   /** Each stanza is as late as any other, and never overtakes an earlier one when the delay changes. */
   #hold(node: Stanza): void {
-    const timer = setTimeout(() => {
+    const cancel = this.#clock.after(this.delayMs, () => {
       this.#release(this.#held.indexOf(held) + 1)
-    }, this.delayMs)
-    const held = { node, timer }
+    })
+    const held = { node, cancel }
     this.#held.push(held)
   }
 
   #release(count: number): void {
-    for (const { node, timer } of this.#held.splice(0, count)) {
-      clearTimeout(timer)
+    for (const { node, cancel } of this.#held.splice(0, count)) {
+      cancel()
       if (this.#mode === 'open') this.#write(node)
     }
   }

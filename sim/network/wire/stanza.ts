@@ -1,5 +1,6 @@
 // Builds and reads stanzas (the protocol's binary nodes) without caring how they are encoded.
 import type { BinaryNode } from '../library.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type Stanza = BinaryNode
 export type Attributes = Record<string, string | undefined>
@@ -47,6 +48,6 @@ export function describeStanza(node: Stanza): string {
   return `${open}>${node.content.map(describeStanza).join('')}</${node.tag}>`
 }
 
-export function unixSeconds(): string {
-  return String(Math.floor(Date.now() / 1000))
+export function unixSeconds(clock: Pick<SimClock, 'now'>): string {
+  return String(Math.floor(clock.now() / 1000))
 }

@@ -15,8 +15,6 @@ import { InstanceParams, nullable, responses } from '../schemas.ts'
 const defaultWaitSeconds = 120
 const maxWaitSeconds = 600
 const qrPixels = 600
-// The network lets a code be typed for about this long.
-const codeLifetimeSeconds = 160
 
 export type PairingDeps = { instances: InstanceRegistry; clock: Clock }
 
@@ -129,7 +127,7 @@ function addCommandRoutes(app: HttpApp, { instances }: PairingDeps): void {
   }
 }
 
-function addPairingCodeRoute(app: HttpApp, { instances }: PairingDeps): void {
+function addPairingCodeRoute(app: HttpApp, { instances, clock }: PairingDeps): void {
   app.post(
     '/api/instances/:name/pairing-code',
     {
@@ -154,10 +152,11 @@ function addPairingCodeRoute(app: HttpApp, { instances }: PairingDeps): void {
     async ({ params, body }) => {
       const asked = instances.get(params.name).requestPairingCode(body.phone.replace('+', ''))
       if (!asked) throw new BridgeError('SERVICE_NOT_PAIRING', 'no pairing is open: POST …/refresh-qr opens one')
-      const code = await asked.catch((cause: unknown) => {
+      const { code, expiresAt } = await asked.catch((cause: unknown) => {
+        if (cause instanceof BridgeError) throw cause
         throw new BridgeError('SERVICE_NETWORK_FAILED', 'the network did not give a pairing code, try again', { cause })
       })
-      return { code, expires_in_seconds: codeLifetimeSeconds }
+      return { code, expires_in_seconds: Math.max(0, Math.floor((expiresAt - clock.now()) / 1000)) }
     },
   )
 }

@@ -3,6 +3,8 @@
 import type { Migration } from '../migrate.ts'
 import { foundation } from './001-foundation.ts'
 import { instances } from './002-instances.ts'
+import { reconnecting } from './003-reconnecting.ts'
 import { inbox } from './004-inbox.ts'
+import { deliveries } from './006-deliveries.ts'
 
-export const migrations: readonly Migration[] = [foundation, instances, inbox]
+export const migrations: readonly Migration[] = [foundation, instances, reconnecting, inbox, deliveries]

@@ -8,6 +8,7 @@ import { Account } from '../../../src/network/account.ts'
 import { KeyDoor } from '../../../src/network/key-door.ts'
 import { applyLibraryPatches } from '../../../src/network/library-patches/apply.ts'
 import { makeWASocket } from '../../../src/network/library.ts'
+import { SenderKeyMemory } from '../../../src/network/sender-key-memory.ts'
 import { prepareEndpoint, socketConfig } from '../../../src/network/socket-config.ts'
 import type { NetworkSettings } from '../../../src/network/socket-config.ts'
 import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
@@ -57,13 +58,14 @@ async function openProtected(): Promise<Send> {
 
 async function openStock(): Promise<Send> {
   applyLibraryPatches()
-  const account = new Account({ keys, sessionId: 's', epoch, clock, log })
+  const account = new Account({ keys, sessionId: 's', epoch, clock, log, onFenced: () => undefined })
   const creds = await account.loadCreds()
   if (!creds) throw new Error('the account is not linked')
   const door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => true })
   const endpoint = prepareEndpoint(settings, 20_000)
+  const memory = new SenderKeyMemory(door)
   const nothing = { groupMetadata: () => undefined, sentMessage: () => Promise.resolve(undefined) }
-  const config = socketConfig({ endpoint, account, creds, door, clock, ...nothing })
+  const config = socketConfig({ endpoint, account, creds, door, memory, clock, ...nothing })
   delete config.makeSignalRepository
   const socket = makeWASocket(config)
   socket.ev.on('creds.update', () => void door.saveCreds())

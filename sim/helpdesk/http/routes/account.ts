@@ -1,6 +1,8 @@
 // The people of an account, the members of its inboxes, and its own webhooks.
 
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Static } from 'typebox'
 import { agentJson } from '../../json/conversation-json.ts'
 import { RailsError } from '../../desk/rails-error.ts'
 import * as accounts from '../../schemas/account-schemas.ts'
@@ -17,6 +19,7 @@ const everyEvent = [
 
 export function addAccountRoutes(app: HttpApp, office: Office): void {
   const { desk } = office
+  app.get('/', { schema: { response: { 200: accounts.AccountBody } } }, (request) => accountJson(office, request))
   app.get('/agents', { schema: { response: { 200: accounts.AgentList } } }, (request) => {
     const { account } = callerOf(request)
     const users = desk.state.users.all().filter((user) => user.memberships.has(account.id))
@@ -54,6 +57,25 @@ export function addAccountRoutes(app: HttpApp, office: Office): void {
       return { payload: { webhook: { id: row.id, name, url, account_id: account.id, subscriptions, secret } } }
     },
   )
+}
+
+function accountJson({ desk }: Office, request: FastifyRequest): Static<typeof accounts.AccountBody> {
+  const { account } = callerOf(request)
+  return {
+    id: account.id,
+    name: account.name,
+    locale: 'en',
+    domain: null,
+    support_email: null,
+    status: 'active',
+    created_at: new Date(account.createdAt).toISOString(),
+    cache_keys: {},
+    features: desk.settings.crmV2 ? { crm_v2: true } : {},
+    settings: {},
+    custom_attributes: {},
+    latest_chatwoot_version: null,
+    subscribed_features: [],
+  }
 }
 
 export function addProfileRoute(app: HttpApp, { desk }: Office): void {

@@ -1,6 +1,6 @@
 // The simulator's time: it runs like the wall clock and can be pushed forward, firing everything that falls due.
 
-export type HelpdeskClock = {
+export type SimClock = {
   /** Milliseconds since the Unix epoch. */
   now(): number
   /** Runs `work` once after `ms`; the returned function cancels it. */
@@ -9,7 +9,7 @@ export type HelpdeskClock = {
 
 type Timer = { at: number; order: number; work: () => void; handle: NodeJS.Timeout }
 
-export class ShiftableClock implements HelpdeskClock {
+export class ShiftableClock implements SimClock {
   readonly #timers = new Set<Timer>()
   #shift = 0
   #order = 0

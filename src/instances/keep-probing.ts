@@ -1,0 +1,46 @@
+// Notices a connection that went deaf: asks it for a sign of life again and again, and hangs up when none comes.
+
+import type { Closing, NetworkSession } from '../core/network.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+
+const probeEveryMs = 30_000
+const probeDeadlineMs = 10_000
+
+const deaf: Closing = {
+  cause: 'transient',
+  code: 408,
+  reason: 'the connection did not answer a ping within 10 s',
+}
+
+type Deps = {
+  instance: string
+  session: () => Pick<NetworkSession, 'probe'> | undefined
+  hangUp: (closing: Closing) => void
+  clock: Clock
+  log: Log
+}
+
+/** Returns how to stop. */
+export function keepProbing(deps: Deps): () => void {
+  const over = new AbortController()
+  void probeUntil(over.signal, deps)
+  return () => {
+    over.abort()
+  }
+}
+
+async function probeUntil(over: AbortSignal, { instance, session, hangUp, clock, log }: Deps): Promise<void> {
+  try {
+    for (;;) {
+      await sleep(clock, probeEveryMs, over)
+      if (over.aborted) return
+      await session()?.probe(probeDeadlineMs)
+    }
+  } catch (err) {
+    if (over.aborted) return
+    log.warn({ err, instance }, 'the connection does not answer, opening a new one')
+    hangUp(deaf)
+  }
+}

@@ -1,0 +1,48 @@
+// A point in time that moves while a request makes progress; moving it later costs no timer.
+
+import type { Clock } from '../clock.ts'
+
+export class Deadline {
+  readonly #clock: Clock
+  readonly #passed: () => void
+  #at: number
+  #timerAt = Infinity
+  #cancel: () => void = () => undefined
+
+  constructor(clock: Clock, ms: number, passed: () => void) {
+    this.#clock = clock
+    this.#passed = passed
+    this.#at = clock.monotonic() + ms
+    this.#arm()
+  }
+
+  /** Counts anew from now. */
+  restart(ms: number): void {
+    this.#at = this.#clock.monotonic() + ms
+    if (this.#at < this.#timerAt) this.#arm()
+  }
+
+  extend(ms: number): void {
+    this.#at += ms
+  }
+
+  /** Counts anew from now, unless the end is nearer already. */
+  shorten(ms: number): void {
+    if (this.#clock.monotonic() + ms < this.#at) this.restart(ms)
+  }
+
+  end(): void {
+    this.#cancel()
+    this.#timerAt = -Infinity
+  }
+
+  #arm(): void {
+    this.#cancel()
+    this.#timerAt = this.#at
+    this.#cancel = this.#clock.after(Math.max(0, this.#at - this.#clock.monotonic()), () => {
+      // Less than a timer can count is not worth another one.
+      if (this.#at - this.#timerAt >= 1) this.#arm()
+      else this.#passed()
+    })
+  }
+}

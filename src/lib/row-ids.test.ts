@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRowIds } from './row-ids.ts'
+
+test('ids sort in the order they were given out, also when the clock stands still or goes back', () => {
+  let now = Date.UTC(2026, 0, 1)
+  const nextId = createRowIds({ now: () => now })
+  const ids = [nextId(), nextId()]
+  now += 1
+  ids.push(nextId())
+  now -= 5000
+  for (let n = 0; n < 2000; n++) ids.push(nextId())
+  now += 60_000
+  ids.push(nextId())
+  assert.deepEqual(ids, [...ids].sort())
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+test('more ids than fit into a millisecond still sort', () => {
+  const nextId = createRowIds({ now: () => 1_000 })
+  let last = ''
+  for (let n = 0; n < 36 ** 4 + 10; n++) {
+    const id = nextId()
+    if (id <= last) assert.fail(`${id} after ${last}`)
+    last = id
+  }
+})

@@ -1,0 +1,10 @@
+// When a banned account may try again, and the session that a scanned one replaces once it has logged in.
+
+import type { Migration } from '../migrate.ts'
+
+const statements = [
+  'ALTER TABLE instances ADD COLUMN retry_at BIGINT',
+  'ALTER TABLE instances ADD COLUMN previous_session_id TEXT',
+]
+
+export const reconnecting: Migration = { version: 3, name: 'reconnecting', sqlite: statements, postgres: statements }
