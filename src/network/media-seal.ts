@@ -26,7 +26,8 @@ const keyNames: Record<FileRef['kind'], string> = {
   document: 'Document',
 }
 const macLength = 10
-const chunkBytes = 64 * 1024
+/** Small, so that what is sealed is collected while it is young: larger pieces pile up to tens of megabytes. */
+const chunkBytes = 16 * 1024
 
 export async function sealFile(path: string, kind: FileRef['kind'], signal: AbortSignal): Promise<SealedFile> {
   const mediaKey = randomBytes(32)
