@@ -114,10 +114,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#sender = new MessageSender({
       socket: this.#socket,
       account,
+      memory,
       clock,
       gone: this.#gone.signal,
       ask: this.#askFor,
-      agent: endpoint.agent,
+      agent: endpoint.proxied?.agent,
       findSent: deps.findSent,
     })
     this.#cancelDeadline = clock.after(firstWordMs, () => {

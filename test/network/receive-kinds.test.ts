@@ -7,6 +7,7 @@ import { proto } from 'baileys'
 import type { Content, MessageEvent, NetworkEvent } from '../../src/core/message.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
+import { plain } from './harness/contents.ts'
 
 const { Type } = proto.Message.ProtocolMessage
 const { Type: Pin } = proto.Message.PinInChatMessage
@@ -312,7 +313,7 @@ test('quotes, mentions, advertisements and secrets', async () => {
   const bob = bed.sim.person({ phone: '5511888880001', lid: '100000000000001' })
   const eve = bed.sim.person({ phone: '5511888880002', lid: '100000000000002' })
   const { session } = await bed.online('s')
-  await session.sendText(bob.user.pnJid, 'ours', '3EB0000000000001')
+  await session.send(bob.user.pnJid, plain('ours'), '3EB0000000000001')
   const ours = await bob.messages.waitFor('our message', ({ id }) => id === '3EB0000000000001')
   const quoting = await message(bed, bob.text(phone, 'yes', { quote: ours }).id)
   const own = { phone: '5511999990001', lid: phone.user.lidJid.replace('@lid', '') }
@@ -339,7 +340,7 @@ test('reactions, edits and revokes name their message from our side', async () =
   const eve = bed.sim.person({ phone: '5511888880002' })
   const group = bed.sim.group('Team', bob, [phone, eve])
   const { session } = await bed.online('s')
-  await session.sendText(bob.user.pnJid, 'ours', '3EB0000000000001')
+  await session.send(bob.user.pnJid, plain('ours'), '3EB0000000000001')
   const ours = await bob.messages.waitFor('our message', ({ id }) => id === '3EB0000000000001')
   const chat = bob.user.pnJid
   const about = async (id: string): Promise<Partial<NetworkEvent>> => {
