@@ -121,8 +121,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   )
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
-  const dropKeys = () => accounts.instances.dropWorthlessKeys()
-  const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
+  const sweepKeys = async () => {
+    await accounts.instances.dropWorthlessKeys()
+    await parts.network.pruneJournal()
+  }
+  const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: sweepKeys, clock, log })
   const workers = [flush, keySweep, ...inboundSet.workers, ...outbound.workers]
   for (const worker of workers) stack.use(worker)
   stack.use(inboundSet.lateFiles)
