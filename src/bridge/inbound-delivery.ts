@@ -285,6 +285,7 @@ export class InboundDelivery {
     await this.#quietly(() => inbox.noteFailure(epoch(), row.id, reason))
     switch (verdict.act) {
       case 'park':
+        await this.#quietly(() => this.#deps.poster.setAside(attempt.state))
         return this.#park(row, reason, signal)
       case 'replace':
         attempt.stage = attempt.stage === 'whole' && isMedia(row) ? 'bare' : 'notice'

@@ -68,6 +68,11 @@ export class InboundPoster {
     return { outcome: 'posted', messageId: posted.messageId }
   }
 
+  /** The message is set aside: whoever takes it up again must know whether there is something to look for. */
+  async setAside({ claim, uncertain }: PostState): Promise<void> {
+    if (claim && !uncertain) await this.#deps.map.endPosting(this.#deps.epoch(), claim.id)
+  }
+
   async #claim(job: PostJob, state: PostState): Promise<NonNullable<PostState['claim']>> {
     const { map, epoch, newId, clock } = this.#deps
     const { identity, direction, networkKey, networkAt, remember, conversation, replyTo } = job

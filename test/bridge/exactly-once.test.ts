@@ -75,11 +75,14 @@ describe('exactly once', () => {
       await bed.receive(message('zero'))
       await bed.posted(1)
       await bed.drained()
-      const answer = Promise.withResolvers<void>()
+      const answer = Promise.withResolvers<undefined>()
       const hang = async (call: string) => {
         if (call === 'post') await answer.promise
       }
-      if (wasCommitted) bed.helpdesk.afterPost = () => answer.promise
+      if (wasCommitted)
+        bed.helpdesk.afterPost = async () => {
+          await answer.promise
+        }
       else bed.helpdesk.script = hang
       await bed.receive(message('one'))
       await bed.settle()
@@ -190,7 +193,7 @@ describe('lanes', () => {
 describe('what could not be decrypted', () => {
   const waiting = '⏳ This message could not be decrypted yet. Its content follows as a reply when it arrives.'
   const undecryptable = (id: string) => {
-    const { id: _id, at, chat, sender, fromMe, pushName } = message('x')
+    const { at, chat, sender, fromMe, pushName } = message('x')
     return { kind: 'undecryptable' as const, reason: 'no session', id, at, chat, sender, fromMe, pushName }
   }
 

@@ -56,7 +56,7 @@ test('a burst over 20 chats with a helpdesk full of faults arrives once and in o
   const all = () => helpdesk.messages().length >= 20 * perChat
   await waitUntil('all are there', all, { timeoutMs: 150_000, instead: () => helpdesk.messages().length })
   await stage.drained()
-  helpdesk.clearFaults()
+  await helpdesk.clearFaults()
   assertOnceInOrder(stage, 20, perChat)
   assert.equal((await stage.health()).checks.inbox_parked, 0)
 })
@@ -96,7 +96,7 @@ test('a wrong token, a deleted inbox and a helpdesk that is away: held and named
       await stage.arrived(elsewhere)
       assert.equal(helpdesk.messages().length, before + 1)
     }
-    helpdesk.clearFaults()
+    await helpdesk.clearFaults()
     await stage.arrived(last)
     await stage.drained()
     assert.equal((await stage.health()).status, 'ok')
