@@ -47,6 +47,8 @@ export type InboundParts = {
   routing: { destinationOf(record: { owner_tag: string; inbox_id: number }): Promise<Destination | null> }
   metrics: Metrics
   usage: Usage
+  /** Only for tests: how long an uncertain post is looked for. */
+  lateCommitMs?: number
 }
 
 export type InboundSet = {
@@ -141,7 +143,9 @@ function deliveryOf(parts: InboundParts, built: Built) {
   const onPosted = (ms: number) => {
     report.posted(ms)
   }
-  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted })
+  const { lateCommitMs } = parts
+  const waits = lateCommitMs === undefined ? {} : { lateCommitMs }
+  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted, ...waits })
   const route = async (name: string) => {
     const record = recordOf(parts, name)
     return record ? parts.routing.destinationOf(record) : null
