@@ -9,6 +9,7 @@ import { DestinationHolds } from './bridge/destination-holds.ts'
 import { GroupDirectory } from './bridge/group-directory.ts'
 import { GroupHeaders } from './bridge/group-headers.ts'
 import { createIgnoreRule } from './bridge/ignored-chats.ts'
+import { InboundAttempt } from './bridge/inbound-attempt.ts'
 import { InboundComposer } from './bridge/inbound-compose.ts'
 import { InboundDelivery } from './bridge/inbound-delivery.ts'
 import { InboundPeople } from './bridge/inbound-people.ts'
@@ -151,24 +152,17 @@ function deliveryOf(parts: InboundParts, built: Built) {
     return record ? parts.routing.destinationOf(record) : null
   }
   const shared = { inbox, map, files, poster, downstream, route, report, epoch, clock, log }
-  const delivery = new InboundDelivery({
-    ...shared,
-    people: scenes,
-    composer: new InboundComposer({
-      settings,
-      texts,
-      network,
-      map,
-      ownJid: (name) => recordOf(parts, name)?.jid ?? '',
-    }),
+  const common = { ...shared, people: scenes, places }
+  const ownJid = (name: string) => recordOf(parts, name)?.jid ?? ''
+  const attempts = new InboundAttempt({
+    ...common,
+    composer: new InboundComposer({ settings, texts, network, map, ownJid }),
     headers: new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock }),
-    places,
-    holds,
     isIgnored: createIgnoreRule(config.inbound.ignoreJids),
     texts,
-    inboxTtlMs: config.inbound.inboxTtl,
     mediaMaxBytes: maxBytes,
   })
+  const delivery = new InboundDelivery({ ...common, attempts, holds, inboxTtlMs: config.inbound.inboxTtl })
   return { delivery, lateFiles: new LateFiles(shared) }
 }
 
