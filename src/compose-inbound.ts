@@ -9,6 +9,7 @@ import { DestinationHolds } from './bridge/destination-holds.ts'
 import { GroupDirectory } from './bridge/group-directory.ts'
 import { GroupHeaders } from './bridge/group-headers.ts'
 import { createIgnoreRule } from './bridge/ignored-chats.ts'
+import { InboundAttempt } from './bridge/inbound-attempt.ts'
 import { InboundComposer } from './bridge/inbound-compose.ts'
 import { InboundDelivery } from './bridge/inbound-delivery.ts'
 import { InboundPeople } from './bridge/inbound-people.ts'
@@ -47,6 +48,8 @@ export type InboundParts = {
   routing: { destinationOf(record: { owner_tag: string; inbox_id: number }): Promise<Destination | null> }
   metrics: Metrics
   usage: Usage
+  /** Only for tests: how long an uncertain post is looked for. */
+  lateCommitMs?: number
 }
 
 export type InboundSet = {
@@ -141,30 +144,25 @@ function deliveryOf(parts: InboundParts, built: Built) {
   const onPosted = (ms: number) => {
     report.posted(ms)
   }
-  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted })
+  const { lateCommitMs } = parts
+  const waits = lateCommitMs === undefined ? {} : { lateCommitMs }
+  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted, ...waits })
   const route = async (name: string) => {
     const record = recordOf(parts, name)
     return record ? parts.routing.destinationOf(record) : null
   }
   const shared = { inbox, map, files, poster, downstream, route, report, epoch, clock, log }
-  const delivery = new InboundDelivery({
-    ...shared,
-    people: scenes,
-    composer: new InboundComposer({
-      settings,
-      texts,
-      network,
-      map,
-      ownJid: (name) => recordOf(parts, name)?.jid ?? '',
-    }),
+  const common = { ...shared, people: scenes, places }
+  const ownJid = (name: string) => recordOf(parts, name)?.jid ?? ''
+  const attempts = new InboundAttempt({
+    ...common,
+    composer: new InboundComposer({ settings, texts, network, map, ownJid }),
     headers: new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock }),
-    places,
-    holds,
     isIgnored: createIgnoreRule(config.inbound.ignoreJids),
     texts,
-    inboxTtlMs: config.inbound.inboxTtl,
     mediaMaxBytes: maxBytes,
   })
+  const delivery = new InboundDelivery({ ...common, attempts, holds, inboxTtlMs: config.inbound.inboxTtl })
   return { delivery, lateFiles: new LateFiles(shared) }
 }
 

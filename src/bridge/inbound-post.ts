@@ -20,6 +20,8 @@ type Deps = {
   log: Log
   /** How long a POST took, successful or not. */
   onPosted: (ms: number) => void
+  /** Only for tests, which show what the wait is good for. */
+  lateCommitMs?: number
 }
 
 export type PostJob = {
@@ -47,8 +49,8 @@ export type PostState = { claim?: { id: string; known: MappedMessage[] }; begun?
 type Posted = { conversationId: number; messageId: number }
 export type PostOutcome = { outcome: 'posted' | 'duplicate'; messageId: number }
 
-/** Chatwoot may commit up to 15 s after we stopped waiting for it. */
-const lateCommitMs = 20_000
+/** Chatwoot may commit up to 15 s after a request began. */
+const standardLateCommitMs = 20_000
 
 export class InboundPoster {
   readonly #deps: Deps
@@ -66,6 +68,11 @@ export class InboundPoster {
     job.conversation.newest = Math.max(job.conversation.newest, posted.messageId)
     await this.#complete(job, id, posted, signal)
     return { outcome: 'posted', messageId: posted.messageId }
+  }
+
+  /** The message is set aside: whoever takes it up again must know whether there is something to look for. */
+  async setAside({ claim, uncertain }: PostState): Promise<void> {
+    if (claim && !uncertain) await this.#deps.map.endPosting(this.#deps.epoch(), claim.id)
   }
 
   async #claim(job: PostJob, state: PostState): Promise<NonNullable<PostState['claim']>> {
@@ -117,7 +124,7 @@ export class InboundPoster {
   async #search(job: PostJob, state: PostState, signal: AbortSignal): Promise<Posted | null> {
     const { uncertain } = state
     if (!uncertain) return null
-    const { clock } = this.#deps
+    const { clock, lateCommitMs = standardLateCommitMs } = this.#deps
     const { conversationId, since, after } = uncertain
     // By both clocks: the one on the wall may have been set back since.
     const leftMs = Math.min(lateCommitMs, Math.max(0, since + lateCommitMs - clock.now()))

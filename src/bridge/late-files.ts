@@ -54,7 +54,7 @@ export class LateFiles {
 
   /** After 5 minutes, then at twice the age each time: about nine looks in a day. */
   #isDue({ receivedAt, attempts }: InboxRow): boolean {
-    return this.#deps.clock.now() >= receivedAt + firstMs * 2 ** attempts
+    return this.#deps.clock.now() >= receivedAt + Math.min(giveUpMs, firstMs * 2 ** attempts)
   }
 
   async #try(row: InboxRow): Promise<void> {

@@ -118,6 +118,12 @@ export class MessageMapStore {
     await this.#database.write(this.#fence(epoch), update)
   }
 
+  /** The POST under way certainly had no effect: the next one need not look for it. */
+  async endPosting(epoch: number, id: string): Promise<void> {
+    const update = this.#database.query.updateTable('message_map').set({ posting_since: null, posting_after: null })
+    await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
+  }
+
   /** The helpdesk has the message: mapped, and its inbox row is done with, in one commit. */
   async complete(
     epoch: number,

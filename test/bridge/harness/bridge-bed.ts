@@ -24,7 +24,7 @@ import { ScriptedHelpdesk } from './scripted-helpdesk.ts'
 
 export const desk: Destination = { key: 'desk|1|1', baseUrl: 'http://desk', apiToken: 't', accountId: 1, inboxId: 1 }
 
-type Options = { environment?: Record<string, string>; instances?: string[] }
+type Options = { environment?: Record<string, string>; instances?: string[]; lateCommitMs?: number }
 
 export class BridgeBed {
   readonly clock = new ManualClock()
@@ -163,6 +163,7 @@ export class BridgeBed {
         destinationOf: (record) => Promise.resolve(routes.get((record as { name?: string }).name ?? '') ?? null),
       },
       metrics,
+      ...(this.#options.lateCommitMs !== undefined && { lateCommitMs: this.#options.lateCommitMs }),
       usage: new Usage({ store: new UsageStore(database), clock }),
     })
   }

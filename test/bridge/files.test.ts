@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { describe, test } from 'node:test'
+import { DownstreamError } from '../../src/core/downstream.ts'
+import type { MediaContent } from '../../src/core/message.ts'
+import { FileError } from '../../src/core/network.ts'
+import { BridgeBed, message } from './harness/bridge-bed.ts'
+
+const file = {
+  kind: 'image' as const,
+  url: 'https://x',
+  directPath: null,
+  mediaKey: 'a2V5',
+  sha256: null,
+  encSha256: null,
+}
+
+function photo(changes: Partial<MediaContent> = {}): MediaContent {
+  const rest = { size: 4, fileName: null, caption: 'look', seconds: null }
+  return { type: 'media', media: 'image', file, mimeType: 'image/jpeg', ...rest, ...changes }
+}
+
+const missing = 'look\n\n⚠️ The photo could not be fetched. It follows as a reply if it arrives within 24 hours.'
+
+describe('files', () => {
+  test('are fetched whole before anything is posted', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('ab'), Buffer.from('cd')]))
+    await bed.receive(message(photo()))
+    await bed.posted(1)
+    const [posted] = bed.helpdesk.messages
+    assert.deepEqual([posted?.content, posted?.bytes, posted?.files[0]?.size], ['look', 4, 4])
+  })
+
+  test('larger than a megabyte go through a file, not through memory', async () => {
+    await using bed = await BridgeBed.open()
+    const chunk = Buffer.alloc(256 * 1024, 7)
+    bed.download = () => Promise.resolve(Readable.from(Array.from({ length: 20 }, () => chunk)))
+    await bed.receive(message(photo({ size: null })))
+    await bed.posted(1)
+    assert.equal(bed.helpdesk.messages[0]?.bytes, 20 * chunk.length)
+  })
+
+  test('that break off are tried three times in 30 s; then the words go on without', async () => {
+    await using bed = await BridgeBed.open()
+    let tries = 0
+    bed.download = () => {
+      tries++
+      return Promise.resolve(
+        Readable.from(
+          (function* () {
+            yield Buffer.from('ab')
+            throw new FileError(false, 'not what was sent')
+          })(),
+        ),
+      )
+    }
+    await bed.receive(message(photo()))
+    await bed.receive(message('next'))
+    await bed.postedWithin(2, 30_000)
+    assert.equal(tries, 3)
+    assert.deepEqual(bed.helpdesk.contents, [missing, 'next'])
+  })
+
+  test('that the server no longer has are asked of the phone', async () => {
+    await using bed = await BridgeBed.open()
+    bed.session = { requestFileAgain: (_key, old) => Promise.resolve({ ...old, url: 'https://again' }) }
+    bed.download = ({ url }) =>
+      url === 'https://again'
+        ? Promise.resolve(Readable.from([Buffer.from('abcd')]))
+        : Promise.reject(new FileError(true, 'gone'))
+    await bed.receive(message(photo()))
+    await bed.posted(1)
+    assert.equal(bed.helpdesk.messages[0]?.bytes, 4)
+  })
+
+  test('that come within a day follow as a reply, also after a restart', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 40_000)
+    await bed.settle()
+    await bed.restart()
+    assert.deepEqual(bed.inbound.counts(), { pending: 0, parked: 0 })
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    assert.equal(bed.helpdesk.messages.length, 1)
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    const [first, second] = bed.helpdesk.messages
+    assert.deepEqual([first?.content, second?.content, second?.bytes], [missing, '', 4])
+    assert.equal(second?.inReplyTo, first?.id)
+    assert.equal(second?.sourceId, first?.sourceId)
+    assert.equal(await bed.rows(), 0)
+  })
+
+  test('are given up after a day', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 40_000)
+    for (let hours = 0; hours < 26; hours++) {
+      await bed.pass(3_600_000)
+      await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    }
+    assert.equal(await bed.rows(), 0)
+    assert.equal(bed.helpdesk.messages.length, 1)
+  })
+
+  test('over the limit are a notice at once, as stated or as they turn out', async () => {
+    await using bed = await BridgeBed.open({ environment: { SERVICE_MEDIA_MAX_BYTES: '1mb' } })
+    const chunk = Buffer.alloc(512 * 1024)
+    bed.download = () => Promise.resolve(Readable.from([chunk, chunk, chunk]))
+    const notice = 'look\n\n⚠️ The photo is larger than 1 MB and can only be seen on the phone.'
+    await bed.receive(message(photo({ size: 2 * 1024 * 1024 })))
+    await bed.receive(message(photo({ size: null })))
+    await bed.posted(2)
+    assert.deepEqual(bed.helpdesk.contents, [notice, notice])
+    assert.equal(await bed.rows(), 0)
+  })
+
+  test('that the helpdesk refuses leave the words and a notice', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    let refusals = 1
+    bed.helpdesk.script = (call) => {
+      if (call === 'post' && refusals-- > 0) throw new DownstreamError('permanent', 'answered 413', { status: 413 })
+    }
+    await bed.receive(message(photo()))
+    await bed.posted(1)
+    assert.deepEqual(bed.helpdesk.contents, ['look\n\n⚠️ The helpdesk refused the photo. It can be seen on the phone.'])
+  })
+
+  test('are fetched once, however often the helpdesk must be asked', async () => {
+    await using bed = await BridgeBed.open()
+    let fetched = 0
+    bed.download = () => {
+      fetched++
+      return Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    }
+    let failures = 3
+    bed.helpdesk.script = (call) => {
+      if (call === 'post' && failures-- > 0) throw new DownstreamError('transient', 'answered 503')
+    }
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 60_000)
+    assert.deepEqual([fetched, bed.helpdesk.messages[0]?.bytes], [1, 4])
+  })
+})
