@@ -45,6 +45,9 @@ export type Overrides = { clock?: Clock; log?: Log; qrLifetimeMs?: number }
 
 const usageFlushMs = 60_000
 const keySweepMs = 86_400_000
+const deliverySweepMs = 3_600_000
+// How long operators can look up and repeat a delivery that has ended.
+const keepDeliveriesMs = 30 * 86_400_000
 // How many connections may be on their way in at once.
 const connectsAtOnce = 8
 // How long the network lets one QR code live.
@@ -97,7 +100,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
   const dropKeys = () => accounts.instances.dropWorthlessKeys()
   const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
-  const workers = [stack.use(flush), stack.use(keySweep)]
+  const forget = () => news.deliveries.prune(clock.now() - keepDeliveriesMs)
+  const deliverySweep = new Ticker({ name: 'delivery-sweep', everyMs: deliverySweepMs, work: forget, clock, log })
+  const workers = [stack.use(flush), stack.use(keySweep), stack.use(deliverySweep)]
 
   let active = false
   const routes = {

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import { newLocation } from '../harness/databases.ts'
 import { LifecycleStage, owner } from '../harness/lifecycle-stage.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -10,29 +9,31 @@ import { waitUntil } from '../harness/wait-until.ts'
 const minute = 60_000
 const outages = ['disconnected', 'unreachable', 'reconnected'] as const
 
-const logins = (phone: SimPhone) => phone.companionEvents.entries.filter(({ state }) => state === 'online').length
+function logins({ linked }: LifecycleStage): number {
+  const entries = linked.network.phone(owner)?.companionEvents.entries ?? []
+  return entries.filter(({ state }) => state === 'online').length
+}
 
-async function linkedStage(options: Parameters<typeof LifecycleStage.open>[0] = {}) {
+async function linkedStage(options: Parameters<typeof LifecycleStage.open>[0] = {}): Promise<LifecycleStage> {
   const stage = await LifecycleStage.open(options)
   const subscriber = { url: stage.subscribers.url('/o'), events: outages }
-  const phone = await stage.linked.pair('a', owner, { events_webhook_subscribers: [subscriber] })
-  return { stage, phone }
+  await stage.linked.pair('a', owner, { events_webhook_subscribers: [subscriber] })
+  return stage
 }
 
 /** Drops the connection and waits until the account is ready again. */
-async function blip(stage: LifecycleStage, phone: SimPhone): Promise<void> {
-  const before = logins(phone)
+async function blip(stage: LifecycleStage): Promise<void> {
+  const before = logins(stage)
   await stage.linked.network.strike({ kind: 'drop', account: owner })
   await stage.linked.reaches('a', 'disconnected')
-  await stage.advanceUntil('the account is online again', () => logins(phone) > before)
+  await stage.advanceUntil('the account is online again', () => logins(stage) > before)
   await stage.linked.reaches('a', 'ready')
 }
 
 test('a blip is one disconnected, and one reconnected 5 s after it was over', async () => {
-  const { stage, phone } = await linkedStage()
-  await using _ = stage
+  await using stage = await linkedStage()
   const droppedAt = stage.clock.now()
-  await blip(stage, phone)
+  await blip(stage)
   const seconds = Math.round((stage.clock.now() - droppedAt) / 1000)
   await stage.clock.advance(4999)
   await stage.subscribers.gets('/o', 'disconnected')
@@ -45,14 +46,13 @@ test('a blip is one disconnected, and one reconnected 5 s after it was over', as
 })
 
 test('several quick drops are as many disconnected and one reconnected, counted from the first', async () => {
-  const { stage, phone } = await linkedStage()
-  await using _ = stage
+  await using stage = await linkedStage()
   const droppedAt = stage.clock.now()
-  await blip(stage, phone)
+  await blip(stage)
   for (let n = 0; n < 2; n++) {
     // Not long enough to count as back.
     await stage.clock.advance(3000)
-    await blip(stage, phone)
+    await blip(stage)
   }
   const seconds = Math.round((stage.clock.now() - droppedAt) / 1000)
   await stage.clock.advance(5000)
@@ -63,8 +63,7 @@ test('several quick drops are as many disconnected and one reconnected, counted 
 })
 
 test('an outage is told as unreachable once, after a minute, however often a login fails', async () => {
-  const { stage } = await linkedStage()
-  await using _ = stage
+  await using stage = await linkedStage()
   await stage.cut()
   await stage.clock.advance(minute - 1)
   await stage.subscribers.gets('/o', 'disconnected')
@@ -83,23 +82,21 @@ test('an outage is told as unreachable once, after a minute, however often a log
 })
 
 test('a restart on request is no outage', async () => {
-  const { stage, phone } = await linkedStage()
-  await using _ = stage
-  const before = logins(phone)
+  await using stage = await linkedStage()
+  const before = logins(stage)
   await stage.linked.post('/a/restart')
-  await waitUntil('the account is online again', () => logins(phone) > before)
+  await waitUntil('the account is online again', () => logins(stage) > before)
   await stage.linked.reaches('a', 'ready')
   await stage.pass(2 * minute)
   // What comes next would come after anything that was told of the restart.
-  await blip(stage, phone)
+  await blip(stage)
   await stage.subscribers.gets('/o', 'disconnected')
   assert.deepEqual(stage.subscribers.events('/o'), ['disconnected'])
 })
 
 test('a start that does not connect within a minute is told, once, over every further start', async () => {
   await using place = await newLocation('sqlite')
-  const { stage } = await linkedStage({ place })
-  await using _ = stage
+  await using stage = await linkedStage({ place })
   stage.linked.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
   await stage.restartService()
   await stage.linked.reaches('a', 'disconnected')
