@@ -3,8 +3,12 @@
 import { hostname } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { bootWarnings } from './boot-warnings.ts'
+import type { Inbound } from './bridge/inbound.ts'
 import { readBuildInfo } from './build-info.ts'
+import { composeInbound } from './compose-inbound.ts'
 import type { Config } from './config.ts'
+import type { Reception } from './core/network.ts'
+import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
 import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
@@ -16,6 +20,7 @@ import { createKnock } from './lifecycle/knock.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
+import type { InstanceMessages } from './instances/instance-service.ts'
 import { Ownership } from './instances/ownership.ts'
 import { Metrics } from './ledger/metrics.ts'
 import { Usage } from './ledger/usage.ts'
@@ -34,10 +39,12 @@ import type { Database } from './storage/database.ts'
 import { DeliveryStore } from './storage/delivery-store.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
+import { JournalStore } from './storage/journal-store.ts'
 import { LeaseStore } from './storage/lease-store.ts'
 import { SessionKeyStore } from './storage/session-key-store.ts'
 import { TenantStore } from './storage/tenant-store.ts'
 import { UsageStore } from './storage/usage-store.ts'
+import { Routing } from './tenants/routing.ts'
 import { TenantCache } from './tenants/tenant-cache.ts'
 import { TenantService } from './tenants/tenant-service.ts'
 
@@ -89,20 +96,29 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const ownership = createOwnership(base, database, ended.resolve)
   const usage = new Usage({ store: new UsageStore(database), clock })
   stack.defer(() => usage.flush())
-  const metrics = new Metrics({ version: base.build.version, instances: () => accounts.instances.counts() })
+  const epoch = () => ownership.epoch
+  const metrics = new Metrics({ version: base.build.version, instances: () => parts.instances.counts() })
   const news = createLifecycle(base, database, { metrics, usage })
-  const accounts = createAccounts(base, database, { epoch: () => ownership.epoch, metrics, lifecycle: news.lifecycle })
+  const reception = receptionBy(() => inbound)
+  const parts = createAccounts(base, { database, epoch, reception, lifecycle: news.lifecycle })
+  const tenants = createTenants(base, database, () => {
+    inbound.routingChanged()
+  })
+  const inboundSet = createInbound(base, { ...parts, ...tenants, database, epoch, usage, metrics })
+  const { inbound } = inboundSet
+  const accounts = createInstances(base, { ...parts, ...inboundSet, epoch, metrics })
   const backend = stack.use(
     new BackendNews({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
   )
-  const tenants = createTenants(base, database)
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
   const dropKeys = () => accounts.instances.dropWorthlessKeys()
   const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
   const forget = () => news.deliveries.prune(clock.now() - keepDeliveriesMs)
   const deliverySweep = new Ticker({ name: 'delivery-sweep', everyMs: deliverySweepMs, work: forget, clock, log })
-  const workers = [stack.use(flush), stack.use(keySweep), stack.use(deliverySweep)]
+  const workers = [flush, keySweep, deliverySweep, ...inboundSet.workers]
+  for (const worker of workers) stack.use(worker)
+  stack.use(inboundSet.lateFiles)
 
   let active = false
   const routes = {
@@ -111,6 +127,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     ...tenants,
     ...news,
     ...config.http,
+    inbound,
     database,
     workers,
     metrics,
@@ -130,6 +147,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     url = early ?? (await listen(server, config.http)) ?? ''
     await accounts.instances.load()
     await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: base.build.version })
+    for (const { record } of accounts.instances.list()) await inbound.load(record.name)
     active = true
     await news.courier.boot()
     await accounts.instances.boot()
@@ -203,12 +221,23 @@ function createLifecycle({ config, clock, log, build, stack }: Base, database: D
   return { lifecycle, courier, deliveries }
 }
 
-type AccountParts = { epoch: () => number; metrics: Metrics; lifecycle: Lifecycle }
+type AccountParts = { database: Database; epoch: () => number; reception: Reception; lifecycle: Lifecycle }
 
-function createAccounts(base: Base, database: Database, { epoch, metrics, lifecycle }: AccountParts) {
+function createAccounts(base: Base, { database, epoch, reception, lifecycle }: AccountParts) {
   const { config, clock, log, qrLifetimeMs, stack } = base
   const keys = new SessionKeyStore(database)
-  const network = stack.use(new WhatsappNetwork({ keys, epoch, clock, log, settings: config.network, qrLifetimeMs }))
+  const network = stack.use(
+    new WhatsappNetwork({
+      keys,
+      journal: new JournalStore(database),
+      reception,
+      epoch,
+      clock,
+      log,
+      settings: config.network,
+      qrLifetimeMs,
+    }),
+  )
   const store = new InstanceStore(database)
   const instances = stack.use(
     new InstanceRegistry({
@@ -224,26 +253,62 @@ function createAccounts(base: Base, database: Database, { epoch, metrics, lifecy
       graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
     }),
   )
+  return { instances, store, network }
+}
+
+/** The network is there before those who listen to it. */
+function receptionBy(inbound: () => Inbound): Reception {
+  return {
+    onReceived: (...received) => {
+      inbound().onReceived(...received)
+    },
+    onNames: (...names) => {
+      inbound().onNames(...names)
+    },
+    onPairs: (...pairs) => {
+      inbound().onPairs(...pairs)
+    },
+    onPassedOver: (...passed) => {
+      inbound().onPassedOver(...passed)
+    },
+  }
+}
+
+type Accounts = ReturnType<typeof createAccounts>
+type InboundDeps = Accounts &
+  ReturnType<typeof createTenants> & { database: Database; epoch: () => number; usage: Usage; metrics: Metrics }
+
+function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
+  const { timeout: timeoutMs, egressAllow } = config.downstream
+  const { mediaMaxBytes } = config.inbound
+  const downstream = stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
+  const inboundSet = composeInbound({ ...parts, config, clock, log, downstream })
+  stack.use(inboundSet.inbound)
+  return inboundSet
+}
+
+type ServiceParts = Accounts & { epoch: () => number; metrics: Metrics; inbound: Inbound; messages: InstanceMessages }
+
+function createInstances({ clock }: Base, parts: ServiceParts) {
+  const { instances, store, network, metrics, epoch, inbound, messages } = parts
   const onDeleted = (name: string) => {
     metrics.removeInstance(name)
   }
-  const instanceService = new InstanceService({
-    registry: instances,
-    instances: store,
-    network,
-    epoch,
-    clock,
-    onDeleted,
-  })
-  return { instances, instanceService }
+  const onChanged = () => {
+    inbound.routingChanged()
+  }
+  const deps = { registry: instances, instances: store, network, epoch, clock, onDeleted, onChanged, messages }
+  return { instances, instanceService: new InstanceService(deps) }
 }
 
-function createTenants({ clock }: Base, database: Database) {
+function createTenants({ clock, config }: Base, database: Database, onRouting: () => void) {
   const store = new TenantStore(database)
   const tenantCache = new TenantCache({ tenants: store, clock })
   const onChanged = (ownerTag: string) => {
     tenantCache.evict(ownerTag)
+    onRouting()
   }
   const tenants = new TenantService({ tenants: store, clock, onChanged })
-  return { tenants, tenantCache, tenantCount: () => store.count() }
+  const routing = new Routing({ tenants: tenantCache, standard: config.downstream })
+  return { tenants, tenantCache, routing, tenantCount: () => store.count() }
 }

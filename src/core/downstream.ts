@@ -101,6 +101,7 @@ export type NewMessage = {
 }
 
 export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
+/** `createdAt` in milliseconds, of which the helpdesk tells only whole seconds. */
 export type PostedMessage = { id: number; sourceId: string | null; status: MessageStatus; createdAt: number }
 
 /** One inbox. Every call has a deadline and rejects with a DownstreamError. */
@@ -110,7 +111,12 @@ export type HelpdeskInbox = {
   updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void>
   mergeContacts(ids: { keep: number; drop: number }): Promise<void>
   /** The newest conversation of this contact that is not resolved, else by `mode` the newest or a new one. */
-  ensureConversation(contact: Pick<Contact, 'id' | 'sourceId'>, mode: 'new' | 'reopen'): Promise<Conversation>
+  ensureConversation(
+    contact: Pick<Contact, 'id' | 'sourceId'>,
+    mode: 'new' | 'reopen',
+    /** Conversations that belong to others: two accounts can share an inbox and a customer. */
+    except?: readonly number[],
+  ): Promise<Conversation>
   /** Null when it does not exist any more. */
   findConversation(id: number): Promise<Conversation | null>
   newestMessageId(conversationId: number): Promise<number>
@@ -164,6 +170,7 @@ export type OutgoingCommand =
       deleted: boolean
       externalError: string | null
     }
+  /** An agent saw the conversation: up to a time in milliseconds, or all there is when it is not told. */
   | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null }
   | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
   | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'unused_event' }

@@ -73,6 +73,8 @@ export type Envelope = {
   fromMe: boolean
   /** The name the sender gave himself. */
   pushName: string | null
+  /** Chat and author in the addressing the message came in, which receipts and later references must use. */
+  address?: { chat: string; participant: string | null }
 }
 
 export type MessageEvent = Envelope & {

@@ -28,6 +28,8 @@ import { addInstanceRoutes } from './routes/instances.ts'
 import type { InstanceDeps } from './routes/instances.ts'
 import { addOperationsRoutes } from './routes/operations.ts'
 import type { OperationsDeps } from './routes/operations.ts'
+import { addParkedRoutes } from './routes/parked.ts'
+import type { ParkedDeps } from './routes/parked.ts'
 import { addPairingRoutes } from './routes/pairing.ts'
 import type { PairingDeps } from './routes/pairing.ts'
 import { addPublicStatsRoutes } from './routes/public-stats.ts'
@@ -54,6 +56,7 @@ export type ServerDeps = ServerOptions & {
     PublicStatsDeps &
     InstanceDeps &
     PairingDeps &
+    ParkedDeps &
     TenantDeps &
     UsageDeps &
     DeliveryDeps &
@@ -94,6 +97,7 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   addPublicStatsRoutes(app, routes)
   addInstanceRoutes(app, routes)
   addPairingRoutes(app, routes)
+  addParkedRoutes(app, routes)
   addTenantRoutes(app, routes)
   addUsageRoutes(app, routes)
   addAuditRoute(app, routes)

@@ -67,6 +67,10 @@ export class Connection {
     return this.#deps.sessionId
   }
 
+  get session(): NetworkSession | undefined {
+    return this.#session
+  }
+
   /** How many attempts have failed since the last login. */
   get failures(): number {
     return this.#policy.failedSinceLogin

@@ -29,6 +29,19 @@ type Deps = {
   epoch: () => number
   clock: Clock
   onDeleted: (name: string) => void
+  /** Told after settings were changed. */
+  onChanged: (name: string) => void
+  messages: InstanceMessages
+}
+
+/** What arrived for an instance that is being deleted. */
+export type InstanceMessages = {
+  /** Ends all work on it; how many events were not delivered. */
+  release(name: string): Promise<number>
+  /** The instance lives on. */
+  resume(name: string): Promise<void>
+  /** The instance is gone: so is what is remembered of its messages. */
+  forget(name: string): Promise<void>
 }
 
 export class InstanceService {
@@ -70,15 +83,19 @@ export class InstanceService {
       if (logout) await account.logout()
       await account.close()
       const keep = this.#sessionToKeep(account.record)
+      const undelivered = await this.#deps.messages.release(name)
       try {
-        await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, { logout }))
+        const facts = { logout, undelivered }
+        await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, facts))
       } catch (error) {
+        await this.#deps.messages.resume(name)
         // Nobody was told that it is gone, so the account must live on.
         await registry.add({ ...account.record }).resurrect()
         throw error
       }
       registry.remove(name)
       this.#deps.onDeleted(name)
+      await this.#deps.messages.forget(name)
       await this.#letGo(account.record)
       if (logout) await destroyKeptSessions(this.#deps, name)
     })
@@ -123,6 +140,7 @@ export class InstanceService {
     const fields = Object.keys(columns).sort()
     if (fields.length === 0) return
     await account.change(columns, this.#audit('instance.patch', { ...account.record, ...columns }, { fields }))
+    this.#deps.onChanged(account.record.name)
   }
 
   #newRow(name: string, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {

@@ -7,7 +7,7 @@ import type { AuditRecord } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
-import type { AccountNetwork, Closing, PairingCode } from '../core/network.ts'
+import type { AccountNetwork, Closing, NetworkSession, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import { Lane } from '../lib/lane.ts'
@@ -81,6 +81,11 @@ export class LinkedAccount {
 
   get reconnectAttempts(): number {
     return this.#connection?.failures ?? 0
+  }
+
+  /** For questions to the network, which need not wait until everything has been caught up with. */
+  get openSession(): NetworkSession | undefined {
+    return isActive(this.state) ? this.#connection?.session : undefined
   }
 
   /** Takes up what the last process left: a pairing that was scanned, a stored session, or nothing. */

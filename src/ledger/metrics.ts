@@ -1,12 +1,15 @@
 // Every metric of the service, in a registry of its own. Labels never carry phone numbers or message ids.
 
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 type Deps = {
   version: string
   /** Read at every scrape, so the gauges are never stale. */
   instances: () => { active: number; total: number }
 }
+
+/** Read at every scrape. */
+export type InboxGauges = { pending: number; parked: number; lanes: number; held: number }
 
 export class Metrics {
   readonly #registry = new Registry()
@@ -44,6 +47,16 @@ export class Metrics {
     'result',
     'instance',
   ])
+  readonly passedOver = this.#counter('service_passed_over_total', 'What arrived and belongs to no bridged chat', [
+    'instance',
+    'kind',
+  ])
+  readonly downstreamSeconds = new Histogram({
+    name: 'service_downstream_post_seconds',
+    help: 'How long the helpdesk took for a message, whatever it answered',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
+    registers: [this.#registry],
+  })
 
   constructor({ version, instances }: Deps) {
     this.#gauge('service_active_instances', 'Instances connected or ready', () => instances().active)
@@ -55,6 +68,13 @@ export class Metrics {
       registers: [this.#registry],
     }).set({ version }, 1)
     collectDefaultMetrics({ register: this.#registry })
+  }
+
+  watchInbox(read: () => InboxGauges): void {
+    this.#gauge('service_inbox_pending', 'Received messages on their way to the helpdesk', () => read().pending)
+    this.#gauge('service_inbox_parked', 'Received messages that were set aside', () => read().parked)
+    this.#gauge('service_inbound_lanes', 'Chats with received messages on their way', () => read().lanes)
+    this.#gauge('service_destinations_held', 'Destinations that take nothing at the moment', () => read().held)
   }
 
   get contentType(): string {
@@ -73,6 +93,7 @@ export class Metrics {
       this.lifecycleEvents,
       this.dispatchErrors,
       this.realtimeEvents,
+      this.passedOver,
     ]
     for (const counter of byInstance) void removeSeries(counter, name)
   }

@@ -10,6 +10,7 @@ import { KeyCache } from './key-cache.ts'
 import type { CacheLimits } from './key-cache.ts'
 import { decodeKey, encodeKey } from './key-codec.ts'
 import { KeyWriter } from './key-writer.ts'
+import type { Rider } from './key-writer.ts'
 import { retryDelay } from './retry-delay.ts'
 
 type Deps = {
@@ -26,6 +27,7 @@ type Deps = {
 /** Values by kind and id; null or undefined removes. */
 export type KeyChanges = Record<string, Record<string, unknown> | undefined>
 type Writes = Map<string, SessionKeyWrite>
+type Step = { writes: Writes; riders: Rider[] }
 /** Keys written while storage was asked for them: its answer is too old. */
 type Read = { overtaken: Set<string> }
 
@@ -38,7 +40,7 @@ export class AccountKeys {
   readonly #closed = new AbortController()
   readonly #reads = new Set<Read>()
   #lane: Promise<unknown> = Promise.resolve()
-  #step: Writes | undefined
+  #step: Step | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -86,6 +88,11 @@ export class AccountKeys {
     return this.#put(writesOf(changes))
   }
 
+  /** Stored in its turn, after everything that was written before. */
+  store(rider: Rider): Promise<undefined> {
+    return this.#put(new Map(), [rider])
+  }
+
   /** Runs one Signal operation alone; what it stored becomes visible and durable together, or not at all. */
   async inLane<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#lane.then(() => this.#runStep(work))
@@ -97,7 +104,7 @@ export class AccountKeys {
 
   /** Like get, with what the step under way has changed. */
   async getInStep(kind: string, ids: readonly string[]): Promise<Record<string, unknown>> {
-    const step = this.#step
+    const step = this.#step?.writes
     if (!step || step.size === 0) return this.get(kind, ids)
     const found = await this.get(
       kind,
@@ -114,7 +121,21 @@ export class AccountKeys {
   async setInStep(changes: KeyChanges): Promise<void> {
     const step = this.#step
     if (!step) await this.set(changes)
-    else for (const [name, write] of writesOf(changes)) step.set(name, write)
+    else for (const [name, write] of writesOf(changes)) step.writes.set(name, write)
+  }
+
+  /** Stored with what the step under way changes, or not at all. */
+  rideStep(rider: Rider): void {
+    this.#step?.riders.push(rider)
+  }
+
+  /** Asks storage until it answers. */
+  async waitOut<Result>(ask: () => Promise<Result>): Promise<Result> {
+    for (let attempt = 0; !this.isClosed; attempt++) {
+      const answer = await this.#attempt(ask, attempt)
+      if (answer) return answer.result
+    }
+    throw new Error('the keys of this session are closed')
   }
 
   settled(): Promise<void> {
@@ -128,19 +149,20 @@ export class AccountKeys {
   }
 
   async #runStep<Result>(work: () => Promise<Result>) {
-    const writes: Writes = new Map()
-    this.#step = writes
+    const step: Step = { writes: new Map(), riders: [] }
+    this.#step = step
     try {
       const result = await work()
-      return { result, durable: writes.size > 0 ? this.#put(writes) : undefined }
+      const isEmpty = step.writes.size === 0 && step.riders.length === 0
+      return { result, durable: isEmpty ? undefined : this.#put(step.writes, step.riders) }
     } finally {
       this.#step = undefined
     }
   }
 
-  #put(writes: Writes): Promise<undefined> {
+  #put(writes: Writes, riders: readonly Rider[] = []): Promise<undefined> {
     if (this.isClosed) return Promise.reject(new Error('the keys of this session are closed'))
-    const durable = this.#writer.write(writes)
+    const durable = this.#writer.write(writes, riders)
     for (const [name, { value }] of writes) {
       for (const read of this.#reads) read.overtaken.add(name)
       this.#cache.put(name, value)
@@ -156,11 +178,14 @@ export class AccountKeys {
       if (missing.length === 0) return loaded
       const read: Read = { overtaken: new Set() }
       this.#reads.add(read)
-      const rows = await this.#ask(kind, missing, attempt)
+      const { keys, sessionId } = this.#deps
+      const answer = await this.#attempt(() => keys.load(sessionId, kind, missing), attempt)
       this.#reads.delete(read)
-      for (const id of rows ? missing : []) {
+      if (!answer) continue
+      const rows = new Map(answer.result.map(({ id, value }) => [id, value]))
+      for (const id of missing) {
         if (read.overtaken.has(nameOf(kind, id))) continue
-        const value = rows?.get(id) ?? null
+        const value = rows.get(id) ?? null
         loaded.set(id, value)
         this.#cache.remember(kind, nameOf(kind, id), value)
       }
@@ -169,11 +194,10 @@ export class AccountKeys {
   }
 
   /** Undefined, after a pause, when storage did not answer. */
-  async #ask(kind: string, ids: readonly string[], attempt: number) {
-    const { keys, sessionId, clock, log } = this.#deps
+  async #attempt<Result>(ask: () => Promise<Result>, attempt: number): Promise<{ result: Result } | undefined> {
+    const { sessionId, clock, log } = this.#deps
     try {
-      const rows = await keys.load(sessionId, kind, ids)
-      return new Map(rows.map(({ id, value }) => [id, value]))
+      return { result: await ask() }
     } catch (cause) {
       if (attempt === 0) log.warn({ session: sessionId, err: cause }, 'session keys not read, trying again')
       await sleep(clock, retryDelay(attempt), this.#closed.signal)

@@ -34,6 +34,9 @@ export class Account {
   readonly retryCounts: LibraryCache
   readonly callOffers: LibraryCache
   readonly resendRequests: LibraryCache
+  /** Names of envelopes opened lately, those still on their way to storage among them. */
+  readonly opened: BoundedMap<true>
+  readonly calls: BoundedMap<{ video: boolean; isAnswered: boolean }>
   /** What was sent lately, for recipients who ask again. */
   readonly sent: BoundedMap<proto.IMessage>
   connection: Connection | undefined
@@ -52,6 +55,8 @@ export class Account {
     this.retryCounts = new LibraryCache({ clock, max: 500, ttlMs: hour })
     this.callOffers = new LibraryCache({ clock, max: 50, ttlMs: hour / 12 })
     this.resendRequests = new LibraryCache({ clock, max: 200, ttlMs: hour })
+    this.opened = new BoundedMap({ clock, max: 1_000, ttlMs: hour })
+    this.calls = new BoundedMap({ clock, max: 50, ttlMs: hour })
     this.sent = new BoundedMap({ clock, max: 100, ttlMs: hour })
   }
 

@@ -7,6 +7,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { KeyChanges } from './account-keys.ts'
+import type { Journal, Opening } from './journal.ts'
 import type { KeyDoor } from './key-door.ts'
 import { stockRepository } from './library.ts'
 import type {
@@ -27,9 +28,9 @@ const noLidMs = 60_000
 const namesKept = 1_000
 const lidMappingMs = 24 * 60 * 60 * 1000
 
-type Deps = { door: KeyDoor; memory: SenderKeyMemory; clock: Clock }
+type Deps = { door: KeyDoor; memory: SenderKeyMemory; journal: Journal; clock: Clock }
 
-export function durableRepository({ door, memory, clock }: Deps) {
+export function durableRepository({ door, memory, journal, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): SignalRepositoryWithLIDStore => {
     passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door, memory)
     const inner = {
@@ -42,7 +43,7 @@ export function durableRepository({ door, memory, clock }: Deps) {
     const keys = inner as unknown as SignalKeyStoreWithTransaction
     const stock = stockRepository({ creds: auth.creds, keys }, logger, rememberMisses(lookup, clock))
     boundMappings(stock, clock)
-    return { ...stock, ...inTurn(stock, door) }
+    return { ...stock, ...inTurn(stock, door), ...journalled(stock, door, journal) }
   }
 }
 
@@ -67,8 +68,6 @@ function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor, 
 
 /** Everything that changes records runs in the account's lane; reads go straight to memory. */
 function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<SignalRepositoryWithLIDStore> {
-  // Before the lane, because it may ask the server.
-  const resolveLid = (jid: string) => stock.lidMapping.getLIDForPN(jid).catch(() => null)
   const alone =
     <Args extends unknown[], Result>(step: (...args: Args) => Promise<Result>) =>
     (...args: Args) =>
@@ -76,20 +75,43 @@ function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor): Partial<Sig
   const resolved =
     <Options extends { jid: string }, Result>(step: (options: Options) => Promise<Result>) =>
     async (options: Options) => {
-      await resolveLid(options.jid)
+      await resolveLid(stock, options.jid)
       return door.inLane(() => step(options))
     }
   return {
     encryptMessage: resolved((options) => stock.encryptMessage(options)),
-    decryptMessage: resolved((options) => stock.decryptMessage(options)),
     injectE2ESession: resolved((options) => stock.injectE2ESession(options)),
     encryptGroupMessage: alone((options) => stock.encryptGroupMessage(options)),
-    decryptGroupMessage: alone((options) => stock.decryptGroupMessage(options)),
     processSenderKeyDistributionMessage: alone((options) => stock.processSenderKeyDistributionMessage(options)),
     getSenderKeyDistributionMessage: alone((options) => stock.getSenderKeyDistributionMessage(options)),
     deleteSession: alone((jids) => stock.deleteSession(jids)),
     migrateSession: alone((from, to) => stock.migrateSession(from, to)),
   }
+}
+
+/** What is opened goes to the journal in the same step. */
+function journalled(
+  stock: SignalRepositoryWithLIDStore,
+  door: KeyDoor,
+  journal: Journal,
+): Pick<SignalRepositoryWithLIDStore, 'decryptMessage' | 'decryptGroupMessage'> {
+  const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
+    stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(() => undefined)
+  const open = (opening: Omit<Opening, 'learnSenderKey'>) =>
+    journal.watch(opening.ciphertext, () => door.inLane(() => journal.open({ ...opening, learnSenderKey })))
+  return {
+    async decryptMessage(options) {
+      await resolveLid(stock, options.jid)
+      return open({ ...options, decrypt: () => stock.decryptMessage(options) })
+    },
+    decryptGroupMessage: (options) =>
+      open({ type: 'skmsg', ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options) }),
+  }
+}
+
+/** Before the lane, because it may ask the server. */
+function resolveLid({ lidMapping }: SignalRepositoryWithLIDStore, jid: string): Promise<string | null> {
+  return lidMapping.getLIDForPN(jid).catch(() => null)
 }
 
 function rememberMisses(lookup: LidLookup, clock: Clock): LidLookup {

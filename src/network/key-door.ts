@@ -1,6 +1,7 @@
 // One connection's way to the keys of its account; shut when the connection ends, while the account lives on.
 
 import type { AccountKeys, KeyChanges } from './account-keys.ts'
+import type { Rider } from './key-writer.ts'
 import type { AuthenticationCreds, SignalKeyStore } from './library.ts'
 
 type Deps = { keys: AccountKeys; creds: AuthenticationCreds; sessionIsLinked: () => boolean }
@@ -25,6 +26,10 @@ export class KeyDoor {
   readonly getInStep = async (kind: string, ids: readonly string[]) => this.#open().getInStep(kind, ids)
 
   readonly setInStep = async (changes: KeyChanges) => this.#open().setInStep(this.#withCounters(changes))
+
+  readonly rideStep = (rider: Rider): void => {
+    this.#open().rideStep(rider)
+  }
 
   readonly inLane = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     this.#open().inLane(() => {

@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { SessionKeyStore, SessionKeyWrite } from '../storage/session-key-store.ts'
 import { StorageError } from '../storage/statement.ts'
+import type { Statement } from '../storage/statement.ts'
 import { retryDelay } from './retry-delay.ts'
 
 type Deps = {
@@ -22,7 +23,9 @@ type Deps = {
   onFenced: () => void
 }
 
-type Batch = { writes: Map<string, SessionKeyWrite>; durable: PromiseWithResolvers<undefined> }
+/** What is stored in one write with keys, and who is told when it is. */
+export type Rider = { statements: readonly Statement[]; onSaved: () => void }
+type Batch = { writes: Map<string, SessionKeyWrite>; riders: Rider[]; durable: PromiseWithResolvers<undefined> }
 
 export class KeyWriter {
   readonly #deps: Deps
@@ -41,10 +44,11 @@ export class KeyWriter {
   }
 
   /** Resolves when the writes are on disk; a later write of the same key replaces one that waits. */
-  write(writes: ReadonlyMap<string, SessionKeyWrite>): Promise<undefined> {
+  write(writes: ReadonlyMap<string, SessionKeyWrite>, riders: readonly Rider[] = []): Promise<undefined> {
     if (this.#ended.signal.aborted) return Promise.reject(closedError())
-    this.#next ??= { writes: new Map(), durable: Promise.withResolvers() }
+    this.#next ??= { writes: new Map(), riders: [], durable: Promise.withResolvers() }
     for (const [name, write] of writes) this.#next.writes.set(name, write)
+    this.#next.riders.push(...riders)
     const { promise } = this.#next.durable
     // Not everybody waits; giving up must not look like a forgotten failure.
     promise.catch(() => undefined)
@@ -66,13 +70,14 @@ export class KeyWriter {
     // A microtask later, so that what is changed together is saved together.
     await Promise.resolve()
     for (let batch = this.#take(); batch; batch = this.#take()) {
-      const saved = await this.#save([...batch.writes.values()])
+      const saved = await this.#save(batch)
       this.#underWay = undefined
       if (!saved) {
         batch.durable.reject(closedError())
         break
       }
       this.#deps.onSaved([...batch.writes.values()])
+      for (const rider of batch.riders) rider.onSaved()
       batch.durable.resolve(undefined)
     }
     this.#running = undefined
@@ -86,12 +91,14 @@ export class KeyWriter {
   }
 
   /** False when it is over; a failure that may pass is never told to anybody, for it would look like a wrong key. */
-  async #save(writes: readonly SessionKeyWrite[]): Promise<boolean> {
+  async #save(batch: Batch): Promise<boolean> {
     const { keys, epoch, sessionId, clock, log } = this.#deps
     const { signal } = this.#ended
+    const writes = [...batch.writes.values()]
+    const more = batch.riders.flatMap(({ statements }) => statements)
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
-        await keys.save(epoch, sessionId, writes)
+        await keys.save(epoch, sessionId, writes, more)
         if (attempt > 0) log.info({ session: sessionId, attempt }, 'session keys saved again')
         return true
       } catch (cause) {

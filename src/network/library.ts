@@ -1,7 +1,7 @@
 // The one doorway to the client library and what it is built on, with types for what it does not declare itself.
 
 import { createRequire } from 'node:module'
-import type { LIDMapping, SignalAuthState, SignalRepositoryWithLIDStore, SocketConfig } from 'baileys'
+import type { BinaryNode, LIDMapping, SignalAuthState, SignalRepositoryWithLIDStore, SocketConfig } from 'baileys'
 import { DEFAULT_CONNECTION_CONFIG } from 'baileys'
 import { GroupCipher } from 'baileys/lib/Signal/Group/group_cipher.js'
 import { SenderKeyMessage as LibrarySenderKeyMessage } from 'baileys/lib/Signal/Group/sender-key-message.js'
@@ -26,6 +26,7 @@ export type {
   BinaryNode,
   CacheStore,
   ConnectionState,
+  Contact,
   GroupMetadata,
   LIDMapping,
   SignalAuthState,
@@ -38,6 +39,10 @@ export type {
   WASocket,
   WAVersion,
 } from 'baileys'
+
+export function childrenOf({ content }: BinaryNode): BinaryNode[] {
+  return Array.isArray(content) ? content : []
+}
 
 export const defaultVersion = DEFAULT_CONNECTION_CONFIG.version
 export const defaultUrl = DEFAULT_CONNECTION_CONFIG.waWebSocketUrl

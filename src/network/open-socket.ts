@@ -7,16 +7,27 @@ type Listener = (...args: unknown[]) => unknown
 /** Told which event failed to be handled, and why. */
 export type OnListenerFault = (event: string, fault: unknown) => void
 
+/** A promise when listeners may hear of an event only after something; if that never comes, they never do. */
+export type Gate = (event: string, ...args: unknown[]) => Promise<void> | undefined
+
 /** The library's listeners are asynchronous functions that nobody awaits. */
-export function openSocket(config: UserFacingSocketConfig, onFault: OnListenerFault): WASocket {
+export function openSocket(config: UserFacingSocketConfig, onFault: OnListenerFault, gate: Gate): WASocket {
   const socket = makeWASocket(config)
   const { ws } = socket
   for (const event of ws.eventNames()) {
     const listeners = ws.listeners(event) as Listener[]
     ws.removeAllListeners(event)
-    for (const listener of listeners) ws.on(event, contain(String(event), listener, onFault))
+    for (const listener of listeners)
+      ws.on(event, contain(String(event), gated(String(event), listener, gate), onFault))
   }
   return socket
+}
+
+function gated(event: string, listener: Listener, gate: Gate): Listener {
+  return (...args) => {
+    const opening = gate(event, ...args)
+    return opening ? opening.then(() => listener(...args)) : listener(...args)
+  }
 }
 
 function contain(event: string, listener: Listener, onFault: OnListenerFault): Listener {

@@ -3,15 +3,13 @@
 import type { Agent } from 'node:https'
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import type { Clock } from '../lib/clock.ts'
 import { createProxiedDispatcher } from '../lib/egress/proxied-dispatcher.ts'
 import type { Account } from './account.ts'
-import { durableRepository } from './durable-signal.ts'
+import type { durableRepository } from './durable-signal.ts'
 import type { KeyDoor } from './key-door.ts'
 import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from './library.ts'
 import type { AuthenticationCreds, GroupMetadata, LibraryLogger, UserFacingSocketConfig, WAVersion } from './library.ts'
 import { createProxyAgent } from './proxy-agent.ts'
-import type { SenderKeyMemory } from './sender-key-memory.ts'
 
 export type NetworkSettings = {
   url: string | null
@@ -37,8 +35,8 @@ type Parts = {
   account: Account
   creds: AuthenticationCreds
   door: KeyDoor
-  memory: SenderKeyMemory
-  clock: Clock
+  /** The library's own way without it. */
+  repository?: ReturnType<typeof durableRepository>
   groupMetadata: (jid: string) => GroupMetadata | undefined
 }
 
@@ -70,7 +68,7 @@ const retryRequestDelayMs = 5
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, door, memory, clock, groupMetadata } = parts
+  const { endpoint, account, creds, door, repository, groupMetadata } = parts
   const { url, version, proxied, qrLifetimeMs } = endpoint
   return {
     auth: { creds, keys: door.store },
@@ -88,9 +86,9 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     // The service knows what it sent; a copy from here could come before the acknowledgement.
     emitOwnEvents: false,
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 1 },
-    makeSignalRepository: durableRepository({ door, memory, clock }) as NonNullable<
-      UserFacingSocketConfig['makeSignalRepository']
-    >,
+    ...(repository && {
+      makeSignalRepository: repository as NonNullable<UserFacingSocketConfig['makeSignalRepository']>,
+    }),
     userDevicesCache: account.devices,
     msgRetryCounterCache: account.retryCounts,
     callOfferCache: account.callOffers,

@@ -1,22 +1,40 @@
 // WhatsApp behind the network port: opens connections and keeps what belongs to the accounts between them.
 
 import type { Readable } from 'node:stream'
-import type { Network, NetworkSession, SessionName, SessionSignal, UnsealedContent } from '../core/network.ts'
+import type { FileRef, SealedEvent } from '../core/message.ts'
+import type {
+  Network,
+  NetworkSession,
+  Reception,
+  SessionName,
+  SessionSignal,
+  UnsealedContent,
+  Unsealing,
+} from '../core/network.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
+import { Egress } from '../lib/egress/egress.ts'
+import { publicOnly } from '../lib/egress/policy.ts'
 import type { Log } from '../lib/log.ts'
+import { createRowIds } from '../lib/row-ids.ts'
+import type { JournalStore } from '../storage/journal-store.ts'
 import type { SessionKeyStore } from '../storage/session-key-store.ts'
 import { Account, jidOf } from './account.ts'
 import { raiseFence } from './fault-fence.ts'
+import { downloadFile } from './files/download.ts'
 import type { CacheLimits } from './key-cache.ts'
 import { applyLibraryPatches } from './library-patches/apply.ts'
 import { initAuthCreds } from './library.ts'
 import { prepareEndpoint } from './socket-config.ts'
 import type { Endpoint, NetworkSettings } from './socket-config.ts'
+import { unseal } from './unseal.ts'
 import { WhatsappSession } from './whatsapp-session.ts'
 
 type Deps = {
   keys: Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'>
+  journal: JournalStore
+  /** Who hears of what arrives. */
+  reception?: Partial<Reception>
   /** The epoch of the lease this process holds. */
   epoch: () => number
   clock: Clock
@@ -26,11 +44,15 @@ type Deps = {
   qrLifetimeMs?: number
   /** How much of its keys one account may keep in memory. */
   keyLimits?: CacheLimits
+  /** Only for tests: what arrives is stored after the network was told that it did. */
+  isJournalOff?: boolean
 }
 
 const defaultQrLifetimeMs = 20_000
 /** What a shutdown waits for storage that does not take the last writes. */
 const lastWritesMs = 5_000
+/** The network gives up on what was not received for so long. */
+const redeliveredMs = 30 * 24 * 60 * 60 * 1000
 
 export class WhatsappNetwork implements Network {
   readonly #deps: Deps
@@ -39,15 +61,19 @@ export class WhatsappNetwork implements Network {
   readonly #accounts = new Map<string, Account>()
   /** The lease under which a write was refused, because another process has taken it since. */
   #lostEpoch: number | undefined
+  readonly #nextId: () => string
+  readonly #egress: Egress
 
   constructor(deps: Deps) {
     applyLibraryPatches()
     this.#deps = deps
+    this.#nextId = createRowIds(deps.clock)
+    this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
     this.#fence = raiseFence()
   }
 
-  async open({ sessionId }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+  async open({ sessionId, instance }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
     const known = await this.#account(sessionId)
     await known.connection?.close()
     const stored = await known.loadCreds()
@@ -57,18 +83,26 @@ export class WhatsappNetwork implements Network {
     const creds = stored ?? initAuthCreds()
     // The owner has this account open by now: a connection from here would throw it out.
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
-    const { clock, log } = this.#deps
-    const session = new WhatsappSession({ account, creds, endpoint: this.#endpoint, clock, log, onSignal })
+    const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false } = this.#deps
+    const receiving = { instance, store, reception, nextId: this.#nextId, isOff }
+    const session = new WhatsappSession({ account, creds, endpoint: this.#endpoint, clock, log, receiving, onSignal })
     account.connection = session
     return session
   }
 
-  download(): Promise<Readable> {
-    throw new Error('not built yet')
+  download(file: FileRef, signal: AbortSignal): Promise<Readable> {
+    const isElsewhere = this.#deps.settings.url !== null
+    return downloadFile(file, { egress: this.#egress, agent: this.#endpoint.proxied?.agent, isElsewhere }, signal)
   }
 
-  unseal(): UnsealedContent | null {
-    return null
+  unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null {
+    return unseal(event, target)
+  }
+
+  /** Forgets envelopes that cannot come again; for a daily ticker. */
+  async pruneJournal(): Promise<number> {
+    const { journal, epoch, clock } = this.#deps
+    return journal.prune(epoch(), clock.now() - redeliveredMs)
   }
 
   async storedJid(sessionId: string): Promise<string | null> {
@@ -98,6 +132,7 @@ export class WhatsappNetwork implements Network {
     patience.abort()
     await Promise.all([...this.#accounts.keys()].map((sessionId) => this.#drop(sessionId)))
     await this.#endpoint.proxied?.dispatcher.destroy()
+    await this.#egress[Symbol.asyncDispose]()
     this.#fence[Symbol.dispose]()
   }
 

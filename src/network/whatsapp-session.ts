@@ -8,7 +8,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
-import type { FileRef } from '../core/message.ts'
+import type { FileRef, MessageKey } from '../core/message.ts'
 import type { Closing, GroupInfo, NetworkSession, PairingCode, SessionSignal } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -16,13 +16,18 @@ import { isLinked, jidOf } from './account.ts'
 import type { Account } from './account.ts'
 import { askServer } from './ask-server.ts'
 import { closingOf, pairingOverClosing, passkeyClosing } from './close-causes.ts'
+import { durableRepository } from './durable-signal.ts'
 import { runFenced } from './fault-fence.ts'
 import type { FaultOwner } from './fault-fence.ts'
+import type { JournalDeps } from './journal.ts'
+import { renewFile } from './files/renewal.ts'
+import { askGroupInfo } from './group-info.ts'
 import { KeyDoor } from './key-door.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
 import { lightenRetries } from './light-retries.ts'
 import { MessageSender } from './message-sender.ts'
 import { failQueries, holdFrames, openSocket, terminate } from './open-socket.ts'
+import { Receiving } from './receiving.ts'
 import { SenderKeyMemory } from './sender-key-memory.ts'
 import { SignalLine } from './signal-line.ts'
 import { socketConfig } from './socket-config.ts'
@@ -34,12 +39,14 @@ type Deps = {
   endpoint: Endpoint
   clock: Clock
   log: Log
+  receiving: Omit<JournalDeps, 'account' | 'clock'>
   onSignal: (signal: SessionSignal) => void
 }
 
 const server = 's.whatsapp.net'
 const pairingOffer = 'CB:iq,type:set,pair-device'
 const logoutMs = 10_000
+const groupMs = 10_000
 /** Until the first word of the network. */
 const firstWordMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
@@ -51,6 +58,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   readonly #door: KeyDoor
   readonly #socket: WASocket
   readonly #sender: MessageSender
+  readonly #receiving: Receiving
   readonly #inside: <Result>(work: () => Result) => Result
   readonly #gone = new AbortController()
   readonly #signals: SignalLine
@@ -70,22 +78,23 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#signals = new SignalLine({ onSignal, log: log.child({ session: account.sessionId }) })
     this.#door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
     const memory = new SenderKeyMemory(this.#door)
+    this.#receiving = new Receiving({ ...deps, ...deps.receiving, door: this.#door, gone: this.#gone.signal })
     const config = socketConfig({
       endpoint,
       account,
       creds,
       door: this.#door,
-      memory,
-      clock,
+      repository: durableRepository({ door: this.#door, memory, journal: this.#receiving.journal, clock }),
       groupMetadata: (jid) => this.#sender.groupBeingSent(jid),
     })
     const opened = runFenced(this, () => ({
-      socket: openSocket(config, this.#onListenerFault.bind(this)),
+      socket: openSocket(config, this.#onListenerFault.bind(this), this.#receiving.gate),
       inside: AsyncLocalStorage.snapshot(),
     }))
     this.#socket = opened.socket
     this.#inside = opened.inside
     lightenRetries(this.#socket, clock)
+    this.#receiving.attach(this.#socket, this.#inside)
     this.#wasLinked = isLinked(creds)
     this.#sender = new MessageSender({ socket: this.#socket, account, memory, clock, gone: this.#gone.signal })
     this.#cancelDeadline = clock.after(firstWordMs, () => {
@@ -126,8 +135,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return notBuilt()
   }
 
-  groupInfo(): Promise<GroupInfo> {
-    return notBuilt()
+  groupInfo(groupId: string): Promise<GroupInfo> {
+    return askGroupInfo(groupId, (to, content) => this.#ask({ xmlns: 'w:g2', type: 'get', to }, content, groupMs))
   }
 
   markRead(): Promise<void> {
@@ -138,8 +147,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return notBuilt()
   }
 
-  requestFileAgain(): Promise<FileRef> {
-    return notBuilt()
+  requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef> {
+    const { clock, creds } = this.#deps
+    const deps = { socket: this.#socket, clock, ownJid: jidOf(creds), gone: this.#gone.signal }
+    return this.#inside(() => renewFile(message, file, deps))
   }
 
   async logout(): Promise<void> {
@@ -236,6 +247,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#drained = false
     this.#authenticated = false
     this.#signals.announce({ kind: 'drained' })
+    this.#receiving.resume()
   }
 
   /** The first reason counts. Nothing leaves any more, then what was written becomes durable, then it is told. */
@@ -261,7 +273,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     if (event === 'message') this.cut('the network sent something unreadable')
   }
 
-  #ask(attrs: { xmlns: string; type: string }, content: BinaryNode, ms: number): Promise<BinaryNode> {
+  #ask(attrs: { xmlns: string; type: string; to?: string }, content: BinaryNode, ms: number): Promise<BinaryNode> {
     const { clock } = this.#deps
     const query = { tag: 'iq', attrs: { to: server, ...attrs }, content: [content] }
     return this.#inside(() => askServer(this.#socket, query, { clock, ms, gone: this.#gone.signal }))

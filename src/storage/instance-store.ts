@@ -65,12 +65,18 @@ export class InstanceStore {
     )
   }
 
-  /** Removes the record; a linked session is kept for a while, so that the name can be resumed. */
+  /**
+   * Removes the record and what was on its way to the helpdesk; a linked session is kept for a while, so that the name
+   * can be resumed.
+   */
   async remove(epoch: number, name: string, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     await this.#database.write(
       this.#fence(epoch),
       toStatement(query.deleteFrom('instances').where('name', '=', name), 1),
+      query.deleteFrom('inbox').where('instance', '=', name),
+      query.deleteFrom('people').where('instance', '=', name),
+      query.deleteFrom('conversations').where('instance', '=', name),
       ...(keep ? [query.insertInto('kept_sessions').values(keep)] : []),
       auditInsert(this.#database, audit),
     )

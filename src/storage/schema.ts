@@ -99,8 +99,6 @@ export type OpenedTable = {
   session_id: string
   envelope: string
   opened_at: number
-  /** Kept where the library must see it again. */
-  content: SealedOrNull
 }
 
 /** Stanzas whose meaning is the library's own business, until it has acted on them. */
@@ -230,12 +228,6 @@ export const sessionKeySecrets = {
   columns: ['value'],
 } as const satisfies SecretColumns
 
-export const openedSecrets = {
-  table: 'opened',
-  key: ['session_id', 'envelope'],
-  columns: ['content'],
-} as const satisfies SecretColumns
-
 export const unfinishedSecrets = {
   table: 'unfinished',
   key: ['session_id', 'stanza_id'],
@@ -256,7 +248,6 @@ export const deliverySecrets = { table: 'deliveries', key: ['id'], columns: ['bo
 export const secretTables: readonly SecretColumns[] = [
   tenantSecrets,
   sessionKeySecrets,
-  openedSecrets,
   unfinishedSecrets,
   inboxSecrets,
   messageMapSecrets,

@@ -48,16 +48,23 @@ export class SessionKeyStore {
     return rows.map((row) => ({ kind: row.kind, id: row.key_id, value: row.value }))
   }
 
-  /** All writes or none; null removes a key. Rejects when `epoch` is no longer the lease's. */
-  async save(epoch: number, sessionId: string, writes: readonly SessionKeyWrite[]): Promise<void> {
-    await this.#database.write(this.#fence(epoch), ...writes.map((write) => this.#writeStep(sessionId, write)))
+  /** All writes or none, `more` included; null removes a key. Rejects when `epoch` is no longer the lease's. */
+  async save(
+    epoch: number,
+    sessionId: string,
+    writes: readonly SessionKeyWrite[],
+    more: readonly Statement[] = [],
+  ): Promise<void> {
+    const steps = writes.map((write) => this.#writeStep(sessionId, write))
+    await this.#database.write(this.#fence(epoch), ...steps, ...more)
   }
 
+  /** With the memory of what it opened. What it received stays: that belongs to the instance. */
   async dropSession(epoch: number, sessionId: string): Promise<void> {
-    await this.#database.write(
-      this.#fence(epoch),
-      this.#database.query.deleteFrom('session_keys').where('session_id', '=', sessionId),
-    )
+    const { query } = this.#database
+    const tables = ['session_keys', 'opened', 'unfinished'] as const
+    const removals = tables.map((table) => query.deleteFrom(table).where('session_id', '=', sessionId))
+    await this.#database.write(this.#fence(epoch), ...removals)
   }
 
   #writeStep(sessionId: string, { kind, id, value }: SessionKeyWrite): Statement {

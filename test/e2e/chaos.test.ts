@@ -10,6 +10,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { WhatsappNetwork } from '../../src/network/whatsapp-network.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { LeaseStore } from '../../src/storage/lease-store.ts'
+import { JournalStore } from '../../src/storage/journal-store.ts'
 import { SessionKeyStore } from '../../src/storage/session-key-store.ts'
 import { newLocation } from '../harness/databases.ts'
 import type { TestLocation } from '../harness/databases.ts'
@@ -111,7 +112,14 @@ async function everybodyReads({ network, people, place }: Stage): Promise<void> 
   const epoch = (await new LeaseStore(database).acquire('afterwards', 60_000)) ?? 0
   const keys = new SessionKeyStore(database)
   const settings = settingsFor(network)
-  await using linked = new WhatsappNetwork({ keys, epoch: () => epoch, clock: systemClock, log: silentLog, settings })
+  await using linked = new WhatsappNetwork({
+    keys,
+    journal: new JournalStore(database),
+    epoch: () => epoch,
+    clock: systemClock,
+    log: silentLog,
+    settings,
+  })
   for (let index = 0; index < accounts; index++) {
     const line = await Line.open(linked, `session-${index}`)
     await line.drained()

@@ -72,7 +72,7 @@ for (const [name, start] of proxies) {
 for (const [name, start] of proxies) {
   test(`what the library fetches goes through ${name} proxy, and fails when that is gone`, async () => {
     await using sim = await SimNetwork.start()
-    const proxy = await start()
+    await using proxy = await start()
     await using owned = new AsyncDisposableStack()
     const settings = { ...settingsFor(sim), proxy: proxy.url, caFile: await caFileOf(sim, owned) }
     const endpoint = prepareEndpoint(settings, 1)

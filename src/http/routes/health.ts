@@ -1,6 +1,7 @@
 // GET /api/health: whether the service is sane, and what is wrong with it when it is not.
 
 import { Type } from 'typebox'
+import type { Inbound } from '../../bridge/inbound.ts'
 import type { OwnershipState } from '../../instances/ownership.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -18,6 +19,7 @@ export type HealthDeps = {
   instances: Pick<InstanceRegistry, 'list' | 'counts'>
   workers: readonly Pick<Ticker, 'name' | 'failure'>[]
   ownership: () => OwnershipState
+  inbound: Pick<Inbound, 'counts' | 'held'>
 }
 
 const Health = Type.Object(
@@ -31,6 +33,12 @@ const Health = Type.Object(
       instances_connected: Type.Integer(),
       instances_total: Type.Integer(),
       outbox_pending: Type.Integer(),
+      inbox_pending: Type.Integer({ description: 'Received messages that the helpdesk does not have yet' }),
+      inbox_parked: Type.Integer({ description: 'Received messages that were set aside' }),
+      destinations_held: Type.Array(
+        Type.Object({ destination: Type.String(), reason: Type.String(), since: Timestamp }),
+        { description: 'Helpdesks that take nothing at the moment; messages for them wait' },
+      ),
       workers_failed: Type.Array(Type.String(), { description: 'Background workers whose last run failed' }),
       ownership: Type.String({ description: 'held, or why this process does not act: standby, uncertain, lost' }),
     }),
@@ -59,7 +67,10 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const db = await pingDatabase(deps)
       const { active, total } = deps.instances.counts()
       const workersFailed = deps.workers.filter(({ failure }) => failure).map(({ name }) => name)
-      const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held'
+      const inbox = deps.inbound.counts()
+      const held = deps.inbound.held()
+      const isFlowing = inbox.parked === 0 && held.length === 0
+      const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
       return reply.code(db.ok ? 200 : 503).send({
         status: sane ? 'ok' : 'degraded',
         version,
@@ -70,6 +81,9 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           instances_connected: active,
           instances_total: total,
           outbox_pending: 0,
+          inbox_pending: inbox.pending,
+          inbox_parked: inbox.parked,
+          destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           workers_failed: workersFailed,
           ownership: deps.ownership(),
         },

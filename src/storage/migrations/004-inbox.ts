@@ -7,7 +7,6 @@ const tables = (bytes: string) => [
     session_id TEXT NOT NULL,
     envelope TEXT NOT NULL,
     opened_at BIGINT NOT NULL,
-    content ${bytes},
     PRIMARY KEY (session_id, envelope)
   )`,
   'CREATE INDEX opened_by_time ON opened (opened_at)',

@@ -1,14 +1,18 @@
 // A simulated network, a real database and the network room between them, all gone when the test is over.
 
 import '../../sim/harness/quiet.ts'
+import { Journal } from '../../../sim/journal.ts'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import { SimNetwork } from '../../../sim/network/sim-network.ts'
 import type { SimNetworkOptions } from '../../../sim/network/sim-network.ts'
+import type { NetworkEvent } from '../../../src/core/message.ts'
+import type { PersonNames, PersonPair, ReceivedRow } from '../../../src/core/network.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import { encodeKey } from '../../../src/network/key-codec.ts'
 import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
 import type { Database, EngineName } from '../../../src/storage/database.ts'
+import { JournalStore } from '../../../src/storage/journal-store.ts'
 import { LeaseStore } from '../../../src/storage/lease-store.ts'
 import { SessionKeyStore } from '../../../src/storage/session-key-store.ts'
 import type { SessionKeyWrite } from '../../../src/storage/session-key-store.ts'
@@ -33,6 +37,10 @@ export class Bed {
   readonly network: WhatsappNetwork
   readonly logs = new RecordedLog()
   readonly epoch: number
+  readonly received = new Journal<ReceivedRow>('what was received', ({ event }) => JSON.stringify(event))
+  readonly names: PersonNames[] = []
+  readonly pairs: PersonPair[] = []
+  readonly passedOver: string[] = []
   readonly #owned: AsyncDisposableStack
   readonly #lines: Line[] = []
 
@@ -51,6 +59,21 @@ export class Bed {
     const { clock = systemClock, network, keys } = options
     this.network = new WhatsappNetwork({
       keys: keys?.(this.store) ?? this.store,
+      journal: new JournalStore(database),
+      reception: {
+        onReceived: (_, rows) => {
+          for (const row of rows) this.received.add(row)
+        },
+        onNames: (_, names) => {
+          this.names.push(...names)
+        },
+        onPairs: (_, pairs) => {
+          this.pairs.push(...pairs)
+        },
+        onPassedOver: (_, kind) => {
+          this.passedOver.push(kind)
+        },
+      },
       epoch: () => epoch,
       clock,
       log: this.logs.log,
@@ -87,6 +110,12 @@ export class Bed {
     const line = await this.dial(sessionId)
     await line.drained()
     return line
+  }
+
+  /** What was received under this id. */
+  async event(id: string): Promise<NetworkEvent> {
+    const { event } = await this.received.waitFor(`the event ${id}`, (one) => one.event.id === id)
+    return event
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,4 @@
-// A process with one linked account that writes to everybody without end; made to be killed.
+// A process with one linked account that reads, and writes to everybody without end; made to be killed.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'
@@ -8,11 +8,11 @@ import { Account } from '../../../src/network/account.ts'
 import { KeyDoor } from '../../../src/network/key-door.ts'
 import { applyLibraryPatches } from '../../../src/network/library-patches/apply.ts'
 import { makeWASocket } from '../../../src/network/library.ts'
-import { SenderKeyMemory } from '../../../src/network/sender-key-memory.ts'
 import { prepareEndpoint, socketConfig } from '../../../src/network/socket-config.ts'
 import type { NetworkSettings } from '../../../src/network/socket-config.ts'
 import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
 import { openDatabase } from '../../../src/storage/database.ts'
+import { JournalStore } from '../../../src/storage/journal-store.ts'
 import { SessionKeyStore } from '../../../src/storage/session-key-store.ts'
 import { silentLog } from '../../harness/logs.ts'
 
@@ -21,21 +21,24 @@ export type ClientOptions = {
   settings: NetworkSettings
   epoch: number
   seed: string
+  /** Whom it writes to; nobody when there are none. */
   targets: string[]
-  /** Without it the library keeps its own way: keys are stored after the frame has left. */
-  isProtected: boolean
+  /** stock: the library's own way, keys are stored after the frame has left. unjournalled: messages after the receipt. */
+  way: 'protected' | 'stock' | 'unjournalled'
 }
 type Send = (chat: string, text: string, id: string) => Promise<unknown>
 
 const options = JSON.parse(process.argv[2] ?? '{}') as ClientOptions
-const { location, settings, epoch, seed, targets, isProtected } = options
+const { location, settings, epoch, seed, targets, way } = options
 const random = new SeededRandom(seed)
 const clock = systemClock
 const log = silentLog
 
 /** A disk as slow as a busy one, for both ways alike. */
 const slowMs = 4
-const store = new SessionKeyStore(await openDatabase({ location, encryptionKeys: [], log }))
+const database = await openDatabase({ location, encryptionKeys: [], log })
+const store = new SessionKeyStore(database)
+const journal = new JournalStore(database)
 const keys = {
   load: store.load.bind(store),
   dropSession: store.dropSession.bind(store),
@@ -46,7 +49,15 @@ const keys = {
 }
 
 async function openProtected(): Promise<Send> {
-  const network = new WhatsappNetwork({ keys, epoch: () => epoch, clock, log, settings })
+  const network = new WhatsappNetwork({
+    keys,
+    journal,
+    epoch: () => epoch,
+    clock,
+    log,
+    settings,
+    isJournalOff: way === 'unjournalled',
+  })
   const drained = Promise.withResolvers<undefined>()
   const session = await network.open({ sessionId: 's', instance: 's' }, ({ kind }) => {
     if (kind === 'drained') drained.resolve(undefined)
@@ -62,9 +73,7 @@ async function openStock(): Promise<Send> {
   if (!creds) throw new Error('the account is not linked')
   const door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => true })
   const endpoint = prepareEndpoint(settings, 20_000)
-  const memory = new SenderKeyMemory(door)
-  const config = socketConfig({ endpoint, account, creds, door, memory, clock, groupMetadata: () => undefined })
-  delete config.makeSignalRepository
+  const config = socketConfig({ endpoint, account, creds, door, groupMetadata: () => undefined })
   const socket = makeWASocket(config)
   socket.ev.on('creds.update', () => void door.saveCreds())
   await socket.waitForConnectionUpdate((update) => Promise.resolve(update.receivedPendingNotifications === true))
@@ -72,9 +81,9 @@ async function openStock(): Promise<Send> {
 }
 
 process.on('disconnect', () => process.exit(0))
-const send = isProtected ? await openProtected() : await openStock()
+const send = way === 'stock' ? await openStock() : await openProtected()
 process.send?.('ready')
-for (;;) {
+while (targets.length > 0) {
   const target = targets[random.below(targets.length)] ?? ''
   const id = `3EB0${random.hex(9)}`
   await send(target, `text ${id}`, id).catch(() => undefined)

@@ -1,0 +1,49 @@
+// What is counted of messages on their way to the helpdesk.
+
+import type { Metrics } from '../ledger/metrics.ts'
+import type { Usage } from '../ledger/usage.ts'
+
+type Deps = {
+  metrics: Pick<Metrics, 'messages' | 'dispatchErrors' | 'realtimeEvents' | 'downstreamSeconds' | 'passedOver'>
+  usage: Pick<Usage, 'count'>
+  ownerTagOf: (instance: string) => string
+}
+
+export type RealtimeResult = 'ok' | 'no_contact' | 'no_conv' | 'filtered' | 'skip_disabled' | 'duplicate' | 'ds_error'
+
+export class InboundReport {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** The helpdesk took a message. */
+  accepted(instance: string): void {
+    const { metrics, usage, ownerTagOf } = this.#deps
+    const owner_tag = ownerTagOf(instance)
+    metrics.messages.inc({ direction: 'in', instance, owner_tag })
+    usage.count(instance, owner_tag, 'messages_in')
+  }
+
+  /** An attempt failed. */
+  failed(instance: string, kind: string): void {
+    const { metrics, ownerTagOf } = this.#deps
+    metrics.dispatchErrors.inc({ direction: 'in', instance, kind, owner_tag: ownerTagOf(instance) })
+  }
+
+  /** The end of a reaction or a group change: told once each. */
+  settled(instance: string, eventKind: string, result: RealtimeResult): void {
+    const feature = eventKind === 'reaction' ? 'reaction' : eventKind === 'group' ? 'group_event' : undefined
+    if (feature) this.#deps.metrics.realtimeEvents.inc({ feature, result, instance })
+  }
+
+  /** Something that belongs to no chat, or to one that is not bridged. */
+  passedOver(instance: string, kind: string): void {
+    this.#deps.metrics.passedOver.inc({ instance, kind })
+  }
+
+  posted(ms: number): void {
+    this.#deps.metrics.downstreamSeconds.observe(ms / 1000)
+  }
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { BridgeError } from '../core/errors.ts'
+import { readCallback } from './callback.ts'
+
+const conversation = {
+  id: 12,
+  inbox_id: 7,
+  contact_inbox: { id: 5, source_id: '5511999999999' },
+  messages: [{ id: 4712, account_id: 1 }],
+  meta: { sender: { id: 34, identifier: '5511999999999@s.whatsapp.net', phone_number: '+5511999999999' } },
+  agent_last_seen_at: 1780056000,
+}
+const message = {
+  event: 'message_created',
+  id: 4712,
+  account: { id: 1, name: 'Acme' },
+  inbox: { id: 7, name: 'WhatsApp' },
+  content: '**Hello**',
+  content_attributes: {},
+  conversation,
+  message_type: 'outgoing',
+  private: false,
+  sender: { id: 3, name: 'Ana', email: 'ana@acme.com', type: 'user' },
+  source_id: null,
+}
+const place = { accountId: 1, inboxId: 7, conversationId: 12 }
+const recipient = { identifier: '5511999999999@s.whatsapp.net', phone: '+5511999999999', sourceId: '5511999999999' }
+
+test('a message of an agent becomes a command to send it', () => {
+  assert.deepEqual(readCallback(message), {
+    kind: 'send',
+    place,
+    recipient,
+    messageId: 4712,
+    content: '**Hello**',
+    attachments: [],
+    inReplyTo: null,
+    agentName: 'Ana',
+  })
+})
+
+test('attachments carry address, type, size and the name in the address; a quote its references', () => {
+  const url = 'https://desk.example/rails/active_storage/blobs/redirect/abc/a%20photo.jpeg?x=1'
+  const command = readCallback({
+    ...message,
+    content: null,
+    content_attributes: { in_reply_to: '4700', in_reply_to_external_id: '3EB0AA' },
+    attachments: [{ id: 9, data_url: url, content_type: 'image/jpeg', file_size: 12 }, { data_url: 'nonsense' }],
+  })
+  assert.ok(command.kind === 'send')
+  assert.equal(command.content, '')
+  assert.deepEqual(command.attachments, [
+    { url, mimeType: 'image/jpeg', fileName: 'a photo.jpeg', size: 12 },
+    { url: 'nonsense', mimeType: null, fileName: null, size: null },
+  ])
+  assert.deepEqual(command.inReplyTo, { messageId: 4700, sourceId: '3EB0AA' })
+})
+
+test('a reference that makes no sense does not hold back the message', () => {
+  const attributes = { in_reply_to: { what: 1 }, in_reply_to_external_id: 5 }
+  const command = readCallback({ ...message, content_attributes: attributes })
+  assert.equal(command.kind === 'send' && command.inReplyTo, null)
+})
+
+test('without an event a message type is enough; numbers of types are understood; a template is sent without a name', () => {
+  const bare = { ...message, event: undefined }
+  assert.equal(readCallback(bare).kind, 'send')
+  assert.equal(readCallback({ ...bare, message_type: 1 }).kind, 'send')
+  const template = readCallback({ ...message, message_type: 'template', sender: null })
+  assert.equal(template.kind === 'send' && template.agentName, null)
+})
+
+test('an id of 0, null or none cannot be told apart from others', () => {
+  for (const each of [
+    { ...message, id: undefined },
+    { ...message, id: 0 },
+    { ...message, id: null },
+  ]) {
+    const command = readCallback(each)
+    assert.equal(command.kind === 'send' && command.messageId, null)
+  }
+})
+
+test('what is not for the network is ignored with its reason', () => {
+  const reasons = [
+    { ...message, private: true },
+    { ...message, source_id: '3EB0' },
+    { ...message, message_type: 'incoming' },
+    { ...message, message_type: 'activity' },
+    { ...message, message_type: 0 },
+    { ...conversation, event: 'conversation_created' },
+    { ...conversation, event: 'conversation_status_changed' },
+    { event: 'webwidget_triggered' },
+    { ...message, event: 'message_updated', private: true },
+    { ...message, event: 'message_updated', source_id: '3EB0' },
+  ].map((body) => {
+    const command = readCallback(body)
+    return command.kind === 'ignored' ? command.reason : command.kind
+  })
+  const unused = ['unused_event', 'unused_event', 'unused_event']
+  const others = ['not_outgoing', 'not_outgoing', 'not_outgoing']
+  assert.deepEqual(reasons, ['private', 'echo', ...others, ...unused, 'private', 'echo'])
+})
+
+test('a changed message tells whether it was deleted and what failed', () => {
+  const changed = { kind: 'changed', place, recipient, messageId: 4712, deleted: false, externalError: null }
+  const updated = { ...message, event: 'message_updated' }
+  assert.deepEqual(readCallback(updated), changed)
+  assert.deepEqual(readCallback({ ...updated, content_attributes: { deleted: true } }), { ...changed, deleted: true })
+  const failed = { ...updated, content_attributes: { external_error: '503 Service Unavailable' } }
+  assert.deepEqual(readCallback(failed), { ...changed, externalError: '503 Service Unavailable' })
+})
+
+test('a conversation that was seen is understood at the top and below', () => {
+  const seen = { kind: 'seen', place, recipient, at: 1780056000_000 }
+  assert.deepEqual(readCallback({ ...conversation, event: 'conversation_updated' }), seen)
+  assert.deepEqual(readCallback({ event: 'conversation_updated', conversation }), seen)
+  const iso = { ...conversation, agent_last_seen_at: '2026-05-29T12:00:00.000Z' }
+  assert.deepEqual(readCallback({ event: 'conversation_updated', conversation: iso }), seen)
+  const never = readCallback({ ...conversation, event: 'conversation_updated', agent_last_seen_at: 0 })
+  assert.equal(never.kind, 'ignored')
+  const untold = { ...conversation, event: 'conversation_updated', agent_last_seen_at: undefined }
+  assert.deepEqual(readCallback(untold), { ...seen, at: null })
+})
+
+test('typing counts of agents and bots, neither of contacts nor in private notes', () => {
+  const typing = (event: string, user: object, isPrivate = false) =>
+    readCallback({ event: `conversation_typing_${event}`, user, conversation, is_private: isPrivate })
+  assert.deepEqual(typing('on', { type: 'user' }), { kind: 'typing', place, recipient, typing: true })
+  assert.deepEqual(typing('off', { type: 'agent_bot' }), { kind: 'typing', place, recipient, typing: false })
+  assert.deepEqual(typing('on', { id: 34, phone_number: '+55' }), { kind: 'ignored', reason: 'unused_event' })
+  assert.deepEqual(typing('on', { type: 'user' }, true), { kind: 'ignored', reason: 'private' })
+})
+
+test('a field of a wrong type is refused by its name', () => {
+  const wrong: [unknown, RegExp][] = [
+    [null, /body must be a JSON object/],
+    [[message], /body must be a JSON object/],
+    [{}, /^event must be/],
+    [{ ...message, event: 5 }, /^event must be a string/],
+    [{ ...message, id: '4712' }, /^id must be a positive integer/],
+    [{ ...message, id: 1.5 }, /^id must be/],
+    [{ ...message, content: { text: 'x' } }, /^content must be a string/],
+    [{ ...message, private: 'yes' }, /^private must be true or false/],
+    [{ ...message, attachments: {} }, /^attachments must be a list/],
+    [{ ...message, attachments: [{ data_url: 'http://x/' }, {}] }, /^attachments\[1\]\.data_url must be/],
+    [{ ...message, conversation: 'x' }, /^conversation must be an object/],
+    [
+      { ...message, conversation: { meta: { sender: { identifier: 5 } } } },
+      /^conversation\.meta\.sender\.identifier must/,
+    ],
+    [{ ...message, event: 'message_updated', id: 0 }, /^id must be a positive integer/],
+    [
+      { ...conversation, event: 'conversation_updated', agent_last_seen_at: 'soon' },
+      /^agent_last_seen_at must be a time/,
+    ],
+  ]
+  for (const [body, sentence] of wrong) {
+    assert.throws(
+      () => readCallback(body),
+      (error) => error instanceof BridgeError && error.code === 'SERVICE_BAD_REQUEST' && sentence.test(error.message),
+      String(sentence),
+    )
+  }
+})
+
+test('no payload, however hostile, does anything but become a command or be refused by name', () => {
+  const events = [
+    'message_created',
+    'message_updated',
+    'conversation_updated',
+    'conversation_typing_on',
+    'x',
+    undefined,
+  ]
+  const junk = fc.record(
+    Object.fromEntries(
+      ['event', '__proto__', ...Object.keys(message), ...Object.keys(conversation), 'attachments', 'user'].map(
+        (key) => [
+          key,
+          fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>((message as Record<string, unknown>)[key], conversation)),
+        ],
+      ),
+    ),
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(fc.constantFrom(...events), fc.oneof(junk, fc.jsonValue()), (event, body) => {
+      const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+      try {
+        const command = readCallback(isObject ? { ...body, event } : body)
+        assert.ok(['send', 'changed', 'seen', 'typing', 'ignored'].includes(command.kind))
+      } catch (error) {
+        assert.ok(error instanceof BridgeError, String(error))
+        assert.match(error.message, / must be /)
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})

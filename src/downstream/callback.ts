@@ -1,0 +1,132 @@
+// A callback of Chatwoot as the command it stands for: all seven events, and the shapes they come in.
+
+import type { Attachment, CallbackPlace, OutgoingCommand, Recipient } from '../core/downstream.ts'
+import { fileNameOf } from './file-name.ts'
+import { Payload } from './payload.ts'
+
+type Ignored = OutgoingCommand & { kind: 'ignored' }
+
+/** Rejects a payload that is not what Chatwoot sends with SERVICE_BAD_REQUEST, naming the field. */
+export function readCallback(body: unknown): OutgoingCommand {
+  const payload = Payload.of(body)
+  switch (eventOf(payload)) {
+    case 'message_created':
+      return notForUs(payload) ?? readSend(payload)
+    case 'message_updated':
+      return notForUs(payload) ?? readChange(payload)
+    case 'conversation_updated':
+      return readSeen(payload)
+    case 'conversation_typing_on':
+      return readTyping(payload, true)
+    case 'conversation_typing_off':
+      return readTyping(payload, false)
+    default:
+      return ignored('unused_event')
+  }
+}
+
+function eventOf(payload: Payload): string {
+  const event = payload.filledText('event')
+  if (event === null && payload.has('message_type')) return 'message_created'
+  return event ?? payload.requiredText('event')
+}
+
+/** Private notes, messages of others, and our own postings, which alone carry a source id. */
+function notForUs(message: Payload): Ignored | undefined {
+  if (message.flag('private')) return ignored('private')
+  const type = message.raw('message_type')
+  // A string in webhooks, a number in everything else Chatwoot says.
+  if (!['outgoing', 'template', 1, 3].some((each) => each === type)) return ignored('not_outgoing')
+  return message.filledText('source_id') === null ? undefined : ignored('echo')
+}
+
+function readSend(message: Payload): OutgoingCommand {
+  const conversation = message.object('conversation')
+  const sender = message.object('sender')
+  return {
+    kind: 'send',
+    place: placeOf(message, conversation),
+    recipient: recipientOf(conversation),
+    messageId: message.id('id'),
+    content: message.text('content') ?? '',
+    attachments: message.objects('attachments').map(readAttachment),
+    inReplyTo: readReply(message.object('content_attributes')),
+    agentName: isAgent(sender) ? sender.filledText('name') : null,
+  }
+}
+
+function readAttachment(attachment: Payload): Attachment {
+  const url = attachment.requiredText('data_url')
+  const parsed = URL.parse(url)
+  return {
+    url,
+    mimeType: attachment.filledText('content_type'),
+    fileName: parsed && fileNameOf(undefined, parsed),
+    size: attachment.id('file_size'),
+  }
+}
+
+/** A reference that makes no sense is no reason to hold back the message. */
+function readReply(attributes: Payload): { messageId: number | null; sourceId: string | null } | null {
+  const id = attributes.raw('in_reply_to')
+  const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id
+  const messageId = Number.isSafeInteger(number) && (number as number) > 0 ? (number as number) : null
+  const external = attributes.raw('in_reply_to_external_id')
+  const sourceId = typeof external === 'string' && external !== '' ? external : null
+  return messageId === null && sourceId === null ? null : { messageId, sourceId }
+}
+
+function readChange(message: Payload): OutgoingCommand {
+  const conversation = message.object('conversation')
+  const attributes = message.object('content_attributes')
+  return {
+    kind: 'changed',
+    place: placeOf(message, conversation),
+    recipient: recipientOf(conversation),
+    messageId: message.requiredId('id'),
+    deleted: attributes.flag('deleted'),
+    externalError: attributes.filledText('external_error'),
+  }
+}
+
+function readSeen(payload: Payload): OutgoingCommand {
+  const conversation = payload.has('conversation') ? payload.object('conversation') : payload
+  const at = conversation.time('agent_last_seen_at')
+  if (at === 0) return ignored('unused_event')
+  return { kind: 'seen', place: placeOf(payload, conversation), recipient: recipientOf(conversation), at }
+}
+
+function readTyping(payload: Payload, typing: boolean): OutgoingCommand {
+  if (payload.flag('is_private')) return ignored('private')
+  if (!isAgent(payload.object('user'))) return ignored('unused_event')
+  const conversation = payload.object('conversation')
+  return { kind: 'typing', place: placeOf(payload, conversation), recipient: recipientOf(conversation), typing }
+}
+
+/** A contact comes without a type. */
+function isAgent(person: Payload): boolean {
+  return ['user', 'agent_bot'].some((type) => type === person.raw('type'))
+}
+
+/** Conversations do not name their account; their newest message does. */
+function placeOf(event: Payload, conversation: Payload): CallbackPlace {
+  const [newest] = conversation.objects('messages')
+  return {
+    accountId: event.object('account').id('id') ?? newest?.id('account_id') ?? null,
+    inboxId: event.object('inbox').id('id') ?? conversation.id('inbox_id'),
+    conversationId: conversation.id('id'),
+  }
+}
+
+function recipientOf(conversation: Payload): Recipient {
+  const contact = conversation.object('meta').object('sender')
+  return {
+    identifier: contact.filledText('identifier'),
+    phone: contact.filledText('phone_number'),
+    sourceId: conversation.object('contact_inbox').filledText('source_id'),
+  }
+}
+
+function ignored(reason: Ignored['reason']): Ignored {
+  return { kind: 'ignored', reason }
+}

@@ -1,0 +1,112 @@
+// Calls to the account API of one Chatwoot: token, JSON, deadline, and every failure as a DownstreamError.
+
+import type { Destination } from '../core/downstream.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Answer, Egress } from '../lib/egress/egress.ts'
+import { EgressError } from '../lib/egress/errors.ts'
+import type { MultipartBody } from '../lib/egress/multipart.ts'
+import type { Breakers } from './breaker.ts'
+import { explainAnswer, explainSilence, strangeAnswer } from './failures.ts'
+import type { Subject } from './failures.ts'
+
+export type ClientDeps = {
+  egress: Pick<Egress, 'request'>
+  breakers: Breakers
+  clock: Pick<Clock, 'now'>
+  timeoutMs: number
+}
+
+export type Call<T> = {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below the account. */
+  path: string
+  /** What the path names, besides the account. */
+  about: Subject
+  json?: object
+  multipart?: MultipartBody
+  /** Undefined when the answer is not what it should be. */
+  read: (json: unknown) => T | undefined
+}
+
+// The longest list is a hundred messages; one of them may have 150,000 characters.
+const maxAnswerBytes = 32 * 1024 * 1024
+
+export class ChatwootClient {
+  readonly destination: Destination
+  readonly #deps: ClientDeps
+  readonly #base: string
+  readonly #origin: string
+
+  constructor(deps: ClientDeps, destination: Destination) {
+    this.#deps = deps
+    this.destination = destination
+    this.#base = `${destination.baseUrl.replace(/\/+$/, '')}/api/v1/accounts/${destination.accountId}`
+    this.#origin = new URL(destination.baseUrl).origin
+  }
+
+  /** Not made at all while the destination rests. */
+  ask<T>(call: Call<T>): Promise<T> {
+    const { breakers } = this.#deps
+    const { key } = this.destination
+    return breakers.run(
+      key,
+      () => this.#send(call),
+      () => this.#send(this.#question()),
+    )
+  }
+
+  /** Rejects unless the inbox can be used; made whether the destination rests or not. */
+  async probe(): Promise<void> {
+    await this.#deps.breakers.watch(this.destination.key, () => this.#send(this.#question()))
+  }
+
+  #question(): Call<object> {
+    const path = `/inboxes/${this.destination.inboxId}`
+    return { method: 'GET', path, about: 'inbox', read: (json) => (isRecord(json) ? json : undefined) }
+  }
+
+  async #send<T>(call: Call<T>): Promise<T> {
+    const asked = { method: call.method, about: call.about, destination: this.destination }
+    let answer: Answer
+    try {
+      answer = await this.#request(call)
+    } catch (error) {
+      throw error instanceof EgressError ? explainSilence(asked, error) : error
+    }
+    if (answer.status < 200 || answer.status > 299) throw explainAnswer(asked, answer, this.#deps.clock.now())
+    const result = call.read(parseJson(answer))
+    if (result === undefined) throw strangeAnswer(asked, answer)
+    return result
+  }
+
+  #request({ method, path, json, multipart }: Call<unknown>): Promise<Answer> {
+    const headers: Record<string, string> = {
+      'Api-Access-Token': this.destination.apiToken,
+      Accept: 'application/json',
+    }
+    if (json) headers['Content-Type'] = 'application/json'
+    if (multipart) headers['Content-Type'] = multipart.contentType
+    return this.#deps.egress.request({
+      method,
+      url: this.#base + path,
+      headers,
+      ...(json && { body: JSON.stringify(json) }),
+      ...(multipart && { body: multipart.body, bodyBytes: multipart.bodyBytes }),
+      timeoutMs: this.#deps.timeoutMs,
+      maxResponseBytes: maxAnswerBytes,
+      trustedOrigin: this.#origin,
+    })
+  }
+}
+
+function parseJson(answer: Answer): unknown {
+  try {
+    return answer.json()
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

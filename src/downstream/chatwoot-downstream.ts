@@ -1,0 +1,64 @@
+// The helpdesk port over Chatwoot: one HTTP client and one set of circuit breakers for all destinations.
+
+import type { Destination, DownloadedFile, Downstream, HelpdeskInbox } from '../core/downstream.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Egress } from '../lib/egress/egress.ts'
+import { publicOnly } from '../lib/egress/policy.ts'
+import { SingleFlight } from '../lib/single-flight.ts'
+import { Breakers } from './breaker.ts'
+import type { Resting } from './breaker.ts'
+import { ChatwootClient } from './chatwoot-client.ts'
+import type { ClientDeps } from './chatwoot-client.ts'
+import { ChatwootInbox } from './chatwoot-inbox.ts'
+import { uncertainForMs } from './conversation-finder.ts'
+import { fetchMedia } from './media-fetch.ts'
+
+export type ChatwootOptions = {
+  clock?: Clock
+  /** DOWNSTREAM_TIMEOUT */
+  timeoutMs: number
+  /** SERVICE_EGRESS_ALLOW */
+  egressAllow: readonly string[]
+  /** SERVICE_MEDIA_MAX_BYTES */
+  mediaMaxBytes: number
+}
+
+export class ChatwootDownstream implements Downstream {
+  readonly #egress: Egress
+  readonly #clock: Clock
+  readonly #options: ChatwootOptions
+  readonly #clientDeps: ClientDeps
+  readonly #flights = new SingleFlight()
+  readonly #uncertain: BoundedMap<true>
+
+  constructor(options: ChatwootOptions) {
+    const { clock = systemClock, timeoutMs, egressAllow } = options
+    this.#options = options
+    this.#clock = clock
+    this.#egress = new Egress({ policy: publicOnly(egressAllow), clock })
+    this.#clientDeps = { egress: this.#egress, breakers: new Breakers({ clock }), clock, timeoutMs }
+    this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: uncertainForMs })
+  }
+
+  inbox(destination: Destination): HelpdeskInbox {
+    const client = new ChatwootClient(this.#clientDeps, destination)
+    return new ChatwootInbox({ client, flights: this.#flights, uncertain: this.#uncertain })
+  }
+
+  download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile> {
+    const { timeoutMs, mediaMaxBytes: maxBytes } = this.#options
+    const deps = { egress: this.#egress, clock: this.#clock, timeoutMs, maxBytes }
+    return fetchMedia(deps, { origin: new URL(destination.baseUrl).origin, url, signal })
+  }
+
+  /** Destinations that fail so often that they are left alone for a while. */
+  get resting(): Resting[] {
+    return this.#clientDeps.breakers.resting
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#egress[Symbol.asyncDispose]()
+  }
+}

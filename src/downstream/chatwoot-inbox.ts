@@ -1,0 +1,130 @@
+// One inbox of a Chatwoot behind the helpdesk port.
+
+import { DownstreamError } from '../core/downstream.ts'
+import type { Contact, ContactSpec, Conversation, HelpdeskInbox, MessageStatus } from '../core/downstream.ts'
+import type { NewMessage, PostedMessage } from '../core/downstream.ts'
+import type { BoundedMap } from '../lib/bounded-map.ts'
+import type { SingleFlight } from '../lib/single-flight.ts'
+import type { ChatwootClient } from './chatwoot-client.ts'
+import { readConversation, readMessage, readMessages } from './chatwoot-json.ts'
+import { contactFields, ensureContact } from './contact-finder.ts'
+import { ensureConversation, toConversation } from './conversation-finder.ts'
+import { encodeMessage } from './encode-message.ts'
+
+type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true> }
+
+const pageOfMessages = 100
+
+export class ChatwootInbox implements HelpdeskInbox {
+  readonly #client: ChatwootClient
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#client = deps.client
+    this.#deps = deps
+  }
+
+  ensureContact(spec: ContactSpec): Promise<Contact> {
+    const key = `contact|${this.#client.destination.key}|${spec.sourceId}`
+    return this.#deps.flights.run(key, () => ensureContact(this.#client, spec))
+  }
+
+  async updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void> {
+    const json = contactFields(changes)
+    await this.#client.ask({ method: 'PATCH', path: `/contacts/${id}`, about: 'contact', json, read: anything })
+  }
+
+  async mergeContacts({ keep, drop }: { keep: number; drop: number }): Promise<void> {
+    const json = { base_contact_id: keep, mergee_contact_id: drop }
+    const path = '/actions/contact_merge'
+    await this.#client.ask({ method: 'POST', path, about: 'contact', json, read: anything })
+  }
+
+  ensureConversation(
+    contact: Pick<Contact, 'id' | 'sourceId'>,
+    mode: 'new' | 'reopen',
+    except: readonly number[] = [],
+  ): Promise<Conversation> {
+    const key = ['conversation', this.#client.destination.key, contact.sourceId, contact.id, mode, ...except].join('|')
+    const work = () => ensureConversation(this.#client, { contact, mode, except }, this.#deps.uncertain)
+    return this.#deps.flights.run(key, work)
+  }
+
+  async findConversation(id: number): Promise<Conversation | null> {
+    return nullWhenGone(this.#conversation(id))
+  }
+
+  async newestMessageId(conversationId: number): Promise<number> {
+    return (await this.#conversation(conversationId)).newestMessageId ?? 0
+  }
+
+  async post(conversationId: number, message: NewMessage): Promise<PostedMessage> {
+    const path = `/conversations/${conversationId}/messages`
+    return this.#client.ask({
+      method: 'POST',
+      path,
+      about: 'conversation',
+      ...encodeMessage(message),
+      read: readMessage,
+    })
+  }
+
+  async findPosted(conversationId: number, sourceId: string, afterId: number): Promise<PostedMessage | null> {
+    let after = afterId
+    for (;;) {
+      const page = await this.#messages(conversationId, `after=${after}`)
+      const found = page.find((each) => each.sourceId === sourceId)
+      if (found) return found
+      const last = Math.max(...page.map(({ id }) => id))
+      if (page.length < pageOfMessages || last <= after) return null
+      after = last
+    }
+  }
+
+  async findMessage(conversationId: number, messageId: number): Promise<PostedMessage | null> {
+    const around = this.#messages(conversationId, `after=${messageId - 1}&before=${messageId + 1}`)
+    const found = await nullWhenGone(around)
+    return found?.find(({ id }) => id === messageId) ?? null
+  }
+
+  async setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void> {
+    const path = `/conversations/${conversationId}/messages/${messageId}`
+    const json = { status, ...(reason !== undefined && { external_error: reason.slice(0, 500) }) }
+    await this.#client.ask({ method: 'PATCH', path, about: 'message', json, read: readMessage })
+  }
+
+  async deleteMessage(conversationId: number, messageId: number): Promise<void> {
+    const path = `/conversations/${conversationId}/messages/${messageId}`
+    await nullWhenGone(this.#client.ask({ method: 'DELETE', path, about: 'message', read: anything }))
+  }
+
+  probe(): Promise<void> {
+    return this.#client.probe()
+  }
+
+  async #conversation(id: number): Promise<Conversation> {
+    const path = `/conversations/${id}`
+    return toConversation(
+      await this.#client.ask({ method: 'GET', path, about: 'conversation', read: readConversation }),
+    )
+  }
+
+  #messages(conversationId: number, range: string): Promise<PostedMessage[]> {
+    const path = `/conversations/${conversationId}/messages?${range}`
+    return this.#client.ask({ method: 'GET', path, about: 'conversation', read: readMessages })
+  }
+}
+
+/** For answers that carry nothing we need. */
+function anything(json: unknown): true | undefined {
+  return json === undefined ? undefined : true
+}
+
+async function nullWhenGone<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof DownstreamError && error.failure === 'gone') return null
+    throw error
+  }
+}

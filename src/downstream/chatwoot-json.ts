@@ -1,0 +1,101 @@
+// Reads what Chatwoot answers; undefined for whatever is not what it should be.
+
+import type { Conversation, ConversationStatus, MessageStatus, PostedMessage } from '../core/downstream.ts'
+
+export type FoundContact = {
+  id: number
+  name: string
+  identifier: string | null
+  phone: string | null
+  inboxIds: readonly number[]
+}
+
+export type FoundConversation = Conversation & {
+  inboxId: number
+  isBlocked: boolean
+  /** The address of the contact it belongs to; null while nothing was written in it. */
+  sourceId: string | null
+}
+
+type Json = Record<string, unknown>
+
+const conversationStatuses: readonly unknown[] = [
+  'open',
+  'resolved',
+  'pending',
+  'snoozed',
+] satisfies ConversationStatus[]
+const messageStatuses: readonly unknown[] = ['sent', 'delivered', 'read', 'failed'] satisfies MessageStatus[]
+
+export function readMessage(value: unknown): PostedMessage | undefined {
+  const { id, source_id: sourceId, status, created_at: createdAt } = asObject(value)
+  if (!isId(id) || typeof createdAt !== 'number' || !messageStatuses.includes(status)) return undefined
+  return { id, sourceId: asText(sourceId), status: status as MessageStatus, createdAt: createdAt * 1000 }
+}
+
+export function readMessages(value: unknown): PostedMessage[] | undefined {
+  return readList(asObject(value)['payload'], readMessage)
+}
+
+export function readContact(value: unknown): FoundContact | undefined {
+  const { id, name, identifier, phone_number: phone, contact_inboxes: inboxes } = asObject(value)
+  if (!isId(id)) return undefined
+  const inboxIds = asList(inboxes)
+    .map((each) => asObject(asObject(each)['inbox'])['id'])
+    .filter(isId)
+  return { id, name: asText(name) ?? '', identifier: asText(identifier), phone: asText(phone), inboxIds }
+}
+
+export function readContacts(value: unknown): FoundContact[] | undefined {
+  return readList(asObject(value)['payload'], readContact)
+}
+
+export function readCreatedContact(value: unknown): { contact: FoundContact; sourceId: string } | undefined {
+  const { contact, contact_inbox: contactInbox } = asObject(asObject(value)['payload'])
+  const found = readContact(contact)
+  const sourceId = asText(asObject(contactInbox)['source_id'])
+  return found && sourceId !== null ? { contact: found, sourceId } : undefined
+}
+
+export function readConversation(value: unknown): FoundConversation | undefined {
+  const { id, status, inbox_id: inboxId, messages, meta } = asObject(value)
+  if (!isId(id) || !isId(inboxId) || !conversationStatuses.includes(status)) return undefined
+  const newest = asObject(asList(messages).at(-1))
+  const contactInbox = asObject(asObject(newest['conversation'])['contact_inbox'])
+  return {
+    id,
+    status: status as ConversationStatus,
+    newestMessageId: isId(newest['id']) ? newest['id'] : null,
+    inboxId,
+    isBlocked: asObject(asObject(meta)['sender'])['blocked'] === true,
+    sourceId: asText(contactInbox['source_id']),
+  }
+}
+
+/** Of the sidebar's list and of a contact's own, which is wrapped once less. */
+export function readConversations(value: unknown): FoundConversation[] | undefined {
+  const { data, payload } = asObject(value)
+  return readList(payload ?? asObject(data)['payload'], readConversation)
+}
+
+export function asObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function asText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function isId(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}
+
+function readList<T>(value: unknown, read: (item: unknown) => T | undefined): T[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const items = value.map(read)
+  return items.every((item) => item !== undefined) ? items : undefined
+}

@@ -1,0 +1,148 @@
+// Finds the contact of a chat in Chatwoot exactly, takes one of another inbox into ours, or creates it.
+
+import { DownstreamError } from '../core/downstream.ts'
+import type { Contact, ContactSpec } from '../core/downstream.ts'
+import type { ChatwootClient } from './chatwoot-client.ts'
+import { readContact, readContacts, readCreatedContact } from './chatwoot-json.ts'
+import type { FoundContact } from './chatwoot-json.ts'
+import { Refusal } from './failures.ts'
+
+export async function ensureContact(client: ChatwootClient, spec: ContactSpec): Promise<Contact> {
+  return (await findAnywhere(client, spec)) ?? (await createContact(client, spec, validPhone(spec.phone)))
+}
+
+/** Fields of a contact as Chatwoot takes them. */
+export function contactFields(fields: { name?: string; phone?: string | null; identifier?: string }): object {
+  const { name, phone, identifier } = fields
+  const valid = validPhone(phone ?? null)
+  return {
+    ...(name !== undefined && { name: truncated(name) }),
+    ...(identifier !== undefined && { identifier }),
+    ...(valid !== null && { phone_number: valid }),
+  }
+}
+
+async function findAnywhere(client: ChatwootClient, spec: ContactSpec): Promise<Contact | undefined> {
+  const here = await findInInbox(client, spec)
+  if (here) return here
+  const found = await findInAccount(client, spec)
+  return found && takeIn(client, spec, found)
+}
+
+async function findInInbox(client: ChatwootClient, spec: ContactSpec): Promise<Contact | undefined> {
+  for (const sourceId of [spec.sourceId, ...spec.formerSourceIds]) {
+    const found = await findByAddress(client, sourceId)
+    if (found) return toContact(client, found, sourceId, false)
+  }
+  return undefined
+}
+
+async function findByAddress(client: ChatwootClient, sourceId: string): Promise<FoundContact | undefined> {
+  const json = { inbox_id: client.destination.inboxId, source_id: sourceId }
+  const path = '/contact_inboxes/filter'
+  try {
+    return await client.ask({ method: 'POST', path, about: 'contact address', json, read: readContact })
+  } catch (error) {
+    if (error instanceof DownstreamError && error.failure === 'gone') return undefined
+    throw error
+  }
+}
+
+async function findInAccount(client: ChatwootClient, spec: ContactSpec): Promise<FoundContact | undefined> {
+  const conditions = [
+    ...spec.identifiers.map((value) => ({ attribute_key: 'identifier', values: [value] })),
+    ...spec.phones.map((value) => ({ attribute_key: 'phone_number', values: [value] })),
+  ]
+  if (conditions.length === 0) return undefined
+  const payload = conditions.map((condition, index) => ({
+    ...condition,
+    filter_operator: 'equal_to',
+    query_operator: index < conditions.length - 1 ? 'OR' : null,
+  }))
+  const path = '/contacts/filter?sort=created_at'
+  return best(spec, await client.ask({ method: 'POST', path, about: 'inbox', json: { payload }, read: readContacts }))
+}
+
+/** The filter hides contacts without phone and e-mail from accounts with the newer contact list; the search does not. */
+async function searchAccount(client: ChatwootClient, spec: ContactSpec): Promise<Contact | undefined> {
+  for (const text of spec.identifiers) {
+    const path = `/contacts/search?q=${encodeURIComponent(text)}`
+    const found = best(spec, await client.ask({ method: 'GET', path, about: 'inbox', read: readContacts }))
+    if (found) return takeIn(client, spec, found)
+  }
+  return undefined
+}
+
+/** The one that matches best; of equals the oldest. */
+function best(spec: ContactSpec, found: readonly FoundContact[]): FoundContact | undefined {
+  const identifiers = spec.identifiers.map((each) => each.toLowerCase())
+  const names = [...identifiers, ...spec.phones]
+  const rank = ({ identifier, phone }: FoundContact) => {
+    const ranks = [names.indexOf(identifier?.toLowerCase() ?? ''), names.indexOf(phone ?? '')]
+    return Math.min(...ranks.map((each) => (each < 0 ? Infinity : each)))
+  }
+  return found
+    .filter((each) => rank(each) < Infinity)
+    .sort((a, b) => rank(a) - rank(b) || a.id - b.id)
+    .at(0)
+}
+
+async function takeIn(client: ChatwootClient, spec: ContactSpec, found: FoundContact): Promise<Contact | undefined> {
+  const { sourceId } = spec
+  const path = `/contacts/${found.id}/contact_inboxes`
+  const json = { inbox_id: client.destination.inboxId, source_id: sourceId }
+  try {
+    await client.ask({ method: 'POST', path, about: 'contact', json, read: (answer) => answer ?? undefined })
+    return toContact(client, found, sourceId, false)
+  } catch (error) {
+    // Somebody else has that address by now.
+    if (error instanceof Refusal && error.status === 500) {
+      const owner = await findInInbox(client, spec)
+      if (owner) return owner
+    }
+    throw error
+  }
+}
+
+async function createContact(client: ChatwootClient, spec: ContactSpec, phone: string | null): Promise<Contact> {
+  const fields = contactFields({ name: spec.name, identifier: spec.identifier, phone })
+  const json = { ...fields, inbox_id: client.destination.inboxId, source_id: spec.sourceId }
+  try {
+    const created = await client.ask({
+      method: 'POST',
+      path: '/contacts',
+      about: 'inbox',
+      json,
+      read: readCreatedContact,
+    })
+    return toContact(client, created.contact, created.sourceId, true)
+  } catch (error) {
+    // 422: a validation found another one. 500: the unique index did, which two creators at once can cause.
+    if (!(error instanceof Refusal) || (error.status !== 422 && error.status !== 500)) throw error
+    return (await adopt(client, spec, error)) ?? (await createWithoutPhone(client, spec, phone, error))
+  }
+}
+
+async function adopt(client: ChatwootClient, spec: ContactSpec, refusal: Refusal): Promise<Contact | undefined> {
+  const found = await findAnywhere(client, spec)
+  return found ?? (refusal.attributes.includes('identifier') ? searchAccount(client, spec) : undefined)
+}
+
+function createWithoutPhone(client: ChatwootClient, spec: ContactSpec, phone: string | null, refusal: Refusal) {
+  if (phone === null || !refusal.attributes.includes('phone_number')) throw refusal
+  return createContact(client, spec, null)
+}
+
+function toContact(client: ChatwootClient, found: FoundContact, sourceId: string, created: boolean): Contact {
+  const { inboxIds, ...contact } = found
+  return { ...contact, sourceId, created, elsewhere: inboxIds.some((id) => id !== client.destination.inboxId) }
+}
+
+function validPhone(phone: string | null): string | null {
+  return phone !== null && /^\+[1-9]\d{1,14}$/.test(phone) ? phone : null
+}
+
+/** Never in the middle of a character. */
+function truncated(name: string): string {
+  return name.slice(0, 255).replace(/[\ud800-\udbff]$/, '')
+}

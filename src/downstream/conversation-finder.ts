@@ -1,0 +1,92 @@
+// Finds the conversation of a contact, or opens one; never two for the same need.
+
+import { DownstreamError } from '../core/downstream.ts'
+import type { Contact, Conversation } from '../core/downstream.ts'
+import type { BoundedMap } from '../lib/bounded-map.ts'
+import type { ChatwootClient } from './chatwoot-client.ts'
+import { readConversation, readConversations } from './chatwoot-json.ts'
+import type { FoundConversation } from './chatwoot-json.ts'
+
+export type Wanted = {
+  contact: Pick<Contact, 'id' | 'sourceId'>
+  mode: 'new' | 'reopen'
+  except: readonly number[]
+}
+
+/** Chatwoot may commit up to 15 s after we stopped waiting. */
+export const uncertainForMs = 20_000
+
+// What Chatwoot itself calls a contact when an agent starts the conversation.
+const addressOfAgents = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+export async function ensureConversation(
+  client: ChatwootClient,
+  wanted: Wanted,
+  /** Creations whose outcome is not known yet. */
+  uncertain: BoundedMap<true>,
+): Promise<Conversation> {
+  const { contact, mode } = wanted
+  const ours = without(wanted, await listByAddress(client, contact.sourceId))
+  const open = newest(ours.filter(isOpen))
+  if (open) return toConversation(open)
+  const all = [...ours, ...without(wanted, await listByAgents(client, contact.id))]
+  const other = newest(all.filter(isOpen)) ?? newest(all.filter((each) => mode === 'reopen' || each.isBlocked))
+  if (other) return toConversation(other)
+  return create(client, contact, uncertain)
+}
+
+function listByAddress(client: ChatwootClient, sourceId: string): Promise<FoundConversation[]> {
+  const { inboxId } = client.destination
+  const path = `/conversations?inbox_id=${inboxId}&status=all&source_id=${encodeURIComponent(sourceId)}`
+  return client.ask({ method: 'GET', path, about: 'inbox', read: readConversations })
+}
+
+/** Conversations in our inbox that agents have started with this contact: they stand under another address. */
+async function listByAgents(client: ChatwootClient, contactId: number): Promise<FoundConversation[]> {
+  const path = `/contacts/${contactId}/conversations`
+  const found = await client.ask({ method: 'GET', path, about: 'contact', read: readConversations })
+  return found.filter(
+    ({ inboxId, sourceId }) => inboxId === client.destination.inboxId && addressOfAgents.test(sourceId ?? ''),
+  )
+}
+
+async function create(
+  client: ChatwootClient,
+  { id, sourceId }: Wanted['contact'],
+  uncertain: BoundedMap<true>,
+): Promise<Conversation> {
+  const { inboxId, key } = client.destination
+  const uncertainKey = `${key}|${sourceId}`
+  if (uncertain.has(uncertainKey)) {
+    const reason = 'a conversation may have been opened a moment ago: looking for it before opening another one'
+    throw new DownstreamError('transient', reason, { retryAfterMs: 2000 })
+  }
+  const json = { inbox_id: inboxId, contact_id: id, source_id: sourceId }
+  try {
+    const call = { method: 'POST', path: '/conversations', about: 'contact', json, read: readConversation } as const
+    return toConversation(await client.ask(call))
+  } catch (error) {
+    if (!(error instanceof DownstreamError)) throw error
+    if (error.mayHaveHappened) uncertain.set(uncertainKey, true)
+    // The same 404 for a contact and for the inbox.
+    if (error.failure === 'gone') await client.probe()
+    if (error.status !== 422 || !error.message.includes('source_id')) throw error
+    throw new DownstreamError('gone', 'the address of the contact belongs to another one by now', { cause: error })
+  }
+}
+
+function without({ except }: Wanted, found: readonly FoundConversation[]): FoundConversation[] {
+  return found.filter(({ id }) => !except.includes(id))
+}
+
+function isOpen({ status }: FoundConversation): boolean {
+  return status !== 'resolved'
+}
+
+function newest(found: readonly FoundConversation[]): FoundConversation | undefined {
+  return found.toSorted((a, b) => b.id - a.id).at(0)
+}
+
+export function toConversation({ id, status, newestMessageId }: FoundConversation): Conversation {
+  return { id, status, newestMessageId }
+}

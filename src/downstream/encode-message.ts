@@ -1,0 +1,71 @@
+// A message as the body of Chatwoot's request: JSON, or a form when it carries files.
+
+import { DownstreamError } from '../core/downstream.ts'
+import type { NewMessage, UploadFile } from '../core/downstream.ts'
+import { multipart } from '../lib/egress/multipart.ts'
+import type { FilePart, MultipartBody } from '../lib/egress/multipart.ts'
+
+const maxCharacters = 150_000
+const maxFiles = 15
+
+export function encodeMessage(message: NewMessage): { json: object } | { multipart: MultipartBody } {
+  const { files, content } = message
+  if (isTooLong(content)) {
+    throw new DownstreamError('permanent', `the text is longer than the ${maxCharacters} characters Chatwoot takes`)
+  }
+  if (files.length === 0) return { json: fieldsOf(message) }
+  if (files.length > maxFiles) {
+    throw new DownstreamError('permanent', `Chatwoot takes at most ${maxFiles} files in a message`)
+  }
+  return { multipart: formOf(message) }
+}
+
+function formOf(message: NewMessage): MultipartBody {
+  const over = new AbortController()
+  const fields = Object.entries(fieldsOf(message)).map(([name, value]) => ({
+    name,
+    value: typeof value === 'string' ? value : JSON.stringify(value),
+  }))
+  const form = multipart([...fields, ...message.files.map((file) => filePart(file, over.signal))])
+  form.body.once('close', () => {
+    over.abort()
+  })
+  return form
+}
+
+/** Opened when it is its turn; ended when the request is over, though it may hang. */
+function filePart({ open, fileName, mimeType, size }: UploadFile, over: AbortSignal): FilePart {
+  async function* content() {
+    const source = await open()
+    const end = () => source.destroy()
+    if (over.aborted) end()
+    else over.addEventListener('abort', end)
+    yield* source as AsyncIterable<Uint8Array>
+  }
+  const bytes = size === null ? {} : { bytes: size }
+  return { name: 'attachments[]', filename: fileName, type: mimeType, content: content(), ...bytes }
+}
+
+function fieldsOf({ type, content, sourceId, inReplyTo, isEcho, private: isPrivate }: NewMessage) {
+  const attributes = {
+    ...(inReplyTo !== null && { in_reply_to: inReplyTo }),
+    ...(isEcho && { external_echo: true }),
+  }
+  return {
+    message_type: type,
+    ...(content !== '' && { content: type === 'outgoing' ? withoutLiquid(content) : content }),
+    ...(sourceId !== null && { source_id: sourceId }),
+    ...(isPrivate && { private: true }),
+    ...((inReplyTo !== null || isEcho) && { content_attributes: attributes }),
+  }
+}
+
+/** Chatwoot runs what is outgoing through its template language; a zero-width space keeps the text as it was written. */
+function withoutLiquid(content: string): string {
+  return content.replace(/\{(?=[{%])/g, '{\u200b')
+}
+
+/** Chatwoot counts characters, not UTF-16 units. */
+function isTooLong(content: string): boolean {
+  return content.length > maxCharacters && Array.from(content).length > maxCharacters
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { isSigned } from './signature.ts'
+
+const now = Date.UTC(2026, 0, 15, 12)
+const secret = 'the secret'
+const rawBody = Buffer.from('{"event":"message_created"}')
+const hex = (text: string | Buffer, key = secret) => createHmac('sha256', key).update(text).digest('hex')
+
+function chatwoot(at: number, key = secret) {
+  const timestamp = String(Math.floor(at / 1000))
+  return {
+    'x-chatwoot-timestamp': timestamp,
+    'x-chatwoot-signature': `sha256=${hex(`${timestamp}.${rawBody.toString()}`, key)}`,
+  }
+}
+
+test('both ways of signing are accepted, the hexadecimal digits in any case', () => {
+  const plain = { 'x-service-signature': `sha256=${hex(rawBody)}` }
+  const upper = { 'x-service-signature': `sha256=${hex(rawBody).toUpperCase()}` }
+  for (const headers of [plain, upper, chatwoot(now)]) assert.equal(isSigned({ headers, rawBody }, secret, now), true)
+})
+
+test('one valid signature is enough, whatever the other says', () => {
+  const headers = { ...chatwoot(now), 'x-service-signature': 'sha256=nonsense' }
+  assert.equal(isSigned({ headers, rawBody }, secret, now), true)
+})
+
+test('a timestamp is good for five minutes, before and after', () => {
+  const at = (offset: number) => isSigned({ headers: chatwoot(now + offset), rawBody }, secret, now)
+  assert.deepEqual([-300_000, 300_000].map(at), [true, true])
+  assert.deepEqual([-301_000, 301_000].map(at), [false, false])
+})
+
+test('the timestamp is part of what is signed', () => {
+  const headers = { ...chatwoot(now), 'x-chatwoot-timestamp': String(now / 1000 + 1) }
+  assert.equal(isSigned({ headers, rawBody }, secret, now), false)
+})
+
+test('no header, a wrong secret, another body and malformed headers are refused', () => {
+  const good = `sha256=${hex(rawBody)}`
+  const headers: Record<string, string | string[] | undefined>[] = [
+    {},
+    { 'x-service-signature': `sha256=${hex(rawBody, 'another')}` },
+    { 'x-service-signature': hex(rawBody) },
+    { 'x-service-signature': `sha1=${hex(rawBody)}` },
+    { 'x-service-signature': good.slice(0, -1) },
+    { 'x-service-signature': `${good}0` },
+    { 'x-service-signature': [good, good] },
+    { 'x-chatwoot-signature': chatwoot(now)['x-chatwoot-signature'] },
+    { ...chatwoot(now), 'x-chatwoot-timestamp': '' },
+    { ...chatwoot(now), 'x-chatwoot-timestamp': 'NaN' },
+    chatwoot(now, 'another'),
+  ]
+  for (const each of headers) assert.equal(isSigned({ headers: each, rawBody }, secret, now), false)
+  const other = { headers: { 'x-service-signature': good }, rawBody: Buffer.from('{}') }
+  assert.equal(isSigned(other, secret, now), false)
+})
+
+test('whatever stands in the headers, nothing but the right signature is accepted and nothing throws', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), fc.string(), (service, signature, timestamp) => {
+      const headers = {
+        'x-service-signature': service,
+        'x-chatwoot-signature': signature,
+        'x-chatwoot-timestamp': timestamp,
+      }
+      return !isSigned({ headers, rawBody }, secret, now)
+    }),
+  )
+})
+
+test('without a secret there is nothing to check against', () => {
+  assert.throws(() => isSigned({ headers: {}, rawBody }, '', now), /without a secret/)
+})

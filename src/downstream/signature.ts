@@ -1,0 +1,30 @@
+// Whether a callback was signed with the secret of its inbox: by our own header, or by Chatwoot's with its timestamp.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+export type SignedRequest = {
+  headers: Headers
+  /** As it came, before any parsing. */
+  rawBody: Uint8Array
+}
+
+const toleranceMs = 5 * 60_000
+
+/** `now` in milliseconds. The secret must not be empty: whoever has none does not ask. */
+export function isSigned({ headers, rawBody }: SignedRequest, secret: string, now: number): boolean {
+  if (secret === '') throw new Error('a signature cannot be checked without a secret')
+  if (matches(headers['x-service-signature'], secret, [rawBody])) return true
+  const timestamp = headers['x-chatwoot-timestamp']
+  if (typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp)) return false
+  if (Math.abs(now - Number(timestamp) * 1000) > toleranceMs) return false
+  return matches(headers['x-chatwoot-signature'], secret, [`${timestamp}.`, rawBody])
+}
+
+function matches(header: Headers[string], secret: string, signed: readonly (string | Uint8Array)[]): boolean {
+  if (typeof header !== 'string' || !/^sha256=[0-9a-f]{64}$/i.test(header)) return false
+  const hmac = createHmac('sha256', secret)
+  for (const part of signed) hmac.update(part)
+  return timingSafeEqual(hmac.digest(), Buffer.from(header.slice('sha256='.length), 'hex'))
+}

@@ -1,0 +1,57 @@
+// What a message refers to: the message it quotes, whom it mentions, the advertisement it answers.
+
+import type { Person } from '../../core/address.ts'
+import type { Ad, MessageKey, Quote } from '../../core/message.ts'
+import type { proto } from '../library.ts'
+import { contentOf, summaryOf } from './content.ts'
+import { addressOf, isSame, personOf } from './origin.ts'
+import type { Origin } from './origin.ts'
+import { unwrap } from './unwrap.ts'
+import type { Unwrapped } from './unwrap.ts'
+import { textOf } from './values.ts'
+
+/** More people than any group has. */
+const mostMentions = 2_000
+
+export function contextOf({ message, part }: Unwrapped): proto.IContextInfo | undefined {
+  const value = part === undefined ? undefined : message[part]
+  if (value === null || typeof value !== 'object') return undefined
+  return (value as { contextInfo?: proto.IContextInfo | null }).contextInfo ?? undefined
+}
+
+export function quoteOf(context: proto.IContextInfo | undefined, own: Person): Quote | null {
+  const id = textOf(context?.stanzaId)
+  if (!context || id === null) return null
+  const sender = personOf(context.participant) ?? null
+  const quoted = context.quotedMessage ? contentOf(unwrap(context.quotedMessage)) : undefined
+  return { id, sender, fromMe: sender !== null && isSame(sender, own), text: quoted ? summaryOf(quoted) : null }
+}
+
+export function mentionsOf(context: proto.IContextInfo | undefined): Person[] {
+  return (context?.mentionedJid ?? []).slice(0, mostMentions).flatMap((jid) => personOf(jid) ?? [])
+}
+
+export function adOf(context: proto.IContextInfo | undefined): Ad | null {
+  const { externalAdReply: reply, quotedAd } = context ?? {}
+  const ad = {
+    title: textOf(reply?.title) ?? textOf(quotedAd?.advertiserName),
+    body: textOf(reply?.body) ?? textOf(quotedAd?.caption),
+    url: textOf(reply?.sourceUrl),
+  }
+  return ad.title === null && ad.body === null && ad.url === null ? null : ad
+}
+
+/** The message that a reaction, an edit, a vote or a revoke is about, from our point of view: the sender names it from his. */
+export function targetOf(key: proto.IMessageKey | null | undefined, origin: Origin, own: Person): MessageKey | null {
+  const id = textOf(key?.id)
+  if (!key || id === null) return null
+  const { envelope, chatJid, participant } = origin
+  const isTheirs = key.fromMe === true
+  if (envelope.chat.kind === 'person') {
+    return { chat: chatJid, id, fromMe: envelope.fromMe ? isTheirs : !isTheirs, participant: null }
+  }
+  const author = isTheirs ? participant : (textOf(key.participant) ?? participant)
+  const person = personOf(author)
+  const fromMe = person !== undefined && isSame(person, own)
+  return { chat: chatJid, id, fromMe, participant: author === null ? null : addressOf(author) }
+}

@@ -1,0 +1,138 @@
+// An opened message as an event for the service, as business of the library, or as neither.
+
+import type { Person } from '../../core/address.ts'
+import type { Content, NetworkEvent, SealedEvent } from '../../core/message.ts'
+import { proto } from '../library.ts'
+import { contentOf } from './content.ts'
+import { adOf, contextOf, mentionsOf, quoteOf, targetOf } from './context.ts'
+import type { OpenedMessage } from './opened-message.ts'
+import type { Origin } from './origin.ts'
+import { unwrap } from './unwrap.ts'
+import type { Unwrapped } from './unwrap.ts'
+import { base64Of } from './values.ts'
+
+export type Decoded =
+  | { event: NetworkEvent }
+  /** Nothing for people, by the network's name for it. */
+  | { passedOver: string }
+
+type Context = { origin: Origin; own: Person }
+type Sealed = {
+  encPayload?: Uint8Array | null
+  encIv?: Uint8Array | null
+}
+
+const { Type } = proto.Message.ProtocolMessage
+const { SecretEncType } = proto.Message.SecretEncryptedMessage
+
+/** Never throws, whatever the message is; undefined for one that holds nothing but keys. */
+export function decodeEvent(opened: Omit<OpenedMessage, 'senderKey'>, context: Context): Decoded | undefined {
+  const { message, strangeField } = opened
+  if (strangeField !== undefined) return { event: unknownEvent(`field ${strangeField}`, context) }
+  try {
+    if (message) return decode(unwrap(message), context)
+  } catch {
+    // Fields of a shape nobody expects.
+  }
+  return { event: unknownEvent('unreadable', context) }
+}
+
+function unknownEvent(name: string, context: Context): NetworkEvent {
+  return messageEvent({ type: 'unsupported', name, text: null }, undefined, context)
+}
+
+function decode(unwrapped: Unwrapped, context: Context): Decoded | undefined {
+  const { message } = unwrapped
+  if (message.protocolMessage) return protocolEvent(message.protocolMessage, unwrapped, context)
+  const aside = asideEvent(message, context)
+  if (aside) return { event: aside }
+  const content = contentOf(unwrapped)
+  if (content) return { event: messageEvent(content, unwrapped, context) }
+  // Something was wrapped, and it is nothing that is known here.
+  return unwrapped.wrapper === undefined || message.senderKeyDistributionMessage
+    ? undefined
+    : { event: unknownEvent(unwrapped.wrapper, context) }
+}
+
+function messageEvent(content: Content, unwrapped: Unwrapped | undefined, { origin, own }: Context): NetworkEvent {
+  const context = unwrapped && contextOf(unwrapped)
+  return {
+    ...origin.envelope,
+    kind: 'message',
+    content,
+    quote: quoteOf(context, own),
+    mentions: mentionsOf(context),
+    ad: adOf(context),
+    secret: base64Of(unwrapped?.secret),
+  }
+}
+
+/** What is said about another message rather than by itself. */
+function asideEvent(message: proto.IMessage, context: Context): NetworkEvent | undefined {
+  const { reactionMessage, pollUpdateMessage, secretEncryptedMessage } = message
+  if (reactionMessage) {
+    const target = targetOf(reactionMessage.key, context.origin, context.own)
+    const emoji = reactionMessage.text ?? ''
+    return target ? { ...context.origin.envelope, kind: 'reaction', target, emoji } : undefined
+  }
+  if (pollUpdateMessage) {
+    return sealedEvent('poll_vote', pollUpdateMessage.pollCreationMessageKey, pollUpdateMessage.vote, context)
+  }
+  if (secretEncryptedMessage) {
+    const { secretEncType, targetMessageKey } = secretEncryptedMessage
+    const purpose = secretEncType === SecretEncType.MESSAGE_EDIT ? 'edit' : 'other'
+    return sealedEvent(purpose, targetMessageKey, secretEncryptedMessage, context)
+  }
+  const { encReactionMessage, encCommentMessage, encEventResponseMessage } = message
+  const other = encReactionMessage ?? encCommentMessage
+  if (other) return sealedEvent('other', other.targetMessageKey, other, context)
+  if (!encEventResponseMessage) return undefined
+  return sealedEvent('other', encEventResponseMessage.eventCreationMessageKey, encEventResponseMessage, context)
+}
+
+function sealedEvent(
+  purpose: SealedEvent['purpose'],
+  key: proto.IMessageKey | null | undefined,
+  sealed: Sealed | null | undefined,
+  { origin, own }: Context,
+): SealedEvent | undefined {
+  const target = targetOf(key, origin, own)
+  const payload = base64Of(sealed?.encPayload)
+  const iv = base64Of(sealed?.encIv)
+  if (!target || payload === null || iv === null) return undefined
+  return { ...origin.envelope, kind: 'sealed', purpose, target, payload, iv }
+}
+
+function protocolEvent(
+  { type, key, editedMessage, ephemeralExpiration }: proto.Message.IProtocolMessage,
+  unwrapped: Unwrapped,
+  context: Context,
+): Decoded {
+  const { origin, own } = context
+  const target = targetOf(key, origin, own)
+  // The first type is the default, which the wire leaves out.
+  const isRevoke = type === Type.REVOKE || type == null
+  if (isRevoke && target) return { event: { ...origin.envelope, kind: 'revoke', target } }
+  if (type === Type.MESSAGE_EDIT && target && editedMessage) {
+    const edited = unwrap(editedMessage)
+    const content = contentOf(edited) ?? { type: 'unsupported', name: 'editedMessage', text: null }
+    return { event: { ...origin.envelope, kind: 'edit', target, content, mentions: mentionsOf(contextOf(edited)) } }
+  }
+  if (type === Type.EPHEMERAL_SETTING) {
+    const changes = [{ change: 'ephemeral' as const, seconds: ephemeralExpiration ?? 0 }]
+    return { event: { ...origin.envelope, kind: 'group', changes } }
+  }
+  if (!isRevoke && type !== Type.MESSAGE_EDIT) return { passedOver: `protocol ${Type[type]}` }
+  const content = { type: 'unsupported' as const, name: `protocol ${Type[type ?? 0]}`, text: null }
+  return { event: messageEvent(content, unwrapped, context) }
+}
+
+/** Everybody an event names; the objects are the event's own. */
+export function peopleIn(event: NetworkEvent): Person[] {
+  const people: Person[] = [event.sender]
+  if (event.chat.kind === 'person') people.push(event.chat)
+  if (event.kind === 'message' && event.quote?.sender) people.push(event.quote.sender)
+  if (event.kind === 'message' || event.kind === 'edit') people.push(...event.mentions)
+  if (event.kind === 'group') for (const change of event.changes) if ('people' in change) people.push(...change.people)
+  return people
+}

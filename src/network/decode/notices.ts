@@ -1,0 +1,74 @@
+// What arrives outside of encrypted messages and belongs into a chat: calls, changes of groups, messages we are not given.
+
+import type { Person } from '../../core/address.ts'
+import type { CallEvent, GroupEvent, NetworkEvent } from '../../core/message.ts'
+import { childrenOf } from '../library.ts'
+import type { BinaryNode } from '../library.ts'
+import { changesOf } from './group-changes.ts'
+import { originOf, personOf, timeOf } from './origin.ts'
+import type { Origin } from './origin.ts'
+
+type Deps = { own: Person; now: () => number }
+
+/** A message whose content stays on the phone, or whose keys nobody has. */
+export function withheldEvent({ envelope }: Origin, stanza: BinaryNode): NetworkEvent {
+  const unavailable = childrenOf(stanza).find(({ tag }) => tag === 'unavailable')
+  const type = unavailable?.attrs['type'] ?? ''
+  if (type.startsWith('view_once')) {
+    const content = { type: 'view_once' as const, media: null }
+    return { ...envelope, kind: 'message', content, quote: null, mentions: [], ad: null, secret: null }
+  }
+  const sealed = childrenOf(stanza).find(({ tag }) => tag === 'enc')
+  const reason = unavailable ? `unavailable ${type}`.trim() : (sealed?.attrs['type'] ?? 'no content')
+  return { ...envelope, kind: 'undecryptable', reason }
+}
+
+export type CallWord = { callId: string; word: 'rings' | 'missed' | 'answered' | 'other'; event: CallEvent }
+
+/** Undefined when it cannot be said who calls. */
+export function callWord({ attrs, content }: BinaryNode, { own, now }: Deps): CallWord | undefined {
+  const [info] = Array.isArray(content) ? content : []
+  const callId = info?.attrs['call-id']
+  if (!info || callId === undefined) return undefined
+  const sender = personOf(info.attrs['call-creator'], attrs['from'], info.attrs['caller_pn'], info.attrs['caller_lid'])
+  if (!sender) return undefined
+  const video = childrenOf(info).some(({ tag }) => tag === 'video')
+  const chat = groupOf(info.attrs['group-jid']) ?? { kind: 'person' as const, ...sender }
+  const fromMe = sender.phone === own.phone || (sender.lid !== null && sender.lid === own.lid)
+  const common = { id: callId, at: timeOf(attrs, now), chat, sender, fromMe, pushName: attrs['notify'] ?? null }
+  const word = wordOf(info)
+  return { callId, word, event: { ...common, kind: 'call', video, missed: word === 'missed' } }
+}
+
+function wordOf({ tag, attrs }: BinaryNode): CallWord['word'] {
+  if (tag === 'offer' || tag === 'offer_notice') return 'rings'
+  if (tag === 'accept' || tag === 'reject') return 'answered'
+  if (tag !== 'terminate') return 'other'
+  // On another device of the owner; otherwise the caller gave up or nobody was there.
+  return /elsewhere|^(accepted|rejected|declined)/.test(attrs['reason'] ?? '') ? 'answered' : 'missed'
+}
+
+function groupOf(jid: string | undefined) {
+  const id = jid === undefined ? undefined : /^([\d-]+)@g\.us$/.exec(jid)?.[1]
+  return id === undefined ? undefined : { kind: 'group' as const, id }
+}
+
+/** Undefined for notifications that say nothing of a group. */
+export function groupEvent(stanza: BinaryNode, deps: Deps): GroupEvent | undefined {
+  const { attrs } = stanza
+  const isGroup = (attrs['from'] ?? '').endsWith('@g.us')
+  if (!isGroup || (attrs['type'] !== 'w:gp2' && attrs['type'] !== 'picture')) return undefined
+  const author = attrs['participant'] ?? childrenOf(stanza)[0]?.attrs['author']
+  // Some changes have no author: the server made them, or the group's creation is told.
+  const named = author === undefined ? attrs : { ...attrs, participant: author }
+  const changes = changesOf(stanza, personOf(author))
+  const origin = originOf({ ...stanza, attrs: named }, deps) ?? anonymous(attrs, deps)
+  return origin && changes.length > 0 ? { ...origin.envelope, kind: 'group', changes } : undefined
+}
+
+function anonymous(attrs: BinaryNode['attrs'], { now }: Deps): Pick<Origin, 'envelope'> | undefined {
+  const chat = groupOf(attrs['from'])
+  if (!chat) return undefined
+  const sender = { phone: null, lid: null }
+  return { envelope: { id: attrs['id'] ?? '', at: timeOf(attrs, now), chat, sender, fromMe: false, pushName: null } }
+}

@@ -1,0 +1,192 @@
+// The journal of what arrives: an event is in the inbox from the moment the keys that opened it are on disk.
+//
+// The network delivers again whatever it believes unreceived, and a key opens once: so the name of every opened envelope is
+// stored too. A redelivery, or a notice that was stored before, is confirmed and otherwise ignored.
+
+import { createHash } from 'node:crypto'
+import type { Person } from '../core/address.ts'
+import type { NetworkEvent } from '../core/message.ts'
+import type { Reception } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { JournalStore, UnfinishedStanza } from '../storage/journal-store.ts'
+import type { Account } from './account.ts'
+import { ArrivalOrder } from './arrival-order.ts'
+import { completePeople } from './complete-people.ts'
+import { decodeEvent } from './decode/event.ts'
+import { originOf } from './decode/origin.ts'
+import type { Origin } from './decode/origin.ts'
+import { readEnvelope } from './decode/opened-message.ts'
+import type { OpenedMessage } from './decode/opened-message.ts'
+import type { KeyDoor } from './key-door.ts'
+import type { Rider } from './key-writer.ts'
+import { runOutside } from './fault-fence.ts'
+import { businessOf } from './library-business.ts'
+import type { BinaryNode, proto } from './library.ts'
+import { resentEvents } from './decode/resent.ts'
+
+export type JournalDeps = {
+  account: Account
+  instance: string
+  store: JournalStore
+  reception: Partial<Reception>
+  nextId: () => string
+  clock: Clock
+  /** Only for tests, which show what it is good for: off, events are stored after the network was told. */
+  isOff?: boolean
+}
+type Deps = JournalDeps & { door: KeyDoor; own: () => Person; onBusiness: (business: UnfinishedStanza) => void }
+
+export type Opening = {
+  type: string
+  ciphertext: Uint8Array
+  decrypt: () => Promise<Uint8Array>
+  learnSenderKey: (author: string, item: proto.Message.ISenderKeyDistributionMessage) => Promise<void>
+}
+type Entry = { envelope: string; events: readonly NetworkEvent[]; business?: UnfinishedStanza | undefined }
+
+/** Padding alone, which is an empty message: the library confirms it and has nothing to do. */
+const nothing = Buffer.from([1])
+
+export class Journal {
+  readonly #deps: Deps
+  /** The stanza that a ciphertext came in: the library hands on the ciphertext alone. */
+  readonly #stanzas = new WeakMap<Uint8Array, BinaryNode>()
+  readonly #order: ArrivalOrder
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#order = new ArrivalOrder(deps.clock)
+  }
+
+  /** Before the library sees the stanza, whose sealed parts it will open. A promise when it has to wait for its turn. */
+  expect(stanza: BinaryNode, sealed: readonly BinaryNode[]): Promise<void> | undefined {
+    const isBacklog = stanza.attrs['offline'] !== undefined
+    const turn = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
+    for (const { content } of sealed) {
+      if (!(content instanceof Uint8Array)) continue
+      this.#stanzas.set(content, stanza)
+      this.#order.expect(content, isBacklog)
+    }
+    return turn
+  }
+
+  /** Runs the Signal step that opens a ciphertext; when it fails, the service will remember that it did. */
+  async watch<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result> {
+    try {
+      return await step()
+    } catch (fault) {
+      await this.#failed(ciphertext, fault)
+      throw fault
+    } finally {
+      this.#order.done(ciphertext)
+    }
+  }
+
+  /** Part of a Signal step. What the library gets to see is empty: the content is stored, with the step. */
+  async open({ type, ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
+    const envelope = nameOf(ciphertext)
+    // A first message may open twice when its session was removed in between; others are recognised when they fail.
+    if (type === 'pkmsg' ? await this.#isKnown(envelope) : this.#deps.account.opened.has(envelope)) return nothing
+    const padded = await decrypt().catch(async (fault: unknown) => {
+      if (await this.#isKnown(envelope)) return undefined
+      throw fault
+    })
+    if (!padded) return nothing
+    const stanza = this.#stanzas.get(ciphertext)
+    if (!stanza) return padded
+    const { senderKey, ...opened } = readEnvelope(padded)
+    // The library would do it in a step of its own, which a crash could separate from this one.
+    if (senderKey) await learnSenderKey(stanza.attrs['participant'] ?? stanza.attrs['from'] ?? '', senderKey)
+    const entry = await this.#entryFor(envelope, stanza, opened)
+    if (this.#deps.isOff) this.#storeLater(entry)
+    else this.#deps.door.rideStep(this.#rider(entry))
+    return nothing
+  }
+
+  /** About when the library's own event would have told of it, which it holds back for a while. */
+  #storeLater(entry: Entry): void {
+    const { account, clock } = this.#deps
+    clock.after(100, () => void account.keys.store(this.#rider(entry)).catch(() => undefined))
+  }
+
+  async #failed(ciphertext: Uint8Array, fault: unknown): Promise<void> {
+    const stanza = this.#stanzas.get(ciphertext)
+    if (!stanza || stanza.attrs['category'] === 'peer') return
+    const origin = this.originOf(stanza)
+    if (!origin) return
+    const reason = fault instanceof Error ? fault.message : 'unknown'
+    await this.#keep(messageName('undecryptable', origin), { ...origin.envelope, kind: 'undecryptable', reason })
+  }
+
+  /** Stores an event under a name, once, behind what arrived before it; resolves when it is stored. */
+  async keep(name: string, event: NetworkEvent): Promise<void> {
+    await this.#order.afterEarlier()
+    await this.#keep(name, event)
+  }
+
+  async #keep(name: string, event: NetworkEvent): Promise<void> {
+    const { door } = this.#deps
+    const envelope = nameOf(name)
+    await door.inLane(async () => {
+      if (await this.#isKnown(envelope)) return
+      await completePeople([event], door.getInStep)
+      door.rideStep(this.#rider({ envelope, events: [event] }))
+    })
+  }
+
+  /** Undefined for what belongs to no chat. */
+  originOf(stanza: BinaryNode): Origin | undefined {
+    return originOf(stanza, { own: this.#deps.own(), now: () => this.#deps.clock.now() })
+  }
+
+  async #entryFor(envelope: string, stanza: BinaryNode, opened: Omit<OpenedMessage, 'senderKey'>): Promise<Entry> {
+    const { reception, instance, own, door } = this.#deps
+    const origin = this.originOf(stanza)
+    if (!origin) {
+      reception.onPassedOver?.(instance, 'no chat')
+      return { envelope, events: [] }
+    }
+    const { message } = opened
+    const business = message && businessOf(message, origin)
+    const events: NetworkEvent[] = []
+    if (business) events.push(...resentEvents(message, own()))
+    else {
+      const decoded = decodeEvent(opened, { origin, own: own() })
+      if (decoded && 'event' in decoded) events.push(decoded.event)
+      else if (decoded) reception.onPassedOver?.(instance, decoded.passedOver)
+    }
+    await completePeople(events, door.getInStep)
+    return { envelope, events, business }
+  }
+
+  #rider({ envelope, events, business }: Entry): Rider {
+    const { account, instance, store, reception, nextId, clock, onBusiness } = this.#deps
+    const { sessionId } = account
+    const receivedAt = clock.now()
+    account.opened.set(envelope, true)
+    const rows = events.map((event) => ({ id: nextId(), event, receivedAt }))
+    const statements = [store.opened(sessionId, envelope, receivedAt)]
+    for (const row of rows) statements.push(store.inbox({ ...row, instance }))
+    if (business) statements.push(store.unfinished(sessionId, business, receivedAt))
+    const onSaved = () => {
+      if (rows.length > 0) runOutside(() => reception.onReceived?.(instance, rows))
+      if (business) onBusiness(business)
+    }
+    return { statements, onSaved }
+  }
+
+  /** Stored, or on its way to storage. */
+  async #isKnown(envelope: string): Promise<boolean> {
+    const { account, store } = this.#deps
+    if (account.opened.has(envelope)) return true
+    return account.keys.waitOut(() => store.wasOpened(account.sessionId, envelope))
+  }
+}
+
+export function messageName(about: string, { chatJid, participant, envelope }: Origin): string {
+  return [about, chatJid, participant ?? '', envelope.id].join('|')
+}
+
+function nameOf(content: Uint8Array | string): string {
+  return createHash('sha256').update(content).digest('base64url').slice(0, 22)
+}

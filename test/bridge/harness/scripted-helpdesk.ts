@@ -1,0 +1,117 @@
+// A helpdesk in memory that does what a test tells it: takes, refuses, loses answers, commits late.
+
+import { DownstreamError } from '../../../src/core/downstream.ts'
+import type { Contact, ContactSpec, Conversation, Destination } from '../../../src/core/downstream.ts'
+import type { Downstream, HelpdeskInbox, NewMessage, PostedMessage } from '../../../src/core/downstream.ts'
+
+export type Posted = NewMessage & { id: number; conversationId: number; destination: string; bytes: number }
+type Call = keyof HelpdeskInbox
+/** Throws to fail the call; runs before anything is done. */
+export type Script = (call: Call, destination: Destination) => void | Promise<void>
+
+export class ScriptedHelpdesk implements Downstream {
+  readonly messages: Posted[] = []
+  readonly conversations: (Conversation & { sourceId: string; destination: string })[] = []
+  readonly contacts: (Contact & { destination: string })[] = []
+  readonly calls: Call[] = []
+  script: Script = () => undefined
+  /** What becomes of a post that was done: throws to lose the answer. */
+  afterPost: (message: Posted) => void | Promise<void> = () => undefined
+  #ids = 0
+
+  inbox(destination: Destination): HelpdeskInbox {
+    const ask = async (call: Call) => {
+      this.calls.push(call)
+      await this.script(call, destination)
+    }
+    const { key } = destination
+    return {
+      ensureContact: async (spec) => {
+        await ask('ensureContact')
+        return this.#contact(key, spec)
+      },
+      updateContact: async (id, changes) => {
+        await ask('updateContact')
+        Object.assign(this.contacts.find((each) => each.id === id) ?? {}, changes)
+      },
+      mergeContacts: () => ask('mergeContacts'),
+      ensureConversation: async ({ sourceId }, mode) => {
+        await ask('ensureConversation')
+        return this.#conversation(key, sourceId, mode)
+      },
+      findConversation: async (id) => {
+        await ask('findConversation')
+        return this.conversations.find((each) => each.id === id) ?? null
+      },
+      newestMessageId: async () => {
+        await ask('newestMessageId')
+        return this.#ids
+      },
+      post: async (conversationId, message) => {
+        await ask('post')
+        const posted = await this.commit(key, conversationId, message)
+        await this.afterPost(posted)
+        return seen(posted)
+      },
+      findPosted: async (conversationId, sourceId, afterId) => {
+        await ask('findPosted')
+        const found = this.messages.find(
+          (each) => each.conversationId === conversationId && each.sourceId === sourceId && each.id > afterId,
+        )
+        return found ? seen(found) : null
+      },
+      findMessage: () => Promise.resolve(null),
+      setStatus: () => ask('setStatus'),
+      deleteMessage: () => ask('deleteMessage'),
+      probe: () => ask('probe'),
+    }
+  }
+
+  /** Writes a message down, as the helpdesk does sooner or later. */
+  async commit(destination: string, conversationId: number, message: NewMessage): Promise<Posted> {
+    if (!this.conversations.some(({ id }) => id === conversationId))
+      throw new DownstreamError('gone', 'no conversation')
+    let bytes = 0
+    for (const file of message.files) {
+      for await (const chunk of await file.open()) bytes += (chunk as Buffer).length
+    }
+    const posted = { ...message, id: ++this.#ids, conversationId, destination, bytes }
+    this.messages.push(posted)
+    return posted
+  }
+
+  get contents(): string[] {
+    return this.messages.map(({ content }) => content)
+  }
+
+  download(): never {
+    throw new Error('nothing to download')
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve()
+  }
+
+  #contact(destination: string, spec: ContactSpec): Contact {
+    const names = [spec.sourceId, ...spec.formerSourceIds]
+    const known = this.contacts.find((each) => each.destination === destination && names.includes(each.sourceId))
+    if (known) return { ...known, created: false }
+    const { sourceId, identifier, phone, name } = spec
+    const contact = { id: ++this.#ids, sourceId, identifier, phone, name, elsewhere: false, created: true, destination }
+    this.contacts.push(contact)
+    return contact
+  }
+
+  #conversation(destination: string, sourceId: string, mode: 'new' | 'reopen'): Conversation {
+    const ours = this.conversations.filter((each) => each.destination === destination && each.sourceId === sourceId)
+    const open = ours.filter(({ status }) => status !== 'resolved' || mode === 'reopen').at(-1)
+    if (open) return open
+    const made = { id: ++this.#ids, status: 'open' as const, newestMessageId: null, sourceId, destination }
+    this.conversations.push(made)
+    return made
+  }
+}
+
+function seen({ id, sourceId }: Posted): PostedMessage {
+  return { id, sourceId, status: 'sent', createdAt: 0 }
+}

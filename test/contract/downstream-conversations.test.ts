@@ -1,0 +1,179 @@
+// Conversations at the helpdesk: the right one is found, and never two are opened for one need.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DownstreamError } from '../../src/core/downstream.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
+import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
+import { createDownstream, HelpdeskBed, person, text } from './harness/helpdesk-bed.ts'
+
+const isGone = (error: unknown) => error instanceof DownstreamError && error.failure === 'gone'
+
+test('the open conversation is found; a resolved one is left or used again by mode', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  const first = await bed.inbox.ensureConversation(contact, 'new')
+  assert.deepEqual(first, { id: first.id, status: 'open', newestMessageId: null })
+  const posted = await bed.inbox.post(first.id, text('hello'))
+  assert.deepEqual(await bed.inbox.ensureConversation(contact, 'new'), { ...first, newestMessageId: posted.id })
+  await new DeskClient(bed.helpdesk).post(`/conversations/${first.id}/toggle_status`, { status: 'resolved' })
+  const reopened = await bed.inbox.ensureConversation(contact, 'reopen')
+  assert.deepEqual([reopened.id, reopened.status], [first.id, 'resolved'])
+  const second = await bed.inbox.ensureConversation(contact, 'new')
+  assert.notEqual(second.id, first.id)
+  bed.helpdesk.assertNothingRefused()
+})
+
+test('an inbox locked to one conversation gives the resolved one back, and that is used', async () => {
+  await using bed = await HelpdeskBed.start()
+  const client = new DeskClient(bed.helpdesk)
+  await client.patch('/inboxes/1', { lock_to_single_conversation: true })
+  const contact = await bed.inbox.ensureContact(person())
+  const first = await bed.inbox.ensureConversation(contact, 'new')
+  await client.post(`/conversations/${first.id}/toggle_status`, { status: 'resolved' })
+  assert.equal((await bed.inbox.ensureConversation(contact, 'new')).id, first.id)
+})
+
+test('a burst opens one conversation', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  const found = await Promise.all(Array.from({ length: 20 }, () => bed.inbox.ensureConversation(contact, 'new')))
+  assert.equal(new Set(found.map(({ id }) => id)).size, 1)
+  assert.equal(bed.helpdesk.see.conversations().length, 1)
+})
+
+test('the same burst of callers that share nothing opens several', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  await using other = createDownstream()
+  const inboxes = [bed.inbox, other.inbox(bed.destination)]
+  // Both have looked before either has opened one.
+  await bed.helpdesk.fault({ kind: 'slow', ms: 200, method: 'POST', path: /conversations$/, times: 2 })
+  await Promise.all(inboxes.map((inbox) => inbox.ensureConversation(contact, 'new')))
+  assert.equal(bed.helpdesk.see.conversations().length, 2)
+})
+
+test('the conversation an agent started is used, although it stands under another address', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  const agent = new DeskClient(bed.helpdesk, bed.helpdesk.world.addAgent({ name: 'Ana', inboxIds: [1] }).token)
+  const started = await agent.post('/conversations', {
+    inbox_id: 1,
+    contact_id: contact.id,
+    message: { content: 'Hi' },
+  })
+  assert.equal((await bed.inbox.ensureConversation(contact, 'new')).id, started.body.id)
+})
+
+test('the conversation of another number of a merged contact is not used', async () => {
+  await using bed = await HelpdeskBed.start()
+  const numbers = { identifier: '5511900000000@s.whatsapp.net', identifiers: [], phone: null, phones: [] }
+  const other = await bed.inbox.ensureContact(person({ sourceId: '5511900000000', ...numbers }))
+  const theirs = await bed.inbox.ensureConversation(other, 'new')
+  await bed.inbox.post(theirs.id, text('from the other number'))
+  const contact = await bed.inbox.ensureContact(person())
+  await bed.inbox.mergeContacts({ keep: contact.id, drop: other.id })
+  assert.notEqual((await bed.inbox.ensureConversation(contact, 'reopen')).id, theirs.id)
+})
+
+test('the conversation of another account of ours is left alone', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  const theirs = await bed.inbox.ensureConversation(contact, 'new')
+  const ours = await bed.inbox.ensureConversation(contact, 'new', [theirs.id])
+  assert.notEqual(ours.id, theirs.id)
+  assert.equal((await bed.inbox.ensureConversation(contact, 'new', [theirs.id])).id, ours.id)
+})
+
+test('a blocked contact does not get a conversation per message', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  await new DeskClient(bed.helpdesk).patch(`/contacts/${contact.id}`, { blocked: true })
+  const first = await bed.inbox.ensureConversation(contact, 'new')
+  assert.equal(first.status, 'resolved')
+  assert.equal((await bed.inbox.ensureConversation(contact, 'new')).id, first.id)
+})
+
+test('a deleted conversation is known to be gone and opened anew', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  assert.equal((await bed.inbox.findConversation(id))?.id, id)
+  bed.helpdesk.world.deleteConversation(id)
+  assert.equal(await bed.inbox.findConversation(id), null)
+  await assert.rejects(bed.inbox.post(id, text('hello')), isGone)
+  await assert.rejects(bed.inbox.newestMessageId(id), isGone)
+  assert.notEqual(await bed.openChat(), id)
+})
+
+test('a deleted contact is gone; a deleted inbox is a matter of the destination', async () => {
+  await using bed = await HelpdeskBed.start()
+  await assert.rejects(bed.inbox.ensureConversation({ id: 4711, sourceId: 'x' }, 'new'), isGone)
+  const contact = await bed.inbox.ensureContact(person())
+  await bed.helpdesk.fault({ kind: 'inbox_deleted', inboxId: 1 })
+  const isDestination = (error: unknown) => error instanceof DownstreamError && error.failure === 'destination'
+  await assert.rejects(bed.inbox.ensureConversation(contact, 'new'), isDestination)
+  await assert.rejects(bed.inbox.ensureContact(person()), isDestination)
+  await assert.rejects(bed.inbox.probe(), isDestination)
+})
+
+test('a contact whose address moved to another contact is gone', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  const other = await bed.inbox.ensureContact(
+    person({ sourceId: '1', identifier: '1@lid', identifiers: [], phone: null, phones: [] }),
+  )
+  await assert.rejects(bed.inbox.ensureConversation({ id: other.id, sourceId: contact.sourceId }, 'new'), isGone)
+})
+
+test('after an uncertain creation no second one is made while the first may still come', async () => {
+  const clock = new ManualClock()
+  await using bed = await HelpdeskBed.start({ helpdesk: { clock }, downstream: { clock } })
+  const contact = await bed.inbox.ensureContact(person())
+  await bed.helpdesk.fault({
+    kind: 'timeout',
+    commit: 'late',
+    commitMs: [14_000, 14_000],
+    method: 'POST',
+    path: /conversations$/,
+    times: 1,
+  })
+  const first = assert.rejects(bed.inbox.ensureConversation(contact, 'new'), { mayHaveHappened: true })
+  await bed.helpdesk.waitForHeldRequests()
+  await clock.advance(5100)
+  await first
+  await assert.rejects(bed.inbox.ensureConversation(contact, 'new'), { failure: 'transient', mayHaveHappened: false })
+  assert.equal(bed.asked('POST', /conversations$/), 0, 'none is answered, and none but the first was made')
+  await clock.advance(9500)
+  const found = await bed.inbox.ensureConversation(contact, 'new')
+  assert.deepEqual(
+    bed.helpdesk.see.conversations().map(({ id }) => id),
+    [found.id],
+  )
+})
+
+test('whoever does not remember the uncertain creation opens a second one', async () => {
+  const clock = new ManualClock()
+  await using bed = await HelpdeskBed.start({ helpdesk: { clock }, downstream: { clock } })
+  const contact = await bed.inbox.ensureContact(person())
+  const late = { kind: 'timeout', commit: 'late', commitMs: [14_000, 14_000], times: 1 } as const
+  await bed.helpdesk.fault({ ...late, method: 'POST', path: /conversations$/ })
+  const first = assert.rejects(bed.inbox.ensureConversation(contact, 'new'))
+  await bed.helpdesk.waitForHeldRequests()
+  await clock.advance(5100)
+  await first
+  await using forgetful = createDownstream({ clock })
+  await forgetful.inbox(bed.destination).ensureConversation(contact, 'new')
+  await clock.advance(9500)
+  assert.equal(bed.helpdesk.see.conversations().length, 2)
+})
+
+test('when the uncertain creation did not come, one is made after the time is over', async () => {
+  const clock = new ManualClock()
+  await using bed = await HelpdeskBed.start({ helpdesk: { clock }, downstream: { clock } })
+  const contact = await bed.inbox.ensureContact(person())
+  await bed.helpdesk.fault({ kind: 'cut', method: 'POST', path: /conversations$/, times: 1 })
+  await assert.rejects(bed.inbox.ensureConversation(contact, 'new'), { mayHaveHappened: true })
+  await assert.rejects(bed.inbox.ensureConversation(contact, 'new'), { failure: 'transient' })
+  await clock.advance(20_001)
+  assert.equal((await bed.inbox.ensureConversation(contact, 'new')).status, 'open')
+})

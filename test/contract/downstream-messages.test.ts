@@ -1,0 +1,178 @@
+// Messages at the helpdesk: posted as they are, with files, found again after an uncertain answer.
+
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import { DownstreamError } from '../../src/core/downstream.ts'
+import type { UploadFile } from '../../src/core/downstream.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { HelpdeskBed, text } from './harness/helpdesk-bed.ts'
+
+function file(bytes: Buffer, changes: Partial<UploadFile> = {}): UploadFile {
+  const open = () => Promise.resolve(Readable.from([bytes.subarray(0, 10), bytes.subarray(10)], { objectMode: false }))
+  return { open, fileName: 'photo.png', mimeType: 'image/png', size: bytes.length, ...changes }
+}
+
+test('a text is one request; what is known of it comes back', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  const before = bed.helpdesk.requests.length
+  const posted = await bed.inbox.post(id, text('héllo\n*x*', { sourceId: '3EB0A' }))
+  assert.equal(bed.helpdesk.requests.length - before, 1)
+  const [row] = bed.helpdesk.messages(id)
+  assert.deepEqual([row?.content, row?.messageType, row?.sourceId], ['héllo\n*x*', 'incoming', '3EB0A'])
+  const createdAt = Math.floor((row?.createdAt ?? 0) / 1000) * 1000
+  assert.deepEqual(posted, { id: row?.id, sourceId: '3EB0A', status: 'sent', createdAt })
+  bed.helpdesk.assertNothingRefused()
+})
+
+test('a reply, an echo of the phone, a note and an activity keep what makes them so', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  const first = await bed.inbox.post(id, text('question', { sourceId: 'A' }))
+  await bed.inbox.post(id, text('reply', { inReplyTo: first.id }))
+  const template = 'hi {{contact.name}} {{{x}}} {% if %} {{'
+  await bed.inbox.post(id, text(template, { type: 'outgoing', isEcho: true, sourceId: 'B' }))
+  await bed.inbox.post(id, text('note', { type: 'outgoing', private: true }))
+  await bed.inbox.post(id, text('Maria joined', { type: 'activity' }))
+  const rows = bed.helpdesk.messages(id)
+  assert.deepEqual(
+    rows.map((row) => [row.messageType, row.private]),
+    [
+      ['incoming', false],
+      ['incoming', false],
+      ['outgoing', false],
+      ['outgoing', true],
+      ['activity', false],
+    ],
+  )
+  assert.equal(rows[1]?.contentAttributes['in_reply_to'], first.id)
+  assert.equal(rows[2]?.contentAttributes['external_echo'], true)
+  assert.equal(rows[2].content?.replaceAll('\u200b', ''), template)
+  bed.helpdesk.assertNothingRefused()
+})
+
+test('files are streamed up with name, type and caption, whether their size is known or not', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  const picture = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+  const big = Buffer.alloc(1_500_000, 7)
+  const sound = file(big, { fileName: 'olá "1".ogg', mimeType: 'audio/ogg; codecs=opus', size: null })
+  await bed.inbox.post(id, text('look', { sourceId: 'F1', isEcho: true, type: 'outgoing', files: [file(picture)] }))
+  await bed.inbox.post(id, text('', { files: [file(picture), sound] }))
+  const [one, two] = bed.helpdesk.messages(id)
+  assert.deepEqual([one?.content, one?.sourceId, one?.contentAttributes['external_echo']], ['look', 'F1', true])
+  assert.equal(one?.files[0]?.filename, 'photo.png')
+  assert.deepEqual(Buffer.from(one.files[0].bytes), picture)
+  assert.deepEqual(
+    two?.files.map(({ filename, contentType, bytes }) => [filename, contentType, bytes.length]),
+    [
+      ['photo.png', 'image/png', picture.length],
+      ['olá "1".ogg', 'audio/ogg', big.length],
+    ],
+  )
+  bed.helpdesk.assertNothingRefused()
+})
+
+test('a file that breaks off or is shorter than announced is nobody’s fault at the helpdesk, and nothing is posted', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  const broken = new Error('the phone went away')
+  const breaking = () => Promise.resolve(Readable.from(failing(broken), { objectMode: false }))
+  const failsToOpen = () => Promise.reject(broken)
+  for (const open of [breaking, failsToOpen]) {
+    const post = bed.inbox.post(id, text('x', { files: [file(Buffer.alloc(100), { open })] }))
+    await assert.rejects(post, { failure: 'transient', mayHaveHappened: false, cause: broken })
+  }
+  await assert.rejects(bed.inbox.post(id, text('x', { files: [file(Buffer.alloc(100), { size: 200 })] })), {
+    failure: 'transient',
+    mayHaveHappened: false,
+  })
+  assert.deepEqual(bed.helpdesk.messages(id), [])
+})
+
+function* failing(error: Error) {
+  yield Buffer.alloc(10)
+  throw error
+}
+
+test('a file whose source hangs is let go when the time is over', async () => {
+  const clock = new ManualClock()
+  await using bed = await HelpdeskBed.start({ downstream: { clock } })
+  const id = await bed.openChat()
+  const hanging = new Readable({ read: () => undefined })
+  const open = () => Promise.resolve(hanging)
+  const post = assert.rejects(bed.inbox.post(id, text('x', { files: [file(Buffer.alloc(100), { open })] })), {
+    failure: 'transient',
+  })
+  await waitUntil('the file is being read', () => hanging.listenerCount('readable') > 0)
+  await clock.advance(6000)
+  await post
+  await waitUntil('the source is closed', () => hanging.destroyed)
+})
+
+test('too long a text and too many files are refused before anything is sent', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  const before = bed.helpdesk.requests.length
+  await assert.rejects(bed.inbox.post(id, text('x'.repeat(150_001))), { failure: 'permanent' })
+  const files = Array.from({ length: 16 }, () => file(Buffer.alloc(20)))
+  await assert.rejects(bed.inbox.post(id, text('', { files })), { failure: 'permanent' })
+  assert.equal(bed.helpdesk.requests.length, before)
+})
+
+test('the flood limit is told apart from other refusals', async () => {
+  await using bed = await HelpdeskBed.start({ helpdesk: { messagesPerMinute: 2 } })
+  const id = await bed.openChat()
+  await bed.inbox.post(id, text('1'))
+  await bed.inbox.post(id, text('2'))
+  await assert.rejects(bed.inbox.post(id, text('3')), { failure: 'flood', mayHaveHappened: false, status: 422 })
+})
+
+test('a message that is committed 14 s after we stopped waiting is found, and not before', async () => {
+  const clock = new ManualClock()
+  await using bed = await HelpdeskBed.start({ helpdesk: { clock }, downstream: { clock } })
+  const id = await bed.openChat()
+  await bed.inbox.post(id, text('earlier', { sourceId: 'LATE' }))
+  const after = await bed.inbox.newestMessageId(id)
+  const late = { kind: 'timeout', commit: 'late', commitMs: [14_000, 14_000], path: /messages$/, times: 1 } as const
+  await bed.helpdesk.fault(late)
+  const failed = assert.rejects(bed.inbox.post(id, text('hello', { sourceId: 'LATE' })), {
+    failure: 'transient',
+    mayHaveHappened: true,
+  })
+  await bed.helpdesk.waitForHeldRequests()
+  await clock.advance(5100)
+  await failed
+  assert.equal(await bed.inbox.findPosted(id, 'LATE', after), null)
+  await clock.advance(9000)
+  const found = await bed.inbox.findPosted(id, 'LATE', after)
+  assert.equal(found?.id, bed.helpdesk.messages(id).at(-1)?.id)
+})
+
+test('a message is found behind hundreds of others', async () => {
+  await using bed = await HelpdeskBed.start({ helpdesk: { messagesPerMinute: 1000 } })
+  const id = await bed.openChat()
+  for (let number = 1; number <= 215; number++) await bed.inbox.post(id, text('x', { sourceId: `S${number}` }))
+  assert.equal((await bed.inbox.findPosted(id, 'S210', 0))?.sourceId, 'S210')
+  assert.equal(await bed.inbox.findPosted(id, 'S5', 50), null)
+  assert.equal(await bed.inbox.newestMessageId(id), bed.helpdesk.messages(id).at(-1)?.id)
+})
+
+test('states are set with their reason, messages deleted, single ones looked up', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  const { id: messageId } = await bed.inbox.post(id, text('hi', { type: 'outgoing' }))
+  await bed.inbox.setStatus(id, messageId, 'failed', 'the number is not on WhatsApp')
+  assert.equal((await bed.inbox.findMessage(id, messageId))?.status, 'failed')
+  const [row] = bed.helpdesk.messages(id)
+  assert.equal(row?.contentAttributes['external_error'], 'the number is not on WhatsApp')
+  await bed.inbox.deleteMessage(id, messageId)
+  assert.equal(bed.helpdesk.messages(id)[0]?.contentAttributes['deleted'], true)
+  await bed.inbox.deleteMessage(id, 4711)
+  assert.equal(await bed.inbox.findMessage(id, 4711), null)
+  assert.equal(await bed.inbox.findMessage(4711, 1), null)
+  const unknown = bed.inbox.setStatus(id, 4711, 'read')
+  await assert.rejects(unknown, (error) => error instanceof DownstreamError && error.failure === 'gone')
+})

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { SimGroup } from '../../sim/network/groups/sim-group.ts'
+import type { SimPerson } from '../../sim/network/people/sim-person.ts'
+import { InboundStage } from '../harness/inbound-stage.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+
+describe('groups', () => {
+  let stage: InboundStage
+  let maria: SimPerson
+  let carlos: SimPerson
+  let group: SimGroup
+  before(async () => {
+    stage = await InboundStage.open({ environment: { SERVICE_GROUP_EVENTS_ENABLED: 'true' } })
+    maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria `the\nfirst`' })
+    carlos = stage.network.person({ phone: '5511966665555', pushName: 'Carlos', hidesPhone: true })
+    group = stage.network.group('Team Ação', maria, [carlos, stage.phone])
+  })
+  after(() => stage[Symbol.asyncDispose]())
+
+  test('a message starts with who wrote it; the contact is named by the subject', async () => {
+    const message = await stage.arrived(maria.text(group, 'hello all'))
+    assert.equal(message.content, '`+5511988887777 · ~Maria the first`\n\nhello all')
+    const contact = stage.helpdesk.see.contacts().find(({ id }) => id === message.sender?.id)
+    assert.equal(contact?.name, 'Team Ação')
+    assert.equal(contact.identifier, group.jid)
+    assert.equal(contact.phoneNumber, null)
+    assert.deepEqual(contact.addresses, [{ inboxId: 1, sourceId: `group-${group.jid.split('@')[0]}` }])
+  })
+
+  test('header, quote, text', async () => {
+    const first = maria.text(group, 'first')
+    await stage.arrived(first)
+    const [received] = carlos.messages.entries.filter(({ id }) => id === first.id)
+    assert.ok(received)
+    const message = await stage.arrived(carlos.text(group, 'second', { quote: received }))
+    const [header, blank, quote, quoted, , text] = (message.content ?? '').split('\n')
+    assert.match(header ?? '', /^`.+ · ~Carlos`$/)
+    assert.equal(blank, '')
+    assert.equal(quote, '> `↪ +5511988887777 · ~Maria the first`')
+    assert.deepEqual([quoted, text], ['> first', 'second'])
+    assert.ok(!(message.content ?? '').includes('5511966665555'), 'a hidden number is not told')
+  })
+
+  test('a caption has the header too', async () => {
+    const sent = maria.media(group, 'image', { bytes: Buffer.from('x'), caption: 'see' })
+    assert.equal((await stage.arrived(sent)).content, '`+5511988887777 · ~Maria the first`\n\nsee')
+    const bare = maria.media(group, 'image', { bytes: Buffer.from('x') })
+    assert.equal((await stage.arrived(bare)).content, '`+5511988887777 · ~Maria the first`')
+  })
+
+  test('mentions are names', async () => {
+    const lid = carlos.user.lidJid.split('@')[0] ?? ''
+    const sent = maria.text(group, `@${lid} and @${lid}9, look`, { mentions: [carlos] })
+    assert.match((await stage.arrived(sent)).content ?? '', new RegExp(`@Carlos and @${lid}9, look$`))
+  })
+
+  test('what the owner writes has no header', async () => {
+    const message = await stage.arrived(stage.phone.text(group, 'from the phone'))
+    assert.deepEqual([message.content, message.messageType], ['from the phone', 'outgoing'])
+  })
+
+  test('a change is an activity, and a new subject renames the contact', async () => {
+    group.setSubject(maria.user, 'Team <b>')
+    const activity = await stage.helpdesk.waitForMessage(undefined, ({ content }) =>
+      (content ?? '').includes('changed the group name'),
+    )
+    assert.equal(activity.messageType, 'activity')
+    assert.equal(activity.content, 'Maria the first changed the group name to &quot;Team &lt;b&gt;&quot;')
+    await waitUntil('the contact is renamed', () =>
+      stage.helpdesk.see.contacts().some(({ name }) => name === 'Team <b>'),
+    )
+  })
+
+  test('everything went into one conversation', async () => {
+    await stage.drained()
+    assert.equal(stage.helpdesk.see.conversations().length, 1)
+    stage.helpdesk.assertNothingRefused()
+  })
+})
+
+describe('one person is one contact', () => {
+  test('known by the anonymous id first, by the phone later', async () => {
+    await using stage = await InboundStage.open()
+    const { network, helpdesk } = stage
+    const maria = network.person({ phone: '5511988887777', lid: '99887766554433', pushName: 'Maria', hidesPhone: true })
+    const first = await stage.arrived(maria.text(stage.phone, 'who am I', { addressing: 'lid' }))
+    const second = await stage.arrived(maria.text(stage.phone, 'it is me', { addressing: 'pn' }))
+    assert.equal(second.conversationId, first.conversationId)
+    await stage.drained()
+    const contacts = helpdesk.see.contacts()
+    assert.equal(contacts.length, 1)
+    assert.equal(contacts[0]?.phoneNumber, '+5511988887777')
+    helpdesk.assertNothingRefused()
+  })
+
+  test('a contact that an agent made with the old spelling of a Brazilian number is found', async () => {
+    await using stage = await InboundStage.open()
+    const { facts } = stage.helpdesk
+    const made = await fetch(`${facts.url}/api/v1/accounts/1/contacts`, {
+      method: 'POST',
+      headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Maria at home', phone_number: '+551188887777' }),
+    })
+    assert.equal(made.status, 200)
+    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
+    const message = await stage.arrived(maria.text(stage.phone, 'hello'))
+    assert.equal(message.sender?.name, 'Maria at home')
+    assert.equal(stage.helpdesk.see.contacts().length, 1)
+  })
+
+  test('whoever the owner writes to first is named by number, and by name once he answers', async () => {
+    await using stage = await InboundStage.open()
+    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
+    const echo = await stage.arrived(stage.phone.text(maria, 'hello Maria'))
+    assert.equal(stage.helpdesk.see.contacts()[0]?.name, '+5511988887777')
+    const answer = await stage.arrived(maria.text(stage.phone, 'hello owner'))
+    assert.equal(answer.conversationId, echo.conversationId)
+    await waitUntil('the contact has a name', () => stage.helpdesk.see.contacts()[0]?.name === 'Maria')
+  })
+})
+
+describe('conversations', () => {
+  for (const mode of ['new', 'reopen'] as const) {
+    test(`after a resolved one, mode ${mode}`, async () => {
+      await using stage = await InboundStage.open({ environment: { SERVICE_CONVERSATION_MODE: mode } })
+      const maria = stage.network.person({ phone: '5511988887777' })
+      const first = await stage.arrived(maria.text(stage.phone, 'one'))
+      const { facts } = stage.helpdesk
+      await fetch(`${facts.url}/api/v1/accounts/1/conversations/${first.conversationId}/toggle_status`, {
+        method: 'POST',
+        headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
+        body: JSON.stringify({ status: 'resolved' }),
+      })
+      await stage.restart()
+      const second = await stage.arrived(maria.text(stage.phone, 'two'))
+      assert.equal(second.conversationId === first.conversationId, mode === 'reopen')
+    })
+  }
+
+  test('a deleted one is made anew', async () => {
+    await using stage = await InboundStage.open()
+    const maria = stage.network.person({ phone: '5511988887777' })
+    const first = await stage.arrived(maria.text(stage.phone, 'one'))
+    stage.helpdesk.world.deleteConversation(first.conversationId)
+    const second = await stage.arrived(maria.text(stage.phone, 'two'))
+    assert.notEqual(second.conversationId, first.conversationId)
+    await stage.drained()
+    assert.equal((await stage.health()).status, 'ok')
+  })
+})
