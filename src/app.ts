@@ -9,15 +9,19 @@ import { composeInbound } from './compose-inbound.ts'
 import type { Config } from './config.ts'
 import type { Reception } from './core/network.ts'
 import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
+import type { Downstream } from './core/downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
+import { drawQr } from './http/qr-picture.ts'
 import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
 import { Announcer } from './lifecycle/announcer.ts'
 import type { Announcement } from './lifecycle/announcer.ts'
 import { BackendNews } from './lifecycle/backend-news.ts'
 import { Courier } from './lifecycle/courier.ts'
+import { HelpdeskNotices } from './lifecycle/helpdesk-notices.ts'
 import { createKnock } from './lifecycle/knock.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
+import { noticeTexts } from './lifecycle/notice-texts.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
 import type { InstanceMessages } from './instances/instance-service.ts'
@@ -98,15 +102,17 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   stack.defer(() => usage.flush())
   const epoch = () => ownership.epoch
   const metrics = new Metrics({ version: base.build.version, instances: () => parts.instances.counts() })
-  const news = createLifecycle(base, database, { metrics, usage })
+  const news = createLifecycle(base, database, { metrics, usage }, (announcement) => notices?.heard(announcement))
   const reception = receptionBy(() => inbound)
   const parts = createAccounts(base, { database, epoch, reception, lifecycle: news.lifecycle })
   const tenants = createTenants(base, database, () => {
     inbound.routingChanged()
   })
-  const inboundSet = createInbound(base, { ...parts, ...tenants, database, epoch, usage, metrics })
+  const downstream = createDownstream(base)
+  const inboundSet = createInbound(base, { ...parts, ...tenants, downstream, database, epoch, usage, metrics })
   const { inbound } = inboundSet
   const accounts = createInstances(base, { ...parts, ...inboundSet, epoch, metrics })
+  const notices = createNotices(base, { ...accounts, ...tenants, downstream })
   const backend = stack.use(
     new BackendNews({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
   )
@@ -192,7 +198,10 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
   return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
 }
 
-function createLifecycle({ config, clock, log, build, stack }: Base, database: Database, ledger: Ledger) {
+type Heard = (announcement: Announcement) => void
+
+function createLifecycle(base: Base, database: Database, ledger: Ledger, alsoTold: Heard) {
+  const { config, clock, log, build, stack } = base
   const { metrics, usage } = ledger
   const { timeout: timeoutMs, secret } = config.lifecycle
   const deliveries = new DeliveryStore(database)
@@ -212,7 +221,9 @@ function createLifecycle({ config, clock, log, build, stack }: Base, database: D
       },
     }),
   )
-  const onAnnounced = ({ event, instance, ownerTag }: Announcement) => {
+  const onAnnounced = (announcement: Announcement) => {
+    const { event, instance, ownerTag } = announcement
+    alsoTold(announcement)
     metrics.lifecycleEvents.inc({ instance, event, owner_tag: ownerTag })
     usage.count(instance, ownerTag, 'lifecycle_events')
   }
@@ -276,13 +287,22 @@ function receptionBy(inbound: () => Inbound): Reception {
 
 type Accounts = ReturnType<typeof createAccounts>
 type InboundDeps = Accounts &
-  ReturnType<typeof createTenants> & { database: Database; epoch: () => number; usage: Usage; metrics: Metrics }
+  ReturnType<typeof createTenants> & {
+    downstream: Downstream
+    database: Database
+    epoch: () => number
+    usage: Usage
+    metrics: Metrics
+  }
 
-function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
+function createDownstream({ config, clock, stack }: Base): Downstream {
   const { timeout: timeoutMs, egressAllow } = config.downstream
   const { mediaMaxBytes } = config.inbound
-  const downstream = stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
-  const inboundSet = composeInbound({ ...parts, config, clock, log, downstream })
+  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
+}
+
+function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
+  const inboundSet = composeInbound({ ...parts, config, clock, log })
   stack.use(inboundSet.inbound)
   return inboundSet
 }
@@ -299,6 +319,24 @@ function createInstances({ clock }: Base, parts: ServiceParts) {
   }
   const deps = { registry: instances, instances: store, network, epoch, clock, onDeleted, onChanged, messages }
   return { instances, instanceService: new InstanceService(deps) }
+}
+
+type NoticeParts = { instances: InstanceRegistry; routing: Routing; downstream: Downstream }
+
+/** Undefined when nobody wants them. */
+function createNotices({ config, clock, log, stack }: Base, parts: NoticeParts): HelpdeskNotices | undefined {
+  const { instances, routing, downstream } = parts
+  const { helpdeskNotices, unreachableGrace } = config.lifecycle
+  if (!helpdeskNotices) return undefined
+  const inboxOf = async (instance: string) => {
+    const record = instances.find(instance)?.record
+    const destination = record && (await routing.destinationOf(record))
+    return destination ? { key: destination.key, inbox: downstream.inbox(destination) } : null
+  }
+  const find = (instance: string) => instances.find(instance)
+  const texts = noticeTexts[config.inbound.locale]
+  const deps = { find, inboxOf, draw: drawQr, texts, unreachableMs: unreachableGrace, clock, log }
+  return stack.use(new HelpdeskNotices(deps))
 }
 
 function createTenants({ clock, config }: Base, database: Database, onRouting: () => void) {
