@@ -54,6 +54,17 @@ const retries = async ({ linked }: LifecycleStage, event: string, outcome: strin
   )
 }
 
+/** It is cut off after 10 s; its second attempt is answered. */
+async function slowOneArrives(stage: LifecycleStage): Promise<void> {
+  const { clock, subscribers } = stage
+  subscribers.script('/slow', 200)
+  await clock.advance(10_000)
+  const { next_attempt_at } = await reaches(stage, '/slow', ({ attempts }) => attempts === 1)
+  await clock.advance(Date.parse(next_attempt_at ?? '') - clock.now())
+  const { last_code } = await reaches(stage, '/slow', ({ status }) => status === 'delivered')
+  assert.equal(last_code, 200)
+}
+
 test('of 20 subscribers one is dead and one is slow: each is tried by the schedule, nobody waits for them', async () => {
   await using stage = await LifecycleStage.open()
   const { linked, subscribers, clock } = stage
@@ -75,18 +86,16 @@ test('of 20 subscribers one is dead and one is slow: each is tried by the schedu
     assert.deepEqual([report.status, report.last_code], ['pending', 500])
     const ms = Date.parse(report.next_attempt_at ?? '') - clock.now()
     assert.ok(ms >= 0.9 * pause * seconds && ms <= 1.1 * pause * seconds, `pause ${attempts} is ${ms} ms`)
-    await clock.advance(ms - 1)
+    if (index === 1) await slowOneArrives(stage)
+    await clock.advance(Date.parse(report.next_attempt_at ?? '') - clock.now() - 1)
     assert.equal(subscribers.at('/dead').length, attempts)
     await clock.advance(1)
     const again = await subscribers.gets('/dead', 'paired', attempts + 1)
     assertDelivery(again)
     assert.equal(again.raw, subscribers.at('/dead')[0]?.raw, 'the same body and id')
-    // The slow one is cut off after 10 s; its second attempt is answered.
-    if (index === 1) subscribers.script('/slow', 200)
   }
   const ended = await reaches(stage, '/dead', ({ status }) => status === 'exhausted')
   assert.deepEqual([ended.attempts, ended.next_attempt_at], [6, null])
-  assert.equal((await reaches(stage, '/slow', ({ status }) => status === 'delivered')).last_code, 200)
   assert.equal(await retries(stage, 'paired', 'exhausted'), 1)
   assert.equal(await retries(stage, 'paired', 'success'), 1)
   for (const path of healthy) assert.equal(subscribers.at(path).length, 1)
@@ -229,20 +238,20 @@ test('a delivery that has ended can be sent again, one under way cannot', async 
   await clock.advance(60_000)
   const answer = await again(gone.id)
   assert.equal(answer.status, 200, answer.text)
-  const second = await subscribers.gets('/gone', 'qr_generated', 2)
-  assertDelivery(second)
-  assert.equal(second.raw, subscribers.at('/gone')[0]?.raw)
-  const report = (await reports(stage, '/gone')).find(({ id }) => id === gone.id)
-  assert.equal(report?.event_id, second.payload.id)
+  const sent = () => subscribers.at('/gone').filter(({ payload }) => payload.id === gone.event_id)
+  await waitUntil('it is sent again', () => sent().length === 2)
+  for (const one of sent()) assertDelivery(one)
+  assert.equal(new Set(sent().map(({ raw }) => raw)).size, 1, 'the same body')
 
-  await reaches(stage, '/gone', ({ status }) => status === 'delivered')
+  const found = async () => (await reports(stage)).find(({ id }) => id === gone.id)
+  await waitUntil('it has ended', async () => (await found())?.status === 'delivered')
   const { database, app } = linked.service
   const sweep = app.workers.get('delivery-sweep')
   await sweep?.tick()
-  assert.ok((await reports(stage, '/gone')).length > 0, 'kept for 30 days')
+  assert.ok(await found(), 'kept for 30 days')
   await database.write(database.query.updateTable('deliveries').set({ finished_at: clock.now() - 31 * 86_400_000 }))
   await sweep?.tick()
-  assert.deepEqual(await reports(stage, '/gone'), [])
+  assert.equal(await found(), undefined)
 })
 
 test('secrets of subscribers and of the service are in no payload, log, report, audit entry or metric', async () => {
