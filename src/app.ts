@@ -7,6 +7,7 @@ import type { Inbound } from './bridge/inbound.ts'
 import { readBuildInfo } from './build-info.ts'
 import type { SendStep } from './bridge/deliver.ts'
 import { composeInbound } from './compose-inbound.ts'
+import { composeLifecycle } from './compose-lifecycle.ts'
 import { composeOutbound } from './compose-outbound.ts'
 import type { OutboundSet } from './compose-outbound.ts'
 import type { Config } from './config.ts'
@@ -14,11 +15,13 @@ import type { Downstream } from './core/downstream.ts'
 import type { Reception } from './core/network.ts'
 import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
+import { drawQr } from './http/qr-picture.ts'
 import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
 import { BackendNews } from './lifecycle/backend-news.ts'
-import { composeLifecycle } from './lifecycle/compose-lifecycle.ts'
+import { HelpdeskNotices } from './lifecycle/helpdesk-notices.ts'
 import type { Lifecycle } from './lifecycle/lifecycle.ts'
+import { noticeTexts } from './lifecycle/notice-texts.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
 import type { InstanceMessages } from './instances/instance-service.ts'
@@ -56,6 +59,9 @@ export type Overrides = {
 
 const usageFlushMs = 60_000
 const keySweepMs = 86_400_000
+const deliverySweepMs = 3_600_000
+// How long operators can look up and repeat a delivery that has ended.
+const keepDeliveriesMs = 30 * 86_400_000
 // How many connections may be on their way in at once.
 const connectsAtOnce = 8
 // How long the network lets one QR code live.
@@ -97,7 +103,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   stack.defer(() => usage.flush())
   const epoch = () => ownership.epoch
   const metrics = new Metrics({ version: base.build.version, instances: () => parts.instances.counts() })
-  const news = composeLifecycle({ ...base, ...base.build, settings: config.lifecycle, database, metrics, usage })
+  const news = composeLifecycle({
+    ...{ ...base, ...base.build, settings: config.lifecycle, database, metrics, usage },
+    alsoTold: (announcement) => notices?.heard(announcement),
+  })
   const parts = createAccounts(base, {
     ...{ database, epoch },
     lifecycle: news.lifecycle,
@@ -116,6 +125,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     onSendStep: overrides.onSendStep ?? (() => Promise.resolve()),
   })
   const accounts = createInstances(base, { ...parts, ...inboundSet, outbound, epoch, metrics })
+  const notices = createNotices(base, { ...accounts, ...tenants, downstream })
   const backend = stack.use(
     new BackendNews({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
   )
@@ -126,7 +136,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     await parts.network.pruneJournal()
   }
   const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: sweepKeys, clock, log })
-  const workers = [flush, keySweep, ...inboundSet.workers, ...outbound.workers]
+  const forget = () => news.deliveries.prune(clock.now() - keepDeliveriesMs)
+  const deliverySweep = new Ticker({ name: 'delivery-sweep', everyMs: deliverySweepMs, work: forget, clock, log })
+  const workers = [flush, keySweep, deliverySweep, ...inboundSet.workers, ...outbound.workers]
   for (const worker of workers) stack.use(worker)
   stack.use(inboundSet.lateFiles)
 
@@ -314,6 +326,24 @@ function createInstances({ clock }: Base, parts: ServiceParts) {
   }
   const deps = { registry: instances, instances: store, network, epoch, clock, onDeleted, onChanged, messages }
   return { instances, instanceService: new InstanceService(deps) }
+}
+
+type NoticeParts = { instances: InstanceRegistry; routing: Routing; downstream: Downstream }
+
+/** Undefined when nobody wants them. */
+function createNotices({ config, clock, log, stack }: Base, parts: NoticeParts): HelpdeskNotices | undefined {
+  const { instances, routing, downstream } = parts
+  const { helpdeskNotices, unreachableGrace } = config.lifecycle
+  if (!helpdeskNotices) return undefined
+  const inboxOf = async (instance: string) => {
+    const record = instances.find(instance)?.record
+    const destination = record && (await routing.destinationOf(record))
+    return destination ? { key: destination.key, inbox: downstream.inbox(destination) } : null
+  }
+  const find = (instance: string) => instances.find(instance)
+  const texts = noticeTexts[config.inbound.locale]
+  const deps = { find, inboxOf, draw: drawQr, texts, unreachableMs: unreachableGrace, clock, log }
+  return stack.use(new HelpdeskNotices(deps))
 }
 
 function createTenants({ clock, config }: Base, database: Database, onRouting: () => void) {

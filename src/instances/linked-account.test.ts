@@ -119,7 +119,10 @@ function setUp(record: Partial<InstanceRow> = {}) {
       log: silentLog,
       qrLifetimeMs: 20_000,
       lifecycle: {
-        prepare: ({ name, owner_tag }, event) => ({ event, instance: name, ownerTag: owner_tag, deliveries: [] }),
+        prepare: ({ name, owner_tag }, event, extras = {}) => ({
+          ...{ event, instance: name, ownerTag: owner_tag, extras },
+          deliveries: [],
+        }),
         stored: (announcements) => void events.push(...announcements.map(({ event }) => event)),
       },
       graces: { unreachableMs: 60_000, reconnectedMs: 5000 },

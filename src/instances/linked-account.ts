@@ -129,6 +129,11 @@ export class LinkedAccount {
     return this.#account.change(changes, audit)
   }
 
+  /** Which message at the helpdesk shows the QR code. */
+  keepQrMessage(id: number): Promise<void> {
+    return this.#account.save({ last_qr_msg_id: id })
+  }
+
   /** A new QR code where the state allows one; elsewhere nothing happens. */
   requestPairing(): Promise<void> {
     return this.#inTurn(async () => {

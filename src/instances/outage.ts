@@ -43,8 +43,8 @@ export class Outage {
     const { clock, graces, row, announce } = this.#deps
     const since = clock.now()
     this.#wait(graces.unreachableMs, () => {
+      this.#why = { reason: row().last_error ?? notInTime(graces.unreachableMs), code: null }
       if (row().down_since === null) {
-        this.#why = { reason: row().last_error ?? notInTime(graces.unreachableMs), code: null }
         this.#deps.save({ down_since: since })
         announce('disconnected', this.#why)
       }

@@ -17,6 +17,7 @@ export type Announcement = {
   event: LifecycleEvent
   instance: string
   ownerTag: string
+  extras: EventExtras
   deliveries: readonly Delivery[]
 }
 
@@ -57,7 +58,7 @@ export class Announcer {
       attempts: 0,
       nextAt: now,
     }))
-    return { event, instance, ownerTag, deliveries }
+    return { event, instance, ownerTag, extras, deliveries }
   }
 
   #payload(

@@ -92,6 +92,21 @@ test('a subscriber that never answers holds two of its own and nobody else', asy
   assert.equal(stage.courier.pending, 0)
 })
 
+test('a dead server with many subscribers leaves room for the others', async () => {
+  await using stage = new Stage()
+  const silence = Promise.withResolvers<Attempt>()
+  const dead = Array.from({ length: 100 }, (_, n) => `http://dead/${n}`)
+  for (const url of dead) stage.answers.set(url, () => silence.promise)
+  for (const url of dead) stage.add(url)
+  const healthy = stage.add('http://healthy')
+  await stage.clock.advance(0)
+  assert.equal(stage.statusOf(healthy), 'delivered')
+  assert.equal(stage.knocks.length, 17)
+  silence.resolve(yes)
+  await stage.clock.advance(0)
+  assert.equal(stage.courier.pending, 0)
+})
+
 test('no more than 64 are in flight, and places that become free are used', async () => {
   await using stage = new Stage()
   const open: PromiseWithResolvers<Attempt>[] = []

@@ -1,7 +1,7 @@
 // Brings deliveries to their subscribers: a lane for each, so that nobody waits for another's dead server.
 //
 // waiting  → due when its time has come
-// due      → in flight when its subscriber has fewer than 2 and all together fewer than 64
+// due      → in flight when its subscriber has fewer than 2, its host fewer than 16 and all together fewer than 64
 // in flight → ended, or waiting for the next attempt; stored before anything else happens to it
 
 import type { Delivery, DeliveryResult } from '../core/delivery.ts'
@@ -12,7 +12,7 @@ import type { DeliveryStore } from '../storage/delivery-store.ts'
 import { resultOf } from './patience.ts'
 import type { Attempt } from './patience.ts'
 
-type Lane = { due: Delivery[]; inFlight: number }
+type Lane = { due: Delivery[]; inFlight: number; host: string }
 
 type Deps = {
   deliveries: Pick<DeliveryStore, 'pending' | 'record'>
@@ -26,6 +26,8 @@ type Deps = {
 }
 
 const perSubscriber = 2
+/** Every instance may have a URL of its own at the same dead server. */
+const perHost = 16
 const inAll = 64
 const pendingPerSubscriber = 1000
 const lastWordsMs = 5000
@@ -35,6 +37,8 @@ const recordAgainMs = 5000
 export class Courier {
   readonly #deps: Deps
   readonly #lanes = new Map<string, Lane>()
+  /** How many are in flight, by host. */
+  readonly #hosts = new Map<string, number>()
   /** How to stop the wait of those that wait, by id. */
   readonly #waiting = new Map<string, () => void>()
   readonly #running = new Map<string, Promise<void>>()
@@ -103,21 +107,21 @@ export class Courier {
   }
 
   #due(delivery: Delivery): void {
-    const lane = this.#lanes.get(delivery.url) ?? { due: [], inFlight: 0 }
+    const lane = this.#lanes.get(delivery.url) ?? { due: [], inFlight: 0, host: new URL(delivery.url).host }
     this.#lanes.set(delivery.url, lane)
     lane.due.push(delivery)
     this.#pump(delivery.url, lane)
   }
 
   #pump(url: string, lane: Lane): void {
-    while (!this.#stopped && lane.inFlight < perSubscriber && this.#running.size < inAll) {
+    while (this.#hasRoom(lane)) {
       const delivery = lane.due.shift()
       if (!delivery) break
-      lane.inFlight += 1
+      this.#count(lane, 1)
       this.#running.set(
         delivery.id,
         this.#attempt(delivery).finally(() => {
-          lane.inFlight -= 1
+          this.#count(lane, -1)
           this.#running.delete(delivery.id)
           this.#pump(url, lane)
           for (const [other, waiting] of this.#lanes) if (waiting !== lane) this.#pump(other, waiting)
@@ -125,6 +129,18 @@ export class Courier {
       )
     }
     if (lane.due.length === 0 && lane.inFlight === 0) this.#lanes.delete(url)
+  }
+
+  #hasRoom({ inFlight, host }: Lane): boolean {
+    const atHost = this.#hosts.get(host) ?? 0
+    return !this.#stopped && inFlight < perSubscriber && atHost < perHost && this.#running.size < inAll
+  }
+
+  #count(lane: Lane, change: 1 | -1): void {
+    lane.inFlight += change
+    const atHost = (this.#hosts.get(lane.host) ?? 0) + change
+    if (atHost === 0) this.#hosts.delete(lane.host)
+    else this.#hosts.set(lane.host, atHost)
   }
 
   async #attempt(delivery: Delivery): Promise<void> {

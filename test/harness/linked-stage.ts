@@ -92,9 +92,9 @@ export class LinkedStage {
   }
 
   /** Creates an instance and scans its code; it is ready afterwards. */
-  async pair(name: string, number = '5511999990001'): Promise<SimPhone> {
+  async pair(name: string, number = '5511999990001', settings: object = {}): Promise<SimPhone> {
     const phone = this.network.phone(number) ?? this.network.account({ phone: number })
-    const { status, text } = await this.post('', { name })
+    const { status, text } = await this.post('', { name, ...settings })
     assert.ok([200, 201].includes(status), text)
     await phone.scan(await this.qrText(name))
     await this.reaches(name, 'ready')

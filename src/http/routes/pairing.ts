@@ -1,7 +1,6 @@
 // Pairing and connection of an instance: QR image, waiting, refresh, restart, logout, pairing code.
 
 import type { FastifyReply } from 'fastify'
-import { toBuffer } from 'qrcode'
 import { Type } from 'typebox'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
@@ -9,12 +8,12 @@ import type { LinkedAccount } from '../../instances/linked-account.ts'
 import { waitReady } from '../../instances/wait-ready.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
+import { drawQr } from '../qr-picture.ts'
 import { Detail, State, toDetail } from '../instance-view.ts'
 import { InstanceParams, nullable, responses } from '../schemas.ts'
 
 const defaultWaitSeconds = 120
 const maxWaitSeconds = 600
-const qrPixels = 600
 
 export type PairingDeps = { instances: InstanceRegistry; clock: Clock }
 
@@ -62,7 +61,7 @@ function addQrRoute(app: HttpApp, { instances }: PairingDeps): void {
         throw new BridgeError('SERVICE_NO_QR', 'no QR code is waiting to be scanned: POST …/refresh-qr asks for one')
       void reply.header('cache-control', 'no-store')
       if (query.format === 'text') return reply.type('text/plain; charset=utf-8').send(qr.text)
-      return reply.type('image/png').send(await draw(qr.text))
+      return reply.type('image/png').send(await drawQr(qr.text))
     },
   )
 }
@@ -162,12 +161,8 @@ function addPairingCodeRoute(app: HttpApp, { instances, clock }: PairingDeps): v
 }
 
 async function describeWait({ state, record, qr }: LinkedAccount) {
-  const image = qr && `data:image/png;base64,${(await draw(qr.text)).toString('base64')}`
+  const image = qr && `data:image/png;base64,${(await drawQr(qr.text)).toString('base64')}`
   return { state, jid: record.jid, qr: image ? { available: true, image } : { available: false } }
-}
-
-function draw(text: string): Promise<Buffer> {
-  return toBuffer(text, { width: qrPixels, margin: 2, errorCorrectionLevel: 'L' })
 }
 
 /** Aborts when the caller hangs up: nobody is left to wait for. */

@@ -1,17 +1,18 @@
 // Builds the lifecycle room: who announces, who delivers, and what is counted.
 
-import type { Metrics } from '../ledger/metrics.ts'
-import type { Usage } from '../ledger/usage.ts'
-import type { Clock } from '../lib/clock.ts'
-import { Egress } from '../lib/egress/egress.ts'
-import { privateAllowed } from '../lib/egress/policy.ts'
-import type { Log } from '../lib/log.ts'
-import type { Database } from '../storage/database.ts'
-import { DeliveryStore } from '../storage/delivery-store.ts'
-import { Announcer } from './announcer.ts'
-import { Courier } from './courier.ts'
-import { createKnock } from './knock.ts'
-import { Lifecycle } from './lifecycle.ts'
+import type { Metrics } from './ledger/metrics.ts'
+import type { Usage } from './ledger/usage.ts'
+import type { Clock } from './lib/clock.ts'
+import { Egress } from './lib/egress/egress.ts'
+import { privateAllowed } from './lib/egress/policy.ts'
+import type { Log } from './lib/log.ts'
+import type { Database } from './storage/database.ts'
+import { DeliveryStore } from './storage/delivery-store.ts'
+import { Announcer } from './lifecycle/announcer.ts'
+import type { Announcement } from './lifecycle/announcer.ts'
+import { Courier } from './lifecycle/courier.ts'
+import { createKnock } from './lifecycle/knock.ts'
+import { Lifecycle } from './lifecycle/lifecycle.ts'
 
 type Deps = {
   settings: { timeout: number; secret: Uint8Array | null }
@@ -22,9 +23,11 @@ type Deps = {
   clock: Clock
   log: Log
   stack: AsyncDisposableStack
+  alsoTold: (announcement: Announcement) => void
 }
 
-export function composeLifecycle({ settings, version, database, metrics, usage, clock, log, stack }: Deps) {
+export function composeLifecycle(deps: Deps) {
+  const { settings, version, database, metrics, usage, clock, log, stack, alsoTold } = deps
   const deliveries = new DeliveryStore(database)
   const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
   const courier = stack.use(
@@ -48,7 +51,9 @@ export function composeLifecycle({ settings, version, database, metrics, usage, 
     deliveries,
     clock,
     log,
-    onAnnounced: ({ event, instance, ownerTag }) => {
+    onAnnounced: (announcement) => {
+      const { event, instance, ownerTag } = announcement
+      alsoTold(announcement)
       metrics.lifecycleEvents.inc({ instance, event, owner_tag: ownerTag })
       usage.count(instance, ownerTag, 'lifecycle_events')
     },

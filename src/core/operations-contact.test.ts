@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isOperationsContact, namedInstance, operationsContactOf } from './operations-contact.ts'
+
+const own = operationsContactOf('shop')
+
+test('it is known by its source id or its identifier, whatever agents have changed of the other', () => {
+  assert.equal(own, 'service-ops-shop')
+  assert.equal(namedInstance({ identifier: own, sourceId: own }), 'shop')
+  assert.equal(namedInstance({ identifier: '5511@s.whatsapp.net', sourceId: own }), 'shop')
+  assert.equal(namedInstance({ identifier: own, sourceId: 'f3c1' }), 'shop')
+})
+
+test('nobody else is taken for it', () => {
+  for (const name of [null, '5511999990001', '5511999990001@s.whatsapp.net', 'lid-12345', 'my-service-ops-shop']) {
+    assert.equal(isOperationsContact({ identifier: name, sourceId: name }), false, String(name))
+  }
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLog } from '../../test/harness/logs.ts'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { DownstreamError } from '../core/downstream.ts'
+import type { HelpdeskInbox } from '../core/downstream.ts'
+import type { InstanceState } from '../core/instance.ts'
+import { HelpdeskNotices } from './helpdesk-notices.ts'
+import { noticeTexts } from './notice-texts.ts'
+
+function stage(state: InstanceState = 'logged_out') {
+  const clock = new ManualClock()
+  const posted: string[] = []
+  const failures: DownstreamError[] = []
+  const account = {
+    state,
+    record: { name: 'a', jid: null, last_qr_msg_id: 0 },
+    qr: null,
+    asked: 0,
+    requestPairing: () => {
+      account.asked += 1
+      if (account.state === 'logged_out') account.state = 'qr_pending'
+      return Promise.resolve()
+    },
+    keepQrMessage: () => Promise.resolve(),
+  }
+  const inbox = {
+    ensureContact: ({ sourceId }: { sourceId: string }) => Promise.resolve({ id: 1, sourceId }),
+    ensureConversation: () => Promise.resolve({ id: 7 }),
+    findPosted: () => Promise.resolve(null),
+    post: (_: number, { content }: { content: string }) => {
+      const failure = failures.shift()
+      if (failure) return Promise.reject(failure)
+      posted.push(content)
+      return Promise.resolve({ id: posted.length })
+    },
+  } as unknown as HelpdeskInbox
+  const notices = new HelpdeskNotices({
+    find: (name) => (name === 'a' ? account : undefined),
+    inboxOf: (name) => Promise.resolve(name === 'a' ? { key: 'here', inbox } : null),
+    draw: () => Promise.resolve(Buffer.alloc(0)),
+    texts: noticeTexts.en,
+    unreachableMs: 60_000,
+    clock,
+    log: silentLog,
+  })
+  const strike = { event: 'strike', instance: 'a', ownerTag: '', extras: { reason: 'spam' }, deliveries: [] } as const
+  return { notices, account, posted, failures, clock, strike }
+}
+
+test('"qr" written to the contact asks for a code, however it is spelt; anything else does not', async () => {
+  const { notices, account } = stage()
+  await notices.onOperationsMessage('a', ' QR\n', 'here')
+  assert.equal(account.asked, 1)
+  for (const text of ['qr please', '', 'q r', 'hello']) await notices.onOperationsMessage('a', text, 'here')
+  assert.equal(account.asked, 1)
+})
+
+test('another inbox cannot ask, and nobody can for an instance that does not exist', async () => {
+  const { notices, account } = stage()
+  await notices.onOperationsMessage('a', 'qr', 'elsewhere')
+  await notices.onOperationsMessage('b', 'qr', 'here')
+  assert.equal(account.asked, 0)
+})
+
+test('while the account is connected there is an answer instead of a code', async () => {
+  const { notices, posted, clock } = stage('ready')
+  await notices.onOperationsMessage('a', 'qr', 'here')
+  await clock.advance(0)
+  assert.deepEqual(posted, [noticeTexts.en.noCode])
+})
+
+test('a notice is tried again while the helpdesk is away, and given up when it is refused', async () => {
+  const { notices, posted, failures, clock, strike } = stage()
+  failures.push(new DownstreamError('transient', 'away'), new DownstreamError('destination', 'away'))
+  notices.heard(strike)
+  await clock.advance(4999)
+  assert.deepEqual(posted, [])
+  await clock.advance(30_001)
+  assert.deepEqual(posted, [noticeTexts.en.strike('spam')])
+  failures.push(new DownstreamError('permanent', 'no'))
+  notices.heard(strike)
+  await clock.advance(600_000)
+  assert.equal(posted.length, 1)
+})

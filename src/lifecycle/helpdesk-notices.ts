@@ -1,0 +1,164 @@
+// Tells agents in their inbox how an account's connection is doing, and shows the QR code where they work.
+//
+// One lane per instance: notices come in order, and a code is taken back when the next one is there or nobody needs it.
+
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { HelpdeskInbox } from '../core/downstream.ts'
+import type { InstanceState } from '../core/instance.ts'
+import type { Clock } from '../lib/clock.ts'
+import { KeyedLanes } from '../lib/keyed-lanes.ts'
+import type { Log } from '../lib/log.ts'
+import type { Announcement } from './announcer.ts'
+import type { NoticeTexts } from './notice-texts.ts'
+import { conversationOf, postNotice, takeBack } from './operations-desk.ts'
+import type { Notice, Posted } from './operations-desk.ts'
+
+export type NoticedAccount = {
+  readonly state: InstanceState
+  readonly record: Readonly<{ name: string; jid: string | null; last_qr_msg_id: number }>
+  readonly qr: Readonly<{ text: string }> | null
+  requestPairing(): Promise<void>
+  /** Remembers which message shows the code. */
+  keepQrMessage(id: number): Promise<void>
+}
+
+export type NoticeInbox = { key: string; inbox: HelpdeskInbox }
+
+type Deps = {
+  find: (instance: string) => NoticedAccount | undefined
+  /** The inbox of an instance; null while none is configured. */
+  inboxOf: (instance: string) => Promise<NoticeInbox | null>
+  /** A picture of a QR code, as PNG. */
+  draw: (text: string) => Promise<Buffer>
+  texts: NoticeTexts
+  /** A reconnect is told when the outage was, too. */
+  unreachableMs: number
+  clock: Clock
+  log: Log
+}
+
+export class HelpdeskNotices {
+  readonly #deps: Deps
+  readonly #lanes = new KeyedLanes()
+  readonly #shown = new Map<string, Posted>()
+  readonly #running = new Set<Promise<void>>()
+  readonly #stop = new AbortController()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Told of every event. */
+  heard({ event, instance, extras }: Announcement): void {
+    const { texts, unreachableMs } = this.#deps
+    const reason = String(extras['reason'] ?? '')
+    const downMs = Number(extras['downtime_seconds'] ?? 0) * 1000
+    if (event === 'qr_generated') this.#inTurn(instance, () => this.#showCode(instance))
+    if (event === 'paired' || event === 'logged_out') this.#inTurn(instance, () => this.#hideCode(instance))
+    if (event === 'connected') this.#tell(instance, texts.connected(this.#phoneOf(instance)))
+    if (event === 'unreachable') this.#tell(instance, texts.unreachable(reason))
+    if (event === 'reconnected' && downMs >= unreachableMs) {
+      this.#tell(instance, texts.reconnected(Math.round(downMs / 60_000)))
+    }
+    if (event === 'logged_out') this.#tell(instance, texts.loggedOut(reason))
+    if (event === 'strike') this.#tell(instance, texts.strike(reason))
+  }
+
+  /**
+   * What an agent wrote to the operations contact of `instance`. `destinationKey` is where it was written: who may
+   * write in one inbox cannot ask for the codes of another.
+   */
+  async onOperationsMessage(instance: string, text: string, destinationKey: string): Promise<void> {
+    const { find, inboxOf, texts } = this.#deps
+    if (text.trim().toLowerCase() !== 'qr') return
+    const account = find(instance)
+    if (!account || (await inboxOf(instance))?.key !== destinationKey) return
+    await account.requestPairing()
+    if (account.state !== 'qr_pending') this.#tell(instance, texts.noCode)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await Promise.all([...this.#running])
+  }
+
+  /** Never fails: a notice that could not be posted is logged. */
+  #inTurn(instance: string, work: () => Promise<void>): void {
+    const { log } = this.#deps
+    const guarded = async () => {
+      if (this.#stop.signal.aborted) return
+      await work().catch((err: unknown) => {
+        log.warn({ err, instance }, 'a notice did not reach the helpdesk')
+      })
+    }
+    const running = this.#lanes.run(instance, guarded)
+    this.#running.add(running)
+    void running.finally(() => this.#running.delete(running))
+  }
+
+  #tell(instance: string, content: string): void {
+    this.#inTurn(instance, async () => {
+      await this.#post({ content, files: [], isCurrent: () => this.#deps.find(instance) !== undefined }, instance)
+    })
+  }
+
+  async #showCode(instance: string): Promise<void> {
+    const { find, draw, texts } = this.#deps
+    const account = find(instance)
+    const code = account?.qr?.text
+    if (!account || code === undefined) return
+    const picture = await draw(code)
+    const file = {
+      open: () => Promise.resolve(Readable.from([picture])),
+      fileName: 'qr.png',
+      mimeType: 'image/png',
+      size: picture.length,
+    }
+    // A newer code has its own turn.
+    const isCurrent = () => account.qr?.text === code
+    const outdated = await this.#codeShown(instance)
+    const posted = await this.#post({ content: texts.scan, files: [file], isCurrent }, instance)
+    if (!posted) return
+    this.#shown.set(instance, posted)
+    // Linked meanwhile: then this one is taken back in a moment, and there is nothing to remember.
+    if (account.qr !== null) await account.keepQrMessage(posted.messageId)
+    if (outdated) await this.#takeBack(instance, outdated)
+    if (account.qr === null) await this.#hideCode(instance)
+  }
+
+  async #hideCode(instance: string): Promise<void> {
+    const shown = await this.#codeShown(instance)
+    this.#shown.delete(instance)
+    if (shown) await this.#takeBack(instance, shown)
+  }
+
+  async #codeShown(instance: string): Promise<Posted | undefined> {
+    const shown = this.#shown.get(instance)
+    const messageId = this.#deps.find(instance)?.record.last_qr_msg_id ?? 0
+    if (shown || messageId === 0) return shown
+    // One that the process before has shown is in the same conversation.
+    const at = await this.#deps.inboxOf(instance)
+    return at ? { conversationId: (await conversationOf(at.inbox, this.#contact(instance))).id, messageId } : undefined
+  }
+
+  async #takeBack(instance: string, posted: Posted): Promise<void> {
+    const at = await this.#deps.inboxOf(instance)
+    if (at) await takeBack(at.inbox, posted)
+  }
+
+  async #post(notice: Pick<Notice, 'content' | 'files' | 'isCurrent'>, instance: string): Promise<Posted | undefined> {
+    const { inboxOf, clock } = this.#deps
+    const at = await inboxOf(instance)
+    const whole = { ...notice, ...this.#contact(instance), sourceId: randomUUID() }
+    return at ? postNotice(at.inbox, whole, clock, this.#stop.signal) : undefined
+  }
+
+  #contact(instance: string): Pick<Notice, 'instance' | 'contactName'> {
+    return { instance, contactName: this.#deps.texts.name(instance) }
+  }
+
+  #phoneOf(instance: string): string {
+    return `+${this.#deps.find(instance)?.record.jid?.split('@')[0] ?? ''}`
+  }
+}

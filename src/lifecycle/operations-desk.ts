@@ -1,0 +1,76 @@
+// The conversation of an instance's operations contact at the helpdesk: posts there, tries again, and takes back.
+
+import { DownstreamError } from '../core/downstream.ts'
+import type { HelpdeskInbox, UploadFile } from '../core/downstream.ts'
+import { operationsContactOf } from '../core/operations-contact.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+
+export type Notice = {
+  instance: string
+  contactName: string
+  content: string
+  files: readonly UploadFile[]
+  /** Tells this one from every other, so that it is not posted twice. */
+  sourceId: string
+  /** Asked before every attempt: whether it still says something. */
+  isCurrent: () => boolean
+}
+
+export type Posted = { conversationId: number; messageId: number }
+
+const pausesMs = [5000, 30_000, 120_000]
+
+export async function postNotice(
+  inbox: HelpdeskInbox,
+  notice: Notice,
+  clock: Clock,
+  stop: AbortSignal,
+): Promise<Posted | undefined> {
+  for (let attempt = 0; notice.isCurrent() && !stop.aborted; attempt++) {
+    try {
+      return await postOnce(inbox, notice, attempt > 0)
+    } catch (error) {
+      const pause = pausesMs[attempt]
+      const isLasting = error instanceof DownstreamError && error.failure === 'permanent'
+      if (isLasting || pause === undefined) throw error
+      await sleep(clock, pause, stop)
+    }
+  }
+  return undefined
+}
+
+async function postOnce(inbox: HelpdeskInbox, notice: Notice, isRepeated: boolean): Promise<Posted> {
+  const { content, files, sourceId } = notice
+  const { id: conversationId } = await conversationOf(inbox, notice)
+  const before = isRepeated ? await inbox.findPosted(conversationId, sourceId, 0) : null
+  const message = { type: 'incoming', inReplyTo: null, isEcho: false, private: false } as const
+  const { id } = before ?? (await inbox.post(conversationId, { ...message, content, files, sourceId }))
+  return { conversationId, messageId: id }
+}
+
+/** A message that agents or a restart have taken away already is no failure. */
+export async function takeBack(inbox: HelpdeskInbox, { conversationId, messageId }: Posted): Promise<void> {
+  try {
+    await inbox.deleteMessage(conversationId, messageId)
+  } catch (error) {
+    if (!(error instanceof DownstreamError && error.failure === 'gone')) throw error
+  }
+}
+
+export async function conversationOf(
+  inbox: HelpdeskInbox,
+  { instance, contactName }: Pick<Notice, 'instance' | 'contactName'>,
+) {
+  const name = operationsContactOf(instance)
+  const contact = await inbox.ensureContact({
+    sourceId: name,
+    formerSourceIds: [],
+    identifier: name,
+    identifiers: [name],
+    phone: null,
+    phones: [],
+    name: contactName,
+  })
+  return inbox.ensureConversation(contact, 'reopen')
+}
