@@ -16,14 +16,22 @@ import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
 import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
+import { Announcer } from './lifecycle/announcer.ts'
+import type { Announcement } from './lifecycle/announcer.ts'
+import { BackendNews } from './lifecycle/backend-news.ts'
+import { Courier } from './lifecycle/courier.ts'
+import { createKnock } from './lifecycle/knock.ts'
+import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
 import type { InstanceMessages } from './instances/instance-service.ts'
 import { Ownership } from './instances/ownership.ts'
 import { Metrics } from './ledger/metrics.ts'
 import { Usage } from './ledger/usage.ts'
-import { systemClock } from './lib/clock.ts'
+import { sleep, systemClock } from './lib/clock.ts'
 import type { Clock } from './lib/clock.ts'
+import { Egress } from './lib/egress/egress.ts'
+import { privateAllowed } from './lib/egress/policy.ts'
 import { createLog } from './lib/log.ts'
 import type { Log } from './lib/log.ts'
 import { Gate } from './lib/gate.ts'
@@ -32,6 +40,7 @@ import { WhatsappNetwork } from './network/whatsapp-network.ts'
 import { AuditStore } from './storage/audit-store.ts'
 import { openDatabase } from './storage/database.ts'
 import type { Database } from './storage/database.ts'
+import { DeliveryStore } from './storage/delivery-store.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
 import { JournalStore } from './storage/journal-store.ts'
@@ -66,10 +75,14 @@ export type App = {
   readonly usage: Usage
   /** Resolves when this process owns the accounts and serves. */
   start(): Promise<void>
+  /** What comes before the end: tells subscribers and keeps serving for the grace. */
+  stop(): Promise<void>
   /** Settles with the reason when the service cannot go on. */
   readonly ended: Promise<Error>
   [Symbol.asyncDispose](): Promise<void>
 }
+
+type Ledger = { metrics: Metrics; usage: Usage }
 
 type Base = {
   config: Config
@@ -91,23 +104,29 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const usage = new Usage({ store: new UsageStore(database), clock })
   stack.defer(() => usage.flush())
   const epoch = () => ownership.epoch
+  const metrics = new Metrics({ version: base.build.version, instances: () => parts.instances.counts() })
+  const news = createLifecycle(base, database, { metrics, usage })
+  const reception = receptionBy(() => inbound)
   const parts = createAccounts(base, {
-    ...{ database, epoch, usage },
-    reception: receptionBy(() => inbound),
+    ...{ database, epoch, reception },
+    lifecycle: news.lifecycle,
     outbound: () => outbound,
   })
   const tenants = createTenants(base, database, () => {
     inbound.routingChanged()
   })
   const downstream = createDownstream(base)
-  const inboundSet = createInbound(base, { ...parts, ...tenants, downstream, database, epoch, usage })
+  const inboundSet = createInbound(base, { ...parts, ...tenants, downstream, database, epoch, usage, metrics })
   const { inbound, people } = inboundSet
   const outbound: OutboundSet = composeOutbound({
-    ...{ ...base, ...parts, ...tenants, downstream, database, epoch, usage, people },
+    ...{ ...base, ...tenants, downstream, database, epoch, usage, metrics, people },
     accounts: parts.instances,
     onSendStep: overrides.onSendStep ?? (() => Promise.resolve()),
   })
-  const accounts = createInstances(base, { ...parts, ...inboundSet, outbound, epoch })
+  const accounts = createInstances(base, { ...parts, ...inboundSet, outbound, epoch, metrics })
+  const backend = stack.use(
+    new BackendNews({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
+  )
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
   const dropKeys = () => accounts.instances.dropWorthlessKeys()
@@ -121,11 +140,13 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     ...base,
     ...accounts,
     ...tenants,
+    ...news,
     ...config.http,
     ...outbound,
     inbound,
     database,
     workers,
+    metrics,
     usage,
     audit,
     version: base.build.version,
@@ -145,11 +166,20 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     for (const { record } of accounts.instances.list()) await inbound.load(record.name)
     await outbound.load()
     active = true
+    await news.courier.boot()
     await accounts.instances.boot()
+    backend.started()
     for (const worker of workers) worker.start()
     const records = accounts.instances.list().map(({ record }) => record)
     for (const warning of await bootWarnings(config, records, tenants.tenantCache)) log.warn(warning)
     log.info({ url, version: base.build.version, instances: records.length }, 'service ready')
+  }
+
+  /** Sessions stay open for a while longer, so that subscribers can prepare and agents find their messages queued. */
+  const stop = async () => {
+    if (!active) return
+    const graceMs = accounts.instances.counts().active > 0 ? config.lifecycle.shutdownGrace : 0
+    await Promise.all([sleep(clock, graceMs), backend.restarting()])
   }
 
   const owned = stack.move()
@@ -160,6 +190,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     workers: new Map(workers.map((worker) => [worker.name, worker])),
     usage,
     start,
+    stop,
     ended: ended.promise,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -178,16 +209,45 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
   return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
 }
 
+function createLifecycle({ config, clock, log, build, stack }: Base, database: Database, ledger: Ledger) {
+  const { metrics, usage } = ledger
+  const { timeout: timeoutMs, secret } = config.lifecycle
+  const deliveries = new DeliveryStore(database)
+  const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
+  const courier = stack.use(
+    new Courier({
+      deliveries,
+      knock: createKnock({ egress, clock, timeoutMs, secret }),
+      clock,
+      random: Math.random,
+      log,
+      onEnded: (event, { status, attempts }) => {
+        if (status === 'dropped') metrics.lifecycleDropped.inc({ event })
+        else if (attempts > 1) {
+          metrics.lifecycleRetries.inc({ event, outcome: status === 'delivered' ? 'success' : 'exhausted' })
+        }
+      },
+    }),
+  )
+  const onAnnounced = ({ event, instance, ownerTag }: Announcement) => {
+    metrics.lifecycleEvents.inc({ instance, event, owner_tag: ownerTag })
+    usage.count(instance, ownerTag, 'lifecycle_events')
+  }
+  const announcer = new Announcer({ version: build.version, clock })
+  const lifecycle = new Lifecycle({ announcer, courier, deliveries, clock, log, onAnnounced })
+  return { lifecycle, courier, deliveries }
+}
+
 type AccountParts = {
   database: Database
   epoch: () => number
-  usage: Usage
   reception: Reception
+  lifecycle: Lifecycle
   outbound: () => OutboundSet
 }
 
-function createAccounts(base: Base, { database, epoch, usage, reception, outbound }: AccountParts) {
-  const { config, clock, log, qrLifetimeMs, build, stack } = base
+function createAccounts(base: Base, { database, epoch, reception, lifecycle, outbound }: AccountParts) {
+  const { config, clock, log, qrLifetimeMs, stack } = base
   const keys = new SessionKeyStore(database)
   const network = stack.use(
     new WhatsappNetwork({
@@ -213,17 +273,14 @@ function createAccounts(base: Base, { database, epoch, usage, reception, outboun
       random: Math.random,
       log,
       qrLifetimeMs,
-      announce: ({ name, owner_tag }, event) => {
-        metrics.lifecycleEvents.inc({ instance: name, event, owner_tag })
-        usage.count(name, owner_tag, 'lifecycle_events')
-      },
+      lifecycle,
+      graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
       onChange: (name) => {
         outbound().connectionChanged(name)
       },
     }),
   )
-  const metrics = new Metrics({ version: build.version, instances: () => instances.counts() })
-  return { instances, store, network, metrics }
+  return { instances, store, network }
 }
 
 /** The network is there before those who listen to it. */
@@ -246,7 +303,13 @@ function receptionBy(inbound: () => Inbound): Reception {
 
 type Accounts = ReturnType<typeof createAccounts>
 type InboundDeps = Accounts &
-  ReturnType<typeof createTenants> & { downstream: Downstream; database: Database; epoch: () => number; usage: Usage }
+  ReturnType<typeof createTenants> & {
+    downstream: Downstream
+    database: Database
+    epoch: () => number
+    usage: Usage
+    metrics: Metrics
+  }
 
 function createDownstream({ config, clock, stack }: Base): Downstream {
   const { timeout: timeoutMs, egressAllow } = config.downstream
@@ -262,6 +325,7 @@ function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) 
 
 type ServiceParts = Accounts & {
   epoch: () => number
+  metrics: Metrics
   inbound: Inbound
   messages: InstanceMessages
   outbound: OutboundSet
@@ -283,7 +347,7 @@ function createInstances({ clock }: Base, parts: ServiceParts) {
     inbound.routingChanged()
   }
   const deps = { registry: instances, instances: store, network, epoch, clock, onDeleted, onChanged, messages }
-  return { instances, instanceService: new InstanceService(deps), metrics }
+  return { instances, instanceService: new InstanceService(deps) }
 }
 
 function createTenants({ clock, config }: Base, database: Database, onRouting: () => void) {

@@ -17,6 +17,7 @@ async function main(): Promise<void> {
   await using app = await createApp(config, { log })
   const reason = await Promise.race([stopped, app.start().then(() => app.ended)])
   if (reason instanceof Error) throw reason
+  await app.stop()
 }
 
 main().then(

@@ -47,6 +47,7 @@ export class SimNetwork {
   readonly #people = new Map<string, SimPerson>()
   readonly #savedPeople = new Map<SimPerson, string>()
   #preKeys: KeyPair[] | undefined
+  #newsletters = 0
 
   private constructor({ seed = 'causeway', clock = new ShiftableClock(), ...options }: SimNetworkOptions) {
     this.clock = clock
@@ -121,7 +122,9 @@ export class SimNetwork {
 
   /** A channel that these accounts follow. */
   newsletter(...followers: SimPhone[]): SimNewsletter {
-    return new SimNewsletter({ random: this.#random.fork('newsletters'), clock: this.clock, followers })
+    this.#newsletters += 1
+    const random = this.#random.fork(`newsletter ${this.#newsletters}`)
+    return new SimNewsletter({ random, clock: this.clock, followers })
   }
 
   /** A profile picture of a person, an account or a group; undefined takes it away. */

@@ -45,6 +45,9 @@ export type SessionSignal =
   /** The last signal of a session. Everything the session had written is stored. */
   | { kind: 'closed'; closing: Closing }
 
+/** To be typed on the phone; `expiresAt` in epoch milliseconds. */
+export type PairingCode = { code: string; expiresAt: number }
+
 /** What became of a send that was not acknowledged. */
 export type SendOutcome =
   /** Nothing left this process: it may be tried again as it is. */
@@ -100,9 +103,6 @@ export type GroupMember = Person & {
 }
 
 export type GroupInfo = { id: string; subject: string; members: readonly GroupMember[] }
-
-/** To be typed on the phone; `expiresAt` in epoch milliseconds. */
-export type PairingCode = { code: string; expiresAt: number }
 
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {

@@ -4,10 +4,10 @@ import type { Destination } from '../core/downstream.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Answer, Egress } from '../lib/egress/egress.ts'
 import { EgressError } from '../lib/egress/errors.ts'
+import type { MultipartBody } from '../lib/egress/multipart.ts'
 import type { Breakers } from './breaker.ts'
 import { explainAnswer, explainSilence, strangeAnswer } from './failures.ts'
 import type { Subject } from './failures.ts'
-import type { MultipartBody } from './multipart.ts'
 
 export type ClientDeps = {
   egress: Pick<Egress, 'request'>
@@ -91,7 +91,7 @@ export class ChatwootClient {
       url: this.#base + path,
       headers,
       ...(json && { body: JSON.stringify(json) }),
-      ...(multipart && { body: multipart.stream, bodyBytes: multipart.bytes }),
+      ...(multipart && { body: multipart.body, bodyBytes: multipart.bodyBytes }),
       timeoutMs: this.#deps.timeoutMs,
       maxResponseBytes: maxAnswerBytes,
       trustedOrigin: this.#origin,

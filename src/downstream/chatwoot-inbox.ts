@@ -75,8 +75,9 @@ export class ChatwootInbox implements HelpdeskInbox {
       const page = await this.#messages(conversationId, `after=${after}`)
       const found = page.find((each) => each.sourceId === sourceId)
       if (found) return found
-      if (page.length < pageOfMessages) return null
-      after = Math.max(...page.map(({ id }) => id))
+      const last = Math.max(...page.map(({ id }) => id))
+      if (page.length < pageOfMessages || last <= after) return null
+      after = last
     }
   }
 

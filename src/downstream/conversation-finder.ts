@@ -70,7 +70,7 @@ async function create(
     if (error.mayHaveHappened) uncertain.set(uncertainKey, true)
     // The same 404 for a contact and for the inbox.
     if (error.failure === 'gone') await client.probe()
-    if (error.status !== 422) throw error
+    if (error.status !== 422 || !error.message.includes('source_id')) throw error
     throw new DownstreamError('gone', 'the address of the contact belongs to another one by now', { cause: error })
   }
 }

@@ -1,9 +1,9 @@
 // A message as the body of Chatwoot's request: JSON, or a form when it carries files.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { NewMessage } from '../core/downstream.ts'
-import { multipart } from './multipart.ts'
-import type { MultipartBody } from './multipart.ts'
+import type { NewMessage, UploadFile } from '../core/downstream.ts'
+import { multipart } from '../lib/egress/multipart.ts'
+import type { FilePart, MultipartBody } from '../lib/egress/multipart.ts'
 
 const maxCharacters = 150_000
 const maxFiles = 15
@@ -17,11 +17,33 @@ export function encodeMessage(message: NewMessage): { json: object } | { multipa
   if (files.length > maxFiles) {
     throw new DownstreamError('permanent', `Chatwoot takes at most ${maxFiles} files in a message`)
   }
-  const entries = Object.entries(fieldsOf(message)).map(([name, value]) => [
+  return { multipart: formOf(message) }
+}
+
+function formOf(message: NewMessage): MultipartBody {
+  const over = new AbortController()
+  const fields = Object.entries(fieldsOf(message)).map(([name, value]) => ({
     name,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ])
-  return { multipart: multipart(Object.fromEntries(entries) as Record<string, string>, 'attachments[]', files) }
+    value: typeof value === 'string' ? value : JSON.stringify(value),
+  }))
+  const form = multipart([...fields, ...message.files.map((file) => filePart(file, over.signal))])
+  form.body.once('close', () => {
+    over.abort()
+  })
+  return form
+}
+
+/** Opened when it is its turn; ended when the request is over, though it may hang. */
+function filePart({ open, fileName, mimeType, size }: UploadFile, over: AbortSignal): FilePart {
+  async function* content() {
+    const source = await open()
+    const end = () => source.destroy()
+    if (over.aborted) end()
+    else over.addEventListener('abort', end)
+    yield* source as AsyncIterable<Uint8Array>
+  }
+  const bytes = size === null ? {} : { bytes: size }
+  return { name: 'attachments[]', filename: fileName, type: mimeType, content: content(), ...bytes }
 }
 
 function fieldsOf({ type, content, sourceId, inReplyTo, isEcho, private: isPrivate }: NewMessage) {

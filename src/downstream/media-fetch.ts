@@ -7,60 +7,49 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Egress, StreamedAnswer } from '../lib/egress/egress.ts'
 import { EgressError } from '../lib/egress/errors.ts'
+import { follow } from '../lib/egress/follow.ts'
 import { mimeByContent, sniffBytes } from '../lib/mime-by-content.ts'
 import { fileNameOf } from './file-name.ts'
 
-type Deps = { egress: Pick<Egress, 'open'>; clock: Clock; timeoutMs: number; maxBytes: number }
+type Deps = { egress: Egress; clock: Clock; timeoutMs: number; maxBytes: number }
 type Wanted = { origin: string; url: string; signal: AbortSignal }
 
 /** Chatwoot tells of a message before its file is stored. */
 const notYetForMs = 20_000
 const pausesMs = [250, 500, 1000, 2000]
-const maxRedirects = 5
 
 export async function fetchMedia(deps: Deps, wanted: Wanted): Promise<DownloadedFile> {
   const { clock } = deps
   const giveUpAt = clock.monotonic() + notYetForMs
   for (let attempt = 0; ; attempt++) {
-    const { answer, url } = await followed(deps, wanted)
-    if (answer.status >= 200 && answer.status < 300) return toFile(deps, answer, url)
+    const { status, url, ...answer } = await followed(deps, wanted)
+    if (status >= 200 && status < 300) return toFile(deps, answer, url)
     answer.body.destroy()
     const pause = pausesMs[attempt] ?? 2000
-    if (answer.status !== 404 || clock.monotonic() + pause > giveUpAt) throw refused(answer.status, url)
+    if (status !== 404 || clock.monotonic() + pause > giveUpAt) throw refused(status, url)
     await sleep(clock, pause, wanted.signal)
     if (wanted.signal.aborted) throw explained(deps, abandoned())
   }
 }
 
-async function followed(deps: Deps, { origin, url: first, signal }: Wanted) {
-  let url = homeward(first, origin)
-  for (let redirects = 0; ; redirects++) {
-    const answer = await open(deps, url, origin, signal)
-    const location = answer.status >= 300 && answer.status < 400 ? [answer.headers['location']].flat()[0] : undefined
-    if (location === undefined) return { answer, url }
-    answer.body.destroy()
-    if (redirects === maxRedirects) throw permanent(`the file is behind more than ${maxRedirects} redirects`)
-    url = homeward(location, origin, url)
-  }
-}
-
-/** Chatwoot names its own files by FRONTEND_URL, which need not be reachable from here. */
-function homeward(text: string, origin: string, base?: URL): URL {
-  const url = URL.parse(text, base?.href)
-  if (!url || !/^https?:$/.test(url.protocol)) throw permanent('the address of the file is not an http or https URL')
-  return url.pathname.startsWith('/rails/active_storage/') ? new URL(url.pathname + url.search, origin) : url
-}
-
-async function open(deps: Deps, url: URL, origin: string, signal: AbortSignal): Promise<StreamedAnswer> {
-  const { egress, timeoutMs, maxBytes } = deps
+async function followed(deps: Deps, { origin, url, signal }: Wanted): Promise<StreamedAnswer & { url: URL }> {
+  const { egress, timeoutMs, maxBytes: maxResponseBytes } = deps
+  const route = (named: URL) => ({ url: homeward(named, origin), trustedOrigin: origin })
   try {
-    return await egress.open({ url, timeoutMs, maxResponseBytes: maxBytes, signal, trustedOrigin: origin })
+    return await follow(egress, { url, route, timeoutMs, maxResponseBytes, signal })
   } catch (error) {
     throw explained(deps, error)
   }
 }
 
-async function toFile(deps: Deps, { headers, body }: StreamedAnswer, url: URL): Promise<DownloadedFile> {
+/** Chatwoot names its own files by FRONTEND_URL, which need not be reachable from here. */
+function homeward(url: URL, origin: string): URL {
+  return url.pathname.startsWith('/rails/active_storage/') ? new URL(url.pathname + url.search, origin) : url
+}
+
+type Found = Pick<StreamedAnswer, 'headers' | 'body'>
+
+async function toFile(deps: Deps, { headers, body }: Found, url: URL): Promise<DownloadedFile> {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   const head = await readHead(deps, chunks)
   const size = Number(headers['content-length'] ?? NaN)
@@ -113,7 +102,9 @@ function explained({ maxBytes }: Deps, error: unknown): unknown {
   if (error.reason === 'too_large') {
     return permanent(`the file is larger than ${maxBytes} bytes (SERVICE_MEDIA_MAX_BYTES)`, error)
   }
-  if (error.reason === 'refused') return permanent(`the file cannot be fetched: ${error.message}`, error)
+  if (error.reason === 'refused' || error.reason === 'too_many_redirects') {
+    return permanent(`the file cannot be fetched: ${error.message}`, error)
+  }
   return new DownstreamError('transient', `the file could not be fetched: ${error.message}`, { cause: error })
 }
 
@@ -124,7 +115,7 @@ function refused(status: number, { origin }: URL): DownstreamError {
   return new DownstreamError(isTransient ? 'transient' : 'permanent', reason, { status })
 }
 
-function permanent(reason: string, cause?: unknown): DownstreamError {
+function permanent(reason: string, cause: unknown): DownstreamError {
   return new DownstreamError('permanent', reason, { cause })
 }
 

@@ -20,6 +20,8 @@ import { addOpenApi } from './openapi.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
 import { addAuditRoute } from './routes/audit.ts'
 import type { AuditDeps } from './routes/audit.ts'
+import { addDeliveryRoutes } from './routes/deliveries.ts'
+import type { DeliveryDeps } from './routes/deliveries.ts'
 import { addHealthRoute } from './routes/health.ts'
 import type { HealthDeps } from './routes/health.ts'
 import { addInstanceRoutes } from './routes/instances.ts'
@@ -61,6 +63,7 @@ export type ServerDeps = ServerOptions & {
     ParkedDeps &
     TenantDeps &
     UsageDeps &
+    DeliveryDeps &
     AuditDeps &
     MessageDeps &
     OutboxDeps
@@ -106,6 +109,7 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   addAuditRoute(app, routes)
   addMessageRoutes(app, routes)
   addOutboxRoutes(app, routes)
+  addDeliveryRoutes(app, routes)
   await addStaticFiles(app)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {

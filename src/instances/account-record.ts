@@ -2,13 +2,16 @@
 
 import type { AuditRecord } from '../core/audit.ts'
 import { isActive, stepFor } from '../core/instance.ts'
-import type { InstanceTrigger } from '../core/instance.ts'
+import type { InstanceState, InstanceTrigger } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { CloseCause, Closing } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
+import { Outage } from './outage.ts'
+import type { Graces } from './outage.ts'
 import { RecordWriter } from './record-writer.ts'
 
 type Deps = {
@@ -16,7 +19,8 @@ type Deps = {
   epoch: () => number
   clock: Clock
   log: Log
-  announce: (record: Readonly<InstanceRow>, event: LifecycleEvent, extras: EventExtras) => void
+  lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>
+  graces: Graces
   onChange: () => void
 }
 
@@ -28,12 +32,25 @@ export class AccountRecord {
   readonly #deps: Deps
   readonly #row: InstanceRow
   readonly #writer: RecordWriter
+  readonly #outage: Outage
   #refusedFor: CloseCause | undefined
 
   constructor(deps: Deps, row: InstanceRow) {
     this.#deps = deps
     this.#row = { ...row }
-    this.#writer = new RecordWriter({ ...deps, name: row.name })
+    this.#writer = new RecordWriter({
+      ...deps,
+      name: row.name,
+      onAnnounced: (announcements) => {
+        deps.lifecycle.stored(announcements)
+      },
+    })
+    this.#outage = new Outage({
+      ...deps,
+      row: () => this.#row,
+      save: (changes) => void this.save(changes),
+      announce: this.announce.bind(this),
+    })
   }
 
   get row(): Readonly<InstanceRow> {
@@ -55,7 +72,15 @@ export class AccountRecord {
     log.info({ instance: name, from, to: step.to, trigger }, 'instance state changed')
     if (step.event) this.announce(step.event, extras)
     if (isFirstReady) this.announce('connected', {})
+    this.#follow(trigger, step.to)
     onChange()
+  }
+
+  /** Keeps what subscribers believe in step with what is so. */
+  #follow(trigger: InstanceTrigger, state: InstanceState): void {
+    if (state === 'ready') this.#outage.ready()
+    else if (trigger === 'invalidated' || trigger === 'scanned') this.#outage.forget()
+    else if (trigger === 'boot_linked' || trigger === 'boot_banned' || trigger === 'reopen') this.#outage.watch()
   }
 
   /** A connection is tried: what it had to wait for is over, or somebody did not want to wait. */
@@ -84,14 +109,14 @@ export class AccountRecord {
   /** Changes settings once they are stored; rejects when they could not be, and then nothing has changed. */
   async change(changes: InstanceChanges, audit: AuditRecord): Promise<void> {
     const { instances, epoch } = this.#deps
-    await instances.update(epoch(), this.#row.name, changes, [audit])
+    await instances.update(epoch(), this.#row.name, changes, { audits: [audit] })
     Object.assign(this.#row, changes)
   }
 
   /** Follows what has happened already; what storage refuses until the end is logged, the next start sorts it out. */
   async save(changes: InstanceChanges, audits: readonly AuditRecord[] = []): Promise<void> {
     Object.assign(this.#row, changes)
-    await this.#writer.save(changes, ...audits).catch((err: unknown) => {
+    await this.#writer.save(changes, { audits }).catch((err: unknown) => {
       this.#deps.log.warn({ err, instance: this.#row.name }, 'a change was not stored before the end')
     })
   }
@@ -116,11 +141,17 @@ export class AccountRecord {
     if (this.#row.last_error !== lastError) void this.save({ last_error: lastError })
   }
 
+  /** Stored together with the change it comes with. */
   announce(event: LifecycleEvent, extras: EventExtras): void {
-    this.#deps.announce(this.#row, event, extras)
+    const announcement = this.#deps.lifecycle.prepare(this.#row, event, extras)
+    if (event === 'disconnected') this.#outage.began(extras)
+    this.#writer.save({}, { announcements: [announcement] }).catch((err: unknown) => {
+      this.#deps.log.warn({ err, instance: this.#row.name, event }, 'an event was not stored before the end')
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#outage.stop()
     await this.#writer[Symbol.asyncDispose]()
   }
 }

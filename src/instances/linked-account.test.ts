@@ -118,7 +118,11 @@ function setUp(record: Partial<InstanceRow> = {}) {
       random: () => 0.5,
       log: silentLog,
       qrLifetimeMs: 20_000,
-      announce: (_record, event) => void events.push(event),
+      lifecycle: {
+        prepare: ({ name, owner_tag }, event) => ({ event, instance: name, ownerTag: owner_tag, deliveries: [] }),
+        stored: (announcements) => void events.push(...announcements.map(({ event }) => event)),
+      },
+      graces: { unreachableMs: 60_000, reconnectedMs: 5000 },
       onChange: () => undefined,
     },
     { ...(sampleInstance('a') as InstanceRow), state: 'qr_pending', ...record },
@@ -351,7 +355,8 @@ describe('a temporary ban', () => {
     await settle()
     assert.equal(network.opened.length, 1)
     assert.equal(account.record.retry_at, null)
-    assert.deepEqual(events, [])
+    // Strike and drop were told by the process before.
+    assert.deepEqual(events, ['unreachable'])
   })
 
   test('does not hold up a restart that somebody asks for', async () => {

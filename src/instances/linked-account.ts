@@ -13,10 +13,12 @@ import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gate.ts'
 import { Lane } from '../lib/lane.ts'
 import type { Log } from '../lib/log.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 import { AccountRecord, reasonOf } from './account-record.ts'
 import { Connection } from './connection.ts'
+import type { Graces } from './outage.ts'
 import { PairingDesk } from './pairing-desk.ts'
 import type { Qr } from './pairing-desk.ts'
 import { SessionSuccession } from './session-succession.ts'
@@ -33,7 +35,8 @@ export type AccountDeps = {
   random: () => number
   log: Log
   qrLifetimeMs: number
-  announce: (record: Readonly<InstanceRow>, event: LifecycleEvent, extras: EventExtras) => void
+  lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>
+  graces: Graces
   /** Told after every change of state or QR code. */
   onChange: () => void
 }

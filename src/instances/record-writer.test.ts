@@ -21,6 +21,7 @@ test('a change is stored whatever moment it comes after the one before', async (
       epoch: () => 1,
       clock,
       log: silentLog,
+      onAnnounced: () => undefined,
     })
     void writer.save({ last_error: 'first' })
     first.resolve(undefined)
@@ -44,10 +45,17 @@ test('a record is stored as a whole before the changes that come after it', asyn
     update: (_epoch: number, _name: string, changes: InstanceChanges) => store(changes),
   }
   const clock = new ManualClock()
-  const writer = new RecordWriter({ name: 'a', instances, epoch: () => 1, clock, log: silentLog })
+  const writer = new RecordWriter({
+    name: 'a',
+    instances,
+    epoch: () => 1,
+    clock,
+    log: silentLog,
+    onAnnounced: () => undefined,
+  })
   writer.saveWhole(blankInstance('a', 1))
-  void writer.save({ last_error: 'one' })
   await clock.advance(0)
+  void writer.save({ last_error: 'one' })
   isAway = false
   await clock.advance(1000)
   await writer.settled()

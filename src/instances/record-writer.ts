@@ -7,6 +7,7 @@ import { backoffMs } from '../lib/backoff.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Announcement } from '../lifecycle/announcer.ts'
 import type { InstanceStore } from '../storage/instance-store.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 
@@ -16,13 +17,19 @@ type Deps = {
   epoch: () => number
   clock: Clock
   log: Log
+  /** Told of the events that are stored now. */
+  onAnnounced: (announcements: readonly Announcement[]) => void
 }
+
+/** What is stored in the same breath as a change. */
+export type Companions = { audits?: readonly AuditRecord[]; announcements?: readonly Announcement[] }
 
 type Pending = {
   /** The record to start from, when what is stored cannot be relied on. */
   whole?: InstanceRow
   changes: InstanceChanges
   audits: AuditRecord[]
+  announcements: Announcement[]
   stored: PromiseWithResolvers<undefined>
 }
 
@@ -37,10 +44,11 @@ export class RecordWriter {
   }
 
   /** Resolves when the change is stored; rejects only when the writer is closed first. */
-  save(changes: InstanceChanges, ...audits: readonly AuditRecord[]): Promise<undefined> {
+  save(changes: InstanceChanges, { audits = [], announcements = [] }: Companions = {}): Promise<undefined> {
     const next = this.#pending()
     Object.assign(next.changes, changes)
     next.audits.push(...audits)
+    next.announcements.push(...announcements)
     this.#writing ??= this.#writeAll()
     return next.stored.promise
   }
@@ -69,7 +77,7 @@ export class RecordWriter {
 
   #pending(): Pending {
     if (!this.#next) {
-      this.#next = { changes: {}, audits: [], stored: Promise.withResolvers() }
+      this.#next = { changes: {}, audits: [], announcements: [], stored: Promise.withResolvers() }
       // Most callers go on without waiting; those that wait see the failure themselves.
       this.#next.stored.promise.catch(() => undefined)
     }
@@ -77,6 +85,8 @@ export class RecordWriter {
   }
 
   async #writeAll(): Promise<void> {
+    // A microtask later, so that what belongs together is written together.
+    await Promise.resolve()
     for (let pending = this.#next; pending; pending = this.#next) {
       this.#next = undefined
       await this.#write(pending)
@@ -85,12 +95,14 @@ export class RecordWriter {
     this.#writing = undefined
   }
 
-  async #write({ whole, changes, audits, stored }: Pending): Promise<void> {
-    const { instances, epoch, name, clock, log } = this.#deps
+  async #write({ whole, changes, audits, announcements, stored }: Pending): Promise<void> {
+    const { instances, epoch, name, clock, log, onAnnounced } = this.#deps
+    const along = { audits, deliveries: announcements.flatMap(({ deliveries }) => deliveries) }
     for (let failures = 0; ; failures++) {
       try {
-        if (whole) await instances.put(epoch(), { ...whole, ...changes }, audits)
-        else await instances.update(epoch(), name, changes, audits)
+        if (whole) await instances.put(epoch(), { ...whole, ...changes }, along)
+        else await instances.update(epoch(), name, changes, along)
+        onAnnounced(announcements)
         stored.resolve(undefined)
         return
       } catch (err) {

@@ -37,6 +37,11 @@ export class Metrics {
     'Lifecycle deliveries that needed a retry, by how they ended',
     ['event', 'outcome'],
   )
+  readonly lifecycleDropped = this.#counter(
+    'service_lifecycle_webhook_dropped_total',
+    'Lifecycle deliveries that a newer one displaced before they arrived',
+    ['event'],
+  )
   readonly realtimeEvents = this.#counter('service_realtime_events_total', 'Real-time events by what became of them', [
     'feature',
     'result',

@@ -5,19 +5,18 @@ export const sniffBytes = 128
 
 type Signature = { mime: string; at: number; bytes: readonly (number | string)[] }
 
-const signatures: readonly Signature[] = [
+const signatures = compile([
   { mime: 'image/jpeg', at: 0, bytes: [0xff, 0xd8, 0xff] },
   { mime: 'image/png', at: 0, bytes: [0x89, 'PNG', 0x0d, 0x0a, 0x1a, 0x0a] },
   { mime: 'image/gif', at: 0, bytes: ['GIF8'] },
   { mime: 'image/webp', at: 8, bytes: ['WEBP'] },
-  { mime: 'image/bmp', at: 0, bytes: ['BM'] },
   { mime: 'audio/wav', at: 8, bytes: ['WAVE'] },
   { mime: 'video/x-msvideo', at: 8, bytes: ['AVI '] },
   { mime: 'audio/mpeg', at: 0, bytes: ['ID3'] },
   { mime: 'audio/amr', at: 0, bytes: ['#!AMR'] },
   { mime: 'audio/flac', at: 0, bytes: ['fLaC'] },
   { mime: 'application/pdf', at: 0, bytes: ['%PDF-'] },
-]
+])
 
 /** Brands of the ISO container that are not video. */
 const brands: Record<string, string> = {
@@ -47,11 +46,13 @@ function containerOf(mime: string): string {
 }
 
 function sniff(bytes: Buffer): string | null {
-  const known = signatures.find(({ at, bytes: expected }) => bytes.indexOf(toBuffer(expected), at) === at)
-  if (known) return known.mime === 'image/bmp' && bytes.readUInt32LE(6) !== 0 ? null : known.mime
+  const known = signatures.find(({ at, expected }) => bytes.subarray(at, at + expected.length).equals(expected))
+  if (known) return known.mime
+  // Two letters alone begin many texts; four reserved bytes follow in a bitmap.
+  if (bytes.toString('latin1', 0, 2) === 'BM' && bytes.subarray(6, 10).equals(Buffer.alloc(4))) return 'image/bmp'
   if (bytes.toString('latin1', 4, 8) === 'ftyp') return brands[bytes.toString('latin1', 8, 12)] ?? 'video/mp4'
   if (bytes.toString('latin1', 0, 4) === 'OggS') return bytes.includes('theora') ? 'video/ogg' : 'audio/ogg'
-  if (bytes.indexOf(Buffer.from([0x1a, 0x45, 0xdf, 0xa3])) === 0) {
+  if (bytes.subarray(0, 4).equals(Buffer.of(0x1a, 0x45, 0xdf, 0xa3))) {
     return bytes.includes('webm') ? 'video/webm' : 'video/x-matroska'
   }
   return isMpegAudio(bytes) ? 'audio/mpeg' : null
@@ -63,6 +64,9 @@ function isMpegAudio(bytes: Buffer): boolean {
   return first === 0xff && (second & 0xe6) === 0xe2 && (third & 0xf0) !== 0xf0 && (third & 0x0c) !== 0x0c
 }
 
-function toBuffer(parts: readonly (number | string)[]): Buffer {
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.of(part))))
+function compile(list: readonly Signature[]): readonly { mime: string; at: number; expected: Buffer }[] {
+  return list.map(({ mime, at, bytes }) => {
+    const parts = bytes.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.of(part)))
+    return { mime, at, expected: Buffer.concat(parts) }
+  })
 }

@@ -1,4 +1,7 @@
-// Keeps notices behind the messages that arrived before them: the library opens messages one by one, notices need no opening.
+// Keeps the order in which stanzas arrived, where the library does not.
+//
+// It opens what waited on the server one by one and lets live messages overtake: one that came after the key of its group
+// could then not be opened. Notices need no opening at all and would come before the messages they follow.
 
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -11,19 +14,26 @@ const longestMs = 30_000
 export class ArrivalOrder {
   readonly #clock: Clock
   readonly #unopened = new Set<object>()
+  readonly #backlog = new Set<object>()
   readonly #waiting = new Set<Waiting>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  expect(ciphertext: object): void {
+  /** While something that waited on the server is not opened yet, or something waits for that. */
+  get isBehind(): boolean {
+    return this.#backlog.size > 0 || this.#waiting.size > 0
+  }
+
+  expect(ciphertext: object, isBacklog: boolean): void {
     this.#unopened.add(ciphertext)
+    if (isBacklog) this.#backlog.add(ciphertext)
   }
 
   /** Opened, or found not to open. */
   done(ciphertext: object): void {
-    this.#unopened.delete(ciphertext)
+    this.#forget(ciphertext)
     for (const { left, resolve } of this.#waiting) {
       left.delete(ciphertext)
       if (left.size === 0) resolve()
@@ -34,8 +44,9 @@ export class ArrivalOrder {
   async afterEarlier(): Promise<void> {
     if (this.#unopened.size === 0) return
     const { promise, resolve } = Promise.withResolvers<undefined>()
+    const left = new Set(this.#unopened)
     const waiting: Waiting = {
-      left: new Set(this.#unopened),
+      left,
       resolve: () => {
         resolve(undefined)
       },
@@ -45,6 +56,11 @@ export class ArrivalOrder {
     await Promise.race([promise, sleep(this.#clock, longestMs, enough.signal)])
     enough.abort()
     this.#waiting.delete(waiting)
-    for (const ciphertext of waiting.left) this.#unopened.delete(ciphertext)
+    for (const ciphertext of left) this.#forget(ciphertext)
+  }
+
+  #forget(ciphertext: object): void {
+    this.#unopened.delete(ciphertext)
+    this.#backlog.delete(ciphertext)
   }
 }

@@ -16,6 +16,7 @@ import { decodeEvent } from './decode/event.ts'
 import { originOf } from './decode/origin.ts'
 import type { Origin } from './decode/origin.ts'
 import { readEnvelope } from './decode/opened-message.ts'
+import type { OpenedMessage } from './decode/opened-message.ts'
 import type { KeyDoor } from './key-door.ts'
 import type { Rider } from './key-writer.ts'
 import { runOutside } from './fault-fence.ts'
@@ -57,13 +58,16 @@ export class Journal {
     this.#order = new ArrivalOrder(deps.clock)
   }
 
-  /** Before the library sees the stanza: these are parts of it that it will open. */
-  expect(stanza: BinaryNode, sealed: readonly BinaryNode[]): void {
+  /** Before the library sees the stanza, whose sealed parts it will open. A promise when it has to wait for its turn. */
+  expect(stanza: BinaryNode, sealed: readonly BinaryNode[]): Promise<void> | undefined {
+    const isBacklog = stanza.attrs['offline'] !== undefined
+    const turn = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
     for (const { content } of sealed) {
       if (!(content instanceof Uint8Array)) continue
       this.#stanzas.set(content, stanza)
-      this.#order.expect(content)
+      this.#order.expect(content, isBacklog)
     }
+    return turn
   }
 
   /** Runs the Signal step that opens a ciphertext; when it fails, the service will remember that it did. */
@@ -90,13 +94,19 @@ export class Journal {
     if (!padded) return nothing
     const stanza = this.#stanzas.get(ciphertext)
     if (!stanza) return padded
-    const { message, senderKey } = readEnvelope(padded)
+    const { senderKey, ...opened } = readEnvelope(padded)
     // The library would do it in a step of its own, which a crash could separate from this one.
     if (senderKey) await learnSenderKey(stanza.attrs['participant'] ?? stanza.attrs['from'] ?? '', senderKey)
-    const entry = await this.#entryFor(envelope, stanza, message)
-    if (this.#deps.isOff) setImmediate(() => void this.#deps.account.keys.store(this.#rider(entry)))
+    const entry = await this.#entryFor(envelope, stanza, opened)
+    if (this.#deps.isOff) this.#storeLater(entry)
     else this.#deps.door.rideStep(this.#rider(entry))
     return nothing
+  }
+
+  /** About when the library's own event would have told of it, which it holds back for a while. */
+  #storeLater(entry: Entry): void {
+    const { account, clock } = this.#deps
+    clock.after(100, () => void account.keys.store(this.#rider(entry)).catch(() => undefined))
   }
 
   async #failed(ciphertext: Uint8Array, fault: unknown): Promise<void> {
@@ -129,20 +139,21 @@ export class Journal {
     return originOf(stanza, { own: this.#deps.own(), now: () => this.#deps.clock.now() })
   }
 
-  async #entryFor(envelope: string, stanza: BinaryNode, message: proto.IMessage | undefined): Promise<Entry> {
+  async #entryFor(envelope: string, stanza: BinaryNode, opened: Omit<OpenedMessage, 'senderKey'>): Promise<Entry> {
     const { reception, instance, own, door } = this.#deps
     const origin = this.originOf(stanza)
     if (!origin) {
       reception.onPassedOver?.(instance, 'no chat')
       return { envelope, events: [] }
     }
+    const { message } = opened
     const business = message && businessOf(message, origin)
     const events: NetworkEvent[] = []
     if (business) events.push(...resentEvents(message, own()))
     else {
-      const decoded = decodeEvent(message, { origin, own: own() })
-      if ('event' in decoded) events.push(decoded.event)
-      else reception.onPassedOver?.(instance, decoded.passedOver)
+      const decoded = decodeEvent(opened, { origin, own: own() })
+      if (decoded && 'event' in decoded) events.push(decoded.event)
+      else if (decoded) reception.onPassedOver?.(instance, decoded.passedOver)
     }
     await completePeople(events, door.getInStep)
     return { envelope, events, business }

@@ -16,10 +16,3 @@ export function createProxyAgent(proxy: string): Agent {
   if (!make) throw new Error('SERVICE_NETWORK_PROXY is not a proxy this service can use: http, https or socks5')
   return make(proxy)
 }
-
-/** For what the library fetches by itself: refused until it can go through the proxy too, never sent directly. */
-export const refusingDispatcher = {
-  dispatch(): never {
-    throw new Error('files cannot be fetched through SERVICE_NETWORK_PROXY yet')
-  },
-}

@@ -3,6 +3,7 @@
 import type { Agent } from 'node:https'
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { createProxiedDispatcher } from '../lib/egress/proxied-dispatcher.ts'
 import type { Account } from './account.ts'
 import type { durableRepository } from './durable-signal.ts'
 import type { KeyDoor } from './key-door.ts'
@@ -15,7 +16,7 @@ import type {
   UserFacingSocketConfig,
   WAVersion,
 } from './library.ts'
-import { createProxyAgent, refusingDispatcher } from './proxy-agent.ts'
+import { createProxyAgent } from './proxy-agent.ts'
 
 export type NetworkSettings = {
   url: string | null
@@ -26,7 +27,15 @@ export type NetworkSettings = {
 }
 
 /** What is the same for all connections. */
-export type Endpoint = { url: string | URL; version: WAVersion; agent: Agent | undefined; qrLifetimeMs: number }
+export type Endpoint = {
+  url: string | URL
+  version: WAVersion
+  proxied: Proxied | undefined
+  qrLifetimeMs: number
+}
+
+/** The same proxy for connections and uploads, and for what the library fetches. */
+type Proxied = { agent: Agent; dispatcher: ReturnType<typeof createProxiedDispatcher> }
 
 type Parts = {
   endpoint: Endpoint
@@ -46,9 +55,13 @@ export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number)
   return {
     url: settings.url ?? defaultUrl,
     version: settings.version.length === 3 ? (settings.version.map(Number) as WAVersion) : defaultVersion,
-    agent: settings.proxy === null ? undefined : createProxyAgent(settings.proxy),
+    proxied: settings.proxy === null ? undefined : throughProxy(settings.proxy),
     qrLifetimeMs,
   }
+}
+
+function throughProxy(proxy: string): Proxied {
+  return { agent: createProxyAgent(proxy), dispatcher: createProxiedDispatcher(proxy) }
 }
 
 function trustAlso(certificate: string): void {
@@ -64,7 +77,7 @@ const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
   const { endpoint, account, creds, door, repository, groupMetadata, sentMessage } = parts
-  const { url, version, agent, qrLifetimeMs } = endpoint
+  const { url, version, proxied, qrLifetimeMs } = endpoint
   return {
     auth: { creds, keys: door.store },
     waWebSocketUrl: url,
@@ -90,7 +103,11 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     placeholderResendCache: account.resendRequests,
     getMessage: ({ remoteJid, id }) => sentMessage(remoteJid ?? '', id ?? ''),
     cachedGroupMetadata: (jid) => Promise.resolve(groupMetadata(jid)),
-    ...(agent && { agent, fetchAgent: agent, options: { dispatcher: refusingDispatcher } as object }),
+    ...(proxied && {
+      agent: proxied.agent,
+      fetchAgent: proxied.agent,
+      options: { dispatcher: proxied.dispatcher } as object,
+    }),
   }
 }
 

@@ -45,8 +45,7 @@ export class StanzaGate {
     const { journal } = this.#deps
     const sealed = childrenOf(stanza).filter(({ tag }) => tag === 'enc')
     if (sealed.length > 0 && !neverOpened.has(sealed[0]?.attrs['type'] ?? '')) {
-      journal.expect(stanza, sealed)
-      return undefined
+      return journal.expect(stanza, sealed)
     }
     const origin = journal.originOf(stanza)
     if (origin) return journal.keep(messageName('withheld', origin), withheldEvent(origin, stanza))

@@ -106,7 +106,7 @@ export class WhatsappNetwork implements Network {
 
   download(file: FileRef, signal: AbortSignal): Promise<Readable> {
     const isElsewhere = this.#deps.settings.url !== null
-    return downloadFile(file, { egress: this.#egress, agent: this.#endpoint.agent, isElsewhere }, signal)
+    return downloadFile(file, { egress: this.#egress, agent: this.#endpoint.proxied?.agent, isElsewhere }, signal)
   }
 
   unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null {
@@ -145,6 +145,7 @@ export class WhatsappNetwork implements Network {
     await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, patience.signal)])
     patience.abort()
     await Promise.all([...this.#accounts.keys()].map((sessionId) => this.#drop(sessionId)))
+    await this.#endpoint.proxied?.dispatcher.destroy()
     await this.#egress[Symbol.asyncDispose]()
     this.#fence[Symbol.dispose]()
   }

@@ -117,7 +117,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       clock,
       gone: this.#gone.signal,
       ask: this.#askFor,
-      agent: endpoint.agent,
+      agent: endpoint.proxied?.agent,
       findSent: deps.findSent,
     })
     this.#cancelDeadline = clock.after(firstWordMs, () => {
@@ -263,7 +263,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     if (closing.cause !== 'transient' || closing.code !== null) return closing
     const { creds, endpoint } = this.#deps
     if (this.#codesLeft !== undefined && this.#codesLeft <= 0 && !isLinked(creds)) return pairingOverClosing
-    return endpoint.agent ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
+    return endpoint.proxied ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
   }
 
   #announceDrained(): void {

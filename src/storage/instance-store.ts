@@ -2,12 +2,17 @@
 
 import { sql } from 'kysely'
 import type { AuditRecord } from '../core/audit.ts'
+import type { Delivery } from '../core/delivery.ts'
 import { auditInsert } from './audit-store.ts'
 import type { Database } from './database.ts'
+import { deliveryInserts } from './delivery-store.ts'
 import { createLeaseFence } from './lease-store.ts'
 import type { InstanceChanges, InstanceRow, KeptSession, NewInstanceRow } from './schema.ts'
 import { toStatement } from './statement.ts'
 import type { Statement } from './statement.ts'
+
+/** What is written together with a record. */
+type Along = { audits?: readonly AuditRecord[]; deliveries?: readonly Delivery[] }
 
 export class InstanceStore {
   readonly #database: Database
@@ -39,22 +44,14 @@ export class InstanceStore {
     )
   }
 
-  async update(
-    epoch: number,
-    name: string,
-    changes: InstanceChanges,
-    audits: readonly AuditRecord[] = [],
-  ): Promise<void> {
+  async update(epoch: number, name: string, changes: InstanceChanges, along: Along = {}): Promise<void> {
     const update = this.#database.query.updateTable('instances').set(changes).where('name', '=', name)
-    await this.#database.write(
-      this.#fence(epoch),
-      toStatement(update, 1),
-      ...audits.map((audit) => auditInsert(this.#database, audit)),
-    )
+    const isEmpty = Object.keys(changes).length === 0
+    await this.#database.write(this.#fence(epoch), ...(isEmpty ? [] : [toStatement(update, 1)]), ...this.#along(along))
   }
 
   /** Writes the whole record, whatever became of it: one whose removal failed may be there or not. */
-  async put(epoch: number, row: InstanceRow, audits: readonly AuditRecord[] = []): Promise<void> {
+  async put(epoch: number, row: InstanceRow, along: Along = {}): Promise<void> {
     const { query } = this.#database
     const { name, ...columns } = row
     await this.#database.write(
@@ -64,7 +61,7 @@ export class InstanceStore {
         .values(row)
         .onConflict((taken) => taken.column('name').doUpdateSet(columns)),
       query.deleteFrom('kept_sessions').where('name', '=', name).where('session_id', '=', row.session_id),
-      ...audits.map((audit) => auditInsert(this.#database, audit)),
+      ...this.#along(along),
     )
   }
 
@@ -111,6 +108,11 @@ export class InstanceStore {
     for (const { id } of orphans) {
       await this.#database.write(this.#fence(epoch), query.deleteFrom('session_keys').where('session_id', '=', id))
     }
+  }
+
+  #along({ audits = [], deliveries = [] }: Along) {
+    const entries = audits.map((audit) => auditInsert(this.#database, audit))
+    return [...entries, ...deliveryInserts(this.#database, deliveries)]
   }
 }
 

@@ -1,7 +1,9 @@
 // The tables as Kysely sees them. Times are epoch milliseconds, flags 0 or 1, JSON is text: alike on both engines.
 
 import type { ColumnType, Generated, Insertable, Selectable } from 'kysely'
+import type { DeliveryStatus } from '../core/delivery.ts'
 import type { InstanceState } from '../core/instance.ts'
+import type { LifecycleEvent } from '../core/lifecycle.ts'
 import type { OutboxPayload, OutboxReport, OutboxStatus } from '../core/outbox.ts'
 import type { Secret, SecretColumns } from './statement.ts'
 
@@ -38,6 +40,10 @@ export type InstanceTable = {
   paired_at: number | null
   ready_at: number | null
   last_event_at: number | null
+  /** Since when subscribers were told that the session is down, until they hear that it is back. */
+  down_since: number | null
+  /** When they were told that it stays down. */
+  unreachable_at: number | null
   /** When a temporary ban ends. */
   retry_at: number | null
 }
@@ -236,6 +242,23 @@ export type RestrictionTable = {
   struck_at: number
 }
 
+export type DeliveryTable = {
+  id: string
+  event_id: string
+  event: LifecycleEvent
+  instance: string
+  url: string
+  body: Sealed
+  created_at: number
+  expires_at: number | null
+  status: DeliveryStatus
+  attempts: number
+  next_at: number
+  last_code: Generated<number | null>
+  last_error: Generated<string | null>
+  finished_at: Generated<number | null>
+}
+
 export type Schema = {
   lease: LeaseTable
   instances: InstanceTable
@@ -255,6 +278,7 @@ export type Schema = {
   outbox_totals: OutboxTotalsTable
   callbacks: CallbackTable
   restrictions: RestrictionTable
+  deliveries: DeliveryTable
 }
 
 export type InstanceRow = Selectable<InstanceTable>
@@ -289,6 +313,7 @@ export const messageMapSecrets = {
 } as const satisfies SecretColumns
 
 export const outboxSecrets = { table: 'outbox', key: ['id'], columns: ['payload'] } as const satisfies SecretColumns
+export const deliverySecrets = { table: 'deliveries', key: ['id'], columns: ['body'] } as const satisfies SecretColumns
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
 export const secretTables: readonly SecretColumns[] = [
@@ -298,6 +323,7 @@ export const secretTables: readonly SecretColumns[] = [
   inboxSecrets,
   messageMapSecrets,
   outboxSecrets,
+  deliverySecrets,
 ]
 
 /** A record with nothing set: what every new instance starts from. */
@@ -322,6 +348,8 @@ export function blankInstance(name: string, created_at: number): InstanceRow {
     paired_at: null,
     ready_at: null,
     last_event_at: null,
+    down_since: null,
+    unreachable_at: null,
     retry_at: null,
   }
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
-import { HelpdeskBed, person, text } from './harness/helpdesk-bed.ts'
+import { createDownstream, HelpdeskBed, person, text } from './harness/helpdesk-bed.ts'
 
 const isGone = (error: unknown) => error instanceof DownstreamError && error.failure === 'gone'
 
@@ -40,6 +40,17 @@ test('a burst opens one conversation', async () => {
   const found = await Promise.all(Array.from({ length: 20 }, () => bed.inbox.ensureConversation(contact, 'new')))
   assert.equal(new Set(found.map(({ id }) => id)).size, 1)
   assert.equal(bed.helpdesk.see.conversations().length, 1)
+})
+
+test('the same burst of callers that share nothing opens several', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  await using other = createDownstream()
+  const inboxes = [bed.inbox, other.inbox(bed.destination)]
+  // Both have looked before either has opened one.
+  await bed.helpdesk.fault({ kind: 'slow', ms: 200, method: 'POST', path: /conversations$/, times: 2 })
+  await Promise.all(inboxes.map((inbox) => inbox.ensureConversation(contact, 'new')))
+  assert.equal(bed.helpdesk.see.conversations().length, 2)
 })
 
 test('the conversation an agent started is used, although it stands under another address', async () => {
@@ -131,12 +142,29 @@ test('after an uncertain creation no second one is made while the first may stil
   await clock.advance(5100)
   await first
   await assert.rejects(bed.inbox.ensureConversation(contact, 'new'), { failure: 'transient', mayHaveHappened: false })
+  assert.equal(bed.asked('POST', /conversations$/), 0, 'none is answered, and none but the first was made')
   await clock.advance(9500)
   const found = await bed.inbox.ensureConversation(contact, 'new')
   assert.deepEqual(
     bed.helpdesk.see.conversations().map(({ id }) => id),
     [found.id],
   )
+})
+
+test('whoever does not remember the uncertain creation opens a second one', async () => {
+  const clock = new ManualClock()
+  await using bed = await HelpdeskBed.start({ helpdesk: { clock }, downstream: { clock } })
+  const contact = await bed.inbox.ensureContact(person())
+  const late = { kind: 'timeout', commit: 'late', commitMs: [14_000, 14_000], times: 1 } as const
+  await bed.helpdesk.fault({ ...late, method: 'POST', path: /conversations$/ })
+  const first = assert.rejects(bed.inbox.ensureConversation(contact, 'new'))
+  await bed.helpdesk.waitForHeldRequests()
+  await clock.advance(5100)
+  await first
+  await using forgetful = createDownstream({ clock })
+  await forgetful.inbox(bed.destination).ensureConversation(contact, 'new')
+  await clock.advance(9500)
+  assert.equal(bed.helpdesk.see.conversations().length, 2)
 })
 
 test('when the uncertain creation did not come, one is made after the time is over', async () => {

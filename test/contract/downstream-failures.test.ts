@@ -1,12 +1,10 @@
 // Every way the helpdesk can fail, told apart, with a sentence that says what to do; and the breaker between.
 
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { DownstreamError, DownstreamFailure } from '../../src/core/downstream.ts'
 import type { Fault } from '../../sim/helpdesk/faults/fault-plan.ts'
+import { LoopbackServer } from '../harness/loopback-server.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { HelpdeskBed, person, text } from './harness/helpdesk-bed.ts'
 
@@ -94,24 +92,6 @@ test('a slow answer within the deadline is waited for, a later one is not', asyn
   assert.match((await late).message, /did not answer in time/)
 })
 
-/** A server that is no Chatwoot. */
-async function stranger(listener: RequestListener): Promise<{ baseUrl: string } & AsyncDisposable> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: () => {
-      server.closeAllConnections()
-      return new Promise((resolve) => {
-        server.close(() => {
-          resolve()
-        })
-      })
-    },
-  }
-}
-
 test('a server that is no Chatwoot is a matter of the destination, whatever it answers', async () => {
   await using bed = await HelpdeskBed.start()
   const answers: [number, Record<string, string>, string, RegExp][] = [
@@ -122,8 +102,10 @@ test('a server that is no Chatwoot is a matter of the destination, whatever it a
     [405, {}, '', /405/],
   ]
   for (const [status, headers, body, reason] of answers) {
-    await using server = await stranger((_request, response) => response.writeHead(status, headers).end(body))
-    const error = await failureOf(bed.downstream.inbox(bed.destinationOf(server)).post(1, text('x')))
+    await using server = await LoopbackServer.start((_request, response) =>
+      response.writeHead(status, headers).end(body),
+    )
+    const error = await failureOf(bed.downstream.inbox(bed.destinationOf({ baseUrl: server.url() })).post(1, text('x')))
     assert.equal(error.failure, 'destination', `${status} ${body}`)
     assert.match(error.message, reason)
   }
@@ -133,10 +115,10 @@ test('Retry-After is passed on, in seconds and as a date', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ downstream: { clock } })
   const waits = ['17', new Date(clock.now() + 30_000).toUTCString(), 'soon']
-  await using server = await stranger((_request, response) =>
+  await using server = await LoopbackServer.start((_request, response) =>
     response.writeHead(429, { 'retry-after': waits.shift() }).end('Retry later\n'),
   )
-  const inbox = bed.downstream.inbox(bed.destinationOf(server))
+  const inbox = bed.downstream.inbox(bed.destinationOf({ baseUrl: server.url() }))
   const told = [17_000, 30_000, null]
   for (const ms of told) assert.equal((await failureOf(inbox.post(1, text('x')))).retryAfterMs, ms)
 })

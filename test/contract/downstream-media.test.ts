@@ -1,13 +1,11 @@
 // Files of agents: fetched wherever they lie, by nobody's word but ours about where we may go.
 
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { calm } from '../../sim/helpdesk/settings.ts'
 import { DownstreamError } from '../../src/core/downstream.ts'
+import { LoopbackServer } from '../harness/loopback-server.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -35,24 +33,6 @@ async function failureOf(work: Promise<unknown>): Promise<DownstreamError> {
   throw new Error('it did not fail')
 }
 
-async function serve(listener: RequestListener): Promise<{ url: string } & AsyncDisposable> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () => {
-      server.closeAllConnections()
-      return new Promise((resolve) => {
-        server.close(() => {
-          resolve()
-        })
-      })
-    },
-  }
-}
-
 for (const storage of ['s3', 'disk'] as const) {
   test(`a file is fetched although its address names a host we cannot reach, from ${storage}`, async () => {
     const helpdesk = { storage, frontendUrl: 'https://desk.invalid' }
@@ -76,14 +56,14 @@ test('storage on a private address is refused, naming the setting, unless that a
 
 test('an address that strangers name cannot lead to our own network, nor to metadata, allowed or not', async () => {
   await using bed = await HelpdeskBed.start({ downstream: { egressAllow: ['169.254.169.254'] } })
-  await using own = await serve((_request, response) => response.end('internal'))
-  await using redirecting = await serve((_request, response) =>
+  await using own = await LoopbackServer.start((_request, response) => response.end('internal'))
+  await using redirecting = await LoopbackServer.start((_request, response) =>
     response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
   )
-  const destination = bed.destinationOf({ baseUrl: redirecting.url })
-  const internal = await failureOf(bed.downstream.download(destination, own.url, never))
+  const destination = bed.destinationOf({ baseUrl: redirecting.url() })
+  const internal = await failureOf(bed.downstream.download(destination, own.url(), never))
   assert.match(internal.message, /SERVICE_EGRESS_ALLOW/)
-  const metadata = await failureOf(bed.downstream.download(destination, `${redirecting.url}/x`, never))
+  const metadata = await failureOf(bed.downstream.download(destination, redirecting.url('127.0.0.1', '/x'), never))
   assert.match(metadata.message, /never contacted/)
 })
 
@@ -98,12 +78,12 @@ test('a file that never comes is given up after 20 seconds', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ downstream: { clock } })
   let asked = 0
-  await using storage = await serve((_request, response) => {
+  await using storage = await LoopbackServer.start((_request, response) => {
     asked++
     response.writeHead(404).end()
   })
-  const destination = bed.destinationOf({ baseUrl: storage.url })
-  const download = failureOf(bed.downstream.download(destination, `${storage.url}/x`, never))
+  const destination = bed.destinationOf({ baseUrl: storage.url() })
+  const download = failureOf(bed.downstream.download(destination, storage.url('127.0.0.1', '/x'), never))
   let isOver = false
   void download.then(() => (isOver = true))
   await waitUntil('the download gives up', async () => {
@@ -119,11 +99,11 @@ test('a file that never comes is given up after 20 seconds', async () => {
 test('redirects end after the fifth; a loop is no trap', async () => {
   await using bed = await HelpdeskBed.start()
   let asked = 0
-  await using loop = await serve((_request, response) => {
+  await using loop = await LoopbackServer.start((_request, response) => {
     asked++
     response.writeHead(302, { location: '/again' }).end()
   })
-  const error = await failureOf(bed.downstream.download(bed.destination, loop.url, never))
+  const error = await failureOf(bed.downstream.download(bed.destination, loop.url(), never))
   assert.match(error.message, /more than 5 redirects/)
   assert.equal(asked, 6)
 })
@@ -132,11 +112,11 @@ test('a file over the limit is refused at its announcement, or cut off while it 
   await using bed = await HelpdeskBed.start({ downstream: { mediaMaxBytes: 100_000 } })
   const announced = await failureOf(bed.downstream.download(bed.destination, await attach(bed), never))
   assert.match(announced.message, /SERVICE_MEDIA_MAX_BYTES/)
-  await using silent = await serve((_request, response) => {
+  await using silent = await LoopbackServer.start((_request, response) => {
     response.write(png)
     response.end()
   })
-  const file = await bed.downstream.download(bed.destination, silent.url, never)
+  const file = await bed.downstream.download(bed.destination, silent.url(), never)
   const cut = await failureOf(buffer(file.stream))
   assert.deepEqual([cut.failure, /SERVICE_MEDIA_MAX_BYTES/.test(cut.message)], ['permanent', true])
 })
@@ -144,11 +124,11 @@ test('a file over the limit is refused at its announcement, or cut off while it 
 test('the token is told to nobody on the way', async () => {
   await using bed = await HelpdeskBed.start()
   const seen: string[] = []
-  await using storage = await serve((request, response) => {
+  await using storage = await LoopbackServer.start((request, response) => {
     seen.push(JSON.stringify(request.headers))
     response.end('x')
   })
-  await buffer((await bed.downstream.download(bed.destination, storage.url, never)).stream)
+  await buffer((await bed.downstream.download(bed.destination, storage.url(), never)).stream)
   assert.equal(seen.length, 1)
   assert.ok(!seen[0]?.includes(bed.destination.apiToken))
 })
@@ -157,8 +137,8 @@ test('what fails for the moment may be tried again, what is refused may not', as
   await using bed = await HelpdeskBed.start()
   const failures = []
   for (const status of [403, 410, 429, 500]) {
-    await using storage = await serve((_request, response) => response.writeHead(status).end())
-    failures.push((await failureOf(bed.downstream.download(bed.destination, storage.url, never))).failure)
+    await using storage = await LoopbackServer.start((_request, response) => response.writeHead(status).end())
+    failures.push((await failureOf(bed.downstream.download(bed.destination, storage.url(), never))).failure)
   }
   assert.deepEqual(failures, ['permanent', 'permanent', 'transient', 'transient'])
   for (const url of ['file:///etc/passwd', 'nonsense', 'ftp://x/y']) {
@@ -169,16 +149,16 @@ test('what fails for the moment may be tried again, what is refused may not', as
 test('a download that is not wanted any more ends its connection, before and while the file comes', async () => {
   await using bed = await HelpdeskBed.start()
   let open = 0
-  await using slow = await serve((request, response) => {
+  await using slow = await LoopbackServer.start((request, response) => {
     open++
     request.socket.once('close', () => open--)
     if (request.url === '/silent') return
     response.write(png)
   })
   const stop = new AbortController()
-  const waiting = failureOf(bed.downstream.download(bed.destination, `${slow.url}/silent`, stop.signal))
-  const { stream } = await bed.downstream.download(bed.destination, slow.url, never)
-  const coming = await bed.downstream.download(bed.destination, slow.url, stop.signal)
+  const waiting = failureOf(bed.downstream.download(bed.destination, slow.url('127.0.0.1', '/silent'), stop.signal))
+  const { stream } = await bed.downstream.download(bed.destination, slow.url(), never)
+  const coming = await bed.downstream.download(bed.destination, slow.url(), stop.signal)
   const broken = failureOf(buffer(coming.stream))
   stop.abort()
   stream.destroy()

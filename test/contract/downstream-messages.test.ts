@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
 import type { UploadFile } from '../../src/core/downstream.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { HelpdeskBed, text } from './harness/helpdesk-bed.ts'
 
 function file(bytes: Buffer, changes: Partial<UploadFile> = {}): UploadFile {
@@ -68,7 +69,7 @@ test('files are streamed up with name, type and caption, whether their size is k
     two?.files.map(({ filename, contentType, bytes }) => [filename, contentType, bytes.length]),
     [
       ['photo.png', 'image/png', picture.length],
-      ['olá _1_.ogg', 'audio/ogg', big.length],
+      ['olá "1".ogg', 'audio/ogg', big.length],
     ],
   )
   bed.helpdesk.assertNothingRefused()
@@ -95,6 +96,21 @@ function* failing(error: Error) {
   yield Buffer.alloc(10)
   throw error
 }
+
+test('a file whose source hangs is let go when the time is over', async () => {
+  const clock = new ManualClock()
+  await using bed = await HelpdeskBed.start({ downstream: { clock } })
+  const id = await bed.openChat()
+  const hanging = new Readable({ read: () => undefined })
+  const open = () => Promise.resolve(hanging)
+  const post = assert.rejects(bed.inbox.post(id, text('x', { files: [file(Buffer.alloc(100), { open })] })), {
+    failure: 'transient',
+  })
+  await waitUntil('the file is being read', () => hanging.listenerCount('readable') > 0)
+  await clock.advance(6000)
+  await post
+  await waitUntil('the source is closed', () => hanging.destroyed)
+})
 
 test('too long a text and too many files are refused before anything is sent', async () => {
   await using bed = await HelpdeskBed.start()

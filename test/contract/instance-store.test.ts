@@ -41,7 +41,12 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       await instances.insert(1, sampleInstance('a'), sampleAudit())
-      await instances.update(1, 'a', { state: 'ready', jid: 'x' }, [sampleAudit({ action: 'instance.paired' })])
+      await instances.update(
+        1,
+        'a',
+        { state: 'ready', jid: 'x' },
+        { audits: [sampleAudit({ action: 'instance.paired' })] },
+      )
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a', { state: 'ready', jid: 'x' })])
       assert.deepEqual((await actions(opened.database))[0], 'instance.paired')
       await assert.rejects(instances.update(1, 'b', { state: 'ready' }), { failure: 'expectation' })

@@ -22,8 +22,12 @@ test('the keys of a deleted instance are destroyed after 30 days, without a rest
   await clock.advance(29 * day)
   await app.workers.get('key-sweep')?.tick()
   assert.equal(await count(), 1)
-  await clock.advance(2 * day)
-  await waitUntil('the keys are gone', async () => (await count()) === 0)
+  let daysMore = 0
+  await waitUntil('the keys are gone', async () => {
+    // Day by day, for the next run is due a day after the last one was through.
+    if (daysMore++ < 10) await clock.advance(day)
+    return (await count()) === 0
+  })
   assertRefused(await stage.post('', { name: 'a', resume: true }), 'SERVICE_NOTHING_TO_RESUME', /not kept/)
 })
 

@@ -74,6 +74,13 @@ export class LinkedStage {
     return Object.fromEntries(own.map(([, , event = '', count]) => [event, Number(count)]))
   }
 
+  /** Counted when it is stored, a moment after the state has changed. */
+  async tells(name: string, event: string, times: number): Promise<void> {
+    const count = async () => (await this.events(name))[event] ?? 0
+    await waitUntil(`${event} was told ${times} times`, async () => (await count()) >= times)
+    assert.equal(await count(), times, `${event} was told more often`)
+  }
+
   async qrText(name: string, other?: string): Promise<string> {
     let text = ''
     await waitUntil(`${name} shows a QR code`, async () => {

@@ -5,11 +5,13 @@ import { X509Certificate } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { getCACertificates } from 'node:tls'
+import { getHttpStream } from 'baileys'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { createProxyAgent } from '../../src/network/proxy-agent.ts'
-import { prepareEndpoint } from '../../src/network/socket-config.ts'
+import { prepareEndpoint, socketConfig } from '../../src/network/socket-config.ts'
 import { Bed, settingsFor, storeLinked } from './harness/bed.ts'
 import { Proxy } from './harness/proxies.ts'
 import { Relay } from './harness/relay.ts'
@@ -21,6 +23,15 @@ function trusted(): Set<string> {
   return new Set(getCACertificates('default').map((pem) => new X509Certificate(pem).fingerprint256))
 }
 
+/** Lasts as long as its owner. */
+async function caFileOf(sim: SimNetwork, owner: AsyncDisposableStack): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'causeway-ca-'))
+  owner.defer(() => rm(directory, { recursive: true }))
+  const caFile = join(directory, 'ca.pem')
+  await writeFile(caFile, sim.authority.pem)
+  return caFile
+}
+
 async function through(proxy: string, work: (bed: Bed, seen: Relay) => Promise<void>): Promise<void> {
   await using sim = await SimNetwork.start()
   await using relay = await Relay.to(sim.url)
@@ -30,16 +41,18 @@ async function through(proxy: string, work: (bed: Bed, seen: Relay) => Promise<v
   await work(bed, relay)
 }
 
-for (const [name, start] of [
+const proxies = [
   ['an http', () => Proxy.http()],
   ['a socks5', () => Proxy.socks()],
-] as const) {
+] as const
+
+for (const [name, start] of proxies) {
   test(`a connection goes through ${name} proxy`, async () => {
     await using proxy = await start()
     await through(proxy.url, async (bed, relay) => {
       const line = await bed.online('s')
       await line.session.probe(5_000)
-      assert.deepEqual([proxy.used, relay.count], [1, 1])
+      assert.deepEqual([proxy.targets.length, relay.count], [1, 1])
     })
   })
 
@@ -56,6 +69,25 @@ for (const [name, start] of [
   })
 }
 
+for (const [name, start] of proxies) {
+  test(`what the library fetches goes through ${name} proxy, and fails when that is gone`, async () => {
+    await using sim = await SimNetwork.start()
+    await using proxy = await start()
+    await using owned = new AsyncDisposableStack()
+    const settings = { ...settingsFor(sim), proxy: proxy.url, caFile: await caFileOf(sim, owned) }
+    const endpoint = prepareEndpoint(settings, 1)
+    owned.defer(() => endpoint.proxied?.dispatcher.destroy())
+    // Of all that a connection is made of, only the endpoint decides the way.
+    const { options = {} } = socketConfig({ endpoint, account: {}, door: {} } as Parameters<typeof socketConfig>[0])
+    const { url } = sim.media.put(Buffer.from('history'))
+    const fetchIt = () => getHttpStream(url, options)
+    assert.equal(await text(await fetchIt()), 'history')
+    assert.deepEqual(proxy.targets, [sim.media.host])
+    await proxy[Symbol.asyncDispose]()
+    await assert.rejects(fetchIt(), /fetch failed/)
+  })
+}
+
 test('a proxy of another kind is refused with its reason', () => {
   assert.throws(() => createProxyAgent('ftp://127.0.0.1:1'), /SERVICE_NETWORK_PROXY/)
   assert.throws(() => createProxyAgent('nonsense'), /SERVICE_NETWORK_PROXY/)
@@ -68,13 +100,11 @@ test('the protocol version is the one of the library unless three numbers say ot
 
 test('another authority is trusted besides the usual ones', async () => {
   await using sim = await SimNetwork.start()
-  const directory = await mkdtemp(join(tmpdir(), 'causeway-ca-'))
-  const caFile = join(directory, 'ca.pem')
-  await writeFile(caFile, sim.authority.pem)
+  await using owned = new AsyncDisposableStack()
+  const caFile = await caFileOf(sim, owned)
   const before = trusted()
   for (let twice = 0; twice < 2; twice++) prepareEndpoint({ ...defaults, caFile }, 1)
   const after = trusted()
   assert.equal(after.size, before.size + 1)
   assert.deepEqual(before.difference(after), new Set())
-  await rm(directory, { recursive: true })
 })

@@ -24,8 +24,8 @@ import { Bed } from './harness/bed.ts'
 const never = new AbortController().signal
 const script = fileURLToPath(new URL('./harness/download-process.ts', import.meta.url))
 
-async function scene(): Promise<{ bed: Bed; phone: SimPhone; bob: SimPerson }> {
-  const bed = await Bed.open()
+async function scene(stack: AsyncDisposableStack): Promise<{ bed: Bed; phone: SimPhone; bob: SimPerson }> {
+  const bed = stack.use(await Bed.open())
   setDefaultCACertificates([...getCACertificates('default'), bed.sim.authority.pem])
   const phone = await bed.linked('s')
   return { bed, phone, bob: bed.sim.person({ phone: '5511888880001' }) }
@@ -38,8 +38,8 @@ async function fileOf(bed: Bed, id: string): Promise<{ file: FileRef; event: Mes
 }
 
 test('every kind of file is what was sent', async () => {
-  const { bed, phone, bob } = await scene()
-  await using _ = bed
+  await using stack = new AsyncDisposableStack()
+  const { bed, phone, bob } = await scene(stack)
   await bed.online('s')
   for (const kind of ['image', 'video', 'audio', 'document', 'sticker'] as const) {
     for (const size of [0, 1, 15, 16, 70_001]) {
@@ -51,8 +51,8 @@ test('every kind of file is what was sent', async () => {
 })
 
 test('a file that is gone, cut off or changed is refused, and says which', async () => {
-  const { bed, phone, bob } = await scene()
-  await using _ = bed
+  await using stack = new AsyncDisposableStack()
+  const { bed, phone, bob } = await scene(stack)
   await bed.online('s')
   const { file } = await fileOf(bed, bob.media(phone, 'document', { bytes: randomBytes(200_000) }).id)
   const attempt = async (trouble: MediaTrouble): Promise<FileError> => {
@@ -80,8 +80,8 @@ test('a file that is gone, cut off or changed is refused, and says which', async
 })
 
 test('a stream that fails before anybody reads it does no harm', async () => {
-  const { bed, phone, bob } = await scene()
-  await using _ = bed
+  await using stack = new AsyncDisposableStack()
+  const { bed, phone, bob } = await scene(stack)
   await bed.online('s')
   const { file } = await fileOf(bed, bob.media(phone, 'image', { bytes: randomBytes(20_000) }).id)
   const abort = new AbortController()
@@ -92,8 +92,8 @@ test('a stream that fails before anybody reads it does no harm', async () => {
 })
 
 test('the phone puts a file back that the server has lost', async () => {
-  const { bed, phone, bob } = await scene()
-  await using _ = bed
+  await using stack = new AsyncDisposableStack()
+  const { bed, phone, bob } = await scene(stack)
   const { session } = await bed.online('s')
   const bytes = randomBytes(5_000)
   const { file, event } = await fileOf(bed, bob.media(phone, 'image', { bytes }).id)
@@ -107,8 +107,8 @@ test('the phone puts a file back that the server has lost', async () => {
 })
 
 test('64 MB pass in constant memory', { timeout: 60_000 }, async () => {
-  const { bed, phone, bob } = await scene()
-  await using _ = bed
+  await using stack = new AsyncDisposableStack()
+  const { bed, phone, bob } = await scene(stack)
   await bed.online('s')
   const size = 64 * 1024 * 1024
   const files = [randomBytes(3_000_000), Buffer.alloc(size, 7)]

@@ -155,7 +155,7 @@ for (const [name, start] of [
     const { upload } = uploader({ names: [good.name], agent })
     const sealed = await sealedOf(files)
     await upload.upload(sealed, 'document')
-    assert.equal(proxy.used, 1)
+    assert.equal(proxy.targets.length, 1)
     await proxy[Symbol.asyncDispose]()
     await assert.rejects(upload.upload(sealed, 'document'))
   })

@@ -41,6 +41,9 @@ test('an agent reads, answers, and sees the ticks change', { skip }, async () =>
   assert.equal(sent?.content, 'until six')
   await bridge.patch(`/conversations/${chat}/messages/${sent.id}`, { status: 'read' })
   assert.equal(await answer.locator('.tick-read').textContent(), '✓✓')
+  await page.setViewportSize({ width: 400, height: 700 })
+  const box = await page.getByLabel('Reply').boundingBox()
+  assert.ok(box && box.width > 300 && box.y + box.height < 700, `a narrow screen shows it at ${JSON.stringify(box)}`)
   const picture = process.env['VIEW_SCREENSHOT']
   if (picture !== undefined) await page.screenshot({ path: picture })
   await bridge.patch(`/conversations/${chat}/messages/${sent.id}`, {

@@ -73,12 +73,15 @@ test('people write, react, edit, call and read over the control API', async () =
   await client.event('contacts.upsert', 'the new name', (all) => all.some((one) => one.name === 'Robert'))
   await sim.post(`${bob}/call`, { to: '5511999990001', video: true })
   await client.event('call', 'the call', (calls) => calls.some((one) => one.isVideo === true))
+  await sim.post(`${bob}/hide-phone`)
+  await sim.post(`${bob}/send`, { to: '5511999990001', text: 'hidden', addressing: 'lid' })
+  assert.equal((await client.textMessage('hidden')).key.remoteJidAlt, undefined)
   await sim.post(`${bob}/revoke`, { message_id: id })
   await client.event('messages.update', 'the revoke', (all) => all.some((one) => one.update.message === null))
   await sim.post('/accounts/5511999990001/send', { to: '5511888880001', text: 'by hand' })
   assert.equal((await client.textMessage('by hand')).key.fromMe, true)
   const read = await sim.post('/accounts/5511999990001/read', { chat: '5511888880001' })
-  assert.equal((read.ids as string[]).length, 3)
+  assert.equal((read.ids as string[]).length, 4)
 })
 
 test('groups are made and changed over the control API', async () => {

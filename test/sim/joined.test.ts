@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { calm } from '../../sim/helpdesk/settings.ts'
+import { SimWorld } from '../../sim/sim-world.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
 import { DeskClient, openChat } from '../sim-helpdesk/harness/desk-client.ts'
 import { WebhookCatcher } from '../sim-helpdesk/harness/webhook-catcher.ts'
 import { memoryAuth } from './harness/memory-auth.ts'
@@ -64,6 +67,24 @@ test('one control call pushes the time of the network and of the helpdesk', asyn
   const chat = await openChat(desk, '5511888880001')
   const { body } = await desk.post(`/conversations/${chat}/messages`, { content: 'later too' })
   assert.ok(ahead(Number(body['created_at'])) > hour - 60_000)
+})
+
+test('inside a test both live by the clock they are given', async () => {
+  const clock = new ManualClock()
+  await using world = await SimWorld.start({ clock, helpdesk: { quirks: calm } })
+  const { network, helpdesk } = world
+  const phone = network.account({ phone: '5511999990001' })
+  const bob = network.person({ phone: '5511888880001' })
+  await using client = await TestClient.linked(network, phone)
+  await clock.advance(3_600_000)
+  const now = Math.floor(clock.now() / 1000)
+  bob.text(phone, 'on time')
+  assert.equal((await client.textMessage('on time')).messageTimestamp, now)
+  const desk = new DeskClient(helpdesk)
+  const chat = await openChat(desk, '5511888880001')
+  const { body } = await desk.post(`/conversations/${chat}/messages`, { content: 'on time too' })
+  assert.equal(body['created_at'], now)
+  await assert.rejects(world.advance(1), /was given a clock/)
 })
 
 test('the values that the README tells to copy are those of the default seed', async () => {

@@ -149,6 +149,7 @@ test('a post of a channel reaches the client as such, and is taken off the books
   await using stage = await Stage.open()
   const { network, phone, client } = stage
   const newsletter = network.newsletter(phone)
+  assert.notEqual(network.newsletter(phone).jid, newsletter.jid)
   const id = newsletter.post({ conversation: 'news' })
   const { key } = await client.textMessage('news')
   assert.equal(key.remoteJid, newsletter.jid)

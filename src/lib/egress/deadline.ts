@@ -40,7 +40,8 @@ export class Deadline {
     this.#cancel()
     this.#timerAt = this.#at
     this.#cancel = this.#clock.after(Math.max(0, this.#at - this.#clock.monotonic()), () => {
-      if (this.#at > this.#timerAt) this.#arm()
+      // Less than a timer can count is not worth another one.
+      if (this.#at - this.#timerAt >= 1) this.#arm()
       else this.#passed()
     })
   }

@@ -120,12 +120,13 @@ export class Egress {
   #start(request: EgressRequest, callbacks: ConstructorParameters<typeof Exchange>[1]): void {
     const url = httpUrl(request.url)
     const { body } = request
+    const { origin } = url
     const isStream = typeof body === 'object' && !(body instanceof Uint8Array)
     const bodyStream = isStream ? toReadable(body) : undefined
     const exchange = new Exchange(
       {
         clock: this.clock,
-        origin: url.origin,
+        origin,
         timeoutMs: request.timeoutMs,
         maxResponseBytes: request.maxResponseBytes ?? 8 * megabyte,
         signal: request.signal,
@@ -135,10 +136,10 @@ export class Egress {
       callbacks,
     )
     if (exchange.isOver) return
-    const agent = url.origin === request.trustedOrigin ? this.#trustedAgent : this.#agent
+    const agent = origin === request.trustedOrigin ? this.#trustedAgent : this.#agent
     agent.dispatch(
       {
-        origin: url.origin,
+        origin,
         path: url.pathname + url.search,
         method: request.method ?? 'GET',
         headers: headersOf(request, url),
@@ -166,12 +167,14 @@ function toReadable(body: AsyncIterable<Uint8Array>): Readable {
 }
 
 function headersOf({ headers = {}, bodyBytes, body }: EgressRequest, url: URL): Record<string, string> {
-  const result = { ...headers }
-  if (bodyBytes !== undefined && typeof body === 'object') result['content-length'] = String(bodyBytes)
-  const isAuthorized = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
-  if ((url.username !== '' || url.password !== '') && !isAuthorized) {
-    const credentials = `${unescape(url.username)}:${unescape(url.password)}`
-    result['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
-  }
-  return result
+  const length =
+    bodyBytes !== undefined && typeof body === 'object' ? { 'content-length': String(bodyBytes) } : undefined
+  const credentials = url.username === '' && url.password === '' ? undefined : basicCredentials(headers, url)
+  return length || credentials ? { ...headers, ...length, ...credentials } : headers
+}
+
+function basicCredentials(headers: Record<string, string>, url: URL): Record<string, string> {
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) return {}
+  const credentials = `${unescape(url.username)}:${unescape(url.password)}`
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }
 }

@@ -1,6 +1,7 @@
 // What a failed request tells about itself: certainly not sent, or perhaps processed.
 
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { test } from 'node:test'
 import { LoopbackServer } from '../../../test/harness/loopback-server.ts'
@@ -54,7 +55,7 @@ test('a refused connection, an unknown name and a failed handshake are certainly
 })
 
 test('a connection that breaks after the request was written leaves its fate unknown', async () => {
-  const ways: Record<string, (socket: import('node:net').Socket) => void> = {
+  const ways: Record<string, (socket: Socket) => void> = {
     reset: (socket) => socket.once('data', () => socket.resetAndDestroy()),
     end: (socket) => socket.once('data', () => socket.end()),
     garbage: (socket) => socket.once('data', () => socket.end('this is not HTTP\r\n\r\n')),
@@ -96,7 +97,7 @@ test('a kept connection that breaks under a POST is not tried again behind our b
   await using server = await RawServer.start((socket) =>
     socket.on('data', () => (++requests === 1 ? socket.write(ok) : socket.resetAndDestroy())),
   )
-  await using egress = client()
+  await using egress = client({ connectionsPerOrigin: 1 })
   await egress.request({ url: server.url, timeoutMs: 15_000 })
   assert.deepEqual(facts(await failure(egress, { url: server.url })), unknown('lost'))
   assert.equal(server.requests('POST'), 1)

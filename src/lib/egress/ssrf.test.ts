@@ -115,18 +115,20 @@ function rebinding(...answers: readonly (readonly string[])[]): LookupFunction {
   }
 }
 
-test('the name is looked up once per connection: no second answer can slip in after the check', async () => {
-  await using server = await LoopbackServer.start()
-  let asked = 0
-  const counting: LookupFunction = (host, options, answer) => {
-    asked += 1
-    lookup(host, options, answer)
-  }
-  await using egress = clientWith(publicOnly(['127.0.0.1']), { lookup: counting })
-  const answer = await egress.request({ url: server.url('loopback.example'), timeoutMs: 2000 })
-  assert.equal(answer.text(), 'ok')
-  assert.equal(asked, 1)
-})
+for (const protocol of ['http:', 'https:'] as const) {
+  test(`over ${protocol} one lookup and one connection serve a request: nothing slips in after the check`, async () => {
+    await using server = await LoopbackServer.start(undefined, { protocol })
+    let asked = 0
+    const counting: LookupFunction = (host, options, answer) => {
+      asked += 1
+      lookup(host, options, answer)
+    }
+    await using egress = clientWith(publicOnly(['127.0.0.1', '::1']), { lookup: counting })
+    const answer = await egress.request({ url: server.url('localhost'), timeoutMs: 2000 })
+    assert.equal(answer.text(), 'ok')
+    assert.deepEqual({ asked, connections: server.connections }, { asked: 1, connections: 1 })
+  })
+}
 
 test('link-local and metadata addresses are out of reach of every policy, list and trust', async () => {
   await using wide = clientWith(publicOnly(['169.254.0.0/16', 'metadata.example', 'fd00::/8', '0.0.0.0/0', '::/0']))

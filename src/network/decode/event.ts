@@ -5,6 +5,7 @@ import type { Content, NetworkEvent, SealedEvent } from '../../core/message.ts'
 import { proto } from '../library.ts'
 import { contentOf } from './content.ts'
 import { adOf, contextOf, mentionsOf, quoteOf, targetOf } from './context.ts'
+import type { OpenedMessage } from './opened-message.ts'
 import type { Origin } from './origin.ts'
 import { unwrap } from './unwrap.ts'
 import type { Unwrapped } from './unwrap.ts'
@@ -24,24 +25,33 @@ type Sealed = {
 const { Type } = proto.Message.ProtocolMessage
 const { SecretEncType } = proto.Message.SecretEncryptedMessage
 
-/** Never throws, whatever the message is; undefined is one that is no protobuf at all. */
-export function decodeEvent(message: proto.IMessage | undefined, context: Context): Decoded {
-  const unreadable = { type: 'unsupported' as const, name: 'unreadable', text: null }
+/** Never throws, whatever the message is; undefined for one that holds nothing but keys. */
+export function decodeEvent(opened: Omit<OpenedMessage, 'senderKey'>, context: Context): Decoded | undefined {
+  const { message, strangeField } = opened
+  if (strangeField !== undefined) return { event: unknownEvent(`field ${strangeField}`, context) }
   try {
     if (message) return decode(unwrap(message), context)
   } catch {
     // Fields of a shape nobody expects.
   }
-  return { event: messageEvent(unreadable, undefined, context) }
+  return { event: unknownEvent('unreadable', context) }
 }
 
-function decode(unwrapped: Unwrapped, context: Context): Decoded {
+function unknownEvent(name: string, context: Context): NetworkEvent {
+  return messageEvent({ type: 'unsupported', name, text: null }, undefined, context)
+}
+
+function decode(unwrapped: Unwrapped, context: Context): Decoded | undefined {
   const { message } = unwrapped
   if (message.protocolMessage) return protocolEvent(message.protocolMessage, unwrapped, context)
   const aside = asideEvent(message, context)
   if (aside) return { event: aside }
   const content = contentOf(unwrapped)
-  return content ? { event: messageEvent(content, unwrapped, context) } : { passedOver: 'empty' }
+  if (content) return { event: messageEvent(content, unwrapped, context) }
+  // Something was wrapped, and it is nothing that is known here.
+  return unwrapped.wrapper === undefined || message.senderKeyDistributionMessage
+    ? undefined
+    : { event: unknownEvent(unwrapped.wrapper, context) }
 }
 
 function messageEvent(content: Content, unwrapped: Unwrapped | undefined, { origin, own }: Context): NetworkEvent {

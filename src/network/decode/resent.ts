@@ -23,8 +23,8 @@ function resentEvent(bytes: Uint8Array, own: Person): NetworkEvent | undefined {
     const info = proto.WebMessageInfo.decode(bytes)
     const origin = originOfInfo(info, own)
     if (!origin || !info.message) return undefined
-    const decoded = decodeEvent(info.message, { origin, own })
-    return 'event' in decoded ? decoded.event : undefined
+    const decoded = decodeEvent({ message: info.message, strangeField: undefined }, { origin, own })
+    return decoded && 'event' in decoded ? decoded.event : undefined
   } catch {
     return undefined
   }

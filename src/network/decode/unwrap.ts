@@ -8,6 +8,8 @@ export type Unwrapped = {
   message: proto.IMessage
   /** The field that holds the content; undefined when there is none. */
   part: Part | undefined
+  /** What it was taken out of last. */
+  wrapper: Part | undefined
   isViewOnce: boolean
   /** Opens what later refers to the message. */
   secret: Uint8Array | null
@@ -53,14 +55,16 @@ const besides = new Set<Part>([
 export function unwrap(outermost: proto.IMessage): Unwrapped {
   let message = outermost
   let isViewOnce = false
+  let wrapper: Part | undefined
   let secret: Uint8Array | null = null
   for (let depth = 0; ; depth++) {
     secret ??= message.messageContextInfo?.messageSecret ?? null
     const part = partOf(message)
     const inner = part !== undefined && wrappers.has(part) ? innerOf(message, part) : undefined
-    if (!inner || depth === deepest) return { message, part, isViewOnce, secret }
+    if (!inner || depth === deepest) return { message, part, wrapper, isViewOnce, secret }
     if (part !== undefined && viewOnceWrappers.has(part)) isViewOnce = true
     message = inner
+    wrapper = part
   }
 }
 

@@ -6,5 +6,6 @@ import { instances } from './002-instances.ts'
 import { reconnecting } from './003-reconnecting.ts'
 import { inbox } from './004-inbox.ts'
 import { outbox } from './005-outbox.ts'
+import { deliveries } from './006-deliveries.ts'
 
-export const migrations: readonly Migration[] = [foundation, instances, reconnecting, inbox, outbox]
+export const migrations: readonly Migration[] = [foundation, instances, reconnecting, inbox, outbox, deliveries]

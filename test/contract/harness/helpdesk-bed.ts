@@ -24,10 +24,9 @@ export class HelpdeskBed {
   }
 
   static async start({ helpdesk = {}, downstream = {} }: Options = {}): Promise<HelpdeskBed> {
-    const standard = { timeoutMs: 5000, egressAllow: ['127.0.0.1'], mediaMaxBytes: 4 * 1024 * 1024 }
     return new HelpdeskBed(
       await SimHelpdesk.start({ seed: 'downstream', quirks: calm, ...helpdesk }),
-      new ChatwootDownstream({ ...standard, ...downstream }),
+      createDownstream(downstream),
     )
   }
 
@@ -53,6 +52,11 @@ export class HelpdeskBed {
     await this.downstream[Symbol.asyncDispose]()
     await this.helpdesk[Symbol.asyncDispose]()
   }
+}
+
+export function createDownstream(options: Partial<ChatwootOptions> = {}): ChatwootDownstream {
+  const standard = { timeoutMs: 5000, egressAllow: ['127.0.0.1'], mediaMaxBytes: 4 * 1024 * 1024 }
+  return new ChatwootDownstream({ ...standard, ...options })
 }
 
 export function person(changes: Partial<ContactSpec> = {}): ContactSpec {

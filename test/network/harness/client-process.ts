@@ -1,4 +1,4 @@
-// A process with one linked account that writes to everybody without end; made to be killed.
+// A process with one linked account that reads, and writes to everybody without end; made to be killed.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'
@@ -22,14 +22,15 @@ export type ClientOptions = {
   settings: NetworkSettings
   epoch: number
   seed: string
+  /** Whom it writes to; nobody when there are none. */
   targets: string[]
-  /** Without it the library keeps its own way: keys are stored after the frame has left. */
-  isProtected: boolean
+  /** stock: the library's own way, keys are stored after the frame has left. unjournalled: messages after the receipt. */
+  way: 'protected' | 'stock' | 'unjournalled'
 }
 type Send = (chat: string, text: string, id: string) => Promise<unknown>
 
 const options = JSON.parse(process.argv[2] ?? '{}') as ClientOptions
-const { location, settings, epoch, seed, targets, isProtected } = options
+const { location, settings, epoch, seed, targets, way } = options
 const random = new SeededRandom(seed)
 const clock = systemClock
 const log = silentLog
@@ -49,7 +50,15 @@ const keys = {
 }
 
 async function openProtected(): Promise<Send> {
-  const network = new WhatsappNetwork({ keys, journal, epoch: () => epoch, clock, log, settings })
+  const network = new WhatsappNetwork({
+    keys,
+    journal,
+    epoch: () => epoch,
+    clock,
+    log,
+    settings,
+    isJournalOff: way === 'unjournalled',
+  })
   const drained = Promise.withResolvers<undefined>()
   const session = await network.open({ sessionId: 's', instance: 's' }, ({ kind }) => {
     if (kind === 'drained') drained.resolve(undefined)
@@ -74,9 +83,9 @@ async function openStock(): Promise<Send> {
 }
 
 process.on('disconnect', () => process.exit(0))
-const send = isProtected ? await openProtected() : await openStock()
+const send = way === 'stock' ? await openStock() : await openProtected()
 process.send?.('ready')
-for (;;) {
+while (targets.length > 0) {
   const target = targets[random.below(targets.length)] ?? ''
   const id = `3EB0${random.hex(9)}`
   await send(target, `text ${id}`, id).catch(() => undefined)

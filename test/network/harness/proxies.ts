@@ -9,7 +9,8 @@ export class Proxy {
   readonly #server: Server
   readonly #open = new Set<Socket>()
   readonly #scheme: string
-  used = 0
+  /** Where the connections went, each as host and port. */
+  readonly targets: string[] = []
 
   private constructor(scheme: string, server: Server) {
     this.#scheme = scheme
@@ -63,7 +64,7 @@ export class Proxy {
   }
 
   #forward(client: Socket, host: string, port: number, greeting: string | Buffer): void {
-    this.used += 1
+    this.targets.push(`${host}:${port}`)
     const upstream = connect(port, host, () => {
       client.write(greeting)
       client.pipe(upstream).pipe(client)

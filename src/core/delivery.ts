@@ -1,0 +1,44 @@
+// One lifecycle event on its way to one subscriber.
+
+import type { LifecycleEvent } from './lifecycle.ts'
+
+/**
+ * pending   waiting for its first or next attempt
+ * delivered the subscriber answered 2xx
+ * exhausted every attempt failed, or its time was over
+ * refused   the subscriber answered 410: it does not want this one
+ * dropped   a newer event took its place
+ */
+export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'refused' | 'dropped'
+
+export type Delivery = {
+  /** Of the row; sorts by age. */
+  id: string
+  /** Of the event: the same for all its subscribers and attempts. */
+  eventId: string
+  event: LifecycleEvent
+  instance: string
+  url: string
+  body: string
+  createdAt: number
+  /** After this nobody wants to know any more. */
+  expiresAt: number | null
+  attempts: number
+  nextAt: number
+}
+
+/** What became of an attempt. */
+export type DeliveryResult = {
+  status: DeliveryStatus
+  attempts: number
+  nextAt: number
+  code: number | null
+  error: string | null
+}
+
+export type DeliveryReport = Omit<Delivery, 'body'> & {
+  status: DeliveryStatus
+  lastCode: number | null
+  lastError: string | null
+  finishedAt: number | null
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import type { RequestListener } from 'node:http'
+import { PassThrough, Readable } from 'node:stream'
+import { test } from 'node:test'
+import { parseMultipart } from '../../../sim/helpdesk/http/parse-multipart.ts'
+import { UploadedFile } from '../../../sim/helpdesk/desk/uploaded-file.ts'
+import { SimHelpdesk } from '../../../sim/helpdesk/sim-helpdesk.ts'
+import { DeskClient, openChat } from '../../../test/sim-helpdesk/harness/desk-client.ts'
+import { LoopbackServer } from '../../../test/harness/loopback-server.ts'
+import { Egress } from './egress.ts'
+import { multipart } from './multipart.ts'
+import type { Part } from './multipart.ts'
+import { privateAllowed } from './policy.ts'
+
+const megabyte = 1024 * 1024
+
+async function written(parts: readonly Part[]): Promise<{ bytes: Buffer; type: string; length: number | undefined }> {
+  const { body, contentType, bodyBytes } = multipart(parts)
+  return { bytes: Buffer.concat((await body.toArray()) as Buffer[]), type: contentType, length: bodyBytes }
+}
+
+test('fields and files arrive as they were given, and the length is the one announced', async () => {
+  const content = Buffer.from([0, 13, 10, 45, 45, 255])
+  const parts: Part[] = [
+    { name: 'content', value: 'Grüße 👍\r\n--boundary' },
+    { name: 'content_attributes[in_reply_to]', value: '7' },
+    { name: 'attachments[]', filename: 'a.bin', type: 'image/png', content },
+    {
+      name: 'attachments[]',
+      filename: 'b.bin',
+      type: 'text/plain',
+      content: Readable.from([content, content]),
+      bytes: 12,
+    },
+  ]
+  const { bytes, type, length } = await written(parts)
+  assert.equal(length, bytes.length)
+  const [text, reply, first, second] = parseMultipart(type, bytes)
+  assert.deepEqual(text, ['content', 'Grüße 👍\r\n--boundary'])
+  assert.deepEqual(reply, ['content_attributes[in_reply_to]', '7'])
+  assert.ok(first?.[1] instanceof UploadedFile && second?.[1] instanceof UploadedFile)
+  assert.deepEqual([first[1].contentType, Buffer.from(first[1].bytes)], ['image/png', content])
+  assert.deepEqual(Buffer.from(second[1].bytes), Buffer.concat([content, content]))
+})
+
+test('no file name breaks the form, and every one arrives', async () => {
+  const names = [
+    ...['plain name.pdf', 'Müller & Söhne.pdf', '发票 👍.png', 'with "quotes".txt', "it's (1) *new*.txt", 'a\\b.txt'],
+    ...['50%20off.txt', '100%.txt', 'a\r\nContent-Type: text/html\r\n\r\n<b>', 'x"; name="message_type', 'a;b=c.txt'],
+  ]
+  for (const filename of names) {
+    const file = { name: 'attachments[]', filename, type: 'text/plain', content: Buffer.from('x') }
+    const { bytes, type } = await written([file, { name: 'content', value: 'y' }])
+    const [received, field, ...more] = parseMultipart(type, bytes)
+    assert.ok(received?.[1] instanceof UploadedFile, filename)
+    assert.deepEqual([received[0], received[1].filename], ['attachments[]', filename])
+    assert.equal(Buffer.from(received[1].bytes).toString(), 'x')
+    assert.deepEqual([field, more], [['content', 'y'], []])
+    // What Rack reads: one line, no parameter hidden in another one, nothing beyond ASCII.
+    const line = /^Content-Disposition:.*$/m.exec(bytes.toString('latin1'))?.[0] ?? ''
+    assert.match(
+      line,
+      /^Content-Disposition: form-data; name="[^"]+"; filename="[\w. -]+"(; filename\*=UTF-8''[\w.!~%-]+)?$/,
+    )
+  }
+  const odd = await written([{ name: 'f', filename: '', type: 'a\r\nb: c', content: Buffer.from('x') }])
+  const [only] = parseMultipart(odd.type, odd.bytes)
+  assert.ok(only?.[1] instanceof UploadedFile)
+  assert.deepEqual([only[1].filename, only[1].contentType], ['file', 'application/octet-stream'])
+})
+
+test('a source that fails, even before its turn, ends the form and the other sources', async () => {
+  const waiting = new PassThrough()
+  const failing = new PassThrough()
+  const file = (content: Readable) => ({ name: 'f', filename: 'f', type: 'text/plain', content })
+  const { body } = multipart([file(waiting), file(failing)])
+  const reading = body.toArray()
+  failing.destroy(new Error('the source broke'))
+  await assert.rejects(reading, /the source broke/)
+  assert.ok(waiting.destroyed)
+})
+
+test('20 MB pass through without being held', async () => {
+  const chunk = Buffer.alloc(64 * 1024, 'q')
+  const hash = createHash('sha256')
+  let received = 0
+  let announced: string | undefined
+  const listener: RequestListener = (request, response) => {
+    announced = request.headers['content-length']
+    request.on('data', (data: Buffer) => {
+      received += data.length
+      hash.update(data)
+    })
+    request.on('end', () => response.end(hash.copy().digest('hex')))
+  }
+  await using server = await LoopbackServer.start(listener)
+  await using egress = new Egress({ policy: privateAllowed })
+  let given = 0
+  let furthestAhead = 0
+  const source = Readable.from(
+    (function* () {
+      for (; given < 20 * megabyte; given += chunk.length) {
+        furthestAhead = Math.max(furthestAhead, given - received)
+        yield chunk
+      }
+    })(),
+    { objectMode: false },
+  )
+  const file = { name: 'f', filename: 'big.bin', type: 'video/mp4', content: source, bytes: 20 * megabyte }
+  const { contentType, ...body } = multipart([file])
+  const headers = { 'content-type': contentType }
+  const answer = await egress.request({ method: 'POST', url: server.url(), headers, ...body, timeoutMs: 15_000 })
+  assert.equal(answer.status, 200)
+  assert.equal(received, body.bodyBytes)
+  assert.equal(announced, String(body.bodyBytes))
+  assert.ok(furthestAhead < 8 * megabyte, `${furthestAhead} bytes were on their way`)
+})
+
+test('the simulated helpdesk takes a message with files, of known and unknown length', async () => {
+  await using helpdesk = await SimHelpdesk.start()
+  const { url, api_token: token } = helpdesk.facts
+  const chat = await openChat(new DeskClient(helpdesk), '5511999999999')
+  await using egress = new Egress({ policy: privateAllowed })
+  const voice = Buffer.alloc(20 * megabyte, 7)
+  for (const bytes of [voice.length, undefined]) {
+    const { contentType, ...body } = multipart([
+      { name: 'content', value: 'Grüße' },
+      { name: 'message_type', value: 'incoming' },
+      { name: 'content_attributes', value: JSON.stringify({ mine: true }) },
+      {
+        ...{ name: 'attachments[]', filename: 'Sprachnachricht – 1.ogg', type: 'audio/ogg; codecs=opus' },
+        ...{ content: Readable.from([voice], { objectMode: false }), ...(bytes === undefined ? {} : { bytes }) },
+      },
+    ])
+    const answer = await egress.request({
+      method: 'POST',
+      url: `${url}/api/v1/accounts/1/conversations/${chat}/messages`,
+      headers: { 'content-type': contentType, 'api-access-token': token },
+      ...body,
+      timeoutMs: 15_000,
+    })
+    assert.equal(answer.status, 200, answer.text())
+    const message = answer.json() as { content: string; content_attributes: object; attachments: object[] }
+    assert.equal(message.content, 'Grüße')
+    assert.deepEqual(message.content_attributes, { mine: true })
+    const [attachment] = message.attachments as { file_type: string; file_size: number; data_url: string }[]
+    assert.deepEqual([attachment?.file_type, attachment?.file_size], ['audio', voice.length])
+    assert.ok(decodeURIComponent(attachment?.data_url ?? '').endsWith('Sprachnachricht – 1.ogg'))
+  }
+})

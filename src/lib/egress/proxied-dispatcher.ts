@@ -1,0 +1,41 @@
+// The way of fetch through a proxy. There is no way around it: a proxy that cannot be used makes the request fail.
+
+import { SocksClient } from 'socks'
+import type { SocksProxy } from 'socks'
+import { Agent, buildConnector, ProxyAgent } from 'undici'
+import type { Dispatcher } from 'undici'
+
+const defaultSocksPort = 1080
+
+/** For a proxy URL with the scheme http, https or socks5; close it when nothing is fetched any more. */
+export function createProxiedDispatcher(proxy: string): Dispatcher {
+  const url = new URL(proxy)
+  if (url.protocol === 'http:' || url.protocol === 'https:') return new ProxyAgent(proxy)
+  if (url.protocol === 'socks5:') return new Agent({ connect: throughSocks(url) })
+  throw new Error('this is not a proxy that can be used: http, https or socks5')
+}
+
+function throughSocks(url: URL): buildConnector.connector {
+  const proxy: SocksProxy = {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port || defaultSocksPort),
+    type: 5,
+    ...(url.username !== '' && { userId: decodeURIComponent(url.username) }),
+    ...(url.password !== '' && { password: decodeURIComponent(url.password) }),
+  }
+  const secure = buildConnector({})
+  return (options, callback) => {
+    const isSecure = options.protocol === 'https:'
+    // The proxy is given the name: it is resolved there, not here.
+    const destination = { host: options.hostname, port: Number(options.port || (isSecure ? 443 : 80)) }
+    SocksClient.createConnection({ proxy, destination, command: 'connect' }).then(
+      ({ socket }) => {
+        if (isSecure) secure({ ...options, httpSocket: socket }, callback)
+        else callback(null, socket)
+      },
+      (error: unknown) => {
+        callback(error instanceof Error ? error : new Error(String(error)), null)
+      },
+    )
+  }
+}

@@ -1,0 +1,88 @@
+// Turns what happened to an instance into deliveries, one for each subscriber that wants to hear of it.
+
+import { randomUUID } from 'node:crypto'
+import type { Delivery } from '../core/delivery.ts'
+import type { EventExtras, LifecycleEvent, WebhookSubscriber } from '../core/lifecycle.ts'
+import type { Clock } from '../lib/clock.ts'
+import { createRowIds } from '../lib/row-ids.ts'
+import type { InstanceRow } from '../storage/schema.ts'
+
+export type Subject = Pick<
+  InstanceRow,
+  'name' | 'owner_tag' | 'jid' | 'last_jid' | 'events_webhook_url' | 'events_webhook_subscribers'
+>
+
+/** What happened, with the deliveries to store together with it. */
+export type Announcement = {
+  event: LifecycleEvent
+  instance: string
+  ownerTag: string
+  deliveries: readonly Delivery[]
+}
+
+type Deps = { version: string; clock: Clock }
+
+/** Events that are worth nothing later than this. */
+const lifetimes: Partial<Record<LifecycleEvent, number>> = {
+  qr_generated: 20_000,
+  backend_restarting: 5 * 60_000,
+  backend_started: 5 * 60_000,
+}
+
+export class Announcer {
+  readonly #deps: Deps
+  readonly #nextId: () => string
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#nextId = createRowIds(deps.clock)
+  }
+
+  prepare(subject: Readonly<Subject>, event: LifecycleEvent, extras: EventExtras = {}): Announcement {
+    const { name: instance, owner_tag: ownerTag } = subject
+    const now = this.#deps.clock.now()
+    const eventId = randomUUID()
+    const urls = targetsOf(subject, event)
+    const body = urls.length > 0 ? this.#payload(subject, event, { eventId, now, extras }) : ''
+    const lifetime = lifetimes[event]
+    const deliveries = urls.map((url) => ({
+      id: this.#nextId(),
+      eventId,
+      event,
+      instance,
+      url,
+      body,
+      createdAt: now,
+      expiresAt: lifetime === undefined ? null : now + lifetime,
+      attempts: 0,
+      nextAt: now,
+    }))
+    return { event, instance, ownerTag, deliveries }
+  }
+
+  #payload(
+    { name, owner_tag, jid, last_jid }: Readonly<Subject>,
+    event: LifecycleEvent,
+    { eventId, now, extras }: { eventId: string; now: number; extras: EventExtras },
+  ): string {
+    return JSON.stringify({
+      id: eventId,
+      event,
+      instance: name,
+      owner_tag,
+      // The number that was lost is what the reader of this one needs to know.
+      jid: event === 'logged_out' ? (jid ?? last_jid) : jid,
+      occurred_at: new Date(now).toISOString(),
+      version: this.#deps.version,
+      ...extras,
+    })
+  }
+}
+
+/** Subscribers replace the single URL; each hears of an event once. */
+function targetsOf({ events_webhook_url, events_webhook_subscribers }: Readonly<Subject>, event: LifecycleEvent) {
+  const subscribers = JSON.parse(events_webhook_subscribers) as WebhookSubscriber[]
+  if (subscribers.length === 0) return events_webhook_url === '' ? [] : [events_webhook_url]
+  const wanted = subscribers.filter(({ events }) => events.length === 0 || events.includes(event))
+  return [...new Set(wanted.map(({ url }) => url))]
+}

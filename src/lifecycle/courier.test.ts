@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLog } from '../../test/harness/logs.ts'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import type { Delivery, DeliveryResult } from '../core/delivery.ts'
+import type { LifecycleEvent } from '../core/lifecycle.ts'
+import { Courier } from './courier.ts'
+import type { Attempt } from './patience.ts'
+
+const yes: Attempt = { code: 200, error: null, retryAfter: null }
+const no: Attempt = { code: 500, error: 'no', retryAfter: null }
+
+/** Subscribers that do what the test says, and a memory in place of storage. */
+class Stage implements AsyncDisposable {
+  readonly clock = new ManualClock()
+  readonly knocks: { id: string; at: number }[] = []
+  readonly ended: { event: LifecycleEvent; result: DeliveryResult }[] = []
+  readonly recorded = new Map<string, DeliveryResult>()
+  readonly answers = new Map<string, () => Promise<Attempt>>()
+  storageFails = false
+  readonly courier = new Courier({
+    deliveries: {
+      pending: () => Promise.resolve([]),
+      record: (id, result) => {
+        if (this.storageFails) return Promise.reject(new Error('storage is away'))
+        this.recorded.set(id, result)
+        return Promise.resolve()
+      },
+    },
+    knock: ({ id, url }) => {
+      this.knocks.push({ id, at: this.clock.monotonic() })
+      return this.answers.get(url)?.() ?? Promise.resolve(yes)
+    },
+    clock: this.clock,
+    random: () => 0.5,
+    log: silentLog,
+    onEnded: (event, result) => void this.ended.push({ event, result }),
+  })
+  #count = 0
+
+  add(url: string, event: LifecycleEvent = 'paired', changes: Partial<Delivery> = {}): string {
+    const id = `d${String(this.#count++).padStart(5, '0')}`
+    const now = this.clock.now()
+    const fixed = { id, eventId: id, event, instance: 'a', url, body: '{}', createdAt: now, expiresAt: null }
+    this.courier.add([{ ...fixed, attempts: 0, nextAt: now, ...changes }])
+    return id
+  }
+
+  statusOf(id: string): string | undefined {
+    return this.recorded.get(id)?.status
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const over = this.courier[Symbol.asyncDispose]()
+    await this.clock.advance(10_000)
+    await over
+  }
+}
+
+test('a dead subscriber is tried by the schedule and then given up; newer events do not wait for it', async () => {
+  await using stage = new Stage()
+  stage.answers.set('http://dead', () => Promise.resolve(no))
+  const first = stage.add('http://dead')
+  await stage.clock.advance(1_000)
+  const newer = stage.add('http://dead', 'connected')
+  await stage.clock.advance(4 * 3_600_000)
+  const timesOf = (id: string) => stage.knocks.filter((knock) => knock.id === id).map(({ at }) => at / 1000)
+  assert.deepEqual(timesOf(first), [0, 5, 35, 335, 2135, 9335])
+  assert.deepEqual(timesOf(newer), [1, 6, 36, 336, 2136, 9336])
+  assert.equal(stage.statusOf(first), 'exhausted')
+  assert.deepEqual(
+    stage.ended.map(({ event, result }) => [event, result.status, result.attempts]),
+    [
+      ['paired', 'exhausted', 6],
+      ['connected', 'exhausted', 6],
+    ],
+  )
+  assert.equal(stage.courier.pending, 0)
+})
+
+test('a subscriber that never answers holds two of its own and nobody else', async () => {
+  await using stage = new Stage()
+  const silence = Promise.withResolvers<Attempt>()
+  stage.answers.set('http://silent', () => silence.promise)
+  for (let n = 0; n < 10; n++) stage.add('http://silent')
+  const others = Array.from({ length: 19 }, (_, n) => stage.add(`http://healthy-${n}`))
+  await stage.clock.advance(0)
+  assert.equal(stage.knocks.filter(({ id }) => !others.includes(id)).length, 2)
+  assert.deepEqual(new Set(others.map((id) => stage.statusOf(id))), new Set(['delivered']))
+  silence.resolve(yes)
+  await stage.clock.advance(0)
+  assert.equal(stage.courier.pending, 0)
+})
+
+test('no more than 64 are in flight, and places that become free are used', async () => {
+  await using stage = new Stage()
+  const open: PromiseWithResolvers<Attempt>[] = []
+  for (let n = 0; n < 50; n++) {
+    stage.answers.set(`http://slow-${n}`, () => {
+      const answer = Promise.withResolvers<Attempt>()
+      open.push(answer)
+      return answer.promise
+    })
+    stage.add(`http://slow-${n}`)
+    stage.add(`http://slow-${n}`)
+  }
+  await stage.clock.advance(0)
+  assert.equal(open.length, 64)
+  for (const answer of open.splice(0)) answer.resolve(yes)
+  await stage.clock.advance(0)
+  assert.equal(open.length, 36)
+  for (const answer of open) answer.resolve(yes)
+  await stage.clock.advance(0)
+  assert.equal(stage.courier.pending, 0)
+})
+
+test('of more than 1,000 for one subscriber of one instance the oldest goes, and is counted', async () => {
+  await using stage = new Stage()
+  stage.answers.set('http://dead', () => Promise.resolve(no))
+  const ids: string[] = []
+  for (let n = 0; n < 1000; n++) ids.push(stage.add('http://dead', 'paired', { nextAt: stage.clock.now() + 60_000 }))
+  const elsewhere = stage.add('http://dead', 'paired', { instance: 'b', nextAt: stage.clock.now() + 60_000 })
+  ids.push(stage.add('http://dead', 'paired', { nextAt: stage.clock.now() + 60_000 }))
+  await stage.clock.advance(0)
+  assert.deepEqual(
+    ids.filter((id) => stage.statusOf(id) === 'dropped'),
+    [ids[0]],
+  )
+  assert.equal(stage.statusOf(elsewhere), undefined)
+  assert.equal(stage.ended.length, 1)
+})
+
+test('a newer QR code replaces one that waits, never one of another instance', async () => {
+  await using stage = new Stage()
+  stage.answers.set('http://x', () => Promise.resolve(no))
+  const old = stage.add('http://x', 'qr_generated', { expiresAt: stage.clock.now() + 20_000 })
+  const other = stage.add('http://x', 'qr_generated', { instance: 'b', expiresAt: stage.clock.now() + 20_000 })
+  await stage.clock.advance(1_000)
+  const fresh = stage.add('http://x', 'qr_generated', { expiresAt: stage.clock.now() + 20_000 })
+  await stage.clock.advance(0)
+  assert.equal(stage.statusOf(old), 'dropped')
+  assert.equal(stage.statusOf(other), 'pending')
+  assert.equal(stage.statusOf(fresh), 'pending')
+  await stage.clock.advance(60_000)
+  assert.equal(stage.statusOf(fresh), 'exhausted')
+  assert.equal(stage.knocks.filter(({ id }) => id === old).length, 1)
+})
+
+test('what came too late is not told at all', async () => {
+  await using stage = new Stage()
+  const id = stage.add('http://x', 'backend_started', { expiresAt: stage.clock.now() - 1 })
+  await stage.clock.advance(0)
+  assert.equal(stage.statusOf(id), 'exhausted')
+  assert.deepEqual(stage.knocks, [])
+})
+
+test('a result that storage does not take is stored later; the subscriber is not told twice', async () => {
+  await using stage = new Stage()
+  stage.storageFails = true
+  const id = stage.add('http://x')
+  await stage.clock.advance(12_000)
+  assert.equal(stage.statusOf(id), undefined)
+  stage.storageFails = false
+  await stage.clock.advance(5_000)
+  assert.equal(stage.statusOf(id), 'delivered')
+  assert.equal(stage.knocks.length, 1)
+})
+
+test('the end waits for what is in flight, and starts nothing new', async () => {
+  await using stage = new Stage()
+  const answer = Promise.withResolvers<Attempt>()
+  stage.answers.set('http://x', () => answer.promise)
+  const inFlight = [stage.add('http://x'), stage.add('http://x')]
+  const later = stage.add('http://x')
+  await stage.clock.advance(0)
+  const over = stage.courier[Symbol.asyncDispose]()
+  answer.resolve(yes)
+  await over
+  assert.deepEqual(
+    inFlight.map((id) => stage.statusOf(id)),
+    ['delivered', 'delivered'],
+  )
+  assert.equal(stage.statusOf(later), undefined)
+  assert.equal(stage.knocks.length, 2)
+})
+
+test('whether these have been told can be waited for', async () => {
+  await using stage = new Stage()
+  const answer = Promise.withResolvers<Attempt>()
+  stage.answers.set('http://slow', () => answer.promise)
+  const id = stage.add('http://slow')
+  let told = false
+  const settled = stage.courier.settled(new Set([id])).then(() => (told = true))
+  await stage.clock.advance(0)
+  assert.equal(told, false)
+  answer.resolve(no)
+  await settled
+  assert.equal(stage.statusOf(id), 'pending')
+})

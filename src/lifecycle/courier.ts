@@ -1,0 +1,196 @@
+// Brings deliveries to their subscribers: a lane for each, so that nobody waits for another's dead server.
+//
+// waiting  → due when its time has come
+// due      → in flight when its subscriber has fewer than 2 and all together fewer than 64
+// in flight → ended, or waiting for the next attempt; stored before anything else happens to it
+
+import type { Delivery, DeliveryResult } from '../core/delivery.ts'
+import type { LifecycleEvent } from '../core/lifecycle.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import { resultOf } from './patience.ts'
+import type { Attempt } from './patience.ts'
+
+type Lane = { due: Delivery[]; inFlight: number }
+
+type Deps = {
+  deliveries: Pick<DeliveryStore, 'pending' | 'record'>
+  /** One attempt; resolves whatever came of it. */
+  knock: (delivery: Delivery, signal: AbortSignal) => Promise<Attempt>
+  clock: Clock
+  random: () => number
+  log: Log
+  /** Told once when a delivery has ended. */
+  onEnded: (event: LifecycleEvent, result: DeliveryResult) => void
+}
+
+const perSubscriber = 2
+const inAll = 64
+const pendingPerSubscriber = 1000
+const lastWordsMs = 5000
+/** When storage did not take the result. */
+const recordAgainMs = 5000
+
+export class Courier {
+  readonly #deps: Deps
+  readonly #lanes = new Map<string, Lane>()
+  /** How to stop the wait of those that wait, by id. */
+  readonly #waiting = new Map<string, () => void>()
+  readonly #running = new Map<string, Promise<void>>()
+  /** Everything that has not ended, by instance and subscriber, oldest first. */
+  readonly #open = new Map<string, Map<string, Delivery>>()
+  readonly #abort = new AbortController()
+  #stopped = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  get pending(): number {
+    let count = 0
+    for (const group of this.#open.values()) count += group.size
+    return count
+  }
+
+  /** Takes up what the last process left. */
+  async boot(): Promise<void> {
+    this.add(await this.#deps.deliveries.pending())
+  }
+
+  /** Deliveries that are stored. */
+  add(deliveries: readonly Delivery[]): void {
+    for (const delivery of deliveries) {
+      this.#makeRoom(delivery)
+      this.#groupOf(delivery).set(delivery.id, delivery)
+      this.#await(delivery)
+    }
+  }
+
+  /** Resolves when none of these is due or in flight any more: delivered, given up, or waiting for another attempt. */
+  async settled(ids: ReadonlySet<string>): Promise<void> {
+    const isOpen = () =>
+      [...this.#running.keys()].some((id) => ids.has(id)) ||
+      [...this.#lanes.values()].some(({ due }) => due.some(({ id }) => ids.has(id)))
+    while (isOpen() && this.#running.size > 0) await Promise.race(this.#running.values())
+  }
+
+  /** What is under way may end within 5 s; what waits is taken up by the next process. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true
+    for (const cancel of this.#waiting.values()) cancel()
+    this.#waiting.clear()
+    this.#lanes.clear()
+    const cancel = this.#deps.clock.after(lastWordsMs, () => {
+      this.#abort.abort()
+    })
+    await Promise.all(this.#running.values())
+    cancel()
+  }
+
+  #await(delivery: Delivery): void {
+    if (this.#stopped) return
+    const ms = delivery.nextAt - this.#deps.clock.now()
+    if (ms <= 0) {
+      this.#due(delivery)
+      return
+    }
+    const cancel = this.#deps.clock.after(ms, () => {
+      this.#waiting.delete(delivery.id)
+      this.#due(delivery)
+    })
+    this.#waiting.set(delivery.id, cancel)
+  }
+
+  #due(delivery: Delivery): void {
+    const lane = this.#lanes.get(delivery.url) ?? { due: [], inFlight: 0 }
+    this.#lanes.set(delivery.url, lane)
+    lane.due.push(delivery)
+    this.#pump(delivery.url, lane)
+  }
+
+  #pump(url: string, lane: Lane): void {
+    while (!this.#stopped && lane.inFlight < perSubscriber && this.#running.size < inAll) {
+      const delivery = lane.due.shift()
+      if (!delivery) break
+      lane.inFlight += 1
+      this.#running.set(
+        delivery.id,
+        this.#attempt(delivery).finally(() => {
+          lane.inFlight -= 1
+          this.#running.delete(delivery.id)
+          this.#pump(url, lane)
+          for (const [other, waiting] of this.#lanes) if (waiting !== lane) this.#pump(other, waiting)
+        }),
+      )
+    }
+    if (lane.due.length === 0 && lane.inFlight === 0) this.#lanes.delete(url)
+  }
+
+  async #attempt(delivery: Delivery): Promise<void> {
+    const { clock, random } = this.#deps
+    const isLate = delivery.expiresAt !== null && clock.now() > delivery.expiresAt
+    const attempt = isLate
+      ? { code: null, error: 'it was too late to tell', retryAfter: null }
+      : await this.#deps.knock(delivery, this.#abort.signal)
+    // Cut off by our own end: whether it arrived is unknown, and the next process tries again under the same id.
+    if (this.#abort.signal.aborted) return
+    await this.#settle(delivery, resultOf(delivery, attempt, { now: clock.now(), random }))
+  }
+
+  async #settle(delivery: Delivery, result: DeliveryResult): Promise<void> {
+    const { deliveries, clock, log, onEnded } = this.#deps
+    try {
+      await deliveries.record(delivery.id, result, clock.now())
+    } catch (err) {
+      log.error({ err, instance: delivery.instance, event: delivery.event }, 'the result of a delivery was not stored')
+      // Not told a second time because of that: only the result waits.
+      if (!this.#stopped) clock.after(recordAgainMs, () => void this.#settle(delivery, result))
+      return
+    }
+    if (result.status === 'pending') this.#await({ ...delivery, attempts: result.attempts, nextAt: result.nextAt })
+    else {
+      this.#forget(delivery)
+      onEnded(delivery.event, result)
+    }
+    const { instance, event, url } = delivery
+    const { status, attempts, code, error } = result
+    log.info({ instance, event, to: new URL(url).host, status, attempts, code, error }, 'lifecycle delivery')
+  }
+
+  #groupOf({ instance, url }: Delivery): Map<string, Delivery> {
+    const key = `${instance} ${url}`
+    const group = this.#open.get(key) ?? new Map<string, Delivery>()
+    this.#open.set(key, group)
+    return group
+  }
+
+  #forget(delivery: Delivery): void {
+    const group = this.#groupOf(delivery)
+    group.delete(delivery.id)
+    if (group.size === 0) this.#open.delete(`${delivery.instance} ${delivery.url}`)
+  }
+
+  /** A newer QR code replaces the one before; of too many for one subscriber the oldest goes. */
+  #makeRoom(delivery: Delivery): void {
+    const group = this.#groupOf(delivery)
+    const isIdle = ({ id }: Delivery) => !this.#running.has(id)
+    if (delivery.event === 'qr_generated') {
+      const codes = [...group.values()].filter((other) => other.event === 'qr_generated' && isIdle(other))
+      for (const code of codes) this.#drop(code, 'a newer code took its place')
+    }
+    if (group.size < pendingPerSubscriber) return
+    const oldest = group.values().find(isIdle)
+    if (oldest) this.#drop(oldest, 'too many were waiting for this subscriber')
+  }
+
+  #drop(delivery: Delivery, error: string): void {
+    this.#forget(delivery)
+    this.#waiting.get(delivery.id)?.()
+    this.#waiting.delete(delivery.id)
+    const lane = this.#lanes.get(delivery.url)
+    if (lane) lane.due = lane.due.filter(({ id }) => id !== delivery.id)
+    const { attempts, nextAt } = delivery
+    void this.#settle(delivery, { status: 'dropped', attempts, nextAt, code: null, error })
+  }
+}

@@ -1,0 +1,70 @@
+// The lifecycle events of all instances: prepared, stored with what caused them, counted, and handed to the courier.
+
+import type { DeliveryReport } from '../core/delivery.ts'
+import { BridgeError } from '../core/errors.ts'
+import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { Announcement, Announcer, Subject } from './announcer.ts'
+import type { Courier } from './courier.ts'
+
+type Deps = {
+  announcer: Announcer
+  courier: Pick<Courier, 'add'>
+  deliveries: Pick<DeliveryStore, 'insert' | 'list' | 'reopen' | 'exists'>
+  clock: Clock
+  log: Log
+  /** Told of every event, whether somebody subscribed to it or not. */
+  onAnnounced: (announcement: Announcement) => void
+}
+
+const reported = 100
+
+export class Lifecycle {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** The caller stores the deliveries together with what happened, then calls stored(). */
+  prepare(subject: Readonly<Subject>, event: LifecycleEvent, extras?: EventExtras): Announcement {
+    return this.#deps.announcer.prepare(subject, event, extras)
+  }
+
+  stored(announcements: readonly Announcement[]): void {
+    for (const announcement of announcements) {
+      this.#deps.onAnnounced(announcement)
+      this.#deps.courier.add(announcement.deliveries)
+    }
+  }
+
+  /** For events that go with no change of their own. Never rejects: an event that was not stored is logged. */
+  async announce(subject: Readonly<Subject>, event: LifecycleEvent, extras?: EventExtras): Promise<Announcement> {
+    const { deliveries, log } = this.#deps
+    const announcement = this.prepare(subject, event, extras)
+    try {
+      await deliveries.insert(announcement.deliveries)
+      this.stored([announcement])
+    } catch (err) {
+      log.error({ err, instance: subject.name, event }, 'a lifecycle event could not be stored')
+    }
+    return announcement
+  }
+
+  /** The newest deliveries of an instance. */
+  report(instance: string): Promise<DeliveryReport[]> {
+    return this.#deps.deliveries.list(instance, reported)
+  }
+
+  /** Sends a delivery that has ended once more, with the body and id it had. */
+  async redeliver(instance: string, id: string): Promise<void> {
+    const { deliveries, courier, clock } = this.#deps
+    const delivery = await deliveries.reopen(instance, id, clock.now())
+    if (delivery) courier.add([delivery])
+    else if (await deliveries.exists(instance, id)) {
+      throw new BridgeError('SERVICE_DELIVERY_PENDING', 'this delivery is still on its way')
+    } else throw new BridgeError('SERVICE_DELIVERY_NOT_FOUND', `this instance has no delivery ${JSON.stringify(id)}`)
+  }
+}
