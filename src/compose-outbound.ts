@@ -122,6 +122,7 @@ export function composeOutbound(deps: Deps) {
     clock,
     log,
   })
+  deps.metrics.watchOutbox(() => worker.counts())
   const changes: MessageChanges = new MessageChanges({ outbox, moves, map, downstream, worker, isReady, newId, clock })
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })

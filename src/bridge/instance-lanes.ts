@@ -34,6 +34,11 @@ export class InstanceLanes {
     return size
   }
 
+  /** How many chats have rows that wait or are under way. */
+  get lines(): number {
+    return this.#lines.size
+  }
+
   push(chat: string, id: string): void {
     const line = this.#lines.get(chat) ?? { ids: [], isRunning: false, isWoken: false }
     this.#lines.set(chat, line)

@@ -73,6 +73,16 @@ export class OutboxWorker {
     lanes.start(chat)
   }
 
+  /** How much is to be done, from memory. */
+  counts(): { pending: number; lanes: number } {
+    const counts = { pending: 0, lanes: 0 }
+    for (const { lanes } of this.#queues.values()) {
+      counts.pending += lanes.size
+      counts.lanes += lanes.lines
+    }
+    return counts
+  }
+
   stopListening(id: string): void {
     this.#listeners.delete(id)
   }
@@ -97,7 +107,12 @@ export class OutboxWorker {
   }
 
   async expire(): Promise<void> {
-    for (const instance of [...this.#queues.keys()]) await this.#expireDue(instance)
+    const { moves, clock, sessionOf } = this.#deps
+    for (const [instance, { lanes }] of [...this.#queues]) {
+      // A row that was stored while the connection went may have missed that it waits.
+      if (lanes.size > 0 && !sessionOf(instance)) await moves.startWaiting(instance, clock.now())
+      await this.#expireDue(instance)
+    }
   }
 
   /** The instance is gone: nothing of it is sent any more. */
