@@ -144,7 +144,10 @@ export function composeOutbound(deps: Deps) {
   const workers = [
     every('outbox-drain', drainMs, () => worker.drain()),
     every('outbox-expire', expireMs, () => worker.expire()),
-    every('ban-risk', banRiskMs, () => Promise.resolve(ledger.evaluate())),
+    every('ban-risk', banRiskMs, () => {
+      ledger.evaluate()
+      return Promise.resolve()
+    }),
     every('outbox-prune', pruneMs, () => outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
     reports,
   ]

@@ -9,7 +9,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 const revoked = (person: SimPerson) =>
   person.messages.entries
     .map(({ message }) => unwrap(message).protocolMessage)
-    .filter((protocol) => protocol?.type === 0)
+    .filter((protocol) => Number(protocol?.type) === 0)
     .map((protocol) => protocol?.key?.id)
 
 /** Waits until the failure is confirmed to the helpdesk: only then Retry counts. */
