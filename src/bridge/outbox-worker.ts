@@ -207,7 +207,8 @@ export class OutboxWorker {
     if (verdict.kind === 'failed') return this.#fail({ ...row, parts, attempts }, reason)
     const isDoubtful = parts.some(({ state }) => state === 'unknown')
     if (attempts >= maxAttempts) return this.#fail({ ...row, parts, attempts }, isDoubtful ? unconfirmed : reason)
-    const until = clock.now() + firstPauseMs * 2 ** (attempts - 1)
+    // Cut off by our own end: the next start need not wait.
+    const until = clock.now() + (signal.aborted ? 0 : firstPauseMs * 2 ** (attempts - 1))
     await moves.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !verdict.claimed })
     return signal.aborted || !this.#deps.sessionOf(row.instance) ? 'woken' : { until }
   }
