@@ -16,12 +16,9 @@ import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
 import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
-import { Announcer } from './lifecycle/announcer.ts'
-import type { Announcement } from './lifecycle/announcer.ts'
 import { BackendNews } from './lifecycle/backend-news.ts'
-import { Courier } from './lifecycle/courier.ts'
-import { createKnock } from './lifecycle/knock.ts'
-import { Lifecycle } from './lifecycle/lifecycle.ts'
+import { composeLifecycle } from './lifecycle/compose-lifecycle.ts'
+import type { Lifecycle } from './lifecycle/lifecycle.ts'
 import { InstanceRegistry } from './instances/instance-registry.ts'
 import { InstanceService } from './instances/instance-service.ts'
 import type { InstanceMessages } from './instances/instance-service.ts'
@@ -30,8 +27,6 @@ import { Metrics } from './ledger/metrics.ts'
 import { Usage } from './ledger/usage.ts'
 import { sleep, systemClock } from './lib/clock.ts'
 import type { Clock } from './lib/clock.ts'
-import { Egress } from './lib/egress/egress.ts'
-import { privateAllowed } from './lib/egress/policy.ts'
 import { createLog } from './lib/log.ts'
 import type { Log } from './lib/log.ts'
 import { Gate } from './lib/gate.ts'
@@ -40,7 +35,6 @@ import { WhatsappNetwork } from './network/whatsapp-network.ts'
 import { AuditStore } from './storage/audit-store.ts'
 import { openDatabase } from './storage/database.ts'
 import type { Database } from './storage/database.ts'
-import { DeliveryStore } from './storage/delivery-store.ts'
 import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
 import { JournalStore } from './storage/journal-store.ts'
@@ -82,8 +76,6 @@ export type App = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-type Ledger = { metrics: Metrics; usage: Usage }
-
 type Base = {
   config: Config
   clock: Clock
@@ -105,11 +97,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   stack.defer(() => usage.flush())
   const epoch = () => ownership.epoch
   const metrics = new Metrics({ version: base.build.version, instances: () => parts.instances.counts() })
-  const news = createLifecycle(base, database, { metrics, usage })
-  const reception = receptionBy(() => inbound)
+  const news = composeLifecycle({ ...base, ...base.build, settings: config.lifecycle, database, metrics, usage })
   const parts = createAccounts(base, {
-    ...{ database, epoch, reception },
+    ...{ database, epoch },
     lifecycle: news.lifecycle,
+    reception: receptionBy(() => inbound),
     outbound: () => outbound,
   })
   const tenants = createTenants(base, database, () => {
@@ -119,7 +111,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const inboundSet = createInbound(base, { ...parts, ...tenants, downstream, database, epoch, usage, metrics })
   const { inbound, people } = inboundSet
   const outbound: OutboundSet = composeOutbound({
-    ...{ ...base, ...tenants, downstream, database, epoch, usage, metrics, people },
+    ...{ ...base, ...parts, ...tenants, ...news, downstream, database, epoch, usage, metrics, people },
     accounts: parts.instances,
     onSendStep: overrides.onSendStep ?? (() => Promise.resolve()),
   })
@@ -129,8 +121,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   )
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
-  const dropKeys = () => accounts.instances.dropWorthlessKeys()
-  const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: dropKeys, clock, log })
+  const sweepKeys = async () => {
+    await accounts.instances.dropWorthlessKeys()
+    await parts.network.pruneJournal()
+  }
+  const keySweep = new Ticker({ name: 'key-sweep', everyMs: keySweepMs, work: sweepKeys, clock, log })
   const workers = [flush, keySweep, ...inboundSet.workers, ...outbound.workers]
   for (const worker of workers) stack.use(worker)
   stack.use(inboundSet.lateFiles)
@@ -209,44 +204,15 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
   return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
 }
 
-function createLifecycle({ config, clock, log, build, stack }: Base, database: Database, ledger: Ledger) {
-  const { metrics, usage } = ledger
-  const { timeout: timeoutMs, secret } = config.lifecycle
-  const deliveries = new DeliveryStore(database)
-  const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
-  const courier = stack.use(
-    new Courier({
-      deliveries,
-      knock: createKnock({ egress, clock, timeoutMs, secret }),
-      clock,
-      random: Math.random,
-      log,
-      onEnded: (event, { status, attempts }) => {
-        if (status === 'dropped') metrics.lifecycleDropped.inc({ event })
-        else if (attempts > 1) {
-          metrics.lifecycleRetries.inc({ event, outcome: status === 'delivered' ? 'success' : 'exhausted' })
-        }
-      },
-    }),
-  )
-  const onAnnounced = ({ event, instance, ownerTag }: Announcement) => {
-    metrics.lifecycleEvents.inc({ instance, event, owner_tag: ownerTag })
-    usage.count(instance, ownerTag, 'lifecycle_events')
-  }
-  const announcer = new Announcer({ version: build.version, clock })
-  const lifecycle = new Lifecycle({ announcer, courier, deliveries, clock, log, onAnnounced })
-  return { lifecycle, courier, deliveries }
-}
-
 type AccountParts = {
   database: Database
   epoch: () => number
-  reception: Reception
   lifecycle: Lifecycle
+  reception: Reception
   outbound: () => OutboundSet
 }
 
-function createAccounts(base: Base, { database, epoch, reception, lifecycle, outbound }: AccountParts) {
+function createAccounts(base: Base, { database, epoch, lifecycle, reception, outbound }: AccountParts) {
   const { config, clock, log, qrLifetimeMs, stack } = base
   const keys = new SessionKeyStore(database)
   const network = stack.use(

@@ -107,9 +107,9 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   addTenantRoutes(app, routes)
   addUsageRoutes(app, routes)
   addAuditRoute(app, routes)
+  addDeliveryRoutes(app, routes)
   addMessageRoutes(app, routes)
   addOutboxRoutes(app, routes)
-  addDeliveryRoutes(app, routes)
   await addStaticFiles(app)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {

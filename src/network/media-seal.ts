@@ -3,7 +3,7 @@
 // The address of an upload names the hash of what is uploaded, so that must be known before the first byte leaves.
 
 import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { FileRef } from '../core/message.ts'
 
@@ -26,7 +26,8 @@ const keyNames: Record<FileRef['kind'], string> = {
   document: 'Document',
 }
 const macLength = 10
-const chunkBytes = 256 * 1024
+/** Small, so that what is sealed is collected while it is young: larger pieces pile up to tens of megabytes. */
+const chunkBytes = 16 * 1024
 
 export async function sealFile(path: string, kind: FileRef['kind'], signal: AbortSignal): Promise<SealedFile> {
   const mediaKey = randomBytes(32)
@@ -42,8 +43,8 @@ export async function sealFile(path: string, kind: FileRef['kind'], signal: Abor
     sealed.update(chunk)
     sealedSize += chunk.length
   }
-  const open = () => Readable.from(sealedBytes({ path, kind, mediaKey, signal }), { objectMode: false })
-  return { mediaKey, sha256: plain.digest(), encSha256: sealed.digest(), size, sealedSize, open }
+  const openSealed = () => Readable.from(sealedBytes({ path, kind, mediaKey, signal }), { objectMode: false })
+  return { mediaKey, sha256: plain.digest(), encSha256: sealed.digest(), size, sealedSize, open: openSealed }
 }
 
 type Parts = {
@@ -63,7 +64,14 @@ async function* sealedBytes({ path, kind, mediaKey, signal, onPlain }: Parts): A
     mac.update(sealed)
     return sealed
   }
-  for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>) {
+  await using file = await open(path)
+  // One buffer for all of the file: what is yielded is a sealed copy.
+  const buffer = Buffer.allocUnsafeSlow(chunkBytes)
+  for (;;) {
+    signal.throwIfAborted()
+    const { bytesRead } = await file.read(buffer, 0, chunkBytes)
+    if (bytesRead === 0) break
+    const chunk = buffer.subarray(0, bytesRead)
     onPlain?.(chunk)
     yield pass(cipher.update(chunk))
   }

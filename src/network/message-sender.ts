@@ -13,7 +13,7 @@ import { MessageEncoder } from './message-encoder.ts'
 import type { Draft } from './outgoing-stanza.ts'
 import { Recipients } from './recipients.ts'
 
-type Deps = ConstructorParameters<typeof MessageEncoder>[0]
+type Deps = ConstructorParameters<typeof MessageEncoder>[0] & ConstructorParameters<typeof Recipients>[0]
 /** In an object, so that waiting for the writing is not waiting for the answer. */
 type Written = { answered: Promise<void>; acknowledged: (() => void) | undefined }
 

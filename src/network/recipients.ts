@@ -13,13 +13,12 @@ import { StanzaSealer } from './outgoing-stanza.ts'
 import type { Draft } from './outgoing-stanza.ts'
 import { findPerson } from './people.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
+import type { SenderKeyMemory } from './sender-key-memory.ts'
 import type { Ask } from './user-sync.ts'
 
-type Deps = { socket: WASocket; account: Account; clock: Clock; ask: Ask }
+type Deps = { socket: WASocket; account: Account; memory: SenderKeyMemory; clock: Clock; ask: Ask }
 /** A stanza to be written, and what is to be done once it was written or acknowledged. */
 export type Ready = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
-
-const keyHolders = 'sender-key-memory'
 
 export class Recipients {
   readonly #deps: Deps
@@ -66,32 +65,20 @@ export class Recipients {
 
   async #forGroup(draft: Draft): Promise<Ready> {
     const { chat } = draft
-    const { account, socket } = this.#deps
+    const { memory, socket } = this.#deps
     const { metadata, devices, unnamed } = await this.#rosters.of(chat)
     if (unnamed.length > 0) throw unnamedError(unnamed.length)
     const { addressingMode = 'lid', ephemeralDuration } = metadata
     const attrs = { addressing_mode: addressingMode, ...(ephemeralDuration && { expiration: `${ephemeralDuration}` }) }
-    const holders = await this.#holders(chat)
+    const holders = await memory.holders(chat)
     const hasKey = (jid: string) => holders[jid] === true
     const sender = ownIdentity(socket).senderIn(addressingMode)
     await this.#turn()
     const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey })
     if (given.length === 0) return { stanza }
-    // Those who asked for the key meanwhile are not among the holders any more.
-    const acknowledged = () => {
-      const remember = async () => {
-        const now = await this.#holders(chat)
-        for (const jid of given) now[jid] = true
-        await account.keys.set({ [keyHolders]: { [chat]: now } })
-      }
-      remember().catch(() => undefined)
-    }
+    // Not remembered means only that the next message carries the key again.
+    const acknowledged = () => void memory.add(chat, given).catch(() => undefined)
     return { stanza, acknowledged }
-  }
-
-  async #holders(group: string): Promise<Record<string, boolean>> {
-    const { [group]: holders } = await this.#deps.account.keys.get(keyHolders, [group])
-    return (holders ?? {}) as Record<string, boolean>
   }
 
   /** Says whether the number is on the network at all. */

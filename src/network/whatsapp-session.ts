@@ -59,8 +59,8 @@ type Deps = {
 const server = 's.whatsapp.net'
 const pairingOffer = 'CB:iq,type:set,pair-device'
 const logoutMs = 10_000
-const queryMs = 10_000
 const groupMs = 10_000
+const queryMs = 10_000
 /** Until the first word of the network. */
 const firstWordMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
@@ -114,6 +114,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#sender = new MessageSender({
       socket: this.#socket,
       account,
+      memory,
       clock,
       gone: this.#gone.signal,
       ask: this.#askFor,

@@ -274,11 +274,11 @@ export type Schema = {
   contacts: ContactTable
   conversations: ConversationTable
   message_map: MessageMapTable
+  deliveries: DeliveryTable
   outbox: OutboxTable
   outbox_totals: OutboxTotalsTable
   callbacks: CallbackTable
   restrictions: RestrictionTable
-  deliveries: DeliveryTable
 }
 
 export type InstanceRow = Selectable<InstanceTable>
@@ -312,8 +312,8 @@ export const messageMapSecrets = {
   columns: ['content'],
 } as const satisfies SecretColumns
 
-export const outboxSecrets = { table: 'outbox', key: ['id'], columns: ['payload'] } as const satisfies SecretColumns
 export const deliverySecrets = { table: 'deliveries', key: ['id'], columns: ['body'] } as const satisfies SecretColumns
+export const outboxSecrets = { table: 'outbox', key: ['id'], columns: ['payload'] } as const satisfies SecretColumns
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */
 export const secretTables: readonly SecretColumns[] = [
@@ -322,8 +322,8 @@ export const secretTables: readonly SecretColumns[] = [
   unfinishedSecrets,
   inboxSecrets,
   messageMapSecrets,
-  outboxSecrets,
   deliverySecrets,
+  outboxSecrets,
 ]
 
 /** A record with nothing set: what every new instance starts from. */

@@ -61,9 +61,9 @@ test('health is 503 and degraded when the database does not answer within 2 s, a
   await using service = await Service.start({ clock })
   const lock = new DatabaseSync(service.databasePath)
   lock.exec('BEGIN EXCLUSIVE')
-  const timersBefore = clock.pending
+  const timers = clock.pending
   const asked = service.get('/api/health')
-  await waitUntil('the ping waits for its deadline', () => clock.pending > timersBefore)
+  await waitUntil('the ping waits for its deadline', () => clock.pending > timers)
   await clock.advance(2000)
   const { status, body } = await asked
   const health = body as Health

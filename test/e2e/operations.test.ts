@@ -79,6 +79,8 @@ describe('the OpenAPI document', () => {
       'get /api/instances',
       'get /api/instances/bulk/status',
       'get /api/instances/{name}',
+      'get /api/instances/{name}/ban-risk',
+      'get /api/instances/{name}/outbox',
       'get /api/instances/{name}/parked',
       'get /api/instances/{name}/qr',
       'get /api/instances/{name}/state',
@@ -96,10 +98,12 @@ describe('the OpenAPI document', () => {
       'post /api/instances',
       'post /api/instances/bulk',
       'post /api/instances/{name}/logout',
+      'post /api/instances/{name}/messages/{waid}/edit',
       'post /api/instances/{name}/pairing-code',
       'post /api/instances/{name}/parked/retry',
       'post /api/instances/{name}/refresh-qr',
       'post /api/instances/{name}/restart',
+      'post /api/instances/{name}/webhook open',
       'put /api/tenants/{owner_tag}',
     ])
   })

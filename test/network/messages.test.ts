@@ -82,7 +82,7 @@ test('a group message that is lost leaves the key to the next one, which everybo
       .filter(({ direction, node }) => direction === 'in' && child(node, 'participants') !== undefined).length
 
   bed.sim.fault({ kind: 'lost_message' })
-  const lost = assert.rejects(session.send(group.jid, plain('lost'), '3EB0000000000001'), /no acknowledgement/)
+  const lost = assert.rejects(session.send(group.jid, plain('lost'), '3EB0000000000001'), /did not acknowledge/)
   await waitUntil('the message was on its way', () => keyCarriers() === 1)
   await clock.advance(15_000)
   await lost

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import { proto } from 'baileys'
 import type { Content, MessageEvent, NetworkEvent } from '../../src/core/message.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { plain } from './harness/contents.ts'
 import { Bed } from './harness/bed.ts'
+import { plain } from './harness/contents.ts'
 
 const { Type } = proto.Message.ProtocolMessage
 const { Type: Pin } = proto.Message.PinInChatMessage

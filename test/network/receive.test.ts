@@ -21,6 +21,7 @@ test('a text, its quote and a file become events, under the ids of the network a
     sender,
     fromMe: false,
     pushName: 'Bob',
+    address: { chat: bob.user.pnJid, participant: null },
     content: { type: 'text', text: 'hello' },
     quote: null,
     mentions: [],

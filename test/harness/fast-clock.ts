@@ -1,0 +1,28 @@
+// A clock that runs some times faster than the one on the wall, for tests whose pauses are long and whose parts are real.
+
+import type { Clock } from '../../src/lib/clock.ts'
+
+export class FastClock implements Clock {
+  readonly #speed: number
+  readonly #startedAt = Date.now()
+  readonly #zero = performance.now()
+
+  constructor(speed: number) {
+    this.#speed = speed
+  }
+
+  now(): number {
+    return Math.round(this.#startedAt + this.monotonic())
+  }
+
+  monotonic(): number {
+    return (performance.now() - this.#zero) * this.#speed
+  }
+
+  after(ms: number, work: () => void): () => void {
+    const timer = setTimeout(work, Math.min(ms / this.#speed, 2 ** 31 - 1))
+    return () => {
+      clearTimeout(timer)
+    }
+  }
+}
