@@ -122,6 +122,7 @@ export function composeOutbound(deps: Deps) {
     clock,
     log,
   })
+  deps.metrics.watchOutbox(() => worker.counts())
   const changes: MessageChanges = new MessageChanges({ outbox, moves, map, downstream, worker, isReady, newId, clock })
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })
@@ -143,7 +144,10 @@ export function composeOutbound(deps: Deps) {
   const workers = [
     every('outbox-drain', drainMs, () => worker.drain()),
     every('outbox-expire', expireMs, () => worker.expire()),
-    every('ban-risk', banRiskMs, () => Promise.resolve(ledger.evaluate())),
+    every('ban-risk', banRiskMs, () => {
+      ledger.evaluate()
+      return Promise.resolve()
+    }),
     every('outbox-prune', pruneMs, () => outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
     reports,
   ]

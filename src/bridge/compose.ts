@@ -72,7 +72,7 @@ export class Composer {
     // Marks shrink, but never to less than half.
     const text = content.length > 2 * maxLength ? content : markdownToText(content)
     const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
-    if ([...signed].length > maxLength) {
+    if (Array.from(signed).length > maxLength) {
       throw new SendRefusal(`the text is longer than the ${maxLength} characters that WhatsApp takes: send it in parts`)
     }
     return signed

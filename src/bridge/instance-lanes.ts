@@ -34,6 +34,11 @@ export class InstanceLanes {
     return size
   }
 
+  /** How many chats have rows that wait or are under way. */
+  get lines(): number {
+    return this.#lines.size
+  }
+
   push(chat: string, id: string): void {
     const line = this.#lines.get(chat) ?? { ids: [], isRunning: false, isWoken: false }
     this.#lines.set(chat, line)
@@ -67,20 +72,26 @@ export class InstanceLanes {
     let outcome: StepOutcome = 'done'
     while (line.isWoken && !this.#stop.signal.aborted) {
       line.isWoken = false
-      outcome = 'done'
-      for (
-        let id = line.ids[0];
-        id !== undefined && outcome === 'done' && !this.#stop.signal.aborted;
-        id = line.ids[0]
-      ) {
-        outcome = await this.#deps.step(id, this.#stop.signal)
-        if (outcome === 'done') line.ids.shift()
-        else this.#deps.onResting(line.ids)
-      }
+      outcome = await this.#workOff(line)
     }
     line.isRunning = false
     if (line.ids.length === 0) this.#lines.delete(chat)
     else if (typeof outcome === 'object') this.#startAt(chat, line, outcome.until)
+  }
+
+  /** Until a row has to wait, or none is left. */
+  async #workOff(line: Line): Promise<StepOutcome> {
+    const { signal } = this.#stop
+    for (let id = line.ids[0]; id !== undefined; id = line.ids[0]) {
+      const outcome = await this.#deps.step(id, signal)
+      if (outcome !== 'done') {
+        this.#deps.onResting(line.ids)
+        return outcome
+      }
+      line.ids.shift()
+      if (signal.aborted) break
+    }
+    return 'done'
   }
 
   #startAt(chat: string, line: Line, time: number): void {

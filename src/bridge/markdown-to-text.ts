@@ -55,7 +55,7 @@ function edged(mark: string, character: string): RegExp {
 
 /** The network's marks do not reach over a line break: each line gets its own. */
 function replaceAll(text: string, pattern: RegExp, wrap: string): string {
-  const end = [...wrap].reverse().join('')
+  const end = Array.from(wrap).reverse().join('')
   return text.replace(pattern, (_whole, inner: string) =>
     inner.replace(/[^\n]+/g, (line) => (line.trim() === '' ? line : wrapLine(line, wrap, end))),
   )

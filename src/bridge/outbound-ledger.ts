@@ -75,5 +75,5 @@ export class OutboundLedger {
 
 /** The first 60 characters. */
 export function previewOf(text: string): string {
-  return [...text].slice(0, 60).join('')
+  return Array.from(text).slice(0, 60).join('')
 }

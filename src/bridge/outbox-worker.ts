@@ -73,6 +73,16 @@ export class OutboxWorker {
     lanes.start(chat)
   }
 
+  /** How much is to be done, from memory. */
+  counts(): { pending: number; lanes: number } {
+    const counts = { pending: 0, lanes: 0 }
+    for (const { lanes } of this.#queues.values()) {
+      counts.pending += lanes.size
+      counts.lanes += lanes.lines
+    }
+    return counts
+  }
+
   stopListening(id: string): void {
     this.#listeners.delete(id)
   }
@@ -97,7 +107,12 @@ export class OutboxWorker {
   }
 
   async expire(): Promise<void> {
-    for (const instance of [...this.#queues.keys()]) await this.#expireDue(instance)
+    const { moves, clock, sessionOf } = this.#deps
+    for (const [instance, { lanes }] of [...this.#queues]) {
+      // A row that was stored while the connection went may have missed that it waits.
+      if (lanes.size > 0 && !sessionOf(instance)) await moves.startWaiting(instance, clock.now())
+      await this.#expireDue(instance)
+    }
   }
 
   /** The instance is gone: nothing of it is sent any more. */
@@ -192,7 +207,8 @@ export class OutboxWorker {
     if (verdict.kind === 'failed') return this.#fail({ ...row, parts, attempts }, reason)
     const isDoubtful = parts.some(({ state }) => state === 'unknown')
     if (attempts >= maxAttempts) return this.#fail({ ...row, parts, attempts }, isDoubtful ? unconfirmed : reason)
-    const until = clock.now() + firstPauseMs * 2 ** (attempts - 1)
+    // Cut off by our own end: the next start need not wait.
+    const until = clock.now() + (signal.aborted ? 0 : firstPauseMs * 2 ** (attempts - 1))
     await moves.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !verdict.claimed })
     return signal.aborted || !this.#deps.sessionOf(row.instance) ? 'woken' : { until }
   }

@@ -16,7 +16,7 @@ export function normaliseForSpamguard(text: string): string {
 /** Null when the message is too short to be judged. Files of the same text make another message. */
 export function fingerprintOf(text: string, files: readonly { fileName: string | null; size: number | null }[]) {
   const normal = normaliseForSpamguard(text)
-  if ([...normal].length < spamguardMinChars) return null
+  if (Array.from(normal).length < spamguardMinChars) return null
   const named = files.map(({ fileName, size }) => [fileName, size])
   return createHash('sha256')
     .update(JSON.stringify([normal, named]))

@@ -77,6 +77,11 @@ export class Metrics {
     this.#gauge('service_destinations_held', 'Destinations that take nothing at the moment', () => read().held)
   }
 
+  watchOutbox(read: () => { pending: number; lanes: number }): void {
+    this.#gauge('service_outbox_pending', 'Outgoing messages that wait or are under way', () => read().pending)
+    this.#gauge('service_outbound_lanes', 'Chats with outgoing messages that wait or are under way', () => read().lanes)
+  }
+
   get contentType(): string {
     return this.#registry.contentType
   }

@@ -40,7 +40,7 @@ export class OutboxMoves {
       }))
       .where('id', '=', id)
       .where('status', '=', 'pending')
-      .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+      .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
     return this.#writer.guarded(update)
   }
 
@@ -172,13 +172,13 @@ export class OutboxMoves {
     const { query } = this.#database
     const fresh = query
       .selectFrom('outbox')
-      .select(({ val, ref }) => [
-        sql<number>`CAST(${val(now)} AS BIGINT)`.as('ts'),
+      .select((row) => [
+        sql<number>`CAST(${row.val(now)} AS BIGINT)`.as('ts'),
         sql.lit('system').as('actor'),
         sql.lit('outbox.enqueue').as('action'),
-        ref('instance').as('instance'),
-        ref('owner_tag').as('owner_tag'),
-        ref('id').as('target'),
+        row.ref('instance').as('instance'),
+        row.ref('owner_tag').as('owner_tag'),
+        row.ref('id').as('target'),
         sql.lit('{}').as('metadata'),
       ])
       .where('status', 'in', ['pending', 'sending'])
@@ -191,10 +191,10 @@ export class OutboxMoves {
         .expression(fresh),
       query
         .updateTable('outbox')
-        .set(({ fn, val }) => ({
+        .set((row) => ({
           waiting: 1,
           drained: 1,
-          expires_at: fn.coalesce('expires_at', sql<number>`CAST(${val(now + waitingLifetimeMs)} AS BIGINT)`),
+          expires_at: row.fn.coalesce('expires_at', sql<number>`CAST(${row.val(now + waitingLifetimeMs)} AS BIGINT)`),
         }))
         .where('status', 'in', ['pending', 'sending'])
         .where('instance', '=', instance),

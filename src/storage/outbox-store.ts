@@ -30,9 +30,10 @@ export class OutboxStore {
     const { query } = this.#database
     const { id, instance, created_at, waiting } = row
     const room = toStatement(
-      query.selectNoFrom(sql.lit(1).as('room')).where(({ eb, selectFrom }) =>
+      query.selectNoFrom(sql.lit(1).as('room')).where(({ eb }) =>
         eb(
-          selectFrom('outbox')
+          query
+            .selectFrom('outbox')
             .select(({ fn }) => fn.countAll<number>().as('count'))
             .where('status', '=', 'pending')
             .where('instance', '=', instance)

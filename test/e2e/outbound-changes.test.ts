@@ -9,7 +9,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 const revoked = (person: SimPerson) =>
   person.messages.entries
     .map(({ message }) => unwrap(message).protocolMessage)
-    .filter((protocol) => protocol?.type === 0)
+    .filter((protocol) => Number(protocol?.type) === 0)
     .map((protocol) => protocol?.key?.id)
 
 /** Waits until the failure is confirmed to the helpdesk: only then Retry counts. */
@@ -66,7 +66,7 @@ test('Retry of what the spamguard held back is sent', async () => {
   assert.equal(spamguard_blocks, 1)
   assert.equal(await stage.metric('service_spamguard_blocks_total{instance="n0",owner_tag=""}'), 1)
   await stage.agent.post(`/conversations/${stage.conversation}/messages/${id}/retry`)
-  await waitUntil('both have arrived', () => stage.texts().length === 2)
+  await waitUntil('both are sent', async () => (await stage.outbox())['sent'] === 2)
   await stage.restart()
   const again = await stage.post(stage.callback(9001, 'a message that is long enough'))
   assert.equal(again.status, 422, 'known across a restart')

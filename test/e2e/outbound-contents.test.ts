@@ -116,7 +116,7 @@ test('a reply quotes the message it answers, the customer’s and our own, also 
   const answer = await stage.received('at nine')
   const quoted = unwrap(answer.message).extendedTextMessage?.contextInfo
   assert.equal(quoted?.stanzaId, question.id)
-  assert.equal(quoted?.quotedMessage?.conversation, 'when do you open?')
+  assert.equal(quoted.quotedMessage?.conversation, 'when do you open?')
   const own = await stage.helpdesk.waitForMessage(undefined, ({ content }) => content === 'at nine', 5000)
   await stage.restart()
   await stage.write('or ten', { content_attributes: { in_reply_to: own.id } }, conversation)

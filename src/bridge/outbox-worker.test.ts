@@ -1,0 +1,215 @@
+// The worker with a scripted account: what it does with refusals, silence and lost connections, on a clock of the test's own.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newDatabase } from '../../test/harness/databases.ts'
+import { silentLog } from '../../test/harness/logs.ts'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { waitUntil } from '../../test/harness/wait-until.ts'
+import type { NetworkSession } from '../core/network.ts'
+import { SendError } from '../core/network.ts'
+import { Pace } from '../guard/pace.ts'
+import { LeaseStore } from '../storage/lease-store.ts'
+import { OutboxMoves } from '../storage/outbox-moves.ts'
+import { OutboxStore } from '../storage/outbox-store.ts'
+import { SentMessageStore } from '../storage/sent-message-store.ts'
+import { Deliverer } from './deliver.ts'
+import { OutboxWorker } from './outbox-worker.ts'
+
+type Send = (chat: string, id: string) => Promise<void>
+
+async function setUp() {
+  await using stack = new AsyncDisposableStack()
+  const { database } = stack.use(await newDatabase('sqlite'))
+  const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
+  const clock = new ManualClock()
+  const [outbox, moves] = [new OutboxStore(database, () => epoch), new OutboxMoves(database, () => epoch)]
+  const account = { isReady: true, send: (() => Promise.resolve()) as Send, sent: [] as string[], ids: 0 }
+  const session = {
+    newMessageId: () => `W${++account.ids}`,
+    send: async (chat: string, content: { text: string }, id: string) => {
+      account.sent.push(`${content.text} ${id}`)
+      await account.send(chat, id)
+    },
+  } as unknown as NetworkSession
+  const told: string[] = []
+  const ledger = {
+    acknowledged: () => undefined,
+    lost: () => told.push('lost'),
+    expired: () => told.push('expired'),
+    strike: () => told.push('strike'),
+  }
+  const piece = (text: string) => ({
+    content: { type: 'text', text },
+    text,
+    leftOver: false,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  })
+  let ids = 0
+  const deliverer = new Deliverer({
+    moves,
+    sent: new SentMessageStore(database, () => epoch),
+    composer: {
+      draft: ({ content }: { content: string }) =>
+        Promise.resolve({ plan: ['text'], contentOf: () => Promise.resolve(piece(content)) }),
+    } as never,
+    recipients: {
+      addressOf: (_: string, { jid, chat }: { jid: string; chat: string }) => Promise.resolve({ jid, chat }),
+    } as never,
+    restrictions: { until: () => undefined, note: () => Promise.resolve(true) } as never,
+    ledger: ledger as never,
+    destinationOf: () => Promise.resolve(null),
+    sentFor: () => Promise.resolve([]),
+    newId: () => `m${++ids}`,
+    clock,
+    onStep: () => Promise.resolve(),
+  })
+  const pace = new Pace({ perMinute: 0, drainPerSecond: 0, clock, random: Math.random })
+  const sessionOf = () => (account.isReady ? session : undefined)
+  const reporter = { due: (now: number) => now }
+  const worker = stack.use(
+    new OutboxWorker({
+      outbox,
+      moves,
+      deliverer,
+      reporter,
+      ledger: ledger as never,
+      pace,
+      sessionOf,
+      clock,
+      log: silentLog,
+    }),
+  )
+  const add = async (id: string, chat = 'p1') => {
+    const place = {
+      instance: 'a',
+      owner_tag: '',
+      inbox_id: 0,
+      destination: 'd',
+      chat,
+      remote_jid: `${chat}@s.whatsapp.net`,
+    }
+    const payload = { type: 'message' as const, content: id, attachments: [], inReplyTo: null, agentName: null }
+    const rest = { conversation_id: 1, message_id: 1, waiting: 0, drained: 0, expires_at: null, fingerprint: null }
+    await outbox.enqueue({ id, kind: 'message', ...place, ...rest, created_at: clock.now(), payload }, null)
+    worker.submit({ id, instance: 'a', chat })
+  }
+  const reaches = (id: string, status: string) =>
+    waitUntil(`${id} is ${status}`, async () => (await outbox.find(id))?.status === status, { timeoutMs: 5000 })
+  const settles = () => new Promise((resolve) => setTimeout(resolve, 30))
+  const owned = stack.move()
+  return {
+    clock,
+    outbox,
+    moves,
+    account,
+    told,
+    worker,
+    add,
+    reaches,
+    settles,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+const silent = () => Promise.reject(new SendError('unknown', 'no acknowledgement'))
+
+test('five attempts after 5, 10, 20 and 40 s under one id, then "could not be confirmed"', async () => {
+  await using stage = await setUp()
+  const { clock, account, outbox, add, reaches } = stage
+  account.send = silent
+  await add('x')
+  const times: number[] = []
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    await waitUntil(`attempt ${attempt}`, async () => {
+      if (account.sent.length < attempt) await clock.advance(1000)
+      const row = await outbox.find('x')
+      return account.sent.length === attempt && row?.attempts === attempt && row.status !== 'sending'
+    })
+    times.push(Math.round(clock.monotonic() / 1000))
+  }
+  await reaches('x', 'failed')
+  assert.deepEqual(account.sent, Array<string>(5).fill('x W1'))
+  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0))
+  for (const [index, expected] of [5, 10, 20, 40].entries()) {
+    assert.ok(Math.abs((gaps[index] ?? 0) - expected) <= 2, `pauses were ${gaps.join(', ')} s`)
+  }
+  assert.match((await outbox.find('x'))?.reason ?? '', /could not be confirmed/)
+})
+
+test('a refusal fails at once, and the next message of the chat goes on', async () => {
+  await using stage = await setUp()
+  const { account, outbox, add, reaches, told } = stage
+  account.send = (_chat, id) =>
+    id === 'W1' ? Promise.reject(new SendError('refused', 'no', { code: 479 })) : Promise.resolve()
+  await add('x')
+  await add('y')
+  await reaches('x', 'failed')
+  await reaches('y', 'sent')
+  assert.equal((await outbox.find('x'))?.attempts, 1)
+  assert.deepEqual(told, ['lost'])
+})
+
+test('messages of one chat never overtake each other, those of others are not held up', async () => {
+  await using stage = await setUp()
+  const { account, add, reaches, settles } = stage
+  const held = Promise.withResolvers<undefined>()
+  account.send = (chat) => (chat.startsWith('p1') ? held.promise : Promise.resolve())
+  for (const id of ['a1', 'a2', 'a3']) await add(id)
+  await add('b1', 'p2')
+  await reaches('b1', 'sent')
+  await settles()
+  assert.deepEqual(
+    account.sent.map((line) => line.split(' ')[0]),
+    ['a1', 'b1'],
+  )
+  held.resolve(undefined)
+  await reaches('a3', 'sent')
+  assert.deepEqual(
+    account.sent.map((line) => line.split(' ')[0]),
+    ['a1', 'b1', 'a2', 'a3'],
+  )
+})
+
+test('what may have left and never came back fails as unconfirmed when its time is over, the rest expires', async () => {
+  await using stage = await setUp()
+  const { clock, account, outbox, worker, add, reaches, told } = stage
+  account.send = silent
+  await add('x')
+  await waitUntil(
+    'it was tried',
+    async () => (await outbox.find('x'))?.attempts === 1 && (await outbox.find('x'))?.status === 'pending',
+  )
+  account.isReady = false
+  worker.connectionChanged('a')
+  await add('y')
+  await worker.expire()
+  await waitUntil(
+    'both wait',
+    async () => (await outbox.find('y'))?.expires_at !== null && (await outbox.find('x'))?.expires_at !== null,
+  )
+  await clock.advance(300_000)
+  await worker.expire()
+  await reaches('x', 'failed')
+  await reaches('y', 'expired')
+  assert.match((await outbox.find('x'))?.reason ?? '', /could not be confirmed/)
+  assert.deepEqual(told, ['lost', 'expired'])
+  account.isReady = true
+  worker.connectionChanged('a')
+  await worker.drain()
+  assert.deepEqual(account.sent, ['x W1'])
+})
+
+test('a deleted instance ends what is under way and fails everything', async () => {
+  await using stage = await setUp()
+  const { account, outbox, worker, add, reaches } = stage
+  account.send = () => new Promise(() => undefined)
+  await add('x')
+  await add('y')
+  await waitUntil('the first is under way', () => account.sent.length === 1)
+  await worker.forget('a')
+  for (const id of ['x', 'y']) {
+    await reaches(id, 'failed')
+    assert.equal((await outbox.find(id))?.reason, 'the instance was deleted')
+  }
+})
