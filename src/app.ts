@@ -123,6 +123,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     ...{ ...base, ...parts, ...tenants, ...news, downstream, database, epoch, usage, metrics, people },
     accounts: parts.instances,
     onSendStep: overrides.onSendStep ?? (() => Promise.resolve()),
+    onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
   })
   const accounts = createInstances(base, { ...parts, ...inboundSet, outbound, epoch, metrics })
   const notices = createNotices(base, { ...accounts, ...tenants, downstream })
@@ -185,6 +186,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   /** Sessions stay open for a while longer, so that subscribers can prepare and agents find their messages queued. */
   const stop = async () => {
     if (!active) return
+    outbound.hold()
     const graceMs = accounts.instances.counts().active > 0 ? config.lifecycle.shutdownGrace : 0
     await Promise.all([sleep(clock, graceMs), backend.restarting()])
   }

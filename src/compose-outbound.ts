@@ -66,6 +66,7 @@ type Deps = {
   metrics: Metrics
   usage: Usage
   onSendStep: (step: SendStep) => Promise<void>
+  onOperationsMessage: (instance: string, text: string, destinationKey: string) => Promise<void> | undefined
   clock: Clock
   log: Log
   stack: AsyncDisposableStack
@@ -80,7 +81,8 @@ export function composeOutbound(deps: Deps) {
   const moves = new OutboxMoves(database, epoch)
   const sent = new SentMessageStore(database, epoch)
   const map = new MessageMapStore(database)
-  const sessionOf = (name: string) => accounts.find(name)?.session
+  let isStopping = false
+  const sessionOf = (name: string) => (isStopping ? undefined : accounts.find(name)?.session)
   const isReady = (name: string) => sessionOf(name) !== undefined
   const destinationOf = createDestinations(routing, accounts)
   const recipients = new Recipients({ people: deps.people, sent })
@@ -167,6 +169,10 @@ export function composeOutbound(deps: Deps) {
     async load(): Promise<void> {
       await restrictions.load()
       await worker.load((name) => accounts.find(name) !== undefined)
+    },
+    /** From now on messages are queued for the next process. */
+    hold(): void {
+      isStopping = true
     },
     connectionChanged(name: string): void {
       worker.connectionChanged(name)

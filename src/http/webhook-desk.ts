@@ -6,6 +6,7 @@ import type { MessageChanges } from '../bridge/message-changes.ts'
 import type { Outbound, Routed } from '../bridge/outbound.ts'
 import type { OutgoingCommand } from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
+import { namedInstance } from '../core/operations-contact.ts'
 import { readCallback } from '../downstream/callback.ts'
 import { isSigned } from '../downstream/signature.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
@@ -26,6 +27,8 @@ type Deps = {
   outbound: Pick<Outbound, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
+  /** An agent wrote to the contact under which the service itself speaks. */
+  onOperationsMessage: (instance: string, text: string, destinationKey: string) => Promise<void> | undefined
   clock: Clock
   log: Log
 }
@@ -68,6 +71,7 @@ export class WebhookDesk {
   async #follow(route: Routed, command: OutgoingCommand, leftMs: number): Promise<WebhookAnswer> {
     const { outbound, activity, clock } = this.#deps
     const { sender, destination } = route
+    if (command.kind !== 'ignored' && this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
     switch (command.kind) {
       case 'ignored':
         return command
@@ -93,6 +97,19 @@ export class WebhookDesk {
         }
         return { kind: 'followed' }
     }
+  }
+
+  /** Nothing written to the service's own contact reaches the network or any counter. */
+  #isForUs({ sender, destination }: Routed, command: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
+    const named = namedInstance(command.recipient)
+    if (named === undefined) return false
+    if (command.kind === 'send' && destination) {
+      const { onOperationsMessage, log } = this.#deps
+      onOperationsMessage(named, command.content, destination.key)?.catch((err: unknown) => {
+        log.error({ err, instance: sender.name }, 'what an agent asked of the service could not be done')
+      })
+    }
+    return true
   }
 
   #seen({ sender, destination }: Routed, { place, at }: Extract<OutgoingCommand, { kind: 'seen' }>): void {

@@ -7,7 +7,7 @@ import { statusOfCode } from '../core/errors.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import { nullable, Timestamp, toTimestamp } from './schemas.ts'
 
-export type IgnoredReason = Extract<OutgoingCommand, { kind: 'ignored' }>['reason']
+export type IgnoredReason = Extract<OutgoingCommand, { kind: 'ignored' }>['reason'] | 'operations'
 export type WebhookAnswer = SendAnswer | { kind: 'ignored'; reason: IgnoredReason } | { kind: 'followed' }
 
 export const WebhookBody = Type.Object(
