@@ -1,21 +1,26 @@
 // Keeps the order in which stanzas arrived, where the library does not.
 //
 // It opens what waited on the server one by one and lets live messages overtake: one that came after the key of its group
-// could then not be opened. Notices need no opening at all and would come before the messages they follow.
+// could then not be opened. While it learns that a phone and a LID are one person, the messages of that person that come
+// later overtake those that made it learn. Notices need no opening at all and would come before the messages they follow.
 
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 
 type Waiting = { left: Set<object>; resolve: () => void }
+/** The sealed parts of one stanza. */
+type Parcel = { chat: string; left: Set<object>; opened: PromiseWithResolvers<undefined> }
 
 /** A message the library never gets to must not hold up the others for ever. */
 const longestMs = 30_000
 
 export class ArrivalOrder {
   readonly #clock: Clock
-  readonly #unopened = new Set<object>()
+  readonly #unopened = new Map<object, Parcel>()
   readonly #backlog = new Set<object>()
   readonly #waiting = new Set<Waiting>()
+  /** The last one that arrived in each chat, while it is not opened. */
+  readonly #newest = new Map<string, Parcel>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -26,36 +31,53 @@ export class ArrivalOrder {
     return this.#backlog.size > 0 || this.#waiting.size > 0
   }
 
-  expect(ciphertext: object, isBacklog: boolean): void {
-    this.#unopened.add(ciphertext)
-    if (isBacklog) this.#backlog.add(ciphertext)
+  /** A promise when the one before it in the same chat must be opened first. */
+  expect(chat: string, ciphertexts: readonly object[], isBacklog: boolean): Promise<void> | undefined {
+    if (ciphertexts.length === 0) return undefined
+    const before = this.#newest.get(chat)
+    const parcel: Parcel = { chat, left: new Set(ciphertexts), opened: Promise.withResolvers() }
+    this.#newest.set(chat, parcel)
+    for (const ciphertext of ciphertexts) {
+      this.#unopened.set(ciphertext, parcel)
+      if (isBacklog) this.#backlog.add(ciphertext)
+    }
+    return before && this.#inTime(before.opened.promise, before.left)
   }
 
   /** Opened, or found not to open. */
   done(ciphertext: object): void {
+    const parcel = this.#unopened.get(ciphertext)
     this.#forget(ciphertext)
     for (const { left, resolve } of this.#waiting) {
       left.delete(ciphertext)
       if (left.size === 0) resolve()
     }
+    parcel?.left.delete(ciphertext)
+    if (!parcel || parcel.left.size > 0) return
+    parcel.opened.resolve(undefined)
+    if (this.#newest.get(parcel.chat) === parcel) this.#newest.delete(parcel.chat)
   }
 
   /** Resolves when everything that arrived before this call is done. */
   async afterEarlier(): Promise<void> {
     if (this.#unopened.size === 0) return
     const { promise, resolve } = Promise.withResolvers<undefined>()
-    const left = new Set(this.#unopened)
     const waiting: Waiting = {
-      left,
+      left: new Set(this.#unopened.keys()),
       resolve: () => {
         resolve(undefined)
       },
     }
     this.#waiting.add(waiting)
-    const enough = new AbortController()
-    await Promise.race([promise, sleep(this.#clock, longestMs, enough.signal)])
-    enough.abort()
+    await this.#inTime(promise, waiting.left)
     this.#waiting.delete(waiting)
+  }
+
+  /** What is left when the time is over is not waited for any more. */
+  async #inTime(opened: Promise<unknown>, left: ReadonlySet<object>): Promise<void> {
+    const enough = new AbortController()
+    await Promise.race([opened, sleep(this.#clock, longestMs, enough.signal)])
+    enough.abort()
     for (const ciphertext of left) this.#forget(ciphertext)
   }
 

@@ -61,13 +61,13 @@ export class Journal {
   /** Before the library sees the stanza, whose sealed parts it will open. A promise when it has to wait for its turn. */
   expect(stanza: BinaryNode, sealed: readonly BinaryNode[]): Promise<void> | undefined {
     const isBacklog = stanza.attrs['offline'] !== undefined
-    const turn = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
-    for (const { content } of sealed) {
-      if (!(content instanceof Uint8Array)) continue
-      this.#stanzas.set(content, stanza)
-      this.#order.expect(content, isBacklog)
-    }
-    return turn
+    const ciphertexts = sealed.flatMap(({ content }) => (content instanceof Uint8Array ? [content] : []))
+    for (const ciphertext of ciphertexts) this.#stanzas.set(ciphertext, stanza)
+    const backlog = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
+    const before = this.#order.expect(stanza.attrs['from'] ?? '', ciphertexts, isBacklog)
+    // What waited on the server is opened one by one anyway.
+    if (isBacklog) return undefined
+    return backlog && before ? backlog.then(() => before) : (backlog ?? before)
   }
 
   /** Runs the Signal step that opens a ciphertext; when it fails, the service will remember that it did. */

@@ -73,3 +73,21 @@ test('what was opened and not confirmed is confirmed when it comes again, and re
   )
   assert.equal(bob.receipts.entries.filter(({ type }) => type === 'retry').length, 0)
 })
+
+test('somebody new who writes fast is read in order, also while the network learns who that is', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  await bed.online('s')
+  for (let person = 1; person <= 6; person++) {
+    const digits = String(person).padStart(4, '0')
+    const writer = bed.sim.person({ phone: `551188888${digits}`, lid: `10000000000${digits}` })
+    const sent: string[] = []
+    for (let n = 0; n < 25; n++) {
+      sent.push(writer.text(phone, `text ${n}`).id)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    for (const id of sent) await bed.event(id)
+    const received = bed.received.entries.map(({ event }) => event.id).filter((id) => sent.includes(id))
+    assert.deepEqual(received, sent)
+  }
+})
