@@ -3,13 +3,15 @@
 import { createApp } from '../src/app.ts'
 import { loadConfig } from '../src/config.ts'
 import { serveParent } from './child.ts'
-import { ownCpuMs, ownMemory } from './own-use.ts'
+import { ownCpuMs, ownMemory, peakResidentKb, watchResident } from './own-use.ts'
 
 const app = await createApp(loadConfig(process.env))
 
 const desk = {
   memory: ownMemory,
   cpuMs: ownCpuMs,
+  watchResident,
+  peakResidentKb,
   start: async () => {
     await app.start()
     return app.url

@@ -4,6 +4,9 @@ export type Memory = { heapKb: number; buffersKb: number; residentKb: number }
 
 const kb = 1024
 const collections = 4
+const sampleMs = 10
+let peakKb = 0
+let sampling: NodeJS.Timeout | undefined
 
 export async function ownMemory(): Promise<Memory> {
   if (!globalThis.gc) throw new Error('the process needs --expose-gc')
@@ -18,4 +21,21 @@ export async function ownMemory(): Promise<Memory> {
 export function ownCpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
+}
+
+/** From now on, often enough to see what is held only for a moment. */
+export function watchResident(): void {
+  clearInterval(sampling)
+  peakKb = 0
+  sampling = setInterval(sample, sampleMs)
+}
+
+export function peakResidentKb(): number {
+  sample()
+  clearInterval(sampling)
+  return peakKb
+}
+
+function sample(): void {
+  peakKb = Math.max(peakKb, process.memoryUsage.rss() / kb)
 }

@@ -1,0 +1,78 @@
+// The helpdesk's callbacks in the shape Chatwoot sends them: per instance one after the other, each when the one before is answered.
+
+import { Agent, request } from 'undici'
+
+export type Writing = { chats: readonly string[]; each: number; accountId: number; inboxId: number }
+
+const agent = new Agent({ connections: 64 })
+let messageId = 1000
+
+/** How long each took until its answer, in milliseconds. */
+export async function writeAll(url: string, { chats, each, ...place }: Writing): Promise<number[]> {
+  const perInstance = chats.map(async (chat, index) => {
+    const webhook = `${url}/api/instances/instance-${String(index).padStart(4, '0')}/webhook`
+    const times: number[] = []
+    for (let n = 0; n < each; n++) {
+      const body = JSON.stringify(callback(chat, index + 1, `message ${n}`, place))
+      const started = performance.now()
+      await post(webhook, body)
+      times.push(performance.now() - started)
+    }
+    return times
+  })
+  return (await Promise.all(perInstance)).flat()
+}
+
+async function post(webhook: string, body: string): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await request(webhook, { method: 'POST', headers, body, dispatcher: agent })
+  const text = await answer.body.text()
+  const { status } = JSON.parse(text) as { status?: string }
+  // Queued is what is on its way when the answer is due; its arrival is waited for.
+  if (status !== 'sent' && status !== 'queued') throw new Error(`the service answered ${answer.statusCode}: ${text}`)
+}
+
+function callback(
+  chat: string,
+  conversationId: number,
+  content: string,
+  { accountId, inboxId }: Pick<Writing, 'accountId' | 'inboxId'>,
+): object {
+  const id = (messageId += 1)
+  const at = Math.floor(Date.now() / 1000)
+  const user = { id: 1, name: 'Ana', email: 'ana@example.com', type: 'user' }
+  const contact = { id: conversationId, name: 'Maria', identifier: chat, email: null, phone_number: null, thumbnail: '' }
+  const message = { content, message_type: 1, content_type: 'text', status: 'sent', created_at: at, private: false }
+  return {
+    account: { id: accountId, name: 'Desk' },
+    additional_attributes: {},
+    content_attributes: {},
+    content_type: 'text',
+    content,
+    conversation: {
+      additional_attributes: {},
+      can_reply: true,
+      channel: 'Channel::Api',
+      contact_inbox: { id: conversationId, contact_id: conversationId, inbox_id: inboxId, source_id: chat },
+      id: conversationId,
+      inbox_id: inboxId,
+      messages: [{ id, account_id: accountId, inbox_id: inboxId, conversation_id: conversationId, ...message }],
+      labels: [],
+      meta: { sender: { ...contact, type: 'contact' }, assignee: user, assignee_type: 'User', team: null },
+      status: 'open',
+      custom_attributes: {},
+      unread_count: 0,
+      agent_last_seen_at: at,
+      last_activity_at: at,
+      created_at: at,
+    },
+    created_at: new Date(at * 1000).toISOString(),
+    id,
+    inbox: { id: inboxId, name: 'WhatsApp' },
+    message_type: 'outgoing',
+    private: false,
+    sender: user,
+    source_id: null,
+    event: 'message_created',
+  }
+}
