@@ -41,7 +41,14 @@ function callback(
   const id = (messageId += 1)
   const at = Math.floor(Date.now() / 1000)
   const user = { id: 1, name: 'Ana', email: 'ana@example.com', type: 'user' }
-  const contact = { id: conversationId, name: 'Maria', identifier: chat, email: null, phone_number: null, thumbnail: '' }
+  const contact = {
+    id: conversationId,
+    name: 'Maria',
+    identifier: chat,
+    email: null,
+    phone_number: null,
+    thumbnail: '',
+  }
   const message = { content, message_type: 1, content_type: 'text', status: 'sent', created_at: at, private: false }
   return {
     account: { id: accountId, name: 'Desk' },
