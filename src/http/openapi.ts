@@ -24,6 +24,7 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
         { name: 'messages', description: 'Callbacks of the helpdesk, and messages that were sent' },
         { name: 'tenants', description: 'Which helpdesk an owner tag talks to' },
         { name: 'observability', description: 'Usage, audit, outbox and ban risk' },
+        { name: 'lifecycle', description: 'Deliveries of lifecycle events' },
       ],
       components: {
         securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'SERVICE_API_TOKEN' } },
