@@ -31,27 +31,13 @@ export function personSpec(person: PersonRecord): ContactSpec {
 }
 
 export function lidSpec(lid: string, name: string): ContactSpec {
-  const identifier = lidJid(lid)
-  return {
-    sourceId: lidSourceId(lid),
-    formerSourceIds: [],
-    identifier,
-    identifiers: [identifier],
-    phone: null,
-    phones: [],
-    name,
-  }
+  return specWithoutPhone(lidSourceId(lid), lidJid(lid), name)
 }
 
 export function groupSpec(groupId: string, name: string): ContactSpec {
-  const identifier = groupJid(groupId)
-  return {
-    sourceId: groupSourceId(groupId),
-    formerSourceIds: [],
-    identifier,
-    identifiers: [identifier],
-    phone: null,
-    phones: [],
-    name,
-  }
+  return specWithoutPhone(groupSourceId(groupId), groupJid(groupId), name)
+}
+
+function specWithoutPhone(sourceId: string, identifier: string, name: string): ContactSpec {
+  return { sourceId, formerSourceIds: [], identifier, identifiers: [identifier], phone: null, phones: [], name }
 }
