@@ -5,7 +5,8 @@ import { waitingLifetimeMs } from '../core/outbox.ts'
 import type { OutboxPart, OutboxStatus } from '../core/outbox.ts'
 import { auditInsert } from './audit-store.ts'
 import type { Database } from './database.ts'
-import { hasUnknown, outboxColumns, OutboxWriter, reported, settledAudit, withParts } from './outbox-rows.ts'
+import { FencedWriter } from './fenced-writer.ts'
+import { hasUnknown, outboxColumns, reported, settledAudit, withParts } from './outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
 import type { Statement } from './statement.ts'
 
@@ -13,11 +14,11 @@ type Counter = 'sent' | 'failed' | 'expired'
 
 export class OutboxMoves {
   readonly #database: Database
-  readonly #writer: OutboxWriter
+  readonly #writer: FencedWriter
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
-    this.#writer = new OutboxWriter(database, epoch)
+    this.#writer = new FencedWriter(database, epoch)
   }
 
   /** What was under way when the last process ended may have left: it goes on under the same ids. */

@@ -1,14 +1,12 @@
-// What the outbox stores have in common: the shape of a row, and writes that happen only where the row is believed to be.
+// What the outbox stores have in common: the shape of a row, and how it is written and read.
 
-import type { Compilable, Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { OutboxPart, OutboxPayload } from '../core/outbox.ts'
 import type { AuditRecord } from '../core/audit.ts'
-import type { Database } from './database.ts'
-import { createLeaseFence } from './lease-store.ts'
 import { outboxSecrets } from './schema.ts'
 import type { OutboxTable } from './schema.ts'
-import { placeOf, StorageError, toStatement } from './statement.ts'
-import type { Secret, Statement } from './statement.ts'
+import { placeOf } from './statement.ts'
+import type { Secret } from './statement.ts'
 
 type Stored = Selectable<OutboxTable>
 export type OutboxRow = Omit<Stored, 'payload' | 'parts'> & { parts: OutboxPart[] }
@@ -60,36 +58,6 @@ export const outboxColumns = [
   'created_at',
   'settled_at',
 ] as const
-
-type Step = Compilable | Statement
-
-/** Writes of the process that owns the accounts; a stale one writes nothing. */
-export class OutboxWriter {
-  readonly #database: Database
-  readonly #epoch: () => number
-  readonly #fence: (epoch: number) => Statement
-
-  constructor(database: Database, epoch: () => number) {
-    this.#database = database
-    this.#epoch = epoch
-    this.#fence = createLeaseFence(database)
-  }
-
-  async write(...steps: readonly Step[]): Promise<void> {
-    await this.#database.write(this.#fence(this.#epoch()), ...steps)
-  }
-
-  /** Everything that goes along happens only if the row was where it was believed to be. */
-  async guarded(update: Compilable, ...along: readonly Step[]): Promise<boolean> {
-    try {
-      await this.write(toStatement(update, 1), ...along)
-      return true
-    } catch (error) {
-      if (error instanceof StorageError && error.failure === 'expectation') return false
-      throw error
-    }
-  }
-}
 
 export function sealed(id: string, payload: OutboxPayload): { payload: Secret } {
   const place = placeOf(outboxSecrets.table, [id], 'payload')

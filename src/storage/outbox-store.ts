@@ -5,7 +5,8 @@ import { maxWaiting } from '../core/outbox.ts'
 import type { OutboxPayload, OutboxTotals } from '../core/outbox.ts'
 import { auditInsert } from './audit-store.ts'
 import type { Database } from './database.ts'
-import { enqueued, outboxColumns, OutboxWriter, sealed, withParts } from './outbox-rows.ts'
+import { FencedWriter } from './fenced-writer.ts'
+import { enqueued, outboxColumns, sealed, withParts } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from './schema.ts'
 import type { CallbackTable } from './schema.ts'
@@ -15,11 +16,11 @@ export type CallbackKey = Omit<CallbackTable, 'outbox_id' | 'settled_at'>
 
 export class OutboxStore {
   readonly #database: Database
-  readonly #writer: OutboxWriter
+  readonly #writer: FencedWriter
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
-    this.#writer = new OutboxWriter(database, epoch)
+    this.#writer = new FencedWriter(database, epoch)
   }
 
   /** Stores the message and that its callback is settled, both or neither. */

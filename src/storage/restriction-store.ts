@@ -1,19 +1,16 @@
 // Until when the network lets an account write only to people it has a chat with.
 
 import type { Database } from './database.ts'
-import { createLeaseFence } from './lease-store.ts'
+import { FencedWriter } from './fenced-writer.ts'
 import type { RestrictionTable } from './schema.ts'
-import type { Statement } from './statement.ts'
 
 export class RestrictionStore {
   readonly #database: Database
-  readonly #epoch: () => number
-  readonly #fence: (epoch: number) => Statement
+  readonly #writer: FencedWriter
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
-    this.#epoch = epoch
-    this.#fence = createLeaseFence(database)
+    this.#writer = new FencedWriter(database, epoch)
   }
 
   async list(): Promise<RestrictionTable[]> {
@@ -21,8 +18,7 @@ export class RestrictionStore {
   }
 
   async save({ instance, ...columns }: RestrictionTable): Promise<void> {
-    await this.#database.write(
-      this.#fence(this.#epoch()),
+    await this.#writer.write(
       this.#database.query
         .insertInto('restrictions')
         .values({ instance, ...columns })
@@ -31,7 +27,6 @@ export class RestrictionStore {
   }
 
   async remove(instance: string): Promise<void> {
-    const removal = this.#database.query.deleteFrom('restrictions').where('instance', '=', instance)
-    await this.#database.write(this.#fence(this.#epoch()), removal)
+    await this.#writer.write(this.#database.query.deleteFrom('restrictions').where('instance', '=', instance))
   }
 }

@@ -2,7 +2,7 @@
 
 import type { MessageKey } from '../core/message.ts'
 import type { Database } from './database.ts'
-import { createLeaseFence } from './lease-store.ts'
+import { FencedWriter } from './fenced-writer.ts'
 import type { MappedContent } from './message-map-store.ts'
 import { messageMapSecrets } from './schema.ts'
 import { placeOf, toStatement } from './statement.ts'
@@ -25,13 +25,11 @@ export type UnreadMessage = { id: string; instance: string; networkKey: MessageK
 
 export class SentMessageStore {
   readonly #database: Database
-  readonly #epoch: () => number
-  readonly #fence: (epoch: number) => Statement
+  readonly #writer: FencedWriter
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
-    this.#epoch = epoch
-    this.#fence = createLeaseFence(database)
+    this.#writer = new FencedWriter(database, epoch)
   }
 
   /** As a step, so that a message is known in the same commit as it is sent. */
@@ -102,7 +100,7 @@ export class SentMessageStore {
   async markRead(ids: readonly string[], at: number): Promise<void> {
     if (ids.length === 0) return
     const update = this.#database.query.updateTable('message_map').set({ read_at: at }).where('id', 'in', ids)
-    await this.#database.write(this.#fence(this.#epoch()), update.where('read_at', 'is', null))
+    await this.#writer.write(update.where('read_at', 'is', null))
   }
 
   /** The instance a conversation of the helpdesk belongs to. */
