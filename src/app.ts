@@ -1,30 +1,22 @@
-// The composition root: builds every part in order, disposes in reverse. The only file that knows everybody.
+// The composition root: builds every part in order, disposes in reverse. With the compose files, which each build one set of
+// parts for it, the only place that knows everybody.
 
 import { hostname } from 'node:os'
 import { randomBytes } from 'node:crypto'
 import { bootWarnings } from './boot-warnings.ts'
-import type { Inbound } from './bridge/inbound.ts'
 import { readBuildInfo } from './build-info.ts'
 import type { SendStep } from './bridge/deliver.ts'
+import { createAccounts, createInstances, receptionBy } from './compose-accounts.ts'
+import type { Base } from './compose-accounts.ts'
+import { createDownstream, createNotices, createTenants } from './compose-helpdesk.ts'
 import { composeInbound } from './compose-inbound.ts'
 import { composeLifecycle } from './compose-lifecycle.ts'
 import { composeOutbound } from './compose-outbound.ts'
 import type { OutboundSet } from './compose-outbound.ts'
 import type { Config } from './config.ts'
-import type { Downstream } from './core/downstream.ts'
-import type { Reception } from './core/network.ts'
-import { ChatwootDownstream } from './downstream/chatwoot-downstream.ts'
 import { closeServer, listen } from './http/listener.ts'
-import { drawQr } from './http/qr-picture.ts'
-import type { BuildInfo } from './http/routes/operations.ts'
 import { createServer } from './http/server.ts'
 import { BackendNews } from './lifecycle/backend-news.ts'
-import { HelpdeskNotices } from './lifecycle/helpdesk-notices.ts'
-import type { Lifecycle } from './lifecycle/lifecycle.ts'
-import { noticeTexts } from './lifecycle/notice-texts.ts'
-import { InstanceRegistry } from './instances/instance-registry.ts'
-import { InstanceService } from './instances/instance-service.ts'
-import type { InstanceMessages } from './instances/instance-service.ts'
 import { Ownership } from './instances/ownership.ts'
 import { Metrics } from './ledger/metrics.ts'
 import { Usage } from './ledger/usage.ts'
@@ -32,22 +24,13 @@ import { sleep, systemClock } from './lib/clock.ts'
 import type { Clock } from './lib/clock.ts'
 import { createLog } from './lib/log.ts'
 import type { Log } from './lib/log.ts'
-import { Gate } from './lib/gate.ts'
 import { Ticker } from './lib/ticker.ts'
-import { WhatsappNetwork } from './network/whatsapp-network.ts'
 import { AuditStore } from './storage/audit-store.ts'
 import { openDatabase } from './storage/database.ts'
 import type { Database } from './storage/database.ts'
-import { InstanceStore } from './storage/instance-store.ts'
 import { refuseUnreadableSecrets } from './storage/key-check.ts'
-import { JournalStore } from './storage/journal-store.ts'
 import { LeaseStore } from './storage/lease-store.ts'
-import { SessionKeyStore } from './storage/session-key-store.ts'
-import { TenantStore } from './storage/tenant-store.ts'
 import { UsageStore } from './storage/usage-store.ts'
-import { Routing } from './tenants/routing.ts'
-import { TenantCache } from './tenants/tenant-cache.ts'
-import { TenantService } from './tenants/tenant-service.ts'
 
 export type Overrides = {
   clock?: Clock
@@ -62,8 +45,6 @@ const keySweepMs = 86_400_000
 const deliverySweepMs = 3_600_000
 // How long operators can look up and repeat a delivery that has ended.
 const keepDeliveriesMs = 30 * 86_400_000
-// How many connections may be on their way in at once.
-const connectsAtOnce = 8
 // How long the network lets one QR code live.
 const defaultQrLifetimeMs = 20_000
 
@@ -80,15 +61,6 @@ export type App = {
   /** Settles with the reason when the service cannot go on. */
   readonly ended: Promise<Error>
   [Symbol.asyncDispose](): Promise<void>
-}
-
-type Base = {
-  config: Config
-  clock: Clock
-  log: Log
-  qrLifetimeMs: number
-  build: BuildInfo
-  stack: AsyncDisposableStack
 }
 
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
@@ -117,8 +89,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     inbound.routingChanged()
   })
   const downstream = createDownstream(base)
-  const inboundSet = createInbound(base, { ...parts, ...tenants, downstream, database, epoch, usage, metrics })
+  const inboundSet = composeInbound({ ...base, ...parts, ...tenants, downstream, database, epoch, usage, metrics })
   const { inbound, people } = inboundSet
+  stack.use(inbound)
   const outbound: OutboundSet = composeOutbound({
     ...{ ...base, ...parts, ...tenants, ...news, downstream, database, epoch, usage, metrics, people },
     accounts: parts.instances,
@@ -216,146 +189,4 @@ function createOwnership({ log, stack }: Base, database: Database, onLost: (reas
   const owner = `${hostname()} pid ${process.pid} (${randomBytes(4).toString('hex')})`
   // Real time whatever a test's clock says: the lease runs on the database's clock.
   return stack.use(new Ownership({ owner, leases: new LeaseStore(database), clock: systemClock, log, onLost }))
-}
-
-type AccountParts = {
-  database: Database
-  epoch: () => number
-  lifecycle: Lifecycle
-  reception: Reception
-  outbound: () => OutboundSet
-}
-
-function createAccounts(base: Base, { database, epoch, lifecycle, reception, outbound }: AccountParts) {
-  const { config, clock, log, qrLifetimeMs, stack } = base
-  const keys = new SessionKeyStore(database)
-  const network = stack.use(
-    new WhatsappNetwork({
-      keys,
-      journal: new JournalStore(database),
-      reception,
-      epoch,
-      clock,
-      log,
-      settings: config.network,
-      qrLifetimeMs,
-      findSent: (...sent) => outbound().findSent(...sent),
-    }),
-  )
-  const store = new InstanceStore(database)
-  const instances = stack.use(
-    new InstanceRegistry({
-      network,
-      instances: store,
-      epoch,
-      gate: new Gate(connectsAtOnce),
-      clock,
-      random: Math.random,
-      log,
-      qrLifetimeMs,
-      lifecycle,
-      graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
-      onChange: (name) => {
-        outbound().connectionChanged(name)
-      },
-    }),
-  )
-  return { instances, store, network }
-}
-
-/** The network is there before those who listen to it. */
-function receptionBy(inbound: () => Inbound): Reception {
-  return {
-    onReceived: (...received) => {
-      inbound().onReceived(...received)
-    },
-    onNames: (...names) => {
-      inbound().onNames(...names)
-    },
-    onPairs: (...pairs) => {
-      inbound().onPairs(...pairs)
-    },
-    onPassedOver: (...passed) => {
-      inbound().onPassedOver(...passed)
-    },
-  }
-}
-
-type Accounts = ReturnType<typeof createAccounts>
-type InboundDeps = Accounts &
-  ReturnType<typeof createTenants> & {
-    downstream: Downstream
-    database: Database
-    epoch: () => number
-    usage: Usage
-    metrics: Metrics
-  }
-
-function createDownstream({ config, clock, stack }: Base): Downstream {
-  const { timeout: timeoutMs, egressAllow } = config.downstream
-  const { mediaMaxBytes } = config.inbound
-  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
-}
-
-function createInbound({ config, clock, log, stack }: Base, parts: InboundDeps) {
-  const inboundSet = composeInbound({ ...parts, config, clock, log })
-  stack.use(inboundSet.inbound)
-  return inboundSet
-}
-
-type ServiceParts = Accounts & {
-  epoch: () => number
-  metrics: Metrics
-  inbound: Inbound
-  messages: InstanceMessages
-  outbound: OutboundSet
-}
-
-function createInstances({ clock }: Base, parts: ServiceParts) {
-  const { instances, store, network, metrics, epoch, inbound, outbound } = parts
-  const messages: InstanceMessages = {
-    ...parts.messages,
-    forget: async (name) => {
-      await outbound.forget(name)
-      await parts.messages.forget(name)
-    },
-  }
-  const onDeleted = (name: string) => {
-    metrics.removeInstance(name)
-  }
-  const onChanged = () => {
-    inbound.routingChanged()
-  }
-  const deps = { registry: instances, instances: store, network, epoch, clock, onDeleted, onChanged, messages }
-  return { instances, instanceService: new InstanceService(deps) }
-}
-
-type NoticeParts = { instances: InstanceRegistry; routing: Routing; downstream: Downstream }
-
-/** Undefined when nobody wants them. */
-function createNotices({ config, clock, log, stack }: Base, parts: NoticeParts): HelpdeskNotices | undefined {
-  const { instances, routing, downstream } = parts
-  const { helpdeskNotices, unreachableGrace } = config.lifecycle
-  if (!helpdeskNotices) return undefined
-  const inboxOf = async (instance: string) => {
-    const record = instances.find(instance)?.record
-    const destination = record && (await routing.destinationOf(record))
-    return destination ? { key: destination.key, inbox: downstream.inbox(destination) } : null
-  }
-  const find = (instance: string) => instances.find(instance)
-  const texts = noticeTexts[config.inbound.locale]
-  const deps = { find, inboxOf, draw: drawQr, texts, unreachableMs: unreachableGrace, clock, log }
-  return stack.use(new HelpdeskNotices(deps))
-}
-
-function createTenants({ clock, config }: Base, database: Database, onRouting: () => void) {
-  const store = new TenantStore(database)
-  const tenantCache = new TenantCache({ tenants: store, clock })
-  const onChanged = (ownerTag: string) => {
-    tenantCache.evict(ownerTag)
-    onRouting()
-  }
-  const tenants = new TenantService({ tenants: store, clock, onChanged })
-  const routing = new Routing({ tenants: tenantCache, standard: config.downstream })
-  return { tenants, tenantCache, routing, tenantCount: () => store.count() }
 }
