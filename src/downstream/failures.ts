@@ -160,6 +160,7 @@ function withoutContent(sentence: string): string {
   return sentence
     .replace(/(["'`]).*?\1/gs, '…')
     .replace(/\d{7,}/g, '…')
+    .replaceAll('\0', '')
     .slice(0, 200)
 }
 

@@ -2,6 +2,7 @@
 
 import type { PersonNames, PersonPair, Reception } from '../core/network.ts'
 import { runOutside } from './fault-fence.ts'
+import { cleanName } from './decode/clean.ts'
 import { personOf } from './decode/origin.ts'
 import type { Contact, WASocket } from './library.ts'
 
@@ -48,7 +49,7 @@ export class NamesHeard {
 function namesOf({ id, lid, phoneNumber, name, notify }: Partial<Contact>): PersonNames | undefined {
   const person = personOf(id, lid, phoneNumber)
   if (!person || (!name && !notify)) return undefined
-  return { person, ...(notify ? { pushName: notify } : {}), ...(name ? { savedName: name } : {}) }
+  return { person, ...(notify && { pushName: cleanName(notify) }), ...(name && { savedName: cleanName(name) }) }
 }
 
 function pairOf(...jids: (string | undefined)[]): PersonPair | undefined {

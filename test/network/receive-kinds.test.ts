@@ -415,3 +415,13 @@ test('what says nothing to people is passed over, and counted', async () => {
     'protocol INITIAL_SECURITY_NOTIFICATION_SETTING_SYNC',
   ])
 })
+
+test('zero characters, which no database takes, are left out', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001', pushName: 'B\0ob' })
+  await bed.online('s')
+  const event = await bed.event(bob.text(phone, 'he\0llo').id)
+  assert.ok(event.kind === 'message')
+  assert.deepEqual([event.pushName, event.content], ['Bob', text('hello')])
+})
