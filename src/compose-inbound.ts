@@ -96,7 +96,7 @@ export function composeInbound(parts: InboundParts): InboundSet {
     ...common,
   })
   metrics.watchInbox(() => ({ ...inbound.counts(), lanes: inbound.lanes, held: inbound.held().length }))
-  const prune = () => pruneMap(parts, stores.map)
+  const prune = () => forgetOld(parts, stores)
   const workers = [
     new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => delivery.lateFiles.run(), clock, log }),
     new Ticker({ name: 'message-map-prune', everyMs: pruneMs, work: prune, clock, log }),
@@ -166,11 +166,9 @@ function deliveryOf(parts: InboundParts, built: Built) {
   return { delivery, lateFiles: new LateFiles(shared) }
 }
 
-function messagesOf(
-  { epoch }: InboundParts,
-  inbound: Inbound,
-  { inbox, map }: { inbox: InboxStore; map: MessageMapStore },
-): InstanceMessages {
+type MessageStores = { inbox: InboxStore; map: MessageMapStore }
+
+function messagesOf({ epoch }: InboundParts, inbound: Inbound, { inbox, map }: MessageStores): InstanceMessages {
   return {
     release: async (name) => {
       await inbound.release(name)
@@ -182,10 +180,11 @@ function messagesOf(
   }
 }
 
-async function pruneMap({ config, clock, epoch }: InboundParts, map: MessageMapStore): Promise<void> {
+async function forgetOld({ config, clock, epoch }: InboundParts, { inbox, map }: MessageStores): Promise<void> {
   const before = clock.now() - config.inbound.messageMapTtl
   while ((await map.prune(epoch(), before, pruneAtOnce)) === pruneAtOnce);
   for (const name of await map.orphans()) await dropMap(map, epoch, name)
+  await inbox.dropOrphans(epoch())
 }
 
 /** In small bites: storage has other things to do. */

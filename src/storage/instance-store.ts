@@ -33,13 +33,17 @@ export class InstanceStore {
     )
   }
 
-  /** A record with a session has taken up the one that was kept under its name. */
+  /**
+   * A record with a session has taken up the one that was kept under its name. What may have been stored for somebody who
+   * had the name before is nothing to this one.
+   */
   async insert(epoch: number, row: NewInstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     const resumed = row.session_id != null
     await this.#database.write(
       this.#fence(epoch),
       query.insertInto('instances').values(row),
+      query.deleteFrom('inbox').where('instance', '=', row.name),
       ...(resumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
       auditInsert(this.#database, audit),
     )

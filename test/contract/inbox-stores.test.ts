@@ -5,6 +5,7 @@ import type { NetworkEvent } from '../../src/core/message.ts'
 import { ContactStore } from '../../src/storage/contact-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InboxStore, lateFile } from '../../src/storage/inbox-store.ts'
+import { InstanceStore } from '../../src/storage/instance-store.ts'
 import { JournalStore } from '../../src/storage/journal-store.ts'
 import { LeaseStore } from '../../src/storage/lease-store.ts'
 import { MessageMapStore } from '../../src/storage/message-map-store.ts'
@@ -13,7 +14,7 @@ import { PeopleStore } from '../../src/storage/people-store.ts'
 import { toStatement } from '../../src/storage/statement.ts'
 import type { Statement } from '../../src/storage/statement.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
-import { sampleInstance } from '../harness/samples.ts'
+import { sampleAudit, sampleInstance } from '../harness/samples.ts'
 
 const key = [Buffer.alloc(32, 7)]
 
@@ -55,6 +56,24 @@ function claimOf(id: string, networkId: string, changes: Partial<NewClaim> = {})
 
 for (const engine of engines) {
   describe(`inbox on ${engine}`, () => {
+    test('rows of an instance that is gone are dropped, and nobody who gets its name inherits them', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      await withLease(database)
+      await putRows(database, 'a', ['01'])
+      await putRows(database, 'b', ['02'])
+      const instances = new InstanceStore(database)
+      const inbox = new InboxStore(database)
+      await instances.insert(1, sampleInstance('b'), sampleAudit())
+      assert.deepEqual(await inbox.counts('b'), { pending: 0, parked: 0 })
+      await putRows(database, 'b', ['03'])
+      assert.equal(await inbox.dropOrphans(1), 1)
+      assert.deepEqual(
+        (await inbox.load(['01', '02', '03'])).map(({ id }) => id),
+        ['03'],
+      )
+    })
+
     test('rows come page by page in the order of arrival, by instance', async () => {
       await using opened = await newDatabase(engine, key)
       await withLease(opened.database)
