@@ -61,9 +61,8 @@ export class Journal {
   }
 
   /** Before the library sees the stanza, whose sealed parts it will open. A promise when it has to wait for its turn. */
-  expect(stanza: BinaryNode, sealed: readonly BinaryNode[]): Promise<void> | undefined {
+  expect(stanza: BinaryNode, ciphertexts: readonly Uint8Array[]): Promise<void> | undefined {
     const isBacklog = stanza.attrs['offline'] !== undefined
-    const ciphertexts = sealed.flatMap(({ content }) => (content instanceof Uint8Array ? [content] : []))
     for (const ciphertext of ciphertexts) this.#stanzas.set(ciphertext, stanza)
     const backlog = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
     const before = this.#order.expect(stanza.attrs['from'] ?? '', ciphertexts, isBacklog)
