@@ -95,7 +95,10 @@ export function composeInbound(parts: InboundParts): InboundSet {
     report,
     ...common,
   })
-  metrics.watchInbox(() => ({ ...inbound.counts(), lanes: inbound.lanes, held: inbound.held().length }))
+  metrics.watchInbox(() => {
+    const { count: lanes, longest: longestLane } = inbound.lanes
+    return { ...inbound.counts(), lanes, longestLane, held: inbound.held().length }
+  })
   const prune = () => forgetOld(parts, stores)
   const workers = [
     new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => delivery.lateFiles.run(), clock, log }),

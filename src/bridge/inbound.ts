@@ -73,6 +73,7 @@ export class Inbound implements Reception {
   onReceived(instance: string, rows: readonly ReceivedRow[]): void {
     const stay = this.#stayOf(instance)
     for (const { id, event, receivedAt } of rows) {
+      this.#deps.report.received(instance, event)
       const row = { id, instance, event, receivedAt, attempts: 0, kind: event.kind, lastError: null }
       void this.#intake.run(instance, () => this.#take(row, stay))
     }
@@ -96,6 +97,10 @@ export class Inbound implements Reception {
     this.#deps.report.passedOver(instance, kind)
   }
 
+  onRepeated(instance: string): void {
+    this.#deps.report.duplicate(instance, 'redelivered')
+  }
+
   /** Two records of a person became one: so do the lanes, and what is remembered of either is out of date. */
   joined(instance: string, { keep, drop }: { keep: string; drop: string }): void {
     this.#deps.places.clear()
@@ -115,8 +120,9 @@ export class Inbound implements Reception {
     }
   }
 
-  get lanes(): number {
-    return this.#lanes.count
+  get lanes(): { count: number; longest: number } {
+    const { count, longest } = this.#lanes
+    return { count, longest }
   }
 
   held(): HeldDestination[] {

@@ -86,9 +86,12 @@ export class Journal {
   /** Part of a Signal step. What the library gets to see is empty: the content is stored, with the step. */
   async open({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
     const envelope = nameOf(ciphertext)
-    if (this.#deps.account.opened.has(envelope)) return nothing
-    const padded = await this.#attempt(envelope, decrypt)
-    if (!padded) return nothing
+    const isKnown = this.#deps.account.opened.has(envelope)
+    const padded = isKnown ? undefined : await this.#attempt(envelope, decrypt)
+    if (!padded) {
+      this.#repeated()
+      return nothing
+    }
     const stanza = this.#stanzas.get(ciphertext)
     if (!stanza) return padded
     const { senderKey, ...opened } = readEnvelope(padded)
@@ -144,7 +147,10 @@ export class Journal {
     const { door } = this.#deps
     const envelope = nameOf(name)
     await door.inLane(async () => {
-      if (await this.#isKnown(envelope)) return
+      if (await this.#isKnown(envelope)) {
+        this.#repeated()
+        return
+      }
       await completePeople([event], door.getInStep)
       door.rideStep(this.#rider({ envelope, events: [event] }))
     })
@@ -189,6 +195,11 @@ export class Journal {
       if (business) onBusiness(business)
     }
     return { statements, onSaved }
+  }
+
+  #repeated(): void {
+    const { reception, instance } = this.#deps
+    runOutside(() => reception.onRepeated?.(instance))
   }
 
   /** Stored, or on its way to storage. */
