@@ -12,7 +12,7 @@ import type { JournalStore, UnfinishedStanza } from '../storage/journal-store.ts
 import type { Account } from './account.ts'
 import { ArrivalOrder } from './arrival-order.ts'
 import { completePeople } from './complete-people.ts'
-import { cleanEvent } from './decode/clean.ts'
+import { cleaned } from './decode/clean.ts'
 import { decodeEvent } from './decode/event.ts'
 import { originOf } from './decode/origin.ts'
 import type { Origin } from './decode/origin.ts'
@@ -186,7 +186,7 @@ export class Journal {
     const { sessionId } = account
     const receivedAt = clock.now()
     account.opened.set(envelope, true)
-    const rows = events.map((event) => ({ id: nextId(), event: cleanEvent(event), receivedAt }))
+    const rows = events.map((event) => ({ id: nextId(), event: cleaned(event), receivedAt }))
     const statements = [store.opened(sessionId, envelope, receivedAt)]
     for (const row of rows) statements.push(store.inbox({ ...row, instance }))
     if (business) statements.push(store.unfinished(sessionId, business, receivedAt))

@@ -325,6 +325,9 @@ test('quotes, mentions, advertisements and secrets', async () => {
     mention.mentions.map(({ phone: number }) => number),
     ['5511888880002'],
   )
+  const asked = bob.text(phone, 'ask @5511888880002', { mentions: [eve] })
+  const quotesMention = await message(bed, bob.text(phone, 'who?', { quote: asked }).id)
+  assert.deepEqual(quotesMention.quote?.mentions, mention.mentions)
   const externalAdReply = { title: 'Sale', body: 'Now', sourceUrl: 'https://ad.example' }
   const fromAd = await message(bed, bob.text(phone, 'hi', { context: { externalAdReply } }).id)
   assert.deepEqual(fromAd.ad, { title: 'Sale', body: 'Now', url: 'https://ad.example' })

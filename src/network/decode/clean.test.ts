@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MessageEvent } from '../../core/message.ts'
-import { cleanEvent, cleanId, cleanName } from './clean.ts'
+import { cleaned, cleanId, cleanName } from './clean.ts'
 
 const sender = { phone: '5511888880001', lid: null }
 const event: MessageEvent = {
@@ -20,7 +20,7 @@ const event: MessageEvent = {
 }
 
 test('no zero character is left anywhere in an event', () => {
-  assert.deepEqual(cleanEvent(event), {
+  assert.deepEqual(cleaned(event), {
     ...event,
     id: 'AB',
     pushName: 'Maria',
@@ -36,5 +36,5 @@ test('an endless id becomes a short one, of its own; a name ends with a whole ch
   assert.equal(cleanId('3EB0C767D26A8D6F4A'), '3EB0C767D26A8D6F4A')
   assert.equal(cleanName('👍'.repeat(300)), '👍'.repeat(255))
   const long = { ...event, pushName: 'y'.repeat(9000) }
-  assert.equal(cleanEvent(long).pushName?.length, 255)
+  assert.equal(cleaned(long).pushName?.length, 255)
 })

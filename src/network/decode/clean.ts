@@ -2,7 +2,7 @@
 // helpdesk, an endless id fits no index.
 
 import { createHash } from 'node:crypto'
-import type { NetworkEvent } from '../../core/message.ts'
+import type { Content, NetworkEvent } from '../../core/message.ts'
 
 const longestId = 255
 const longestName = 255
@@ -27,8 +27,8 @@ export function cleanId(id: string): string {
   return clean.length <= longestId ? clean : createHash('sha256').update(clean).digest('hex')
 }
 
-export function cleanEvent(event: NetworkEvent): NetworkEvent {
-  return clean(event, '') as NetworkEvent
+export function cleaned<Value extends NetworkEvent | Content>(value: Value): Value {
+  return clean(value, '') as Value
 }
 
 function clean(value: unknown, key: string): unknown {
