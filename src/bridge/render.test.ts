@@ -33,6 +33,8 @@ describe('headers', () => {
     ['name only', { phone: null, lid: null }, '`~Maria`'],
     ['nothing at all', { phone: null, lid: null, pushName: null }, ''],
     ['backticks and line breaks in a name', { pushName: 'a`b\nc' }, '`+5511988887777 · ~a b c`'],
+    ['each of them is a space', { pushName: '`a`\r\nb  c' }, '`+5511988887777 · ~ a   b  c`'],
+    ['a name of nothing else', { pushName: '``\n' }, '`+5511988887777`'],
     ['another template', {}, '**~Maria** (+5511988887777)', '**$name** ($phone)'],
     ['a name that looks like a template', { pushName: '$phone $&' }, '`+5511988887777 · ~$phone $&`'],
   ]
