@@ -16,8 +16,9 @@ export class NamesHeard {
   }
 
   listen({ ev, signalRepository }: WASocket): void {
+    // Only the address book speaks so; a contact without a name was taken out of it.
     ev.on('contacts.upsert', (contacts) => {
-      this.#tell(contacts)
+      this.#tell(contacts, null)
     })
     ev.on('contacts.update', (contacts) => {
       this.#tell(contacts)
@@ -33,8 +34,8 @@ export class NamesHeard {
     }
   }
 
-  #tell(contacts: readonly Partial<Contact>[]): void {
-    const names = contacts.flatMap((contact) => namesOf(contact) ?? [])
+  #tell(contacts: readonly Partial<Contact>[], withoutName?: null): void {
+    const names = contacts.flatMap((contact) => namesOf(contact, withoutName) ?? [])
     const { instance, reception } = this.#deps
     if (names.length > 0) runOutside(() => reception.onNames?.(instance, names))
     this.#tellPairs(contacts.flatMap(({ id, lid, phoneNumber }) => pairOf(id, lid, phoneNumber) ?? []))
@@ -46,10 +47,14 @@ export class NamesHeard {
   }
 }
 
-function namesOf({ id, lid, phoneNumber, name, notify }: Partial<Contact>): PersonNames | undefined {
+function namesOf(
+  { id, lid, phoneNumber, name, notify }: Partial<Contact>,
+  withoutName: null | undefined,
+): PersonNames | undefined {
   const person = personOf(id, lid, phoneNumber)
-  if (!person || (!name && !notify)) return undefined
-  return { person, ...(notify && { pushName: cleanName(notify) }), ...(name && { savedName: cleanName(name) }) }
+  const savedName = name ? cleanName(name) : withoutName
+  if (!person || (savedName === undefined && !notify)) return undefined
+  return { person, ...(notify && { pushName: cleanName(notify) }), ...(savedName !== undefined && { savedName }) }
 }
 
 function pairOf(...jids: (string | undefined)[]): PersonPair | undefined {

@@ -186,6 +186,9 @@ test('names from the address book and pairs of addresses are told', async () => 
   const saved = bed.names.find(({ savedName }) => savedName === 'Robert')
   assert.equal(saved?.person.phone, bobNumber)
   assert.ok(bed.pairs.some((pair) => pair.phone === bobNumber && pair.lid === '100000000000001'))
+  phone.saveContact(bob, undefined)
+  await waitUntil('the name is gone', () => bed.names.some(({ savedName }) => savedName === null))
+  assert.deepEqual(bed.names.at(-1), { person: { phone: bobNumber, lid: null }, savedName: null })
 })
 
 test('a group tells its members, with a redacted phone where the number is hidden', async () => {
