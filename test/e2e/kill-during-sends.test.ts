@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import type { SendStep } from '../../src/bridge/deliver.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { EngineName } from '../../src/storage/database.ts'
+import { shownTo } from '../harness/agent-files.ts'
 import { engines } from '../harness/databases.ts'
 import { networkEnvironment } from '../harness/service.ts'
 import { ServiceProcess } from '../harness/service-process.ts'
@@ -29,7 +29,7 @@ type Death = {
 }
 
 /** Two messages, of which the process dies during the first; what the customer has seen at the end. */
-async function dieAt({ step, nth = 1, engine = 'sqlite', files = false, between }: Death): Promise<unknown[]> {
+async function dieAt({ step, nth = 1, engine = 'sqlite', files = false, between }: Death): Promise<string[]> {
   await using stage = await OutboundStage.open({ engine })
   const path = stage.service.databasePath
   const attachments = files ? await upload(stage, ['a.txt', 'b.txt']) : []
@@ -50,12 +50,14 @@ async function dieAt({ step, nth = 1, engine = 'sqlite', files = false, between 
   await using living = new ServiceProcess(environment)
   const base = await living.ready()
   const wanted = files ? 2 : 1
-  await waitUntil('the first has arrived', () => stage.bob.messages.length >= wanted, { instead: () => seen(stage) })
+  await waitUntil('the first has arrived', () => stage.bob.messages.length >= wanted, {
+    instead: () => shownTo(stage.bob),
+  })
   const repeated = await post(stage, base, first)
   assert.ok(repeated.ok, await repeated.text())
   await waitUntil('the second is sent', async () => (await post(stage, base, stage.callback(2, 'second'))).ok)
   await stage.received('second', stage.bob, 30_000)
-  return seen(stage)
+  return shownTo(stage.bob)
 }
 
 function post({ helpdesk }: OutboundStage, base: string, callback: object): Promise<Response> {
@@ -76,16 +78,6 @@ async function upload(stage: OutboundStage, names: readonly string[]): Promise<u
   return body['attachments']
 }
 
-/** Texts, and the names of files with theirs. */
-function seen({ bob }: OutboundStage): unknown[] {
-  return bob.messages.entries
-    .filter(({ own }) => !own)
-    .map(({ message }) => {
-      const document = message.documentMessage ?? message.documentWithCaptionMessage?.message?.documentMessage
-      return document ? [document.fileName, document.caption ?? ''] : textOfMessage(message)
-    })
-}
-
 // Most of the time of each passes until the lease of the killed process is over.
 const together = { concurrency: 3 }
 
@@ -100,7 +92,7 @@ for (const engine of engines) {
 }
 
 describe('two files', together, () => {
-  const both = [['a.txt', 'first'], ['b.txt', ''], 'second']
+  const both = ['a.txt: first', 'b.txt', 'second']
   const deaths = [
     { step: 'part_saved' },
     { step: 'part_saved', engine: 'postgres' },
@@ -116,7 +108,7 @@ describe('two files', together, () => {
 
   test('without the state of its parts, what was acknowledged would arrive twice', async () => {
     const twice = await dieAt({ step: 'part_saved', files: true, between: forgetParts })
-    assert.deepEqual(twice, [['a.txt', 'first'], ...both])
+    assert.deepEqual(twice, ['a.txt: first', ...both])
   })
 })
 
