@@ -79,47 +79,6 @@ describe('groups', () => {
   })
 })
 
-describe('one person is one contact', () => {
-  test('known by the anonymous id first, by the phone later', async () => {
-    await using stage = await InboundStage.open()
-    const { network, helpdesk } = stage
-    const maria = network.person({ phone: '5511988887777', lid: '99887766554433', pushName: 'Maria', hidesPhone: true })
-    const first = await stage.arrived(maria.text(stage.phone, 'who am I', { addressing: 'lid' }))
-    const second = await stage.arrived(maria.text(stage.phone, 'it is me', { addressing: 'pn' }))
-    assert.equal(second.conversationId, first.conversationId)
-    await stage.drained()
-    const contacts = helpdesk.see.contacts()
-    assert.equal(contacts.length, 1)
-    assert.equal(contacts[0]?.phoneNumber, '+5511988887777')
-    helpdesk.assertNothingRefused()
-  })
-
-  test('a contact that an agent made with the old spelling of a Brazilian number is found', async () => {
-    await using stage = await InboundStage.open()
-    const { facts } = stage.helpdesk
-    const made = await fetch(`${facts.url}/api/v1/accounts/1/contacts`, {
-      method: 'POST',
-      headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'Maria at home', phone_number: '+551188887777' }),
-    })
-    assert.equal(made.status, 200)
-    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
-    const message = await stage.arrived(maria.text(stage.phone, 'hello'))
-    assert.equal(message.sender?.name, 'Maria at home')
-    assert.equal(stage.helpdesk.see.contacts().length, 1)
-  })
-
-  test('whoever the owner writes to first is named by number, and by name once he answers', async () => {
-    await using stage = await InboundStage.open()
-    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
-    const echo = await stage.arrived(stage.phone.text(maria, 'hello Maria'))
-    assert.equal(stage.helpdesk.see.contacts()[0]?.name, '+5511988887777')
-    const answer = await stage.arrived(maria.text(stage.phone, 'hello owner'))
-    assert.equal(answer.conversationId, echo.conversationId)
-    await waitUntil('the contact has a name', () => stage.helpdesk.see.contacts()[0]?.name === 'Maria')
-  })
-})
-
 describe('conversations', () => {
   for (const mode of ['new', 'reopen'] as const) {
     test(`after a resolved one, mode ${mode}`, async () => {
