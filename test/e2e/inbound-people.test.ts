@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { SimGroup } from '../../sim/network/groups/sim-group.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { InboundStage } from '../harness/inbound-stage.ts'
+import { LeapingClock } from '../harness/leaping-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 describe('groups', () => {
@@ -77,6 +78,33 @@ describe('groups', () => {
     assert.equal(stage.helpdesk.see.conversations().length, 1)
     stage.helpdesk.assertNothingRefused()
   })
+})
+
+test('with SERVICE_GROUP_HEADER_TTL a header comes with another sender, and again when its time is over', async () => {
+  const clock = new LeapingClock()
+  const environment = { SERVICE_GROUP_HEADER_TTL: '10m' }
+  await using stage = await InboundStage.open({ clock, helpdesk: { clock }, environment })
+  const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
+  const carlos = stage.network.person({ phone: '5511966665555', pushName: 'Carlos' })
+  const group = stage.network.group('Team', maria, [carlos, stage.phone])
+  const said = async (sent: { id: string }) => (await stage.arrived(sent)).content
+  const minutes = async (count: number) => {
+    await clock.advance(count * 60_000, async () => {
+      await stage.health()
+    })
+  }
+  const head = (number: string, name: string) => `\`+${number} · ~${name}\`\n\n`
+  assert.equal(await said(maria.text(group, 'one')), `${head('5511988887777', 'Maria')}one`)
+  assert.equal(await said(maria.text(group, 'two')), 'two')
+  assert.equal(await said(carlos.text(group, 'three')), `${head('5511966665555', 'Carlos')}three`)
+  assert.equal(await said(maria.text(group, 'four')), `${head('5511988887777', 'Maria')}four`)
+  await minutes(6)
+  assert.equal(await said(maria.text(group, 'five')), 'five')
+  await minutes(6)
+  // The time of the header counts, not that of the message after it.
+  assert.equal(await said(maria.text(group, 'six')), `${head('5511988887777', 'Maria')}six`)
+  assert.equal(await said(stage.phone.text(group, 'from the phone')), 'from the phone')
+  assert.equal(await said(maria.text(group, 'seven')), `${head('5511988887777', 'Maria')}seven`)
 })
 
 describe('conversations', () => {
