@@ -157,6 +157,7 @@ export class InboundAttempt {
   /** A message that could not be opened at first, and has come meanwhile. */
   async #isOvertaken({ instance, event }: InboxRow): Promise<boolean> {
     if (event.kind !== 'undecryptable') return false
+    await this.#deps.poster.noted(instance)
     const known = await this.#deps.map.findByNetworkId(instance, [event.id])
     return known.some(({ kind, messageId }) => kind !== 'undecryptable' && messageId !== null)
   }

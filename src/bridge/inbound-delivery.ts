@@ -56,6 +56,11 @@ export class InboundDelivery {
     }
   }
 
+  /** Resolves when everything of this instance that was delivered before is off the inbox. */
+  noted(instance: string): Promise<void> {
+    return this.#deps.poster.noted(instance)
+  }
+
   /** Undefined when it is worth another try now. */
   async #try(row: InboxRow, attempt: Attempt, signal: AbortSignal): Promise<Delivered | undefined> {
     let destination: Destination | undefined

@@ -54,20 +54,33 @@ const standardLateCommitMs = 20_000
 
 export class InboundPoster {
   readonly #deps: Deps
+  /** What the helpdesk has and storage does not know yet, with the instance. */
+  readonly #noting = new Map<Promise<void>, string>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Rejects with the DownstreamError that ended the attempt; `state` then says what the next one must know. */
+  /**
+   * Resolves when the helpdesk has it; that this is noted is not waited for, so that the next message of the chat can be
+   * claimed in the same commit. Rejects with the DownstreamError that ended the attempt; `state` then says what the next
+   * one must know.
+   */
   async post(job: PostJob, state: PostState, signal: AbortSignal): Promise<PostOutcome> {
+    if (job.replyTo !== null) await this.noted(job.identity.instance)
     const { id, known } = (state.claim ??= await this.#claim(job, state))
     const settled = known.find((row) => row.id === id)?.messageId ?? null
     if (settled !== null) return { outcome: 'duplicate', messageId: settled }
     const posted = (await this.#search(job, state, signal)) ?? (await this.#postNow(job, state, signal))
     job.conversation.newest = Math.max(job.conversation.newest, posted.messageId)
-    await this.#complete(job, id, posted, signal)
+    this.#note(job, id, posted, signal)
     return { outcome: 'posted', messageId: posted.messageId }
+  }
+
+  /** Resolves when whatever was posted before is noted. */
+  async noted(instance: string): Promise<void> {
+    if (this.#noting.size === 0) return
+    await Promise.all([...this.#noting].flatMap(([noting, of]) => (of === instance ? [noting] : [])))
   }
 
   /** The message is set aside: whoever takes it up again must know whether there is something to look for. */
@@ -140,6 +153,13 @@ export class InboundPoster {
       const pauseMs = backoffMs(tries, { firstMs: 500, ceilingMs: 4000 })
       await sleep(clock, Math.min(pauseMs, until - clock.monotonic()), signal)
     }
+  }
+
+  #note(job: PostJob, id: string, posted: Posted, signal: AbortSignal): void {
+    // Stopped before it was stored: whoever takes the message up again finds it at the helpdesk.
+    const noting = this.#complete(job, id, posted, signal).catch(() => undefined)
+    this.#noting.set(noting, job.identity.instance)
+    void noting.then(() => this.#noting.delete(noting))
   }
 
   /** The helpdesk has it: nothing but storage is needed any more, however long that takes. */

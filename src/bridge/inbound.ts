@@ -152,6 +152,7 @@ export class Inbound implements Reception {
     stay.controller.abort()
     for (const cancel of stay.cancelLater) cancel()
     await this.#lanes.drop(instance)
+    await this.#deps.delivery.noted(instance)
     this.#deps.people.forget()
     this.#deps.places.clear()
   }
@@ -163,6 +164,7 @@ export class Inbound implements Reception {
       for (const cancel of cancelLater) cancel()
     }
     await this.#lanes.stop()
+    for (const instance of this.#stays.keys()) await this.#deps.delivery.noted(instance)
   }
 
   async #take(row: InboxRow, stay: Stay): Promise<void> {
@@ -187,14 +189,15 @@ export class Inbound implements Reception {
   /** Into the lane of its chat. Storage that is away is waited for: the row is safe, and order matters. */
   async #queue(row: InboxRow, signal: AbortSignal): Promise<void> {
     const { scenes, clock, log } = this.#deps
-    for (let failures = 0; !signal.aborted; failures++) {
+    // When it is, the row stays where it is stored.
+    const isOver = () => signal.aborted
+    for (let failures = 0; !isOver(); failures++) {
       try {
         const chat = await scenes.chatOf(row.instance, row.event)
-        // Aborted meanwhile: the row stays where it is stored.
-        signal.throwIfAborted()
-        this.#lanes.push(laneKey(row.instance, chat), row, row.event.kind === 'undecryptable')
+        if (!isOver()) this.#lanes.push(laneKey(row.instance, chat), row, row.event.kind === 'undecryptable')
         return
       } catch (err) {
+        if (isOver()) return
         log.error({ err, instance: row.instance }, 'a received message cannot be taken up yet')
         await sleep(clock, backoffMs(failures, { firstMs: 500, ceilingMs: 30_000 }), signal)
       }
@@ -211,8 +214,8 @@ export class Inbound implements Reception {
     const row = queued.row ?? (await this.#reload(queued.id, stay.controller.signal))
     const ended = row ? await this.#deps.delivery.deliver(row, stay.controller.signal) : 'done'
     if (ended === 'stopped') return
-    stay.pending--
     if (ended === 'parked') stay.parked++
+    void this.#deps.delivery.noted(instance).then(() => stay.pending--)
   }
 
   /** Undefined when the row is gone, or we are to stop. */

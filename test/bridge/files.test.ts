@@ -117,7 +117,7 @@ describe('files', () => {
     await bed.receive(message(photo({ size: null })))
     await bed.posted(2)
     assert.deepEqual(bed.helpdesk.contents, [notice, notice])
-    assert.equal(await bed.rows(), 0)
+    await bed.drained()
   })
 
   test('that the helpdesk refuses leave the words and a notice', async () => {
