@@ -5,6 +5,7 @@ import type { Person } from './core/address.ts'
 import type { Destination, Downstream } from './core/downstream.ts'
 import type { Network } from './core/network.ts'
 import { ContactJoiner } from './bridge/contact-joiner.ts'
+import { ConversationOpener } from './bridge/conversation-opener.ts'
 import { DestinationHolds } from './bridge/destination-holds.ts'
 import { GroupDirectory } from './bridge/group-directory.ts'
 import { GroupHeaders } from './bridge/group-headers.ts'
@@ -48,7 +49,7 @@ export type InboundParts = {
   routing: { destinationOf(record: { owner_tag: string; inbox_id: number }): Promise<Destination | null> }
   metrics: Metrics
   usage: Usage
-  /** Only for tests: how long an uncertain post is looked for. */
+  /** Only for tests: how long an uncertain post or conversation is looked for. */
   lateCommitMs?: number
 }
 
@@ -83,7 +84,8 @@ export function composeInbound(parts: InboundParts): InboundSet {
   const common = { epoch, clock, log }
   const joiner = new ContactJoiner({ store: stores.contacts, ...common })
   const mode = config.downstream.conversationMode
-  const places = new InboundPlaces({ store: stores.contacts, joiner, mode, ...common })
+  const opener = new ConversationOpener({ store: stores.contacts, mode, ...common, ...waitsOf(parts) })
+  const places = new InboundPlaces({ store: stores.contacts, joiner, opener, mode, ...common })
   const holds = new DestinationHolds(common)
   const delivery = deliveryOf(parts, { ...stores, ...who, places, holds, report, newId })
   const inbound: Inbound = new Inbound({
@@ -144,9 +146,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
   const onPosted = (ms: number) => {
     report.posted(ms)
   }
-  const { lateCommitMs } = parts
-  const waits = lateCommitMs === undefined ? {} : { lateCommitMs }
-  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted, ...waits })
+  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted, ...waitsOf(parts) })
   const route = async (name: string) => {
     const record = recordOf(parts, name)
     return record ? parts.routing.destinationOf(record) : null
@@ -164,6 +164,10 @@ function deliveryOf(parts: InboundParts, built: Built) {
   })
   const delivery = new InboundDelivery({ ...common, attempts, holds, inboxTtlMs: config.inbound.inboxTtl })
   return { delivery, lateFiles: new LateFiles(shared) }
+}
+
+function waitsOf({ lateCommitMs }: InboundParts): { lateCommitMs?: number } {
+  return lateCommitMs === undefined ? {} : { lateCommitMs }
 }
 
 function messagesOf(

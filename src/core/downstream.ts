@@ -116,6 +116,8 @@ export type HelpdeskInbox = {
     mode: 'new' | 'reopen',
     /** Conversations that belong to others: two accounts can share an inbox and a customer. */
     except?: readonly number[],
+    /** Awaited before one is created; rejects when none may be created now. */
+    beforeCreation?: () => Promise<void>,
   ): Promise<Conversation>
   /** Null when it does not exist any more. */
   findConversation(id: number): Promise<Conversation | null>

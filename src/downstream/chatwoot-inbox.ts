@@ -44,9 +44,10 @@ export class ChatwootInbox implements HelpdeskInbox {
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
     except: readonly number[] = [],
+    beforeCreation: () => Promise<void> = () => Promise.resolve(),
   ): Promise<Conversation> {
     const key = ['conversation', this.#client.destination.key, contact.sourceId, contact.id, mode, ...except].join('|')
-    const work = () => ensureConversation(this.#client, { contact, mode, except }, this.#deps.uncertain)
+    const work = () => ensureConversation(this.#client, { contact, mode, except, beforeCreation }, this.#deps.uncertain)
     return this.#deps.flights.run(key, work)
   }
 

@@ -141,6 +141,53 @@ describe('exactly once', () => {
   })
 })
 
+describe('one conversation', () => {
+  /** The process ends while the helpdesk opens a conversation, which it commits 14 s later. */
+  const crashWhileOpening = async (bed: BridgeBed) => {
+    const open = bed.helpdesk.openConversation.bind(bed.helpdesk)
+    const answer = Promise.withResolvers<never>()
+    let commit: (() => Promise<unknown>) | undefined
+    bed.helpdesk.openConversation = (...args) => {
+      bed.helpdesk.openConversation = open
+      commit = () => open(...args)
+      return answer.promise
+    }
+    await bed.receive(message('one'))
+    await bed.settle()
+    const restarted = bed.restart({ crash: true })
+    answer.reject(new DownstreamError('transient', 'the process is dead', { mayHaveHappened: true }))
+    await restarted
+    await bed.receive(message('two'))
+    for (let passed = 0; passed < 14_000; passed += 500) await bed.pass(500)
+    await commit?.()
+    await bed.postedWithin(2, 30_000)
+    await bed.drained()
+    assert.deepEqual(bed.helpdesk.contents, ['one', 'two'])
+    return bed.helpdesk.conversations.length
+  }
+
+  test('is opened when the process ends while the first one is on its way', async () => {
+    await using bed = await BridgeBed.open()
+    assert.equal(await crashWhileOpening(bed), 1)
+  })
+
+  test('without waiting for it there would be two', async () => {
+    await using bed = await BridgeBed.open({ lateCommitMs: 0 })
+    assert.equal(await crashWhileOpening(bed), 2)
+  })
+
+  test('that was refused is opened at the next attempt, without the wait', async () => {
+    await using bed = await BridgeBed.open()
+    const open = bed.helpdesk.openConversation.bind(bed.helpdesk)
+    bed.helpdesk.openConversation = () => {
+      bed.helpdesk.openConversation = open
+      return Promise.reject(new DownstreamError('transient', 'busy'))
+    }
+    await bed.receive(message('one'))
+    await bed.postedWithin(1, 3000)
+  })
+})
+
 describe('lanes', () => {
   test('a chat keeps its order through failures and restarts, and opens one conversation', async () => {
     await using bed = await BridgeBed.open()

@@ -35,9 +35,12 @@ export class ScriptedHelpdesk implements Downstream {
         Object.assign(this.contacts.find((each) => each.id === id) ?? {}, changes)
       },
       mergeContacts: () => ask('mergeContacts'),
-      ensureConversation: async ({ sourceId }, mode) => {
+      ensureConversation: async ({ sourceId }, mode, _except, beforeCreation) => {
         await ask('ensureConversation')
-        return this.#conversation(key, sourceId, mode)
+        const found = this.#findConversation(key, sourceId, mode)
+        if (found) return found
+        await beforeCreation?.()
+        return this.openConversation(key, sourceId)
       },
       findConversation: async (id) => {
         await ask('findConversation')
@@ -80,6 +83,13 @@ export class ScriptedHelpdesk implements Downstream {
     return posted
   }
 
+  /** Writes a conversation down, as the helpdesk does sooner or later. */
+  openConversation(destination: string, sourceId: string): Promise<Conversation> {
+    const made = { id: ++this.#ids, status: 'open' as const, newestMessageId: null, sourceId, destination }
+    this.conversations.push(made)
+    return Promise.resolve(made)
+  }
+
   get contents(): string[] {
     return this.messages.map(({ content }) => content)
   }
@@ -102,13 +112,9 @@ export class ScriptedHelpdesk implements Downstream {
     return contact
   }
 
-  #conversation(destination: string, sourceId: string, mode: 'new' | 'reopen'): Conversation {
+  #findConversation(destination: string, sourceId: string, mode: 'new' | 'reopen'): Conversation | undefined {
     const ours = this.conversations.filter((each) => each.destination === destination && each.sourceId === sourceId)
-    const open = ours.filter(({ status }) => status !== 'resolved' || mode === 'reopen').at(-1)
-    if (open) return open
-    const made = { id: ++this.#ids, status: 'open' as const, newestMessageId: null, sourceId, destination }
-    this.conversations.push(made)
-    return made
+    return ours.filter(({ status }) => status !== 'resolved' || mode === 'reopen').at(-1)
   }
 }
 
