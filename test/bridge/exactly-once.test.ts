@@ -63,6 +63,27 @@ describe('exactly once', () => {
     assert.deepEqual(await commitLate(bed), ['zero', 'late', 'after it', 'late'])
   })
 
+  test('a post that breaks off after a minute is waited for from then on', async () => {
+    await using bed = await BridgeBed.open()
+    await bed.receive(message('zero'))
+    await bed.posted(1)
+    const once = bed.helpdesk.commit.bind(bed.helpdesk)
+    const broken = Promise.withResolvers<never>()
+    let late: (() => Promise<Posted>) | undefined
+    bed.helpdesk.commit = (...args) => {
+      bed.helpdesk.commit = once
+      late = () => once(...args)
+      return broken.promise
+    }
+    await bed.receive(message('slow'))
+    await bed.pass(60_000)
+    broken.reject(new DownstreamError('transient', 'answered 502', { mayHaveHappened: true }))
+    for (let passed = 0; passed < 15_000; passed += 500) await bed.pass(500)
+    await late?.()
+    await bed.drainedWithin(10_000)
+    assert.deepEqual(bed.helpdesk.contents, ['zero', 'slow'])
+  })
+
   test('a post that never was is repeated 20 s after it began', async () => {
     await using bed = await BridgeBed.open()
     let losses = 1
