@@ -48,6 +48,7 @@ export type Attempt = {
   stage: Stage
   failures: number
   unexplained: number
+  relocations: number
   file?: FetchedFile | 'missing' | 'too_large'
 }
 

@@ -44,7 +44,8 @@ export class InboundDelivery {
 
   /** Never rejects; `stopped` leaves the row for another time. */
   async deliver(row: InboxRow, signal: AbortSignal): Promise<Delivered> {
-    const attempt: Attempt = { destination: '', state: {}, stage: 'whole', failures: 0, unexplained: 0 }
+    const counts = { failures: 0, unexplained: 0, relocations: 0 }
+    const attempt: Attempt = { destination: '', state: {}, stage: 'whole', ...counts }
     try {
       while (!signal.aborted) {
         const ended = await this.#try(row, attempt, signal)
@@ -107,8 +108,9 @@ export class InboundDelivery {
     const { report, clock, inboxTtlMs, holds, downstream, log, inbox, epoch } = this.#deps
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason)
     if (error instanceof DownstreamError && error.failure === 'unexplained') attempt.unexplained++
-    const { failures, unexplained } = attempt
-    const tries = { failures, unexplained, replaced: attempt.stage === 'notice', ageMs: clock.now() - row.receivedAt }
+    const { failures, unexplained, relocations, stage } = attempt
+    const ageMs = clock.now() - row.receivedAt
+    const tries = { failures, unexplained, relocations, replaced: stage === 'notice', ageMs }
     const verdict = judgeFailure(error, tries, inboxTtlMs)
     attempt.failures++
     report.failed(row.instance, countedKind(row))
@@ -130,6 +132,7 @@ export class InboundDelivery {
         return undefined
       case 'relocate':
         if (destination) await this.#relocate(row, destination, attempt)
+        if (verdict.afterMs > 0) await sleep(clock, verdict.afterMs, signal)
         return undefined
       case 'retry':
         await sleep(clock, verdict.afterMs, signal)
@@ -142,6 +145,7 @@ export class InboundDelivery {
   /** A conversation that is gone took what was posted there with it. */
   async #relocate({ instance, event }: InboxRow, destination: Destination, attempt: Attempt): Promise<void> {
     const { places, people } = this.#deps
+    attempt.relocations++
     delete attempt.state.uncertain
     delete attempt.state.begun
     await this.#quietly(async () => {

@@ -9,7 +9,7 @@ export type Verdict =
   | { act: 'hold' }
   | { act: 'retry'; afterMs: number }
   /** Its conversation or contact is gone: find or make another one. */
-  | { act: 'relocate' }
+  | { act: 'relocate'; afterMs: number }
   /** It will never be taken as it is: post a notice in its place. */
   | { act: 'replace' }
   | { act: 'park' }
@@ -19,6 +19,8 @@ export type Tries = {
   failures: number
   /** Of those, refusals for a reason we cannot tell. */
   unexplained: number
+  /** How often its conversation or contact was gone. */
+  relocations: number
   /** Whether what was refused is already the notice in its place. */
   replaced: boolean
   ageMs: number
@@ -26,7 +28,7 @@ export type Tries = {
 
 const floodMs = 60_000
 const unexplainedTries = 10
-const maxRelocations = 3
+const promptRelocations = 3
 
 export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, random?: () => number): Verdict {
   const backoff = backoffMs(tries.failures, { firstMs: 1000, ceilingMs: 60_000, ...(random && { random }) })
@@ -45,7 +47,9 @@ export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, r
     case 'transient':
       return later
     case 'gone':
-      return tries.failures < maxRelocations ? { act: 'relocate' } : later
+      // Whoever keeps deleting them, or answers so for another reason, is not asked in a tight loop.
+      if (tries.relocations < promptRelocations) return { act: 'relocate', afterMs: 0 }
+      return isTooOld ? { act: 'park' } : { act: 'relocate', afterMs: backoff }
     case 'unexplained':
       return tries.unexplained >= unexplainedTries ? { act: 'park' } : later
     case 'permanent':

@@ -167,4 +167,22 @@ describe('failures by class', () => {
     assert.notEqual(first?.conversationId, second?.conversationId)
     await bed.drained()
   })
+
+  for (const mode of ['new', 'reopen']) {
+    test(`a conversation deleted after long trouble is made anew, mode ${mode}`, async () => {
+      await using bed = await BridgeBed.open({ environment: { SERVICE_CONVERSATION_MODE: mode } })
+      await bed.receive(message('one'))
+      await bed.posted(1)
+      let inTrouble = true
+      bed.helpdesk.script = (call) => {
+        if (inTrouble && (call === 'post' || call === 'findPosted')) fail('transient', call === 'post')
+      }
+      await bed.receive(message('two'))
+      for (let passed = 0; passed < 120_000; passed += 5000) await bed.pass(5000)
+      bed.helpdesk.conversations.length = 0
+      inTrouble = false
+      await bed.postedWithin(2, 120_000, 5000)
+      assert.deepEqual(bed.helpdesk.contents, ['one', 'two'])
+    })
+  }
 })

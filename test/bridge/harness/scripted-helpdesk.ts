@@ -58,6 +58,7 @@ export class ScriptedHelpdesk implements Downstream {
       },
       findPosted: async (conversationId, sourceId, afterId) => {
         await ask('findPosted')
+        this.#mustExist(conversationId)
         const found = this.messages.find(
           (each) => each.conversationId === conversationId && each.sourceId === sourceId && each.id > afterId,
         )
@@ -72,8 +73,7 @@ export class ScriptedHelpdesk implements Downstream {
 
   /** Writes a message down, as the helpdesk does sooner or later. */
   async commit(destination: string, conversationId: number, message: NewMessage): Promise<Posted> {
-    if (!this.conversations.some(({ id }) => id === conversationId))
-      throw new DownstreamError('gone', 'no conversation')
+    this.#mustExist(conversationId)
     let bytes = 0
     for (const file of message.files) {
       for await (const chunk of await file.open()) bytes += (chunk as Buffer).length
@@ -100,6 +100,11 @@ export class ScriptedHelpdesk implements Downstream {
 
   [Symbol.asyncDispose](): Promise<void> {
     return Promise.resolve()
+  }
+
+  #mustExist(conversationId: number): void {
+    if (this.conversations.some(({ id }) => id === conversationId)) return
+    throw new DownstreamError('gone', 'no conversation')
   }
 
   #contact(destination: string, spec: ContactSpec): Contact {
