@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 import type { Posted } from './harness/scripted-helpdesk.ts'
 
@@ -195,6 +196,23 @@ describe('one conversation', () => {
   test('without waiting for it there would be two', async () => {
     await using bed = await BridgeBed.open({ lateCommitMs: 0 })
     assert.equal(await crashWhileOpening(bed), 2)
+  })
+
+  test('each is what accounts that share an inbox and a group open at the same moment', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    const chat = { kind: 'group' as const, id: '120363000000000001' }
+    let looks = 0
+    bed.helpdesk.script = async (call) => {
+      if (call !== 'ensureConversation') return
+      if (++looks === 1) await bed.settle()
+      else await waitUntil('the first one is there', () => bed.helpdesk.conversations.length === 1)
+    }
+    await Promise.all(['a', 'b'].map((instance) => bed.receive(message('hello', { chat }), instance)))
+    await bed.posted(2)
+    await bed.drained()
+    const used = bed.helpdesk.messages.map(({ conversationId }) => conversationId)
+    assert.equal(new Set(used).size, 2)
+    assert.equal(bed.helpdesk.contacts.length, 1)
   })
 
   test('that was refused is opened at the next attempt, without the wait', async () => {

@@ -35,9 +35,9 @@ export class ScriptedHelpdesk implements Downstream {
         Object.assign(this.contacts.find((each) => each.id === id) ?? {}, changes)
       },
       mergeContacts: () => ask('mergeContacts'),
-      ensureConversation: async ({ sourceId }, mode, _except, beforeCreation) => {
+      ensureConversation: async ({ sourceId }, mode, except, beforeCreation) => {
         await ask('ensureConversation')
-        const found = this.#findConversation(key, sourceId, mode)
+        const found = this.#findConversation(key, sourceId, mode, except)
         if (found) return found
         await beforeCreation?.()
         return this.openConversation(key, sourceId)
@@ -117,8 +117,15 @@ export class ScriptedHelpdesk implements Downstream {
     return contact
   }
 
-  #findConversation(destination: string, sourceId: string, mode: 'new' | 'reopen'): Conversation | undefined {
-    const ours = this.conversations.filter((each) => each.destination === destination && each.sourceId === sourceId)
+  #findConversation(
+    destination: string,
+    sourceId: string,
+    mode: 'new' | 'reopen',
+    except: readonly number[] = [],
+  ): Conversation | undefined {
+    const ours = this.conversations.filter(
+      (each) => each.destination === destination && each.sourceId === sourceId && !except.includes(each.id),
+    )
     return ours.filter(({ status }) => status !== 'resolved' || mode === 'reopen').at(-1)
   }
 }
