@@ -8,7 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
 type Deps = { clock: Clock; log: Log }
-type Hold = { reason: string; since: number; released: PromiseWithResolvers<void>; cancel: () => void }
+type Hold = { destination: string; reason: string; since: number; released: PromiseWithResolvers<void>; cancel: () => void }
 
 export type HeldDestination = { destination: string; reason: string; since: number }
 
@@ -23,54 +23,56 @@ export class DestinationHolds {
   }
 
   list(): HeldDestination[] {
-    return [...this.#holds].map(([destination, { reason, since }]) => ({ destination, reason, since }))
+    return [...this.#holds.values()].map(({ destination, reason, since }) => ({ destination, reason, since }))
   }
 
   /** Resolves when nothing is known against this destination; undefined when that is so already. */
-  waitFor(destination: string): Promise<void> | undefined {
-    return this.#holds.get(destination)?.released.promise
+  waitFor(key: string): Promise<void> | undefined {
+    return this.#holds.get(key)?.released.promise
   }
 
-  /** Holds the destination until `probe` resolves. */
-  hold(destination: string, reason: string, probe: () => Promise<void>): void {
-    const known = this.#holds.get(destination)
+  /** Holds the destination until `probe` resolves, under a key that tells apart who asks there. */
+  hold(key: string, destination: string, reason: string, probe: () => Promise<void>): void {
+    const known = this.#holds.get(key)
     if (known) {
       known.reason = reason
       return
     }
     const { clock, log } = this.#deps
-    const hold: Hold = { reason, since: clock.now(), released: Promise.withResolvers(), cancel: () => undefined }
-    this.#holds.set(destination, hold)
+    const released = Promise.withResolvers<void>()
+    const hold: Hold = { destination, reason, since: clock.now(), released, cancel: () => undefined }
+    this.#holds.set(key, hold)
     log.warn({ destination, reason }, 'nothing can be delivered there; messages wait')
-    this.#scheduleProbe(destination, hold, probe)
+    this.#scheduleProbe(key, hold, probe)
   }
 
   /** The configuration changed: everything is worth a try. */
   releaseAll(): void {
-    for (const destination of [...this.#holds.keys()]) this.release(destination)
+    for (const key of [...this.#holds.keys()]) this.release(key)
   }
 
-  release(destination: string): void {
-    const hold = this.#holds.get(destination)
+  release(key: string): void {
+    const hold = this.#holds.get(key)
     if (!hold) return
     hold.cancel()
-    this.#holds.delete(destination)
+    this.#holds.delete(key)
     hold.released.resolve()
   }
 
-  #scheduleProbe(destination: string, hold: Hold, probe: () => Promise<void>): void {
+  #scheduleProbe(key: string, hold: Hold, probe: () => Promise<void>): void {
     const { clock, log } = this.#deps
+    const { destination } = hold
     hold.cancel = clock.after(probeMs, () => {
       probe().then(
         () => {
-          if (this.#holds.get(destination) !== hold) return
+          if (this.#holds.get(key) !== hold) return
           log.info({ destination, held_ms: clock.now() - hold.since }, 'deliveries go on')
-          this.release(destination)
+          this.release(key)
         },
         (error: unknown) => {
-          if (this.#holds.get(destination) !== hold) return
+          if (this.#holds.get(key) !== hold) return
           hold.reason = error instanceof Error ? error.message : String(error)
-          this.#scheduleProbe(destination, hold, probe)
+          this.#scheduleProbe(key, hold, probe)
         },
       )
     })

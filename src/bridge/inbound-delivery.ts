@@ -1,6 +1,6 @@
 // Takes one event from the inbox to the helpdesk, through whatever goes wrong on the way, until it is done with or set aside.
 
-import { DownstreamError } from '../core/downstream.ts'
+import { accessKey, DownstreamError } from '../core/downstream.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -83,17 +83,17 @@ export class InboundDelivery {
     const { route, holds } = this.#deps
     while (!signal.aborted) {
       const destination = await route(instance)
-      const name = destination?.key ?? `${instance} (no helpdesk configured)`
-      if (destination && !holds.waitFor(name)) return destination
-      if (!destination) this.#holdUnconfigured(instance, name)
-      await settledOrAborted(holds.waitFor(name), signal)
+      const key = destination ? accessKey(destination) : `${instance} (no helpdesk configured)`
+      if (destination && !holds.waitFor(key)) return destination
+      if (!destination) this.#holdUnconfigured(instance, key)
+      await settledOrAborted(holds.waitFor(key), signal)
     }
     return undefined
   }
 
-  #holdUnconfigured(instance: string, name: string): void {
+  #holdUnconfigured(instance: string, key: string): void {
     const reason = 'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant'
-    this.#deps.holds.hold(name, reason, async () => {
+    this.#deps.holds.hold(key, key, reason, async () => {
       if (!(await this.#deps.route(instance))) throw new Error(reason)
     })
   }
@@ -119,7 +119,7 @@ export class InboundDelivery {
       'a message was not delivered',
     )
     if (verdict.act === 'hold' && destination) {
-      holds.hold(destination.key, reason, () => downstream.inbox(destination).probe())
+      holds.hold(accessKey(destination), destination.key, reason, () => downstream.inbox(destination).probe())
       return undefined
     }
     await this.#quietly(() => inbox.noteFailure(epoch(), row.id, reason))

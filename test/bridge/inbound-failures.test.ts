@@ -41,6 +41,24 @@ describe('failures by class', () => {
     assert.deepEqual(bed.inbound.held(), [])
   })
 
+  test('a wrong token holds up only those who use it', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    const wrong = { ...desk, apiToken: 'wrong' }
+    bed.routes.set('a', wrong)
+    bed.helpdesk.script = (_call, { apiToken }) => {
+      if (apiToken === wrong.apiToken) fail('destination')
+    }
+    await bed.receive(message('refused'), 'a')
+    await bed.settle()
+    assert.deepEqual(
+      bed.inbound.held().map(({ destination }) => destination),
+      [desk.key],
+    )
+    await bed.receive(message('fine'), 'b')
+    await bed.posted(1)
+    assert.deepEqual(bed.helpdesk.contents, ['fine'])
+  })
+
   test('an instance without a destination waits, and goes on as soon as there is one', async () => {
     await using bed = await BridgeBed.open()
     bed.routes.delete('a')
