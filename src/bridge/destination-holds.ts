@@ -2,13 +2,31 @@
 // it works again, and the operator hears of it once.
 //
 // open  → held when a delivery finds the destination itself broken
-// held  → open when a probe succeeds or the configuration changes
+// held  → open when a probe succeeds, the configuration changes, or nobody waits for it any more
 
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
 type Deps = { clock: Clock; log: Log }
-type Hold = { destination: string; reason: string; since: number; released: PromiseWithResolvers<void>; cancel: () => void }
+type Hold = {
+  destination: string
+  reason: string
+  since: number
+  /** The instances that wait. */
+  waiting: Set<string>
+  released: PromiseWithResolvers<void>
+  cancel: () => void
+}
+
+export type Trouble = {
+  /** The destination and who asks there. */
+  key: string
+  destination: string
+  instance: string
+  reason: string
+  /** Resolves when it works again. */
+  probe: () => Promise<void>
+}
 
 export type HeldDestination = { destination: string; reason: string; since: number }
 
@@ -26,24 +44,34 @@ export class DestinationHolds {
     return [...this.#holds.values()].map(({ destination, reason, since }) => ({ destination, reason, since }))
   }
 
-  /** Resolves when nothing is known against this destination; undefined when that is so already. */
-  waitFor(key: string): Promise<void> | undefined {
-    return this.#holds.get(key)?.released.promise
+  /** Resolves when nothing is known against it any more; undefined when that is so already. */
+  waitFor(key: string, instance: string): Promise<void> | undefined {
+    const hold = this.#holds.get(key)
+    hold?.waiting.add(instance)
+    return hold?.released.promise
   }
 
-  /** Holds the destination until `probe` resolves, under a key that tells apart who asks there. */
-  hold(key: string, destination: string, reason: string, probe: () => Promise<void>): void {
+  hold({ key, destination, instance, reason, probe }: Trouble): void {
     const known = this.#holds.get(key)
     if (known) {
       known.reason = reason
+      known.waiting.add(instance)
       return
     }
     const { clock, log } = this.#deps
     const released = Promise.withResolvers<void>()
-    const hold: Hold = { destination, reason, since: clock.now(), released, cancel: () => undefined }
+    const waiting = new Set([instance])
+    const hold: Hold = { destination, reason, since: clock.now(), waiting, released, cancel: () => undefined }
     this.#holds.set(key, hold)
     log.warn({ destination, reason }, 'nothing can be delivered there; messages wait')
     this.#scheduleProbe(key, hold, probe)
+  }
+
+  /** The instance is gone: what only it has waited for is nobody's business any more. */
+  leave(instance: string): void {
+    for (const [key, { waiting }] of [...this.#holds]) {
+      if (waiting.delete(instance) && waiting.size === 0) this.release(key)
+    }
   }
 
   /** The configuration changed: everything is worth a try. */

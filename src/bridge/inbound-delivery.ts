@@ -84,18 +84,19 @@ export class InboundDelivery {
     while (!signal.aborted) {
       const destination = await route(instance)
       const key = destination ? accessKey(destination) : `${instance} (no helpdesk configured)`
-      if (destination && !holds.waitFor(key)) return destination
+      if (destination && !holds.waitFor(key, instance)) return destination
       if (!destination) this.#holdUnconfigured(instance, key)
-      await settledOrAborted(holds.waitFor(key), signal)
+      await settledOrAborted(holds.waitFor(key, instance), signal)
     }
     return undefined
   }
 
   #holdUnconfigured(instance: string, key: string): void {
     const reason = 'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant'
-    this.#deps.holds.hold(key, key, reason, async () => {
+    const probe = async () => {
       if (!(await this.#deps.route(instance))) throw new Error(reason)
-    })
+    }
+    this.#deps.holds.hold({ key, destination: key, instance, reason, probe })
   }
 
   async #afterFailure(
@@ -119,7 +120,9 @@ export class InboundDelivery {
       'a message was not delivered',
     )
     if (verdict.act === 'hold' && destination) {
-      holds.hold(accessKey(destination), destination.key, reason, () => downstream.inbox(destination).probe())
+      const probe = () => downstream.inbox(destination).probe()
+      const { instance } = row
+      holds.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
       return undefined
     }
     await this.#quietly(() => inbox.noteFailure(epoch(), row.id, reason))

@@ -74,6 +74,23 @@ describe('failures by class', () => {
     await bed.drained()
   })
 
+  test('an instance that is let go of leaves no hold behind, unless others wait there', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b', 'c'] })
+    bed.routes.delete('c')
+    bed.helpdesk.script = () => fail('destination')
+    for (const instance of bed.instances) await bed.receive(message('one'), instance)
+    await bed.settle()
+    const held = () => bed.inbound.held().map(({ destination }) => destination)
+    assert.equal(held().length, 2)
+    await bed.inbound.release('c')
+    assert.deepEqual(held(), [desk.key])
+    await bed.inbound.release('a')
+    assert.deepEqual(held(), [desk.key])
+    await bed.inbound.release('b')
+    assert.deepEqual(held(), [])
+    assert.equal(bed.clock.pending, 0)
+  })
+
   test('a changed route releases a held destination at once', async () => {
     await using bed = await BridgeBed.open()
     bed.helpdesk.script = (_call, { key }) => {
