@@ -14,9 +14,12 @@ type Hold = {
   since: number
   /** The instances that wait. */
   waiting: Set<string>
-  released: PromiseWithResolvers<void>
+  released: PromiseWithResolvers<Release>
   cancel: () => void
 }
+
+/** Why one need not wait any more: a probe succeeded, or there is something else to try. */
+export type Release = 'works' | 'changed'
 
 export type Trouble = {
   /** The destination and who asks there. */
@@ -45,7 +48,7 @@ export class DestinationHolds {
   }
 
   /** Resolves when nothing is known against it any more; undefined when that is so already. */
-  waitFor(key: string, instance: string): Promise<void> | undefined {
+  waitFor(key: string, instance: string): Promise<Release> | undefined {
     const hold = this.#holds.get(key)
     hold?.waiting.add(instance)
     return hold?.released.promise
@@ -59,7 +62,7 @@ export class DestinationHolds {
       return
     }
     const { clock, log } = this.#deps
-    const released = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<Release>()
     const waiting = new Set([instance])
     const hold: Hold = { destination, reason, since: clock.now(), waiting, released, cancel: () => undefined }
     this.#holds.set(key, hold)
@@ -79,12 +82,12 @@ export class DestinationHolds {
     for (const key of [...this.#holds.keys()]) this.release(key)
   }
 
-  release(key: string): void {
+  release(key: string, why: Release = 'changed'): void {
     const hold = this.#holds.get(key)
     if (!hold) return
     hold.cancel()
     this.#holds.delete(key)
-    hold.released.resolve()
+    hold.released.resolve(why)
   }
 
   #scheduleProbe(key: string, hold: Hold, probe: () => Promise<void>): void {
@@ -95,7 +98,7 @@ export class DestinationHolds {
         () => {
           if (this.#holds.get(key) !== hold) return
           log.info({ destination, held_ms: clock.now() - hold.since }, 'deliveries go on')
-          this.release(key)
+          this.release(key, 'works')
         },
         (error: unknown) => {
           if (this.#holds.get(key) !== hold) return

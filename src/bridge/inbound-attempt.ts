@@ -49,6 +49,9 @@ export type Attempt = {
   failures: number
   unexplained: number
   relocations: number
+  refusals: number
+  /** A probe found the destination working since the last failure. */
+  hasProbed: boolean
   file?: FetchedFile | 'missing' | 'too_large'
 }
 

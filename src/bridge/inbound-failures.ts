@@ -21,6 +21,8 @@ export type Tries = {
   unexplained: number
   /** How often its conversation or contact was gone. */
   relocations: number
+  /** How often it was refused as if by the destination, which turned out to work. */
+  refusals: number
   /** Whether what was refused is already the notice in its place. */
   replaced: boolean
   ageMs: number
@@ -29,6 +31,7 @@ export type Tries = {
 const floodMs = 60_000
 const unexplainedTries = 10
 const promptRelocations = 3
+const refusalsOfItsOwn = 3
 
 export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, random?: () => number): Verdict {
   const backoff = backoffMs(tries.failures, { firstMs: 1000, ceilingMs: 60_000, ...(random && { random }) })
@@ -41,7 +44,9 @@ export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, r
     : { act: 'retry', afterMs: Math.max(backoff, error.retryAfterMs ?? 0) }
   switch (error.failure) {
     case 'destination':
-      return { act: 'hold' }
+      // Refused time and again by a destination that works: what a filter on the way dislikes is in this message.
+      if (tries.refusals < refusalsOfItsOwn) return { act: 'hold' }
+      return tries.replaced ? later : { act: 'replace' }
     case 'flood':
       return { act: 'retry', afterMs: floodMs }
     case 'transient':
@@ -55,4 +60,10 @@ export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, r
     case 'permanent':
       return tries.replaced ? { act: 'park' } : { act: 'replace' }
   }
+}
+
+/** Whether it was the answer to this very request, and not that nobody answers there. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof DownstreamError) || error.failure !== 'destination' || error.mayHaveHappened) return false
+  return error.status !== null && error.status >= 400
 }

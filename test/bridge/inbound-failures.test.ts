@@ -191,6 +191,41 @@ describe('failures by class', () => {
     assert.deepEqual(bed.inbound.counts(), { pending: 0, parked: 1 })
   })
 
+  const forbid = (bed: BridgeBed, isForbidden: (content: string) => boolean) => {
+    const commit = bed.helpdesk.commit.bind(bed.helpdesk)
+    bed.helpdesk.commit = (destination, conversation, given) => {
+      if (isForbidden(given.content)) throw new DownstreamError('destination', 'answered 403', { status: 403 })
+      return commit(destination, conversation, given)
+    }
+  }
+
+  test('a message that a filter refuses, at a destination that works, is told of by a notice', async () => {
+    await using bed = await BridgeBed.open()
+    forbid(bed, (content) => content.includes('DROP TABLE'))
+    await bed.receive(message('DROP TABLE'))
+    await bed.receive(message('next'))
+    await bed.postedWithin(2, 120_000, 10_000)
+    assert.deepEqual(bed.helpdesk.contents, [
+      '⚠️ A message could not be shown here. It can be seen on the phone.',
+      'next',
+    ])
+    await bed.drained()
+    assert.deepEqual(bed.inbound.held(), [])
+  })
+
+  test('when not even notices are taken everything waits, and arrives whole in the end', async () => {
+    await using bed = await BridgeBed.open()
+    let isForbidden = true
+    forbid(bed, () => isForbidden)
+    await bed.receive(message('one'))
+    await bed.receive(message('two', { chat: person('551190001') }))
+    for (let passed = 0; passed < hour; passed += 10_000) await bed.pass(10_000)
+    assert.deepEqual(bed.inbound.counts(), { pending: 2, parked: 0 })
+    isForbidden = false
+    await bed.postedWithin(2, 120_000, 10_000)
+    assert.deepEqual(bed.helpdesk.contents.toSorted(), ['one', 'two'])
+  })
+
   test('a conversation that is gone is made anew', async () => {
     await using bed = await BridgeBed.open()
     await bed.receive(message('one'))
