@@ -11,6 +11,7 @@ import type { Log } from '../lib/log.ts'
 import type { MappedContent, MappedMessage, MessageIdentity } from '../storage/message-map-store.ts'
 import type { MessageMapStore, Posting } from '../storage/message-map-store.ts'
 import type { OpenConversation } from './inbound-places.ts'
+import { PostGates } from './post-gates.ts'
 
 type Deps = {
   map: MessageMapStore
@@ -62,6 +63,7 @@ export class InboundPoster {
   readonly #deps: Deps
   /** What the helpdesk has and storage does not know yet, with the instance. */
   readonly #noting = new Map<Promise<void>, string>()
+  readonly #gates = new PostGates()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -108,24 +110,31 @@ export class InboundPoster {
   }
 
   async #postNow(job: PostJob, state: PostState, signal: AbortSignal): Promise<Posted> {
+    const posting = await this.#begin(job, state)
+    try {
+      return await this.#send(job, state.claim?.known ?? [], signal)
+    } catch (error) {
+      if (!(error instanceof DownstreamError) || !error.mayHaveHappened) throw error
+      // Counted from here: the body of a large file takes its time to leave.
+      state.uncertain = { ...posting, until: this.#deps.clock.monotonic() + this.#lateCommitMs }
+      const found = await this.#search(job, state, signal)
+      if (found) return found
+      throw error
+    }
+  }
+
+  async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted } = this.#deps
     const { conversation, inbox, message, identity } = job
-    const posting = await this.#begin(job, state)
-    const known = state.claim?.known ?? []
+    const leave = await this.#gates.enter(identity.destination, message.files.length > 0, signal)
     const began = clock.monotonic()
     try {
       const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }
       const { id } = await inbox.post(conversation.id, whole)
       return { conversationId: conversation.id, messageId: id }
-    } catch (error) {
-      if (!(error instanceof DownstreamError) || !error.mayHaveHappened) throw error
-      // Counted from here: the body of a large file takes its time to leave.
-      state.uncertain = { ...posting, until: clock.monotonic() + this.#lateCommitMs }
-      const found = await this.#search(job, state, signal)
-      if (found) return found
-      throw error
     } finally {
       onPosted(clock.monotonic() - began)
+      leave()
     }
   }
 

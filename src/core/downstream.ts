@@ -17,6 +17,10 @@ export function destinationKey(place: Pick<Destination, 'baseUrl' | 'accountId' 
   return `${new URL(place.baseUrl).origin}|${place.accountId}|${place.inboxId}`
 }
 
+export function originIn(destinationKey: string): string {
+  return destinationKey.slice(0, destinationKey.indexOf('|'))
+}
+
 /** The place together with who asks: a token may be refused where another one is taken. */
 export function accessKey({ key, apiToken }: Pick<Destination, 'key' | 'apiToken'>): string {
   return `${key}|${hash('sha256', apiToken).slice(0, 16)}`

@@ -228,6 +228,20 @@ describe('one conversation', () => {
 })
 
 describe('lanes', () => {
+  test('chats whose message is being looked for leave the way free for others', async () => {
+    await using bed = await BridgeBed.open()
+    let losses = 16
+    bed.helpdesk.script = (call) => {
+      if (call === 'post' && losses-- > 0) lost()
+    }
+    const chats = Array.from({ length: 16 }, (_, index) => person(`55119000010${index}`))
+    for (const chat of chats) await bed.receive(message('lost', { chat }))
+    await waitUntil('all are looked for', () => bed.helpdesk.calls.filter((call) => call === 'findPosted').length >= 16)
+    await bed.receive(message('fine'))
+    await bed.posted(1)
+    assert.deepEqual(bed.helpdesk.contents, ['fine'])
+  })
+
   test('a chat keeps its order through failures and restarts, and opens one conversation', async () => {
     await using bed = await BridgeBed.open()
     let tick = 0
