@@ -111,8 +111,9 @@ async function spoolFrom(stream: Readable, maxBytes: number): Promise<Spool> {
         continue
       }
       handle ??= await openNameless()
-      for (const kept of small.splice(0)) await handle.write(kept)
-      await handle.write(chunk)
+      // Unlike write, this writes everything.
+      for (const kept of small.splice(0)) await handle.writeFile(kept)
+      await handle.writeFile(chunk)
     }
   } catch (error) {
     await handle?.close()
