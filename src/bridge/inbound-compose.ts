@@ -115,7 +115,10 @@ export class InboundComposer {
     return { ...draft, opens: false }
   }
 
-  async #edit(given: Composing, event: Pick<EditEvent, 'target' | 'content' | 'mentions'>): Promise<Draft> {
+  async #edit(
+    given: Composing,
+    event: Pick<EditEvent, 'target' | 'content'> & { mentions: readonly Person[] },
+  ): Promise<Draft> {
     const body = await this.#body(given, event.content, event.mentions)
     const draft = this.#plain(given, `${this.#deps.texts.edited}\n${body}`, {
       counted: 'edit',
@@ -127,8 +130,7 @@ export class InboundComposer {
   async #sealed(given: Composing, event: SealedEvent): Promise<Draft> {
     const { texts } = this.#deps
     const opened = await this.#unseal(given.instance, event)
-    if (opened?.type === 'edit')
-      return this.#edit(given, { target: event.target, content: opened.content, mentions: [] })
+    if (opened?.type === 'edit') return this.#edit(given, { ...opened, target: event.target })
     if (!opened) {
       const body = event.purpose === 'other' ? texts.unsupported('sealed') : texts.sealed
       return this.#plain(given, body, { replyTo: event.target.id })

@@ -135,7 +135,8 @@ export type SessionName = { sessionId: string; instance: string }
 /** What is remembered of the message that a sealed event refers to. */
 export type Unsealing = { secret: string; sender: Person; ownJid: string; pollOptions: readonly string[] }
 export type UnsealedContent =
-  { type: 'poll_vote'; options: readonly string[] } | { type: 'edit'; content: MessageEvent['content'] }
+  | { type: 'poll_vote'; options: readonly string[] }
+  | { type: 'edit'; content: MessageEvent['content']; mentions: readonly Person[] }
 
 /** The file cannot be fetched: gone from the server (the phone may still have it), or worthless. */
 export class FileError extends Error {
