@@ -4,7 +4,6 @@
 // could then not be opened. While it learns that a phone and a LID are one person, the messages of that person that come
 // later overtake those that made it learn. Notices need no opening at all and would come before the messages they follow.
 
-import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 
 type Waiting = { left: Set<object>; resolve: () => void }
@@ -16,7 +15,10 @@ const longestMs = 30_000
 
 export class ArrivalOrder {
   readonly #clock: Clock
-  readonly #unopened = new Map<object, Parcel>()
+  /** What is waited for. */
+  readonly #unopened = new Set<object>()
+  /** Also of what is not waited for any more: it may still be opened. */
+  readonly #parcels = new WeakMap<object, Parcel>()
   readonly #backlog = new Set<object>()
   readonly #waiting = new Set<Waiting>()
   /** The last one that arrived in each chat, while it is not opened. */
@@ -38,7 +40,8 @@ export class ArrivalOrder {
     const parcel: Parcel = { chat, left: new Set(ciphertexts), opened: Promise.withResolvers() }
     this.#newest.set(chat, parcel)
     for (const ciphertext of ciphertexts) {
-      this.#unopened.set(ciphertext, parcel)
+      this.#unopened.add(ciphertext)
+      this.#parcels.set(ciphertext, parcel)
       if (isBacklog) this.#backlog.add(ciphertext)
     }
     return before && this.#inTime(before.opened.promise, before.left)
@@ -46,7 +49,7 @@ export class ArrivalOrder {
 
   /** Opened, or found not to open. */
   done(ciphertext: object): void {
-    const parcel = this.#unopened.get(ciphertext)
+    const parcel = this.#parcels.get(ciphertext)
     this.#forget(ciphertext)
     for (const { left, resolve } of this.#waiting) {
       left.delete(ciphertext)
@@ -63,7 +66,7 @@ export class ArrivalOrder {
     if (this.#unopened.size === 0) return
     const { promise, resolve } = Promise.withResolvers<undefined>()
     const waiting: Waiting = {
-      left: new Set(this.#unopened.keys()),
+      left: new Set(this.#unopened),
       resolve: () => {
         resolve(undefined)
       },
@@ -74,11 +77,16 @@ export class ArrivalOrder {
   }
 
   /** What is left when the time is over is not waited for any more. */
-  async #inTime(opened: Promise<unknown>, left: ReadonlySet<object>): Promise<void> {
-    const enough = new AbortController()
-    await Promise.race([opened, sleep(this.#clock, longestMs, enough.signal)])
-    enough.abort()
-    for (const ciphertext of left) this.#forget(ciphertext)
+  #inTime(opened: Promise<unknown>, left: ReadonlySet<object>): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel()
+        for (const ciphertext of left) this.#forget(ciphertext)
+        resolve()
+      }
+      const cancel = this.#clock.after(longestMs, end)
+      void opened.then(end)
+    })
   }
 
   #forget(ciphertext: object): void {

@@ -37,7 +37,6 @@ export type JournalDeps = {
 type Deps = JournalDeps & { door: KeyDoor; own: () => Person; onBusiness: (business: UnfinishedStanza) => void }
 
 export type Opening = {
-  type: string
   ciphertext: Uint8Array
   decrypt: () => Promise<Uint8Array>
   learnSenderKey: (author: string, item: proto.Message.ISenderKeyDistributionMessage) => Promise<void>
@@ -52,6 +51,8 @@ export class Journal {
   /** The stanza that a ciphertext came in: the library hands on the ciphertext alone. */
   readonly #stanzas = new WeakMap<Uint8Array, BinaryNode>()
   readonly #order: ArrivalOrder
+  /** Of the step under way. */
+  #opening: string | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -83,14 +84,10 @@ export class Journal {
   }
 
   /** Part of a Signal step. What the library gets to see is empty: the content is stored, with the step. */
-  async open({ type, ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
+  async open({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
     const envelope = nameOf(ciphertext)
-    // A first message may open twice when its session was removed in between; others are recognised when they fail.
-    if (type === 'pkmsg' ? await this.#isKnown(envelope) : this.#deps.account.opened.has(envelope)) return nothing
-    const padded = await decrypt().catch(async (fault: unknown) => {
-      if (await this.#isKnown(envelope)) return undefined
-      throw fault
-    })
+    if (this.#deps.account.opened.has(envelope)) return nothing
+    const padded = await this.#attempt(envelope, decrypt)
     if (!padded) return nothing
     const stanza = this.#stanzas.get(ciphertext)
     if (!stanza) return padded
@@ -101,6 +98,25 @@ export class Journal {
     if (this.#deps.isOff) this.#storeLater(entry)
     else this.#deps.door.rideStep(this.#rider(entry))
     return nothing
+  }
+
+  /** Undefined when it was opened before: a key opens once, so it fails then, and nothing of the attempt counts. */
+  async #attempt(envelope: string, decrypt: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+    this.#opening = envelope
+    try {
+      return await decrypt()
+    } catch (fault) {
+      if (!(await this.#isKnown(envelope))) throw fault
+      this.#deps.door.dropStep()
+      return undefined
+    } finally {
+      this.#opening = undefined
+    }
+  }
+
+  /** Part of a Signal step: a first message whose session was removed in between would open twice. */
+  async beforeNewSession(): Promise<void> {
+    if (this.#opening !== undefined && (await this.#isKnown(this.#opening))) throw new Error('opened before')
   }
 
   /** About when the library's own event would have told of it, which it holds back for a while. */
