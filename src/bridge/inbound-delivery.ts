@@ -1,6 +1,5 @@
 // Takes one event from the inbox to the helpdesk, through whatever goes wrong on the way, until it is done with or set aside.
 
-import { DownstreamError } from '../core/downstream.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -8,7 +7,7 @@ import type { Log } from '../lib/log.ts'
 import type { InboxRow, InboxStore } from '../storage/inbox-store.ts'
 import type { DestinationHolds } from './destination-holds.ts'
 import type { Attempt, InboundAttempt } from './inbound-attempt.ts'
-import { judgeFailure } from './inbound-failures.ts'
+import { isUnexplained, judgeFailure } from './inbound-failures.ts'
 import type { InboundPeople } from './inbound-people.ts'
 import type { InboundPlaces } from './inbound-places.ts'
 import type { InboundPoster } from './inbound-post.ts'
@@ -106,7 +105,7 @@ export class InboundDelivery {
   ): Promise<Delivered | undefined> {
     const { report, clock, inboxTtlMs, holds, downstream, log, inbox, epoch } = this.#deps
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason)
-    if (error instanceof DownstreamError && error.failure === 'unexplained') attempt.unexplained++
+    if (isUnexplained(error)) attempt.unexplained++
     const { failures, unexplained } = attempt
     const tries = { failures, unexplained, replaced: attempt.stage === 'notice', ageMs: clock.now() - row.receivedAt }
     const verdict = judgeFailure(error, tries, inboxTtlMs)

