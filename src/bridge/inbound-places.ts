@@ -137,9 +137,21 @@ export class InboundPlaces {
   }
 
   async #open(chat: ChatPlace, place: ConversationPlace, destination: Destination, inbox: HelpdeskInbox) {
-    const { store, epoch, clock, opener } = this.#deps
     const spec = await chat.describe()
     const contact = await inbox.ensureContact(spec)
+    // Accounts that share an inbox may have the same group or customer: each must see what the others hold already.
+    const key = `contact|${destination.key}|${contact.sourceId}`
+    return this.#lanes.run(key, () => this.#openWith({ spec, contact }, chat, place, destination, inbox))
+  }
+
+  async #openWith(
+    { spec, contact }: { spec: ContactSpec; contact: Contact },
+    chat: ChatPlace,
+    place: ConversationPlace,
+    destination: Destination,
+    inbox: HelpdeskInbox,
+  ) {
+    const { store, epoch, clock, opener } = this.#deps
     const openingSince = await this.#saveContact(destination.key, contact, spec)
     const others = await store.conversationsOfOthers(place, contact.sourceId)
     const opening = { contact, destination: destination.key, others, openingSince }

@@ -163,6 +163,7 @@ export class Inbound implements Reception {
     stay.controller.abort()
     for (const cancel of stay.cancelLater) cancel()
     await this.#lanes.drop(instance)
+    this.#deps.holds.leave(instance)
     await this.#deps.delivery.noted(instance)
     this.#deps.people.forget()
     this.#deps.places.clear()

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { accessKey } from '../../src/core/downstream.ts'
 import type { DownstreamError, DownstreamFailure } from '../../src/core/downstream.ts'
 import type { Fault } from '../../sim/helpdesk/faults/fault-plan.ts'
 import { LoopbackServer } from '../harness/loopback-server.ts'
@@ -149,7 +150,7 @@ test('after five failures a destination is left alone, then asked a harmless que
   assert.deepEqual([quick.failure, quick.mayHaveHappened, quick.status], ['transient', false, 503])
   assert.ok((quick.retryAfterMs ?? 0) > 0)
   assert.equal(bed.helpdesk.requests.length, before, 'nothing was asked')
-  assert.equal(bed.downstream.resting[0]?.key, bed.destination.key)
+  assert.equal(bed.downstream.resting[0]?.key, accessKey(bed.destination))
   await neighbour.ensureContact(person())
   await clock.advance(1300)
   await Promise.all(Array.from({ length: 5 }, () => failureOf(bed.inbox.post(id, text('x')))))
@@ -160,6 +161,18 @@ test('after five failures a destination is left alone, then asked a harmless que
   await clock.advance(2500)
   await bed.inbox.post(id, text('back'))
   assert.deepEqual(bed.downstream.resting, [])
+})
+
+test("a token that is refused is nobody else's trouble in the same inbox", async () => {
+  await using bed = await HelpdeskBed.start()
+  const stranger = bed.downstream.inbox(bed.destinationOf({ apiToken: 'wrong' }))
+  const [refused, taken] = await Promise.allSettled([stranger, bed.inbox].map((each) => each.ensureContact(person())))
+  assert.deepEqual([refused?.status, taken?.status], ['rejected', 'fulfilled'])
+  for (let count = 0; count < 5; count++) await failureOf(stranger.probe())
+  assert.equal(bed.downstream.resting.length, 1)
+  await bed.inbox.probe()
+  await bed.inbox.ensureContact(person())
+  assert.equal((await failureOf(stranger.ensureContact(person()))).failure, 'destination')
 })
 
 test('a probe goes through while a destination rests, and wakes it', async () => {

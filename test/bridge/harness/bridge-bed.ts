@@ -113,6 +113,12 @@ export class BridgeBed {
     await this.posted(count)
   }
 
+  /** Moves time step by step until nothing waits any more. */
+  async drainedWithin(ms: number, stepMs = 500): Promise<void> {
+    for (let passed = 0; passed < ms && (await this.rows()) > 0; passed += stepMs) await this.pass(stepMs)
+    await this.drained()
+  }
+
   /** Time passes, and storage gets the chance to answer. */
   async pass(ms: number): Promise<void> {
     await this.settle()
