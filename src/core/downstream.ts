@@ -185,4 +185,4 @@ export type OutgoingCommand =
   /** An agent saw the conversation: up to a time in milliseconds, or all there is when it is not told. */
   | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null }
   | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
-  | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'unused_event' }
+  | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' }

@@ -41,6 +41,9 @@ function notForUs(message: Payload): Ignored | undefined {
 }
 
 function readSend(message: Payload): OutgoingCommand {
+  const attributes = message.object('content_attributes')
+  // An event tells what is true when it is sent: of a message deleted before that, the notice of its deletion.
+  if (attributes.flag('deleted')) return ignored('deleted')
   const conversation = message.object('conversation')
   const sender = message.object('sender')
   return {
@@ -50,7 +53,7 @@ function readSend(message: Payload): OutgoingCommand {
     messageId: message.id('id'),
     content: message.text('content') ?? '',
     attachments: message.objects('attachments').map(readAttachment),
-    inReplyTo: readReply(message.object('content_attributes')),
+    inReplyTo: readReply(attributes),
     agentName: isAgent(sender) ? sender.filledText('name') : null,
   }
 }
