@@ -1,12 +1,5 @@
-// Files from the network on their way to the helpdesk: fetched and checked whole before anything is posted, small ones in
-// memory, larger ones in a file that has no name and is gone with the process.
+// Files from the network on their way to the helpdesk: fetched and checked whole before anything is posted.
 
-import { randomBytes } from 'node:crypto'
-import { open, unlink } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import type { FileRef, MediaContent, MessageKey } from '../core/message.ts'
 import { FileError } from '../core/network.ts'
 import type { Network } from '../core/network.ts'
@@ -15,6 +8,7 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Gate } from '../lib/gate.ts'
 import { fileNameOf, mimeTypeOf } from './file-names.ts'
+import { FileSpool, FileTooLarge } from './file-spool.ts'
 import type { SessionOf } from './group-directory.ts'
 
 type Deps = {
@@ -26,9 +20,6 @@ type Deps = {
 
 export type FetchedFile = { upload: UploadFile; [Symbol.asyncDispose](): Promise<void> }
 
-/** More than SERVICE_MEDIA_MAX_BYTES, as stated or as it turned out. */
-export class FileTooLarge extends Error {}
-
 type Wanted = { instance: string; media: MediaContent; key: MessageKey }
 
 /** Where it is now: the phone may have put it somewhere else. */
@@ -37,7 +28,6 @@ type Source = { file: FileRef; hasAsked: boolean; isLost: boolean }
 /** What is left of the time for one file; waiting for a turn costs nothing. */
 type Budget = { leftMs: number }
 
-const inMemoryBytes = 1024 * 1024
 const atOnce = 8
 // Three tries in 30 s; a try that hangs leaves time for the next one.
 const startsMs = [0, 8_000, 20_000]
@@ -47,6 +37,7 @@ const slowestBytesPerMs = 256
 
 export class IncomingFiles {
   readonly #deps: Deps
+  readonly #spool = new FileSpool()
   /** Per instance: nobody waits for the files of others. */
   readonly #gates = new Map<string, Gate>()
 
@@ -102,7 +93,7 @@ export class IncomingFiles {
     const leave = await this.#gateOf(instance).enter(signal)
     try {
       const fetching = async (until: AbortSignal): Promise<FetchedFile> => {
-        const spool = await spoolFrom(await network.download(file, until), maxBytes)
+        const spool = await this.#spool.take(await network.download(file, until), maxBytes)
         const upload = { ...spool.upload, fileName: fileNameOf(media, key.id), mimeType: mimeTypeOf(media) }
         return { upload, [Symbol.asyncDispose]: spool[Symbol.asyncDispose] }
       }
@@ -165,46 +156,4 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 function sourceOf({ media }: Wanted): Source {
   return { file: media.file, hasAsked: false, isLost: false }
-}
-
-type Spool = { upload: Pick<UploadFile, 'open' | 'size'>; [Symbol.asyncDispose](): Promise<void> }
-
-async function spoolFrom(stream: Readable, maxBytes: number): Promise<Spool> {
-  const small: Buffer[] = []
-  let size = 0
-  let handle: FileHandle | undefined
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      size += chunk.length
-      if (size > maxBytes) throw new FileTooLarge()
-      if (size <= inMemoryBytes) {
-        small.push(chunk)
-        continue
-      }
-      handle ??= await openNameless()
-      for (const kept of small.splice(0)) await handle.write(kept)
-      await handle.write(chunk)
-    }
-  } catch (error) {
-    await handle?.close()
-    throw error
-  }
-  return handle ? inFile(handle, size) : inMemory(Buffer.concat(small))
-}
-
-function inMemory(bytes: Buffer): Spool {
-  const open = () => Promise.resolve(Readable.from([bytes], { objectMode: false }))
-  return { upload: { open, size: bytes.length }, [Symbol.asyncDispose]: () => Promise.resolve() }
-}
-
-function inFile(handle: FileHandle, size: number): Spool {
-  const open = () => Promise.resolve(handle.createReadStream({ start: 0, autoClose: false, emitClose: true }))
-  return { upload: { open, size }, [Symbol.asyncDispose]: () => handle.close() }
-}
-
-async function openNameless(): Promise<FileHandle> {
-  const path = join(tmpdir(), `causeway-${randomBytes(12).toString('hex')}`)
-  const handle = await open(path, 'wx+', 0o600)
-  await unlink(path)
-  return handle
 }

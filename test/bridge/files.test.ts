@@ -209,6 +209,22 @@ describe('files', () => {
     await bed.drained()
   })
 
+  test('are not kept while a destination is held, but fetched again', async () => {
+    await using bed = await BridgeBed.open()
+    let fetched = 0
+    bed.download = () => {
+      fetched++
+      return Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    }
+    let failures = 1
+    bed.helpdesk.script = (call) => {
+      if (call === 'post' && failures-- > 0) throw new DownstreamError('destination', 'away')
+    }
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 31_000, 5000)
+    assert.deepEqual([fetched, bed.helpdesk.messages[0]?.bytes], [2, 4])
+  })
+
   test('are fetched once, however often the helpdesk must be asked', async () => {
     await using bed = await BridgeBed.open()
     let fetched = 0
