@@ -97,8 +97,11 @@ export function composeInbound(parts: InboundParts): InboundSet {
     report,
     ...common,
   })
-  metrics.watchInbox(() => ({ ...inbound.counts(), lanes: inbound.lanes, held: inbound.held().length }))
-  const prune = () => pruneMap(parts, stores.map)
+  metrics.watchInbox(() => {
+    const { count: lanes, longest: longestLane } = inbound.lanes
+    return { ...inbound.counts(), lanes, longestLane, held: inbound.held().length }
+  })
+  const prune = () => forgetOld(parts, stores)
   const workers = [
     new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => delivery.lateFiles.run(), clock, log }),
     new Ticker({ name: 'message-map-prune', everyMs: pruneMs, work: prune, clock, log }),
@@ -170,11 +173,9 @@ function waitsOf({ lateCommitMs }: InboundParts): { lateCommitMs?: number } {
   return lateCommitMs === undefined ? {} : { lateCommitMs }
 }
 
-function messagesOf(
-  { epoch }: InboundParts,
-  inbound: Inbound,
-  { inbox, map }: { inbox: InboxStore; map: MessageMapStore },
-): InstanceMessages {
+type MessageStores = { inbox: InboxStore; map: MessageMapStore }
+
+function messagesOf({ epoch }: InboundParts, inbound: Inbound, { inbox, map }: MessageStores): InstanceMessages {
   return {
     release: async (name) => {
       await inbound.release(name)
@@ -186,10 +187,11 @@ function messagesOf(
   }
 }
 
-async function pruneMap({ config, clock, epoch }: InboundParts, map: MessageMapStore): Promise<void> {
+async function forgetOld({ config, clock, epoch }: InboundParts, { inbox, map }: MessageStores): Promise<void> {
   const before = clock.now() - config.inbound.messageMapTtl
   while ((await map.prune(epoch(), before, pruneAtOnce)) === pruneAtOnce);
   for (const name of await map.orphans()) await dropMap(map, epoch, name)
+  await inbox.dropOrphans(epoch())
 }
 
 /** In small bites: storage has other things to do. */

@@ -137,7 +137,10 @@ export class InboundAttempt {
     if (outcome === 'posted') report.accepted(instance)
     const result = outcome === 'posted' ? 'ok' : 'duplicate'
     report.settled(instance, event.kind, result)
-    if (outcome === 'duplicate') await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
+    if (outcome === 'duplicate') {
+      report.duplicate(instance, event.kind)
+      await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
+    }
     this.#log(row, {
       result,
       conversation: conversation.id,

@@ -1,6 +1,6 @@
 // Takes one event from the inbox to the helpdesk, through whatever goes wrong on the way, until it is done with or set aside.
 
-import { accessKey, DownstreamError } from '../core/downstream.ts'
+import { accessKey } from '../core/downstream.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 import type { InboxRow, InboxStore } from '../storage/inbox-store.ts'
 import type { DestinationHolds } from './destination-holds.ts'
 import type { Attempt, InboundAttempt } from './inbound-attempt.ts'
-import { isRefusal, judgeFailure } from './inbound-failures.ts'
+import { isRefusal, isUnexplained, judgeFailure } from './inbound-failures.ts'
 import type { Tries } from './inbound-failures.ts'
 import type { InboundPeople } from './inbound-people.ts'
 import type { InboundPlaces } from './inbound-places.ts'
@@ -199,7 +199,7 @@ export class InboundDelivery {
 /** What this failure adds up to with those before. */
 function triesOf(attempt: Attempt, error: unknown, ageMs: number): Tries {
   const wasRefused = isRefusal(error)
-  if (error instanceof DownstreamError && error.failure === 'unexplained') attempt.unexplained++
+  if (isUnexplained(error)) attempt.unexplained++
   if (wasRefused && attempt.hasProbed) attempt.refusals++
   attempt.hasProbed = false
   const { failures, unexplained, relocations, stage } = attempt

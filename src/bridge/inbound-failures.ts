@@ -17,7 +17,7 @@ export type Verdict =
 export type Tries = {
   /** Failures in a row of this message. */
   failures: number
-  /** Of those, refusals for a reason we cannot tell. */
+  /** Of those, refusals for a reason we cannot tell, the database's among them. */
   unexplained: number
   /** How often its conversation or contact was gone. */
   relocations: number
@@ -33,9 +33,19 @@ const unexplainedTries = 10
 const promptRelocations = 3
 const refusalsOfItsOwn = 3
 
+/** Refused for what it is, as far as one can tell: waiting alone may not help. */
+export function isUnexplained(error: unknown): boolean {
+  if (error instanceof StorageError) return error.failure === 'failed' || error.failure === 'constraint'
+  return error instanceof DownstreamError && error.failure === 'unexplained'
+}
+
 export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, random?: () => number): Verdict {
   const backoff = backoffMs(tries.failures, { firstMs: 1000, ceilingMs: 60_000, ...(random && { random }) })
-  if (error instanceof StorageError) return { act: 'retry', afterMs: backoff }
+  if (error instanceof StorageError) {
+    return isUnexplained(error) && tries.unexplained >= unexplainedTries
+      ? { act: 'park' }
+      : { act: 'retry', afterMs: backoff }
+  }
   // A fault of ours: the same message will meet it again, the next one may not.
   if (!(error instanceof DownstreamError)) return tries.replaced ? { act: 'park' } : { act: 'replace' }
   const isTooOld = tries.ageMs > inboxTtlMs

@@ -109,9 +109,9 @@ export class InboundPlaces {
     }
   }
 
-  /** Chats were joined or dropped: what is remembered may be wrong. */
-  clear(): void {
-    this.#entries.clear()
+  /** Chats of this instance were joined or dropped: what is remembered of them may be wrong. */
+  clear(instance: string): void {
+    this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
   // In the mode "reopen" it does not matter whether somebody has resolved it meanwhile.

@@ -1,5 +1,6 @@
 // What arrives, on its way to the helpdesk: every chat in a lane of its own, at boot with what the inbox still holds.
 
+import { chatJid } from '../core/address.ts'
 import { BridgeError } from '../core/errors.ts'
 import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../core/network.ts'
 import { backoffMs } from '../lib/backoff.ts'
@@ -8,9 +9,11 @@ import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
 import type { InboxCounts, InboxRow, InboxStore, ParkedRow } from '../storage/inbox-store.ts'
+import { StorageError } from '../storage/statement.ts'
 import type { DestinationHolds, HeldDestination } from './destination-holds.ts'
 import type { GroupDirectory } from './group-directory.ts'
 import type { InboundDelivery } from './inbound-delivery.ts'
+import { isUnexplained } from './inbound-failures.ts'
 import { InboundLanes } from './inbound-lanes.ts'
 import type { QueuedRow } from './inbound-lanes.ts'
 import type { InboundPeople } from './inbound-people.ts'
@@ -40,6 +43,8 @@ const maxHeldRows = 1000
 /** What cannot be opened often comes again right away. */
 const undecryptableMs = 10_000
 const maxListed = 500
+/** How often storage may refuse what a message says before the others go on without it. */
+const maxRefusals = 2
 
 export class Inbound implements Reception {
   readonly #deps: Deps
@@ -68,6 +73,7 @@ export class Inbound implements Reception {
   onReceived(instance: string, rows: readonly ReceivedRow[]): void {
     const stay = this.#stayOf(instance)
     for (const { id, event, receivedAt } of rows) {
+      this.#deps.report.received(instance, event)
       const row = { id, instance, event, receivedAt, attempts: 0, kind: event.kind, lastError: null }
       void this.#intake.run(instance, () => this.#take(row, stay))
     }
@@ -91,9 +97,13 @@ export class Inbound implements Reception {
     this.#deps.report.passedOver(instance, kind)
   }
 
+  onRepeated(instance: string): void {
+    this.#deps.report.duplicate(instance, 'redelivered')
+  }
+
   /** Two records of a person became one: so do the lanes, and what is remembered of either is out of date. */
   joined(instance: string, { keep, drop }: { keep: string; drop: string }): void {
-    this.#deps.places.clear()
+    this.#deps.places.clear(instance)
     this.#lanes.merge(laneKey(instance, keep), laneKey(instance, drop))
   }
 
@@ -110,8 +120,9 @@ export class Inbound implements Reception {
     }
   }
 
-  get lanes(): number {
-    return this.#lanes.count
+  get lanes(): { count: number; longest: number } {
+    const { count, longest } = this.#lanes
+    return { count, longest }
   }
 
   held(): HeldDestination[] {
@@ -154,8 +165,8 @@ export class Inbound implements Reception {
     await this.#lanes.drop(instance)
     this.#deps.holds.leave(instance)
     await this.#deps.delivery.noted(instance)
-    this.#deps.people.forget()
-    this.#deps.places.clear()
+    this.#deps.people.forget(instance)
+    this.#deps.places.clear(instance)
   }
 
   /** Ends between two messages. */
@@ -187,7 +198,10 @@ export class Inbound implements Reception {
     stay.cancelLater.add(cancel)
   }
 
-  /** Into the lane of its chat. Storage that is away is waited for: the row is safe, and order matters. */
+  /**
+   * Into the lane of its chat. Storage that is away is waited for: the row is safe, and order matters. What storage does
+   * not take gets a lane of its own, where it is set aside after a while: nobody else waits for it.
+   */
   async #queue(row: InboxRow, signal: AbortSignal): Promise<void> {
     const { scenes, clock, log } = this.#deps
     // When it is, the row stays where it is stored.
@@ -200,6 +214,10 @@ export class Inbound implements Reception {
       } catch (err) {
         if (isOver()) return
         log.error({ err, instance: row.instance }, 'a received message cannot be taken up yet')
+        if (failures >= maxRefusals && !isStorageAway(err)) {
+          this.#lanes.push(laneKey(row.instance, chatJid(row.event.chat)), row)
+          return
+        }
         await sleep(clock, backoffMs(failures, { firstMs: 500, ceilingMs: 30_000 }), signal)
       }
     }
@@ -247,6 +265,10 @@ export class Inbound implements Reception {
       this.#deps.log.warn({ err, instance }, 'names were not noted')
     })
   }
+}
+
+function isStorageAway(error: unknown): boolean {
+  return error instanceof StorageError && !isUnexplained(error)
 }
 
 function laneKey(instance: string, chat: string): string {

@@ -7,7 +7,7 @@ import type { Answer, Egress } from '../lib/egress/egress.ts'
 import { EgressError } from '../lib/egress/errors.ts'
 import type { MultipartBody } from '../lib/egress/multipart.ts'
 import type { Breakers } from './breaker.ts'
-import { explainAnswer, explainSilence, strangeAnswer } from './failures.ts'
+import { explainAnswer, explainSilence, strangeAnswer, wrongKindOfInbox } from './failures.ts'
 import type { Subject } from './failures.ts'
 
 export type ClientDeps = {
@@ -65,7 +65,12 @@ export class ChatwootClient {
 
   #question(): Call<object> {
     const path = `/inboxes/${this.destination.inboxId}`
-    return { method: 'GET', path, about: 'inbox', read: (json) => (isRecord(json) ? json : undefined) }
+    const read = (json: unknown) => {
+      if (!isRecord(json)) return undefined
+      if ('channel_type' in json && json.channel_type !== 'Channel::Api') throw wrongKindOfInbox(this.destination)
+      return json
+    }
+    return { method: 'GET', path, about: 'inbox', read }
   }
 
   async #send<T>(call: Call<T>): Promise<T> {

@@ -46,6 +46,19 @@ test('each answer of the helpdesk has its kind of failure', async () => {
   }
 })
 
+test('an inbox that is no API inbox is a matter of the destination, and no probe finds it in order', async () => {
+  await using bed = await HelpdeskBed.start()
+  const website = bed.helpdesk.world.addInbox({ name: 'Website', channelType: 'Channel::WebWidget' })
+  const inbox = bed.downstream.inbox(bed.destinationOf({ inboxId: website.id }))
+  const contact = await inbox.ensureContact(person())
+  const { id } = await inbox.ensureConversation(contact, 'new')
+  for (const work of [() => inbox.post(id, text('x')), () => inbox.probe()]) {
+    const error = await failureOf(work())
+    assert.deepEqual([error.failure, error.mayHaveHappened], ['destination', false])
+    assert.match(error.message, new RegExp(`inbox ${website.id} at .* is no API inbox: set the id of one`))
+  }
+})
+
 test('a question that fails has changed nothing', async () => {
   await using bed = await HelpdeskBed.start()
   const id = await bed.openChat()

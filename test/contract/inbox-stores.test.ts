@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { sql } from 'kysely'
 import type { NetworkEvent } from '../../src/core/message.ts'
 import { ContactStore } from '../../src/storage/contact-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InboxStore, lateFile } from '../../src/storage/inbox-store.ts'
+import { InstanceStore } from '../../src/storage/instance-store.ts'
 import { JournalStore } from '../../src/storage/journal-store.ts'
 import { LeaseStore } from '../../src/storage/lease-store.ts'
 import { MessageMapStore } from '../../src/storage/message-map-store.ts'
 import type { NewClaim } from '../../src/storage/message-map-store.ts'
 import { PeopleStore } from '../../src/storage/people-store.ts'
+import { toStatement } from '../../src/storage/statement.ts'
+import type { Statement } from '../../src/storage/statement.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
-import { sampleInstance } from '../harness/samples.ts'
+import { sampleAudit, sampleInstance } from '../harness/samples.ts'
 
 const key = [Buffer.alloc(32, 7)]
 
@@ -52,6 +56,24 @@ function claimOf(id: string, networkId: string, changes: Partial<NewClaim> = {})
 
 for (const engine of engines) {
   describe(`inbox on ${engine}`, () => {
+    test('rows of an instance that is gone are dropped, and nobody who gets its name inherits them', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      await withLease(database)
+      await putRows(database, 'a', ['01'])
+      await putRows(database, 'b', ['02'])
+      const instances = new InstanceStore(database)
+      const inbox = new InboxStore(database)
+      await instances.insert(1, sampleInstance('b'), sampleAudit())
+      assert.deepEqual(await inbox.counts('b'), { pending: 0, parked: 0 })
+      await putRows(database, 'b', ['03'])
+      assert.equal(await inbox.dropOrphans(1), 1)
+      assert.deepEqual(
+        (await inbox.load(['01', '02', '03'])).map(({ id }) => id),
+        ['03'],
+      )
+    })
+
     test('rows come page by page in the order of arrival, by instance', async () => {
       await using opened = await newDatabase(engine, key)
       await withLease(opened.database)
@@ -252,6 +274,33 @@ for (const engine of engines) {
       assert.equal((await contacts.findConversation(place('p1')))?.conversationId, 1)
       assert.equal((await contacts.findConversation(place('p1', 'd2')))?.conversationId, 3)
       assert.equal(await contacts.findConversation(place('p2')), undefined)
+    })
+
+    test('becoming one reads no messages but their own', { skip: engine !== 'sqlite' }, async () => {
+      await using opened = await newDatabase(engine)
+      await withLease(opened.database)
+      const { database } = opened
+      const statements: Statement[] = []
+      const write = database.write.bind(database)
+      database.write = (...steps) => {
+        statements.push(...steps.map((step) => ('compile' in step ? toStatement(step) : step)))
+        return write(...steps)
+      }
+      const people = new PeopleStore(database)
+      await people.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...record })
+      await people.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...record })
+      statements.splice(0)
+      await people.merge(1, 'a', { id: 'p1', phone: '55', lid: '99', ...record }, 'p2')
+      const plans: string[] = []
+      for (const { sql: text, parameters } of statements) {
+        if (!text.includes('message_map')) continue
+        const explained = { ...sql`x`.compile(database.query), sql: `EXPLAIN QUERY PLAN ${text}`, parameters }
+        const rows = await database.read<{ detail: string }>({ compile: () => explained })
+        plans.push(...rows.map(({ detail }) => detail))
+      }
+      assert.ok(plans.length > 0)
+      const wide = plans.filter((plan) => plan.startsWith('SCAN') || plan.endsWith('(instance=?)'))
+      assert.deepEqual(wide, [])
     })
   })
 

@@ -46,6 +46,9 @@ describe('an hour in which the helpdesk', () => {
       await using stage = await InboundStage.open({ accounts: 2, clock, helpdesk: { clock } })
       const { helpdesk, phones } = stage
       await giveAway(stage, other)
+      const settle = async () => {
+        await stage.health()
+      }
       const everybody = people(stage, chats)
       let written = 0
       const writeRound = () => {
@@ -61,7 +64,7 @@ describe('an hour in which the helpdesk', () => {
       written = 1
       for (let passed = 0; passed < 60; passed++) {
         if (passed % 10 === 0) writeRound()
-        await clock.advance(minute, async () => void (await stage.health()))
+        await clock.advance(minute, settle)
       }
       const waiting = (written - 1) * chats + 2
       await waitUntil(
@@ -79,7 +82,7 @@ describe('an hour in which the helpdesk', () => {
       await other.waitForMessage(undefined, ({ sourceId }) => sourceId === elsewhere.id)
 
       await helpdesk.clearFaults()
-      await clock.advance(minute, async () => void (await stage.health()))
+      await clock.advance(minute, settle)
       await stage.drained()
       assertOnceInOrder(stage, chats, written)
       assert.equal((await stage.health()).status, 'ok')

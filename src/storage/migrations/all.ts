@@ -8,6 +8,7 @@ import { inbox } from './004-inbox.ts'
 import { outbox } from './005-outbox.ts'
 import { deliveries } from './006-deliveries.ts'
 import { openings } from './007-openings.ts'
+import { senders } from './009-senders.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   outbox,
   deliveries,
   openings,
+  senders,
 ]
