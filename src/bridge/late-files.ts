@@ -8,7 +8,7 @@ import type { InboxRow, InboxStore } from '../storage/inbox-store.ts'
 import type { MappedMessage, MessageMapStore } from '../storage/message-map-store.ts'
 import type { InboundPoster } from './inbound-post.ts'
 import type { InboundReport } from './inbound-report.ts'
-import { FileTooLarge } from './incoming-files.ts'
+import { FileTooLarge } from './file-spool.ts'
 import type { IncomingFiles } from './incoming-files.ts'
 import { messageKeyOf } from './message-key.ts'
 
