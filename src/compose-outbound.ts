@@ -180,10 +180,11 @@ export function composeOutbound(deps: Deps) {
     },
     /** The instance is deleted: what waits fails, what runs ends. */
     async forget(name: string): Promise<void> {
-      pace.forget(name)
-      banRisk.forget(name)
       activity.forget(name)
       await worker.forget(name)
+      // What failed with the instance puts none of that name at risk.
+      banRisk.forget(name)
+      pace.forget(name)
       await restrictions.forget(name)
     },
   }
