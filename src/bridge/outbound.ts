@@ -122,8 +122,8 @@ export class Outbound {
     const { outbox, moves, worker, onStep, reporter, clock } = this.#deps
     const stored = await outbox.enqueue(row, callback)
     if (stored === 'full') {
-      await outbox.keepRefused({ ...row, id: this.#deps.newId() }, fullReason, null)
-      reporter.due(clock.now())
+      const refusal = { reason: fullReason, reportAt: reporter.due(clock.now()) }
+      await outbox.keepRefused({ ...row, id: this.#deps.newId() }, refusal, null)
       return { kind: 'full' }
     }
     if (stored === 'duplicate') {
@@ -196,9 +196,8 @@ export class Outbound {
 
   async #block(sender: Sender, row: NewOutboxRow, callback: CallbackKey | null): Promise<SendAnswer> {
     const { outbox, reporter, ledger, countBlock, clock } = this.#deps
-    const kept = await outbox.keepRefused(row, blockedReason, callback)
-    if (!kept) return { kind: 'ignored', reason: 'duplicate' }
-    reporter.due(clock.now())
+    const refusal = { reason: blockedReason, reportAt: reporter.due(clock.now()) }
+    if (!(await outbox.keepRefused(row, refusal, callback))) return { kind: 'ignored', reason: 'duplicate' }
     const { content } = row.payload as MessagePayload
     ledger.blocked(
       { instance: sender.name, owner_tag: sender.owner_tag },

@@ -6,7 +6,7 @@ import type { OutboxPayload, OutboxTotals } from '../core/outbox.ts'
 import { auditInsert } from './audit-store.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
-import { enqueued, outboxColumns, sealed, withParts } from './outbox-rows.ts'
+import { enqueued, outboxColumns, reported, sealed, withParts } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from './schema.ts'
 import type { CallbackTable } from './schema.ts'
@@ -65,11 +65,14 @@ export class OutboxStore {
   }
 
   /** Keeps what was not accepted, so that the agent can ask for it again. With a callback a repeat finds it settled. */
-  async keepRefused({ payload, ...row }: NewOutboxRow, reason: string, callback: CallbackKey | null): Promise<boolean> {
+  async keepRefused(
+    { payload, ...row }: NewOutboxRow,
+    { reason, reportAt }: { reason: string; reportAt: number },
+    callback: CallbackKey | null,
+  ): Promise<boolean> {
     const { query } = this.#database
     const { id, created_at } = row
-    const report = row.message_id === null ? ('none' as const) : ('due' as const)
-    const settled = { status: 'refused' as const, reason, settled_at: created_at, report, report_at: created_at }
+    const settled = { status: 'refused' as const, reason, settled_at: created_at, ...reported(row, reportAt) }
     try {
       await this.#writer.write(
         ...(callback
