@@ -2,6 +2,7 @@
 
 import { AgentActivity } from './bridge/agent-activity.ts'
 import { Composer } from './bridge/compose.ts'
+import { createOwnerOf } from './bridge/conversation-owner.ts'
 import { Deliverer } from './bridge/deliver.ts'
 import type { SendStep } from './bridge/deliver.ts'
 import { editMessage } from './bridge/edit-message.ts'
@@ -139,7 +140,8 @@ export function composeOutbound(deps: Deps) {
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,
   })
   const instances = { find: (name: string) => accounts.find(name) as never }
-  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity })
+  const ownerOf = createOwnerOf({ sent, routeOf })
+  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity, ownerOf })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const reports = every('outbox-report', reportMs, () => reporter.run())

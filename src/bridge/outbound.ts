@@ -26,8 +26,8 @@ export type Sender = Readonly<Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id
 export type Routed = { sender: Sender; destination: Destination | null }
 
 export type SendAnswer =
-  | { kind: 'sent'; waid: string; queueId: string }
-  | { kind: 'queued'; queueId: string; expiresAt: number | null }
+  | { kind: 'sent'; instance: string; waid: string; queueId: string }
+  | { kind: 'queued'; instance: string; queueId: string; expiresAt: number | null }
   | { kind: 'ignored'; reason: 'duplicate' | 'empty'; queueId?: string }
   | { kind: 'full' }
   | { kind: 'blocked'; reason: string }
@@ -152,10 +152,11 @@ export class Outbound {
     const known = await Promise.race([fate, cut.promise])
     cancel()
     worker.stopListening(row.id)
-    if (known.kind === 'sent') return { kind: 'sent', waid: known.waid, queueId: row.id }
+    const accepted = { instance: row.instance, queueId: row.id }
+    if (known.kind === 'sent') return { kind: 'sent', ...accepted, waid: known.waid }
     if (known.kind === 'failed') return { kind: 'refused', reason: known.reason }
     const stored = known === unsettled ? undefined : await outbox.find(row.id)
-    return { kind: 'queued', queueId: row.id, expiresAt: stored ? stored.expires_at : row.expires_at }
+    return { kind: 'queued', ...accepted, expiresAt: stored ? stored.expires_at : row.expires_at }
   }
 
   #newRow(sender: Sender, destination: Destination | null, ref: ChatRef, command: SendCommand): NewOutboxRow {
