@@ -4,7 +4,7 @@ import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import type { Routed } from './outbound.ts'
 
 type Deps = {
-  sent: Pick<SentMessageStore, 'instanceOfConversation'>
+  sent: Pick<SentMessageStore, 'lookAround'>
   /** The record of an instance, and where it belongs; undefined when there is none. */
   routeOf: (instance: string) => Promise<Routed | undefined>
 }
@@ -15,7 +15,8 @@ export function createOwnerOf({ sent, routeOf }: Deps): OwnerOf {
   return async (route, conversationId) => {
     const { destination, sender } = route
     if (!destination || conversationId === null) return route
-    const owner = await sent.instanceOfConversation(destination.key, conversationId)
+    const here = { instance: sender.name, chat: null, destination: destination.key, conversationId }
+    const { owner } = await sent.lookAround(here)
     if (owner === undefined || owner === sender.name) return route
     const other = await routeOf(owner)
     return other?.destination?.key === destination.key ? other : route

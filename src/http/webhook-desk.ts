@@ -97,7 +97,10 @@ export class WebhookDesk {
     if (answer.kind !== 'sent' && answer.kind !== 'queued') return answer
     // Greetings and surveys that the helpdesk sends by itself come without an agent.
     if (command.agentName !== null) activity.acted(answer.instance, startedAt)
-    if (route.destination && conversationId !== null) activity.seen(route.destination, conversationId, clock.now())
+    const { destination } = route
+    if (answer.hasUnread && destination && conversationId !== null) {
+      activity.seen(destination, conversationId, clock.now())
+    }
     return answer
   }
 
