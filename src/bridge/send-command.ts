@@ -1,6 +1,6 @@
 // What a command to send becomes in the outbox, whoever gave it.
 
-import type { CallbackPlace, Destination, OutgoingCommand } from '../core/downstream.ts'
+import type { CallbackPlace, Destination, OutgoingCommand, WrittenMessage } from '../core/downstream.ts'
 import { fingerprintOf } from '../guard/spamguard.ts'
 import type { NewOutboxRow } from '../storage/outbox-rows.ts'
 import type { CallbackKey } from '../storage/outbox-store.ts'
@@ -8,7 +8,6 @@ import type { InstanceRow } from '../storage/schema.ts'
 import type { ChatRef } from './recipients.ts'
 
 export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
-export type Written = Pick<SendCommand, 'place' | 'messageId' | 'content' | 'attachments' | 'inReplyTo' | 'agentName'>
 
 const noDestination = 'none'
 export const noRecipient = 'the contact has no phone number and no WhatsApp id'
@@ -20,7 +19,12 @@ type Way = {
 }
 
 /** A row that need not wait. */
-export function messageRow(id: string, now: number, { sender, destination, ref }: Way, written: Written): NewOutboxRow {
+export function messageRow(
+  id: string,
+  now: number,
+  { sender, destination, ref }: Way,
+  written: WrittenMessage,
+): NewOutboxRow {
   const { content, attachments, inReplyTo, agentName } = written
   return {
     id,
