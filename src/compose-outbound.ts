@@ -127,7 +127,6 @@ export function composeOutbound(deps: Deps) {
     log,
   })
   deps.metrics.watchOutbox(() => worker.counts())
-  const changes: MessageChanges = new MessageChanges({ outbox, moves, map, downstream, worker, isReady, newId, clock })
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })
   const routeOf = async (name: string): Promise<Routed | undefined> => {
@@ -135,6 +134,10 @@ export function composeOutbound(deps: Deps) {
     return sender && { sender, destination: await routing.destinationOf(sender) }
   }
   const departures = new Departures({ composer, recipients, restrictions, sessionOf })
+  const ownerOf = createOwnerOf({ sent, routeOf })
+  const changes: MessageChanges = new MessageChanges({
+    ...{ outbox, moves, map, downstream, worker, ownerOf, isReady, newId, clock, log },
+  })
   const outbound = new Outbound({
     ...{
       departures,
@@ -158,7 +161,6 @@ export function composeOutbound(deps: Deps) {
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,
   })
   const instances = { find: (name: string) => accounts.find(name) as never }
-  const ownerOf = createOwnerOf({ sent, routeOf })
   const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity, ownerOf })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
@@ -175,6 +177,7 @@ export function composeOutbound(deps: Deps) {
   ]
   stack.use(reporter)
   stack.use(activity)
+  stack.use(changes)
   stack.use(worker)
   return {
     outbox,

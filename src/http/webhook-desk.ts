@@ -11,7 +11,7 @@ import { namedInstance } from '../core/operations-contact.ts'
 import { readCallback } from '../downstream/callback.ts'
 import { isSigned } from '../downstream/signature.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
-import { withDeadline } from '../lib/clock.ts'
+import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Routing } from '../tenants/routing.ts'
@@ -80,7 +80,7 @@ export class WebhookDesk {
       case 'send':
         return this.#send(route, command, leftMs)
       case 'changed':
-        this.#change(route, command)
+        await this.#change(route, command, leftMs)
         return { kind: 'followed' }
       case 'seen':
       case 'typing':
@@ -134,13 +134,16 @@ export class WebhookDesk {
     }
   }
 
-  /** In the background: a failure here is no reason to mark the message failed. */
-  #change({ sender, destination }: Routed, command: Command<'changed'>): void {
+  /** Waits until it is stored, but not for ever: a failure here is no reason to mark the message failed. */
+  async #change(route: Routed, command: Command<'changed'>, leftMs: number): Promise<void> {
     const { changes, clock, log } = this.#deps
-    if (!destination || !isOurs({ sender, destination }, command)) return
-    changes.follow(destination, command, clock.now()).catch((err: unknown) => {
-      log.error({ err, instance: sender.name }, 'a changed message could not be followed')
+    if (!route.destination || !isOurs(route, command)) return
+    const following = changes.follow(route, command, clock.now()).catch((err: unknown) => {
+      log.error({ err, instance: route.sender.name }, 'a changed message could not be followed')
     })
+    const enough = new AbortController()
+    await Promise.race([following, sleep(clock, leftMs, enough.signal)])
+    enough.abort()
   }
 
   #inBackground({ sender }: Routed, work: Promise<void>): void {

@@ -101,17 +101,21 @@ export class OutboxStore {
     return { ...withParts(rest), payload: JSON.parse(Buffer.from(payload).toString()) as OutboxPayload }
   }
 
+  /** The row that a callback was settled with; undefined also when that was done without one. */
   async settledBy(callback: CallbackKey): Promise<OutboxRow | undefined> {
-    const [found] = await this.#database.read(
-      this.#database.query
-        .selectFrom('callbacks')
-        .select('outbox_id')
-        .where('instance', '=', callback.instance)
-        .where('destination', '=', callback.destination)
-        .where('kind', '=', callback.kind)
-        .where('event_id', '=', callback.event_id),
-    )
+    const found = await this.#findSettled(callback)
     return found && (await this.find(found.outbox_id))
+  }
+
+  /** Settles a callback that has not come yet and is not to be followed; false when it has come. */
+  async settleAhead(callback: CallbackKey, at: number): Promise<boolean> {
+    try {
+      await this.#writer.write(this.#settle({ ...callback, outbox_id: '', settled_at: at }))
+      return true
+    } catch (error) {
+      if (!(error instanceof StorageError) || !(await this.#isSettled(error, callback))) throw error
+      return (await this.#findSettled(callback))?.outbox_id === ''
+    }
   }
 
   /** The newest row of a message at the helpdesk. */
@@ -199,7 +203,20 @@ export class OutboxStore {
 
   /** Another broken rule of the database is a failure: nobody has the message. */
   async #isSettled({ failure }: StorageError, callback: CallbackKey | null): Promise<boolean> {
-    return failure === 'constraint' && callback !== null && (await this.settledBy(callback)) !== undefined
+    return failure === 'constraint' && callback !== null && (await this.#findSettled(callback)) !== undefined
+  }
+
+  async #findSettled(callback: CallbackKey): Promise<{ outbox_id: string } | undefined> {
+    const [found] = await this.#database.read(
+      this.#database.query
+        .selectFrom('callbacks')
+        .select('outbox_id')
+        .where('instance', '=', callback.instance)
+        .where('destination', '=', callback.destination)
+        .where('kind', '=', callback.kind)
+        .where('event_id', '=', callback.event_id),
+    )
+    return found
   }
 
   /** Touches one row as long as fewer wait than may. */
