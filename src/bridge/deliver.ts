@@ -94,11 +94,11 @@ export class Deliverer {
     // The list may grow while it is walked: a text that found no caption to be in.
     for (const part of parts) {
       if (part.state === 'sent') continue
+      progress.current = { part, before: part.state, handedOver: false }
       await using piece = await draft.contentOf(part.of, signal)
       if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
         parts.push({ id: session.newMessageId(), of: 'text', state: 'new' })
       }
-      progress.current = { part, before: part.state, handedOver: false }
       await this.#deps.onStep('composed')
       part.state = 'unknown'
       if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
@@ -194,7 +194,7 @@ export class Deliverer {
     if (current && !mayHaveLeft && current.part.state === 'unknown') current.part.state = current.before
     const isRefused = error instanceof SendRefusal || outcome === 'refused'
     if (!isRefused) return { kind: 'retry', reason, parts, claimed }
-    if (current) current.part.state = 'refused'
+    if (current && current.before !== 'unknown') current.part.state = 'refused'
     const isRestricted = error instanceof SendError && error.code === restrictedCode
     if (isRestricted) await this.#noteRestriction(row.instance)
     const which = parts.length > 1 && current ? `part ${parts.indexOf(current.part) + 1} of ${parts.length}: ` : ''

@@ -2,37 +2,12 @@ import { OutboundStage } from '../harness/outbound-stage.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { kindOfMessage, textOfMessage, unwrap } from '../../sim/network/people/received-message.ts'
-import type { ReceivedMessage } from '../../sim/network/people/received-message.ts'
+import { attach, kindsOf, png } from '../harness/agent-files.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
-const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-  'base64',
-)
 const mp3 = Buffer.concat([Buffer.from('ID3\x03\x00\x00\x00\x00\x00\x00', 'latin1'), Buffer.alloc(2000, 0x55)])
 /** One page of Ogg that says Opus: enough to be told apart. */
 const opus = Buffer.concat([Buffer.from('OggS'), Buffer.alloc(24), Buffer.from('OpusHead'), Buffer.alloc(400)])
-
-type File = { name: string; bytes: Buffer; type: string }
-
-async function attach(
-  stage: OutboundStage,
-  content: string,
-  files: readonly File[],
-  more: object = {},
-): Promise<number> {
-  const form = new FormData()
-  form.set('content', content)
-  form.set('message_type', 'outgoing')
-  for (const [key, value] of Object.entries(more)) form.set(key, JSON.stringify(value))
-  for (const { name, bytes, type } of files)
-    form.append('attachments[]', new Blob([new Uint8Array(bytes)], { type }), name)
-  const { body, status, text } = await stage.agent.send('POST', `/conversations/${stage.conversation}/messages`, form)
-  assert.equal(status, 200, text)
-  return body.id
-}
-
-const kinds = (messages: readonly ReceivedMessage[]) => messages.map(({ message }) => kindOfMessage(message))
 
 test('every attachment is sent as what it is, the text with the first', async () => {
   await using stage = await OutboundStage.open()
@@ -43,12 +18,12 @@ test('every attachment is sent as what it is, the text with the first', async ()
     { name: 'song.mp3', bytes: mp3, type: 'audio/mpeg' },
   ])
   await waitUntil('all have arrived', () => stage.bob.messages.length === 4, {
-    instead: () => kinds(stage.bob.messages.entries),
+    instead: () => kindsOf(stage.bob.messages.entries),
   })
   const messages = stage.bob.messages.entries
-  assert.deepEqual(kinds(messages).slice(0, 1), ['imageMessage'])
+  assert.deepEqual(kindsOf(messages).slice(0, 1), ['imageMessage'])
   assert.equal(textOfMessage(messages[0]?.message ?? {}), '*look*')
-  assert.match(kinds(messages)[1] ?? '', /^document/)
+  assert.match(kindsOf(messages)[1] ?? '', /^document/)
   const [voice, song] = messages.slice(2).map(({ message }) => unwrap(message).audioMessage)
   assert.deepEqual([voice?.ptt, song?.ptt ?? false], [true, false])
   await waitUntil('it is settled', async () => (await stage.outbox())['sent'] === 1)
@@ -60,7 +35,7 @@ test('the text of a recording, which has no caption, is a message of its own', a
   await attach(stage, 'listen', [{ name: 'song.mp3', bytes: mp3, type: 'audio/mpeg' }])
   await attach(stage, 'listen too', [{ name: 'mislabelled.jpg', bytes: opus, type: 'image/jpeg' }])
   await waitUntil('all have arrived', () => stage.bob.messages.length === 4, {
-    instead: () => kinds(stage.bob.messages.entries),
+    instead: () => kindsOf(stage.bob.messages.entries),
   })
   assert.deepEqual(
     stage

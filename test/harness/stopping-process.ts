@@ -1,15 +1,16 @@
-// The service as a process that stands still at one step of a send, until it is killed.
+// The service as a process that stands still at one step of a send, the n-th time it comes there, until it is killed.
 
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import { createLog } from '../../src/lib/log.ts'
 
-const stopAt = process.argv[2]
+const [, , stopAt, nth = '1'] = process.argv
 const log = createLog({ level: 'info', format: 'json' })
+let left = Number(nth)
 const app = await createApp(loadConfig(process.env), {
   log,
   onSendStep: (step) => {
-    if (step !== stopAt) return Promise.resolve()
+    if (step !== stopAt || --left > 0) return Promise.resolve()
     log.info({ step }, 'standing still')
     return new Promise(() => undefined)
   },

@@ -1,6 +1,8 @@
 // All patches of the client library, once per process.
 
+import { useFastAgreements } from './fast-agreements.ts'
 import { useFastSignatures } from './fast-signatures.ts'
+import { useKeyObjects } from './key-objects.ts'
 import { runJobsAtOnce } from './own-queues.ts'
 import { silenceSignalLibrary } from './quiet-console.ts'
 import { repairSenderKeys } from './sender-keys.ts'
@@ -11,7 +13,9 @@ let applied = false
 export function applyLibraryPatches(): void {
   if (applied) return
   applied = true
+  useKeyObjects()
   useFastSignatures()
+  useFastAgreements()
   restoreSessionsOnFailure()
   repairSenderKeys()
   runJobsAtOnce()
