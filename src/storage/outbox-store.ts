@@ -56,7 +56,7 @@ export class OutboxStore {
       return 'accepted'
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      if (error.failure === 'constraint') return 'duplicate'
+      if (await this.#isSettled(error, callback)) return 'duplicate'
       if (error.failure === 'expectation' && waiting === 1 && (await this.countWaiting(instance)) >= maxWaiting) {
         return 'full'
       }
@@ -79,7 +79,7 @@ export class OutboxStore {
       )
       return true
     } catch (error) {
-      if (error instanceof StorageError && error.failure === 'constraint') return false
+      if (error instanceof StorageError && (await this.#isSettled(error, callback))) return false
       throw error
     }
   }
@@ -197,5 +197,10 @@ export class OutboxStore {
       query.deleteFrom('outbox').where('settled_at', '<', rowsBefore),
       query.deleteFrom('callbacks').where('settled_at', '<', callbacksBefore),
     )
+  }
+
+  /** Another broken rule of the database is a failure: nobody has the message. */
+  async #isSettled({ failure }: StorageError, callback: CallbackKey | null): Promise<boolean> {
+    return failure === 'constraint' && callback !== null && (await this.settledBy(callback)) !== undefined
   }
 }
