@@ -17,6 +17,7 @@ import type { OpenOutboxRow } from '../storage/outbox-rows.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import type { Statement } from '../storage/statement.ts'
 import type { Composer, Draft, PartContent } from './compose.ts'
+import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundLedger, PartKind } from './outbound-ledger.ts'
 import type { Address, Recipients } from './recipients.ts'
 import { SendRefusal } from './send-refusal.ts'
@@ -60,11 +61,8 @@ type Attempt = {
 }
 
 /** How far an attempt has come; `current` is the part at hand, as it was before, and whether its frame may have left. */
-type Progress = {
-  parts: OutboxPart[]
-  claimed: boolean
-  current?: { part: OutboxPart; before: PartState; handedOver: boolean }
-}
+type Progress = { parts: OutboxPart[]; claimed: boolean; current?: PartAtHand }
+type PartAtHand = { part: OutboxPart; before: PartState; handedOver: boolean }
 
 export class Deliverer {
   readonly #deps: Deps
@@ -84,32 +82,50 @@ export class Deliverer {
       for (const part of progress.parts) if (part.id === '') part.id = session.newMessageId()
       return await this.#sendAll({ row, session, address, chat, draft, signal }, progress)
     } catch (error) {
-      return this.#explain(row, error, progress)
+      return this.#explain(error, progress)
     }
   }
 
+  /** A part that is refused does not hold up the others; only a restriction would refuse them all. */
   async #sendAll(attempt: Attempt, progress: Progress): Promise<Verdict> {
-    const { row, session, draft, signal, address } = attempt
     const { parts } = progress
     // The list may grow while it is walked: a text that found no caption to be in.
     for (const part of parts) {
-      if (part.state === 'sent') continue
+      if (part.state === 'sent' || part.state === 'refused') continue
       progress.current = { part, before: part.state, handedOver: false }
-      await using piece = await draft.contentOf(part.of, signal)
-      if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
-        parts.push({ id: session.newMessageId(), of: 'text', state: 'new' })
+      try {
+        if (!(await this.#sendPart(attempt, progress, part))) return { kind: 'moved' }
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        refuse(progress.current, error)
+        if (isRestriction(error)) {
+          await this.#noteRestriction(attempt.row.instance)
+          return { kind: 'failed', reason: failureReason(parts, restrictedNow), parts }
+        }
       }
-      await this.#deps.onStep('composed')
-      part.state = 'unknown'
-      if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
-      await this.#deps.onStep('claimed')
-      progress.current.handedOver = true
-      await this.#send(attempt, part, piece.content)
-      await this.#deps.onStep('acknowledged')
-      await this.#save(attempt, parts, part, piece)
-      this.#deps.ledger.acknowledged(row, address, kindOf(piece.content))
     }
-    return { kind: 'sent', waid: parts[0]?.id ?? '' }
+    if (parts.every(({ state }) => state === 'sent')) return { kind: 'sent', waid: parts[0]?.id ?? '' }
+    return { kind: 'failed', reason: failureReason(parts, unconfirmed), parts }
+  }
+
+  /** False when the row is no longer ours to send. */
+  async #sendPart(attempt: Attempt, progress: Progress, part: OutboxPart): Promise<boolean> {
+    const { row, session, draft, signal, address } = attempt
+    const { parts } = progress
+    await using piece = await draft.contentOf(part.of, signal)
+    if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
+      parts.push({ id: session.newMessageId(), of: 'text', state: 'new' })
+    }
+    await this.#deps.onStep('composed')
+    part.state = 'unknown'
+    if (!(await this.#commit(attempt, progress))) return false
+    await this.#deps.onStep('claimed')
+    if (progress.current) progress.current.handedOver = true
+    await this.#send(attempt, part, piece.content)
+    await this.#deps.onStep('acknowledged')
+    await this.#save(attempt, parts, part, piece)
+    this.#deps.ledger.acknowledged(row, address, kindOf(piece.content))
+    return true
   }
 
   /** The part at hand has its id and may leave from now on. False when the row is no longer ours to send. */
@@ -186,19 +202,15 @@ export class Deliverer {
     return this.#deps.composer.draft(payload, { instance, destinationKey, destination, address }, session)
   }
 
-  async #explain(row: OpenOutboxRow, error: unknown, { parts, claimed, current }: Progress): Promise<Verdict> {
+  #explain(error: unknown, { parts, claimed, current }: Progress): Verdict {
     const reason = error instanceof Error ? error.message : String(error)
+    // Of the row as a whole: nothing of it is tried.
+    if (isRefusal(error)) return { kind: 'failed', reason: failureReason(parts, reason), parts }
     const outcome = error instanceof SendError ? error.outcome : 'unknown'
     const mayHaveLeft = current?.handedOver === true && outcome === 'unknown'
     // What an earlier attempt left in doubt stays so, whatever this one came to.
     if (current && !mayHaveLeft && current.part.state === 'unknown') current.part.state = current.before
-    const isRefused = error instanceof SendRefusal || outcome === 'refused'
-    if (!isRefused) return { kind: 'retry', reason, parts, claimed }
-    if (current && current.before !== 'unknown') current.part.state = 'refused'
-    const isRestricted = error instanceof SendError && error.code === restrictedCode
-    if (isRestricted) await this.#noteRestriction(row.instance)
-    const which = parts.length > 1 && current ? `part ${parts.indexOf(current.part) + 1} of ${parts.length}: ` : ''
-    return { kind: 'failed', reason: which + (isRestricted ? restrictedNow : reason), parts }
+    return { kind: 'retry', reason, parts, claimed }
   }
 
   async #noteRestriction(instance: string): Promise<void> {
@@ -209,6 +221,22 @@ export class Deliverer {
 
 const restrictedNow =
   'WhatsApp has restricted this account: it may not write to people who never wrote to it. Wait, and write less to strangers'
+
+type Refusal = SendRefusal | SendError
+
+function isRefusal(error: unknown): error is Refusal {
+  return error instanceof SendRefusal || (error instanceof SendError && error.outcome === 'refused')
+}
+
+function isRestriction(error: Refusal): boolean {
+  return error instanceof SendError && error.code === restrictedCode
+}
+
+/** What an earlier attempt left in doubt stays so: it may be there, whatever is said of its repeat. */
+function refuse({ part, before }: PartAtHand, error: Refusal): void {
+  part.state = before === 'unknown' ? 'unknown' : 'refused'
+  if (part.state === 'refused') part.refusal = isRestriction(error) ? restrictedNow : error.message
+}
 
 function restricted(until: number): string {
   return `${restrictedNow} (until ${new Date(until).toISOString()})`

@@ -111,6 +111,6 @@ export class MessageChanges {
 function partsAgain(parts: readonly OutboxPart[]): OutboxPart[] {
   if (!parts.some(({ state }) => state === 'sent' || state === 'unknown')) return []
   return parts.map((part) =>
-    part.state === 'sent' || part.state === 'unknown' ? part : { ...part, id: '', state: 'new' },
+    part.state === 'sent' || part.state === 'unknown' ? part : { id: '', of: part.of, state: 'new' },
   )
 }
