@@ -5,13 +5,13 @@
 // repeated under the id it had, of which the recipient shows one.
 
 import type { Destination } from '../core/downstream.ts'
-import type { MessageKey } from '../core/message.ts'
 import { SendError } from '../core/network.ts'
 import type { NetworkSession, OutgoingContent } from '../core/network.ts'
 import type { OutboxPart, PartState } from '../core/outbox.ts'
 import type { Restrictions } from '../guard/restrictions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { withDeadline } from '../lib/clock.ts'
+import type { MappedContent } from '../storage/message-map-store.ts'
 import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import type { OpenOutboxRow } from '../storage/outbox-rows.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
@@ -43,8 +43,8 @@ type Deps = {
   recipients: Recipients
   restrictions: Restrictions
   ledger: OutboundLedger
-  /** Everything that was, or may have been, sent for a message at the helpdesk. */
-  sentFor: (destination: string, messageId: number) => Promise<MessageKey[]>
+  /** What takes back everything that was, or may have been, sent for a message at the helpdesk. */
+  takingBack: (destination: string, messageId: number) => Promise<OutgoingContent[]>
   destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
   newId: () => string
   clock: Clock
@@ -80,10 +80,18 @@ export class Deliverer {
         progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
       }
       for (const part of progress.parts) if (part.id === '') part.id = session.newMessageId()
-      return await this.#sendAll({ row, session, address, chat, draft, signal }, progress)
+      const attempt = { row, session, address, chat, draft, signal }
+      return await (progress.parts.length > 0 ? this.#sendAll(attempt, progress) : this.#settle(attempt, progress))
     } catch (error) {
       return this.#explain(error, progress)
     }
+  }
+
+  /** Nothing ever left that could be taken back: then it is done with. */
+  async #settle(attempt: Attempt, progress: Progress): Promise<Verdict> {
+    if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
+    await this.#deps.moves.markSent(attempt.row, [], this.#deps.clock.now(), [])
+    return { kind: 'sent', waid: '' }
   }
 
   /** A part that is refused does not hold up the others; only a restriction would refuse them all. */
@@ -177,7 +185,7 @@ export class Deliverer {
       kind: content.type === 'reaction' ? 'reaction' : 'message',
       conversationId: row.conversation_id,
       messageId: row.message_id,
-      content: content.type === 'file' ? { text, isFile: true } : { text },
+      content: mappedContent(content, text),
       at: clock.now(),
     })
   }
@@ -197,7 +205,7 @@ export class Deliverer {
 
   async #draftOf(row: OpenOutboxRow, address: string, session: NetworkSession): Promise<Draft> {
     const { payload, instance, destination: destinationKey } = row
-    if (payload.type === 'revoke') return revocation(await this.#deps.sentFor(destinationKey, payload.messageId))
+    if (payload.type === 'revoke') return revocation(await this.#deps.takingBack(destinationKey, payload.messageId))
     const destination = payload.attachments.length === 0 ? null : await this.#deps.destinationOf(row)
     return this.#deps.composer.draft(payload, { instance, destinationKey, destination, address }, session)
   }
@@ -242,20 +250,20 @@ function restricted(until: number): string {
   return `${restrictedNow} (until ${new Date(until).toISOString()})`
 }
 
-function revocation(targets: readonly MessageKey[]): Draft {
+function revocation(contents: readonly OutgoingContent[]): Draft {
   return {
-    plan: [...targets.keys()],
+    plan: [...contents.keys()],
     contentOf: (of) => {
-      const target = typeof of === 'number' ? targets[of] : undefined
-      if (!target) throw new SendRefusal('there is nothing to take back')
-      return Promise.resolve(revoke(target))
+      const content = typeof of === 'number' ? contents[of] : undefined
+      if (!content) throw new SendRefusal('there is nothing to take back')
+      return Promise.resolve({ content, text: '', leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() })
     },
   }
 }
 
-function revoke(target: MessageKey): PartContent {
-  const content = { type: 'revoke', target } as const
-  return { content, text: '', leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() }
+function mappedContent(content: OutgoingContent, text: string): MappedContent {
+  if (content.type === 'reaction') return { text, reactsTo: content.target }
+  return content.type === 'file' ? { text, isFile: true } : { text }
 }
 
 function kindOf({ type }: OutgoingContent): PartKind {
