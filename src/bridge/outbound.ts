@@ -79,7 +79,7 @@ export class Outbound {
     const deadline = clock.monotonic() + withinMs
     if (command.content.trim() === '' && command.attachments.length === 0) return { kind: 'ignored', reason: 'empty' }
     const late = Promise.withResolvers<SendAnswer>()
-    const given = { up: false }
+    const given = { up: withinMs <= 0 }
     const cancel = clock.after(withinMs, () => {
       given.up = true
       late.resolve({ kind: 'late' })
@@ -120,7 +120,7 @@ export class Outbound {
     given: { up: boolean },
   ): Promise<Accepted | SendAnswer> {
     const { outbox, moves, worker, onStep, reporter, clock } = this.#deps
-    const stored = await outbox.enqueue(row, callback)
+    const stored = await outbox.enqueue(row, callback).catch((error: unknown) => this.#undo(row, error))
     if (stored === 'full') {
       await outbox.keepRefused({ ...row, id: this.#deps.newId() }, fullReason, null)
       reporter.due(clock.now())
@@ -139,6 +139,13 @@ export class Outbound {
       if (fate.kind !== 'waiting' || !this.#deps.isNearlyReady(row.instance)) heard.resolve(fate)
     })
     return { row, fate: heard.promise }
+  }
+
+  /** The commit may have been made although nobody heard of it; the helpdesk hears that it failed. */
+  async #undo({ id }: NewOutboxRow, error: unknown): Promise<never> {
+    const { moves, reporter, clock } = this.#deps
+    await moves.withdraw(id, lateReason, reporter.due(clock.now())).catch(() => undefined)
+    throw error
   }
 
   /** What can be said of an accepted message within the time that is left. */
