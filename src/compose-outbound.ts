@@ -4,6 +4,7 @@ import { AgentActivity } from './bridge/agent-activity.ts'
 import { Composer } from './bridge/compose.ts'
 import { Deliverer } from './bridge/deliver.ts'
 import type { SendStep } from './bridge/deliver.ts'
+import { Departures } from './bridge/departures.ts'
 import { editMessage } from './bridge/edit-message.ts'
 import type { EditRequest } from './bridge/edit-message.ts'
 import { FailureReporter } from './bridge/failure-reporter.ts'
@@ -132,8 +133,25 @@ export function composeOutbound(deps: Deps) {
     const sender = accounts.find(name)?.record
     return sender && { sender, destination: await routing.destinationOf(sender) }
   }
+  const departures = new Departures({ composer, recipients, restrictions, sessionOf })
   const outbound = new Outbound({
-    ...{ outbox, moves, sent, worker, recipients, reporter, ledger, pace, routeOf, isReady, onStep, newId, clock, log },
+    ...{
+      departures,
+      outbox,
+      moves,
+      sent,
+      worker,
+      recipients,
+      reporter,
+      ledger,
+      pace,
+      routeOf,
+      isReady,
+      onStep,
+      newId,
+      clock,
+      log,
+    },
     spamguard: settings.spamguard,
     isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,

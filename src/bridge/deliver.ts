@@ -1,7 +1,7 @@
 // The one place where a message is sent: for the first attempt, for the drain and for every repeat alike.
 //
-// A row leaves in parts. The id of a part, and that it is about to leave, are committed before its frame does; that it was
-// acknowledged is committed together with the message map. So after any crash a part is known to be unsent, sent, or to be
+// A row leaves in parts. The id of a part, and that it is about to leave, are committed before its frame does (for a
+// departure, as soon as it is accepted); that it was acknowledged is committed together with the message map. So after any crash a part is known to be unsent, sent, or to be
 // repeated under the id it had, of which the recipient shows one.
 
 import type { Destination } from '../core/downstream.ts'
@@ -17,6 +17,7 @@ import type { OpenOutboxRow } from '../storage/outbox-rows.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import type { Statement } from '../storage/statement.ts'
 import type { Composer, Draft, PartContent } from './compose.ts'
+import type { Departure } from './departures.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundLedger, PartKind } from './outbound-ledger.ts'
 import type { Address, Recipients } from './recipients.ts'
@@ -61,7 +62,13 @@ type Attempt = {
 }
 
 /** How far an attempt has come; `current` is the part at hand, as it was before, and whether its frame may have left. */
-type Progress = { parts: OutboxPart[]; claimed: boolean; current?: PartAtHand }
+type Progress = {
+  parts: OutboxPart[]
+  claimed: boolean
+  /** That the first part is about to leave was stored when the row was. */
+  isFirstStored: boolean
+  current?: PartAtHand
+}
 type PartAtHand = { part: OutboxPart; before: PartState; handedOver: boolean }
 
 export class Deliverer {
@@ -71,11 +78,17 @@ export class Deliverer {
     this.#deps = deps
   }
 
-  async deliver(row: OpenOutboxRow, session: NetworkSession, signal: AbortSignal): Promise<Verdict> {
-    const progress: Progress = { parts: row.parts.map((part) => ({ ...part })), claimed: false }
+  /** A departure was made ready and claimed when the row was stored. */
+  async deliver(
+    row: OpenOutboxRow,
+    session: NetworkSession,
+    signal: AbortSignal,
+    departure?: Departure,
+  ): Promise<Verdict> {
+    const parts = (departure ?? row).parts.map((part) => ({ ...part }))
+    const progress: Progress = { parts, claimed: departure !== undefined, isFirstStored: departure !== undefined }
     try {
-      const { jid: address, chat } = await this.#addressOf(row, session)
-      const draft = await this.#draftOf(row, address, session)
+      const { address, chat, draft } = departure ?? (await this.#compose(row, session))
       if (progress.parts.length === 0) {
         progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
       }
@@ -85,6 +98,11 @@ export class Deliverer {
     } catch (error) {
       return this.#explain(error, progress)
     }
+  }
+
+  async #compose(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<Departure, 'parts'>> {
+    const { jid: address, chat } = await this.#addressOf(row, session)
+    return { address, chat, draft: await this.#draftOf(row, address, session) }
   }
 
   /** Nothing ever left that could be taken back: then it is done with. */
@@ -139,6 +157,10 @@ export class Deliverer {
   /** The part at hand has its id and may leave from now on. False when the row is no longer ours to send. */
   async #commit({ row, address }: Attempt, progress: Progress): Promise<boolean> {
     const { moves, clock } = this.#deps
+    if (progress.isFirstStored) {
+      progress.isFirstStored = false
+      return true
+    }
     if (progress.claimed) return moves.saveParts(row.id, progress.parts)
     progress.claimed = await moves.claim(row.id, clock.now(), progress.parts, address)
     return progress.claimed

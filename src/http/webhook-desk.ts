@@ -79,9 +79,8 @@ export class WebhookDesk {
         const { conversationId } = command.place
         activity.acted(sender.name)
         const answer = await outbound.send(route, command, leftMs)
-        const isAccepted = answer.kind === 'sent' || answer.kind === 'queued'
-        if (isAccepted && destination && conversationId !== null)
-          activity.seen(destination, conversationId, clock.now())
+        const hasUnread = 'hasUnread' in answer && answer.hasUnread
+        if (hasUnread && destination && conversationId !== null) activity.seen(destination, conversationId, clock.now())
         return answer
       }
       case 'changed':

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { waitingLifetimeMs } from '../core/outbox.ts'
 import type { OutboxPart, OutboxStatus } from '../core/outbox.ts'
 import { auditInsert } from './audit-store.ts'
+import { compileOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
 import { hasUnknown, outboxColumns, reported, settledAudit, withParts } from './outbox-rows.ts'
@@ -15,10 +16,16 @@ type Counter = 'sent' | 'failed' | 'expired'
 export class OutboxMoves {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #claim: ReturnType<typeof compileClaim>
+  readonly #markSent: ReturnType<typeof compileMarkSent>
+  readonly #countSent: ReturnType<typeof compileCountSent>
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
     this.#writer = new FencedWriter(database, epoch)
+    this.#claim = compileClaim(database)
+    this.#markSent = compileMarkSent(database)
+    this.#countSent = compileCountSent(database)
   }
 
   /** What was under way when the last process ended may have left: it goes on under the same ids. */
@@ -29,19 +36,16 @@ export class OutboxMoves {
 
   /** The row may leave now: its parts have their ids, the first of them is about to. */
   claim(id: string, now: number, parts: readonly OutboxPart[], remote_jid: string): Promise<boolean> {
+    return this.#writer.guarded(this.#claim({ id, now, parts: JSON.stringify(parts), remote_jid }))
+  }
+
+  /** It was to leave and did not after all: the row is as it was accepted. */
+  unclaim(id: string): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
-      .set(({ eb }) => ({
-        status: 'sending',
-        waiting: 0,
-        attempts: eb('attempts', '+', 1),
-        parts: JSON.stringify(parts),
-        remote_jid,
-        unconfirmed: 1,
-      }))
+      .set({ status: 'pending', attempts: 0, parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
-      .where('status', '=', 'pending')
-      .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
+      .where('status', '=', 'sending')
     return this.#writer.guarded(update)
   }
 
@@ -61,19 +65,8 @@ export class OutboxMoves {
     at: number,
     along: readonly Statement[],
   ): Promise<boolean> {
-    const update = this.#database.query
-      .updateTable('outbox')
-      .set({
-        status: 'sent',
-        parts: JSON.stringify(parts),
-        payload: null,
-        unconfirmed: 0,
-        settled_at: at,
-        reason: null,
-      })
-      .where('id', '=', id)
-      .where('status', '=', 'sending')
-    return this.#writer.guarded(update, this.#count(instance, 'sent', 1), ...along)
+    const update = this.#markSent({ id, parts: JSON.stringify(parts), settled_at: at })
+    return this.#writer.guarded(update, this.#countSent({ instance }), ...along)
   }
 
   /** Back to waiting for the next attempt. `attempted` counts one that never came to a frame. */
@@ -246,14 +239,15 @@ export class OutboxMoves {
     )
   }
 
-  /** Takes back an acceptance that came too late to be answered: the callback is open again. */
+  /** Takes back an acceptance that came too late to be answered, before anybody works on it: the callback is open again. */
   withdraw(id: string, reason: string, at: number): Promise<boolean> {
     const { query } = this.#database
     const update = query
       .updateTable('outbox')
       .set({ status: 'refused', waiting: 0, reason, settled_at: at, report: 'due', report_at: at })
+      .set({ parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
-      .where('status', '=', 'pending')
+      .where('status', 'in', ['pending', 'sending'])
     return this.#writer.guarded(update, query.deleteFrom('callbacks').where('outbox_id', '=', id))
   }
 
@@ -277,11 +271,44 @@ export class OutboxMoves {
   }
 
   #count(instance: string, counter: Counter, by: number) {
-    return this.#database.query
-      .insertInto('outbox_totals')
-      .values({ instance, [counter]: by })
-      .onConflict((conflict) =>
-        conflict.column('instance').doUpdateSet(({ eb }) => ({ [counter]: eb(`outbox_totals.${counter}`, '+', by) })),
-      )
+    return addToTotals(this.#database, { instance, counter, by })
   }
+}
+
+function addToTotals(
+  { query }: Database,
+  { instance, counter, by }: { instance: string; counter: Counter; by: number },
+) {
+  return query
+    .insertInto('outbox_totals')
+    .values({ instance, [counter]: by })
+    .onConflict((conflict) =>
+      conflict.column('instance').doUpdateSet(({ eb }) => ({ [counter]: eb(`outbox_totals.${counter}`, '+', by) })),
+    )
+}
+
+function compileClaim({ query }: Database) {
+  return compileOnce(['id', 'now', 'parts', 'remote_jid'], ({ id, now, parts, remote_jid }) =>
+    query
+      .updateTable('outbox')
+      .set(({ eb }) => ({ attempts: eb('attempts', '+', 1) }))
+      .set({ status: 'sending', waiting: 0, unconfirmed: 1, parts, remote_jid })
+      .where('id', '=', id)
+      .where('status', '=', 'pending')
+      .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)])),
+  )
+}
+
+function compileMarkSent({ query }: Database) {
+  return compileOnce(['id', 'parts', 'settled_at'], ({ id, parts, settled_at }) =>
+    query
+      .updateTable('outbox')
+      .set({ status: 'sent', parts, payload: null, unconfirmed: 0, settled_at, reason: null })
+      .where('id', '=', id)
+      .where('status', '=', 'sending'),
+  )
+}
+
+function compileCountSent(database: Database) {
+  return compileOnce(['instance'], ({ instance }) => addToTotals(database, { instance, counter: 'sent', by: 1 }))
 }
