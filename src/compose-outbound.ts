@@ -110,7 +110,7 @@ export function composeOutbound(deps: Deps) {
     restrictions,
     ledger,
     destinationOf,
-    sentFor: (destination, messageId) => changes.sentFor(destination, messageId),
+    takingBack: (destination, messageId) => changes.takingBack(destination, messageId),
     newId,
     clock,
     onStep,

@@ -1,7 +1,7 @@
 // Messages that changed at the helpdesk after they were handed to us: deleted, or asked for again.
 
 import type { Downstream, OutgoingCommand } from '../core/downstream.ts'
-import type { MessageKey } from '../core/message.ts'
+import type { OutgoingContent } from '../core/network.ts'
 import { waitingLifetimeMs } from '../core/outbox.ts'
 import type { OutboxPart } from '../core/outbox.ts'
 import { sleep } from '../lib/clock.ts'
@@ -22,7 +22,7 @@ export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
   moves: Pick<OutboxMoves, 'cancel' | 'retry'>
-  map: Pick<MessageMapStore, 'findByMessage'>
+  map: Pick<MessageMapStore, 'findByMessage' | 'contentOf'>
   downstream: Pick<Downstream, 'inbox'>
   worker: Pick<OutboxWorker, 'submit'>
   ownerOf: OwnerOf
@@ -67,19 +67,25 @@ export class MessageChanges {
     this.#stop.abort()
   }
 
-  /** Everything on the network that was, or may have been, sent for a message. */
-  async sentFor(destination: string, messageId: number): Promise<MessageKey[]> {
-    const mapped = (await this.#deps.map.findByMessage(destination, messageId)).filter(
-      ({ direction, kind }) => direction === 'out' && kind === 'message',
-    )
+  /** What takes back everything on the network that was, or may have been, sent for a message. */
+  async takingBack(destination: string, messageId: number): Promise<OutgoingContent[]> {
+    const { map, outbox } = this.#deps
+    const mapped = (await map.findByMessage(destination, messageId)).filter(({ direction }) => direction === 'out')
     const known = new Set(mapped.map(({ networkId }) => networkId))
-    const row = await this.#deps.outbox.ofMessage(destination, messageId)
+    const row = await outbox.ofMessage(destination, messageId)
     const doubtful = (row?.parts ?? []).filter(({ id, state }) => state === 'unknown' && id !== '' && !known.has(id))
     const chat = row?.remote_jid ?? ''
     return [
-      ...mapped.map(({ networkKey }) => networkKey),
-      ...doubtful.map(({ id }) => ({ chat, id, fromMe: true, participant: null })),
+      ...(await Promise.all(mapped.map((each) => this.#undoing(each)))).filter((each) => each !== null),
+      ...doubtful.map(({ id }) => ({ type: 'revoke' as const, target: { chat, id, fromMe: true, participant: null } })),
     ]
+  }
+
+  /** A reaction is not revoked: an empty one takes its place. */
+  async #undoing({ id, kind, networkKey }: MappedMessage): Promise<OutgoingContent | null> {
+    if (kind === 'message') return { type: 'revoke', target: networkKey }
+    const target = kind === 'reaction' ? (await this.#deps.map.contentOf(id))?.reactsTo : undefined
+    return target ? { type: 'reaction', target, emoji: '' } : null
   }
 
   async #takeBack(route: Routed, { place, messageId }: ChangeCommand): Promise<void> {
@@ -160,6 +166,6 @@ export class MessageChanges {
 function partsAgain(parts: readonly OutboxPart[]): OutboxPart[] {
   if (!parts.some(({ state }) => state === 'sent' || state === 'unknown')) return []
   return parts.map((part) =>
-    part.state === 'sent' || part.state === 'unknown' ? part : { ...part, id: '', state: 'new' },
+    part.state === 'sent' || part.state === 'unknown' ? part : { id: '', of: part.of, state: 'new' },
   )
 }

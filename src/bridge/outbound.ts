@@ -91,7 +91,7 @@ export class Outbound {
     const deadline = clock.monotonic() + withinMs
     if (command.content.trim() === '' && command.attachments.length === 0) return { kind: 'ignored', reason: 'empty' }
     const late = Promise.withResolvers<SendAnswer>()
-    const given = { up: false }
+    const given = { up: withinMs <= 0 }
     const cancel = clock.after(withinMs, () => {
       given.up = true
       late.resolve({ kind: 'late' })
@@ -153,7 +153,9 @@ export class Outbound {
     given: { up: boolean },
   ): Promise<SendAnswer | undefined> {
     const { outbox, moves, reporter, clock } = this.#deps
-    const stored = await outbox.enqueue(row, callback, departure && leavingOf(departure))
+    const stored = await outbox
+      .enqueue(row, callback, departure && leavingOf(departure))
+      .catch((error: unknown) => this.#undo(row, error))
     if (stored === 'full') {
       const refusal = { reason: fullReason, reportAt: reporter.due(clock.now()) }
       await outbox.keepRefused({ ...row, id: this.#deps.newId() }, refusal, null)
@@ -169,6 +171,13 @@ export class Outbound {
   async #settled(callback: CallbackKey | null): Promise<SendAnswer | undefined> {
     const settled = callback && (await this.#deps.outbox.settledBy(callback))
     return settled ? repeated(settled) : undefined
+  }
+
+  /** The commit may have been made although nobody heard of it; the helpdesk hears that it failed. */
+  async #undo({ id }: NewOutboxRow, error: unknown): Promise<never> {
+    const { moves, reporter, clock } = this.#deps
+    await moves.withdraw(id, lateReason, reporter.due(clock.now())).catch(() => undefined)
+    throw error
   }
 
   /** What can be said of an accepted message within the time that is left. */

@@ -10,6 +10,7 @@ import type { LiveRow, OpenOutboxRow, OutboxRow } from '../storage/outbox-rows.t
 import type { OutboxStore } from '../storage/outbox-store.ts'
 import type { Deliverer, Verdict } from './deliver.ts'
 import type { Departure } from './departures.ts'
+import { failureReason } from './failure-reason.ts'
 import type { FailureReporter } from './failure-reporter.ts'
 import { InstanceLanes } from './instance-lanes.ts'
 import type { StepOutcome } from './instance-lanes.ts'
@@ -20,7 +21,6 @@ const deliveriesAtOnce = 8
 const maxAttempts = 5
 const firstPauseMs = 5000
 const storagePauseMs = 5000
-const unconfirmed = 'delivery could not be confirmed: look on the phone before you send it again'
 const timeOver = 'the account was not connected for 5 minutes'
 export const instanceDeleted = 'the instance was deleted'
 
@@ -252,8 +252,7 @@ export class OutboxWorker {
     const { parts, reason } = verdict
     log.info({ ...line, outcome: verdict.kind, reason }, 'outgoing message')
     if (verdict.kind === 'failed') return this.#fail({ ...row, parts, attempts }, reason)
-    const isDoubtful = parts.some(({ state }) => state === 'unknown')
-    if (attempts >= maxAttempts) return this.#fail({ ...row, parts, attempts }, isDoubtful ? unconfirmed : reason)
+    if (attempts >= maxAttempts) return this.#fail({ ...row, parts, attempts }, failureReason(parts, reason))
     // Cut off by our own end: the next start need not wait.
     const until = clock.now() + (signal.aborted ? 0 : firstPauseMs * 2 ** (attempts - 1))
     await moves.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !verdict.claimed })
@@ -284,11 +283,12 @@ export class OutboxWorker {
     const now = clock.now()
     for (const row of await moves.due(instance, now)) {
       const payload = (await outbox.open(row.id))?.payload
-      if (row.unconfirmed === 1) await this.#fail({ ...row, ...(payload && { payload }) }, unconfirmed)
-      else if (await moves.expire(row, timeOver, now)) {
+      const reason = failureReason(row.parts, timeOver)
+      if (row.unconfirmed === 1) await this.#fail({ ...row, ...(payload && { payload }) }, reason)
+      else if (await moves.expire(row, reason, now)) {
         if (payload?.type === 'message') ledger.expired(row, payload.content)
         reporter.due(now)
-        this.#tell(row.id, { kind: 'failed', reason: timeOver })
+        this.#tell(row.id, { kind: 'failed', reason })
       }
     }
   }

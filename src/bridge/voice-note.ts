@@ -3,6 +3,9 @@
 import { spawn } from 'node:child_process'
 
 const deadlineMs = 60_000
+// Recordings only: a playlist would have ffmpeg open whatever files it names.
+const formats = 'aac,aiff,amr,asf,caf,flac,matroska,mov,mp3,ogg,wav'
+const guards = ['-protocol_whitelist', 'file', '-format_whitelist', formats]
 
 export type Transcode = (from: string, to: string, signal: AbortSignal) => Promise<boolean>
 
@@ -11,7 +14,7 @@ export function createTranscoder(command = 'ffmpeg'): Transcode {
   let isAbsent = false
   return async (from, to, signal) => {
     if (isAbsent) return false
-    const options = ['-nostdin', '-loglevel', 'error', '-y', '-i', from, '-vn', '-map_metadata', '-1']
+    const options = ['-nostdin', '-loglevel', 'error', '-y', ...guards, '-i', from, '-vn', '-map_metadata', '-1']
     const args = [...options, '-ac', '1', '-ar', '48000', '-c:a', 'libopus', '-b:a', '32k', '-f', 'ogg', to]
     const ended = Promise.withResolvers<boolean>()
     const limits = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)])

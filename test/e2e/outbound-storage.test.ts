@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../harness/assertions.ts'
+import { CommitCutter } from '../harness/commit-cutter.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -131,6 +132,22 @@ test('a connection to PostgreSQL that dies while the message is stored leaves no
   await bystander.unlock()
   assert.equal((await stage.post(stage.callback(1, 'cut off'))).status, 200)
   assert.deepEqual(stage.texts(), ['cut off'])
+})
+
+test('a commit that nobody hears of is taken back: what was refused is not sent, and may come again', async () => {
+  await using stack = new AsyncDisposableStack()
+  const stage = await OutboundStage.open({ engine: 'postgres' })
+  const cutter = stack.use(await CommitCutter.to(stage.service.databasePath))
+  stack.use(stage)
+  await stage.restart({ DATABASE_URL: cutter.url })
+  cutter.cutAfter = 'insert into "outbox"'
+  assertRefused(await stage.post(stage.callback(1, 'unheard')), 'SERVICE_STORAGE_FAILED')
+  assert.equal(cutter.cuts, 1)
+  await waitUntil('nothing is left of it', async () => (await stage.outbox())['pending'] === 0)
+  assert.equal((await stage.post(stage.callback(1, 'unheard'))).status, 200)
+  await stage.restart()
+  assert.equal((await stage.post(stage.callback(2, 'the end'))).status, 200)
+  assert.deepEqual(stage.texts(), ['unheard', 'the end'])
 })
 
 /** Holds the one place where SQLite can be written. */

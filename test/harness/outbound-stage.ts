@@ -139,9 +139,11 @@ export class OutboundStage {
     return { SERVICE_API_TOKEN: apiToken, HOST: '127.0.0.1', ...this.#options.environment }
   }
 
-  async restart(): Promise<void> {
+  /** The next process may have other settings. */
+  async restart(environment: Record<string, string> = {}): Promise<void> {
     await this.stop()
-    this.service = await Service.start(this.#options)
+    const { environment: settings } = this.#options
+    this.service = await Service.start({ ...this.#options, environment: { ...settings, ...environment } })
     await this.allReady()
     await this.listen()
   }

@@ -1,0 +1,71 @@
+// A relay in front of PostgreSQL that cuts a connection after a commit was made, before anybody hears of it.
+
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+
+export class CommitCutter {
+  readonly #server: Server
+  readonly #target: URL
+  readonly #sockets = new Set<Socket>()
+  /** The next transaction that says this is committed and never answered. */
+  cutAfter: string | undefined
+  cuts = 0
+
+  private constructor(target: URL) {
+    this.#target = target
+    this.#server = createServer((client) => {
+      this.#relay(client)
+    })
+  }
+
+  static async to(url: string): Promise<CommitCutter> {
+    const cutter = new CommitCutter(new URL(url))
+    cutter.#server.listen(0, '127.0.0.1')
+    await once(cutter.#server, 'listening')
+    return cutter
+  }
+
+  get url(): string {
+    const url = new URL(this.#target)
+    url.hostname = '127.0.0.1'
+    url.port = String((this.#server.address() as AddressInfo).port)
+    return url.href
+  }
+
+  #relay(client: Socket): void {
+    const server = connect(Number(this.#target.port || 5432), this.#target.hostname)
+    let isMeant = false
+    let isCut = false
+    client.on('data', (bytes) => {
+      const text = bytes.toString('latin1')
+      if (this.cutAfter !== undefined && text.includes(this.cutAfter)) isMeant = true
+      if (isMeant && text.includes('COMMIT')) {
+        isCut = true
+        this.cutAfter = undefined
+      }
+      server.write(bytes)
+    })
+    server.on('data', (bytes) => {
+      if (!isCut) {
+        client.write(bytes)
+        return
+      }
+      this.cuts += 1
+      client.destroy()
+    })
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket)
+      const end = () => {
+        for (const each of [client, server]) each.destroy()
+        this.#sockets.delete(socket)
+      }
+      socket.on('close', end).on('error', end)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}
