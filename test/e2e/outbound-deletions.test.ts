@@ -55,8 +55,10 @@ test('neither a full queue nor a long outage loses a deletion', async () => {
   }
   assert.equal((await stage.post(deletion(stage, 1))).status, 200)
   await clock.advance(301_000)
-  await stage.service.app.workers.get('outbox-expire')?.tick()
-  assert.equal((await stage.outbox())['expired'], 200)
+  await waitUntil('the queue has expired', async () => {
+    await stage.service.app.workers.get('outbox-expire')?.tick()
+    return (await stage.outbox())['expired'] === 200
+  })
   await stage.reconnect()
   await waitUntil('it is taken back', () => revoked(stage).length === 1)
   assert.deepEqual(revoked(stage), [waid])
