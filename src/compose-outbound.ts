@@ -16,6 +16,7 @@ import { OutboundLedger } from './bridge/outbound-ledger.ts'
 import { OutboxWorker } from './bridge/outbox-worker.ts'
 import type { People } from './bridge/people.ts'
 import { Recipients } from './bridge/recipients.ts'
+import { Retries } from './bridge/retries.ts'
 import { createTranscoder } from './bridge/voice-note.ts'
 import type { Config } from './config.ts'
 import type { Destination, Downstream } from './core/downstream.ts'
@@ -36,6 +37,7 @@ import { MessageMapStore } from './storage/message-map-store.ts'
 import { OutboxMoves } from './storage/outbox-moves.ts'
 import { OutboxStore } from './storage/outbox-store.ts'
 import { RestrictionStore } from './storage/restriction-store.ts'
+import { RetryStore } from './storage/retry-store.ts'
 import type { InstanceRow } from './storage/schema.ts'
 import { SentMessageStore } from './storage/sent-message-store.ts'
 import type { Routing } from './tenants/routing.ts'
@@ -43,6 +45,7 @@ import type { Routing } from './tenants/routing.ts'
 const drainMs = 5000
 const expireMs = 30_000
 const reportMs = 10_000
+const retryMs = 5000
 const banRiskMs = 30_000
 const pruneMs = 3_600_000
 const day = 24 * 3_600_000
@@ -135,8 +138,13 @@ export function composeOutbound(deps: Deps) {
   }
   const departures = new Departures({ composer, recipients, restrictions, sessionOf })
   const ownerOf = createOwnerOf({ sent, routeOf })
+  const retries = new Retries({
+    ...{ outbox, downstream, destinationOf, recipients, ownerOf, reporter, worker, isReady, newId, clock, log },
+    store: new RetryStore(database, epoch),
+    wake: () => void looks.tick(),
+  })
   const changes: MessageChanges = new MessageChanges({
-    ...{ outbox, moves, map, downstream, worker, ownerOf, isReady, newId, clock, log },
+    ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
   })
   const outbound = new Outbound({
     ...{
@@ -165,6 +173,7 @@ export function composeOutbound(deps: Deps) {
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const reports = every('outbox-report', reportMs, () => reporter.run())
+  const looks = every('outbox-retry', retryMs, () => retries.run())
   const workers = [
     every('outbox-drain', drainMs, () => worker.drain()),
     every('outbox-expire', expireMs, () => worker.expire()),
@@ -174,6 +183,7 @@ export function composeOutbound(deps: Deps) {
     }),
     every('outbox-prune', pruneMs, () => outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
     reports,
+    looks,
   ]
   stack.use(reporter)
   stack.use(activity)

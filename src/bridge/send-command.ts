@@ -2,8 +2,8 @@
 
 import type { CallbackPlace, Destination, OutgoingCommand, WrittenMessage } from '../core/downstream.ts'
 import { fingerprintOf } from '../guard/spamguard.ts'
+import type { CallbackKey } from '../storage/callbacks.ts'
 import type { NewOutboxRow } from '../storage/outbox-rows.ts'
-import type { CallbackKey } from '../storage/outbox-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
 import type { ChatRef } from './recipients.ts'
 

@@ -4,17 +4,16 @@ import { sql } from 'kysely'
 import { maxWaiting } from '../core/outbox.ts'
 import type { OutboxPart, OutboxPayload, OutboxTotals } from '../core/outbox.ts'
 import { auditInsert } from './audit-store.ts'
+import { findSettled, isSettled } from './callbacks.ts'
+import type { CallbackKey } from './callbacks.ts'
 import { compileOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
 import { enqueued, newColumns, outboxColumns, reported, sealed, withParts } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from './schema.ts'
-import type { CallbackTable } from './schema.ts'
 import { StorageError, toStatement } from './statement.ts'
 import type { Statement } from './statement.ts'
-
-export type CallbackKey = Omit<CallbackTable, 'outbox_id' | 'settled_at'>
 
 /** What is about to leave: the ids of its parts, and where to. */
 export type Leaving = { parts: readonly OutboxPart[]; address: string }
@@ -51,7 +50,7 @@ export class OutboxStore {
       return 'accepted'
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      if (await this.#isSettled(error, callback)) return 'duplicate'
+      if (await isSettled(this.#database, error, callback)) return 'duplicate'
       if (error.failure === 'expectation' && waiting === 1 && (await this.countWaiting(instance)) >= maxWaiting) {
         return 'full'
       }
@@ -77,7 +76,7 @@ export class OutboxStore {
       )
       return true
     } catch (error) {
-      if (error instanceof StorageError && (await this.#isSettled(error, callback))) return false
+      if (error instanceof StorageError && (await isSettled(this.#database, error, callback))) return false
       throw error
     }
   }
@@ -103,7 +102,7 @@ export class OutboxStore {
 
   /** The row that a callback was settled with; undefined also when that was done without one. */
   async settledBy(callback: CallbackKey): Promise<OutboxRow | undefined> {
-    const found = await this.#findSettled(callback)
+    const found = await findSettled(this.#database, callback)
     return found && (await this.find(found.outbox_id))
   }
 
@@ -113,8 +112,8 @@ export class OutboxStore {
       await this.#writer.write(this.#settle({ ...callback, outbox_id: '', settled_at: at }))
       return true
     } catch (error) {
-      if (!(error instanceof StorageError) || !(await this.#isSettled(error, callback))) throw error
-      return (await this.#findSettled(callback))?.outbox_id === ''
+      if (!(error instanceof StorageError) || !(await isSettled(this.#database, error, callback))) throw error
+      return (await findSettled(this.#database, callback))?.outbox_id === ''
     }
   }
 
@@ -199,24 +198,6 @@ export class OutboxStore {
       query.deleteFrom('outbox').where('settled_at', '<', rowsBefore),
       query.deleteFrom('callbacks').where('settled_at', '<', callbacksBefore),
     )
-  }
-
-  /** Another broken rule of the database is a failure: nobody has the message. */
-  async #isSettled({ failure }: StorageError, callback: CallbackKey | null): Promise<boolean> {
-    return failure === 'constraint' && callback !== null && (await this.#findSettled(callback)) !== undefined
-  }
-
-  async #findSettled(callback: CallbackKey): Promise<{ outbox_id: string } | undefined> {
-    const [found] = await this.#database.read(
-      this.#database.query
-        .selectFrom('callbacks')
-        .select('outbox_id')
-        .where('instance', '=', callback.instance)
-        .where('destination', '=', callback.destination)
-        .where('kind', '=', callback.kind)
-        .where('event_id', '=', callback.event_id),
-    )
-    return found
   }
 
   /** Touches one row as long as fewer wait than may. */
