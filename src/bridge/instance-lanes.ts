@@ -46,6 +46,11 @@ export class InstanceLanes {
     return longest
   }
 
+  /** Whether a row that is pushed now is worked on at once when its line is started. */
+  isFree(chat: string): boolean {
+    return !this.#lines.has(chat) && !this.#stop.signal.aborted
+  }
+
   push(chat: string, id: string): void {
     const line = this.#lines.get(chat) ?? { ids: [], isRunning: false, isWoken: false }
     this.#lines.set(chat, line)

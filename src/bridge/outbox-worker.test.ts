@@ -59,7 +59,7 @@ async function setUp() {
     restrictions: { until: () => undefined, note: () => Promise.resolve(true) } as never,
     ledger: ledger as never,
     destinationOf: () => Promise.resolve(null),
-    sentFor: () => Promise.resolve([]),
+    takingBack: () => Promise.resolve([]),
     newId: () => `m${++ids}`,
     clock,
     onStep: () => Promise.resolve(),

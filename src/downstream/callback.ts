@@ -1,6 +1,6 @@
 // A callback of Chatwoot as the command it stands for: all seven events, and the shapes they come in.
 
-import type { Attachment, CallbackPlace, OutgoingCommand, Recipient } from '../core/downstream.ts'
+import type { Attachment, CallbackPlace, OutgoingCommand, Recipient, WrittenMessage } from '../core/downstream.ts'
 import { fileNameOf } from './file-name.ts'
 import { Payload } from './payload.ts'
 
@@ -40,20 +40,22 @@ function notForUs(message: Payload): Ignored | undefined {
   return message.filledText('source_id') === null ? undefined : ignored('echo')
 }
 
+/** Told late, a message can be gone already: what is in its place is no message. */
 function readSend(message: Payload): OutgoingCommand {
-  const attributes = message.object('content_attributes')
-  // An event tells what is true when it is sent: of a message deleted before that, the notice of its deletion.
-  if (attributes.flag('deleted')) return ignored('deleted')
+  if (message.object('content_attributes').flag('deleted')) return ignored('deleted')
+  return { kind: 'send', ...readMessage(message) }
+}
+
+function readMessage(message: Payload): WrittenMessage {
   const conversation = message.object('conversation')
   const sender = message.object('sender')
   return {
-    kind: 'send',
     place: placeOf(message, conversation),
     recipient: recipientOf(conversation),
     messageId: message.id('id'),
     content: message.text('content') ?? '',
     attachments: message.objects('attachments').map(readAttachment),
-    inReplyTo: readReply(attributes),
+    inReplyTo: readReply(message.object('content_attributes')),
     agentName: isAgent(sender) ? sender.filledText('name') : null,
   }
 }
@@ -80,13 +82,12 @@ function readReply(attributes: Payload): { messageId: number | null; sourceId: s
 }
 
 function readChange(message: Payload): OutgoingCommand {
-  const conversation = message.object('conversation')
   const attributes = message.object('content_attributes')
   return {
     kind: 'changed',
-    place: placeOf(message, conversation),
-    recipient: recipientOf(conversation),
+    ...readMessage(message),
     messageId: message.requiredId('id'),
+    writtenAt: message.time('created_at'),
     deleted: attributes.flag('deleted'),
     externalError: attributes.filledText('external_error'),
   }

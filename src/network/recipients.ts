@@ -3,6 +3,7 @@
 import { phoneDomain } from '../core/address.ts'
 import { SendError } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
+import { loopTurns } from '../lib/loop-turns.ts'
 import type { Account } from './account.ts'
 import { DeviceDirectory } from './device-directory.ts'
 import { GroupRosters } from './group-rosters.ts'
@@ -26,7 +27,6 @@ export class Recipients {
   readonly #rosters: GroupRosters
   readonly #sealer: StanzaSealer
   readonly #tokens: PrivacyTokens
-  #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -58,7 +58,7 @@ export class Recipients {
     const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
     const { nodes, after } = await this.#tokens.forMessageTo(chat)
-    await this.#turn()
+    await loopTurns.next()
     const stanza = await this.#sealer.toPerson(draft, devices)
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
   }
@@ -73,7 +73,7 @@ export class Recipients {
     const holders = await memory.holders(chat)
     const hasKey = (jid: string) => holders[jid] === true
     const sender = ownIdentity(socket).senderIn(addressingMode)
-    await this.#turn()
+    await loopTurns.next()
     const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey })
     if (given.length === 0) return { stanza }
     // Not remembered means only that the next message carries the key again.
@@ -88,13 +88,6 @@ export class Recipients {
     const isUnknown = (await found?.catch(() => undefined)) === null
     if (!isUnknown) return unnamedError(missing)
     return new SendError('refused', 'this phone number is not on WhatsApp')
-  }
-
-  /** One message is sealed per turn of the event loop, so that a burst does not hold up everything else. */
-  #turn(): Promise<unknown> {
-    const turn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
-    this.#lastTurn = turn
-    return turn
   }
 }
 
