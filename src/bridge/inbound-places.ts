@@ -48,8 +48,11 @@ type Deps = {
 
 const maxRemembered = 20_000
 const rememberedMs = 3_600_000
-/** Within a burst a conversation is not looked at again; an agent may have resolved it any longer ago. */
-const trustedMs = 5_000
+/**
+ * Within a burst a conversation is not looked at again. An agent may have resolved it any longer ago; where that does not
+ * matter, it may still have been deleted, or be another one since the helpdesk was restored.
+ */
+const trustedMs = { new: 5_000, reopen: 60_000 }
 
 export class InboundPlaces {
   readonly #deps: Deps
@@ -80,7 +83,7 @@ export class InboundPlaces {
     if (entry) return entry.open
     const known = await this.#deps.store.findConversation(place)
     if (known) {
-      const found = await inbox.findConversation(known.conversationId)
+      const found = await this.#look(known, destination, inbox)
       if (found) return (await this.#remember(chat, place, known, found.newestMessageId ?? 0)).open
     }
     const { sourceId, formerSourceIds } = await chat.describe()
@@ -114,9 +117,21 @@ export class InboundPlaces {
     this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
-  // In the mode "reopen" it does not matter whether somebody has resolved it meanwhile.
   #isTrusted({ checkedAt }: Entry): boolean {
-    return this.#deps.mode === 'reopen' || this.#deps.clock.monotonic() - checkedAt < trustedMs
+    return this.#deps.clock.monotonic() - checkedAt < trustedMs[this.#deps.mode]
+  }
+
+  /** Null when it is gone, or its id is that of somebody else's by now. */
+  async #look({ conversationId, contactId }: KnownConversation, destination: Destination, inbox: HelpdeskInbox) {
+    const found = await inbox.findConversation(conversationId)
+    if (!found) return null
+    const isOurs = found.inboxId === destination.inboxId && [null, contactId].includes(found.contactId)
+    if (isOurs) return found
+    this.#deps.log.warn(
+      { destination: destination.key, conversation: conversationId },
+      'a conversation is no longer with the same contact; the right one is looked for',
+    )
+    return null
   }
 
   async #find(chat: ChatPlace, place: ConversationPlace, destination: Destination, inbox: HelpdeskInbox) {
@@ -126,7 +141,7 @@ export class InboundPlaces {
     if (entry?.joinedLid !== chat.formerLid) await this.#join(entry, chat, destination, inbox)
     if (entry && this.#isTrusted(entry)) return entry.open
     const known = entry?.known ?? (await store.findConversation(place))
-    const found = known && (await inbox.findConversation(known.conversationId))
+    const found = known && (await this.#look(known, destination, inbox))
     if (known && found && (found.status !== 'resolved' || mode === 'reopen')) {
       if (!entry) return (await this.#remember(chat, place, known, found.newestMessageId ?? 0)).open
       entry.checkedAt = clock.monotonic()

@@ -163,7 +163,7 @@ test('after five failures a destination is left alone, then asked a harmless que
   assert.deepEqual(bed.downstream.resting, [])
 })
 
-test('a token that is refused is nobody else\'s trouble in the same inbox', async () => {
+test("a token that is refused is nobody else's trouble in the same inbox", async () => {
   await using bed = await HelpdeskBed.start()
   const stranger = bed.downstream.inbox(bed.destinationOf({ apiToken: 'wrong' }))
   const [refused, taken] = await Promise.allSettled([stranger, bed.inbox].map((each) => each.ensureContact(person())))

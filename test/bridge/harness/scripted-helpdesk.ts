@@ -85,7 +85,9 @@ export class ScriptedHelpdesk implements Downstream {
 
   /** Writes a conversation down, as the helpdesk does sooner or later. */
   openConversation(destination: string, sourceId: string): Promise<Conversation> {
-    const made = { id: ++this.#ids, status: 'open' as const, newestMessageId: null, sourceId, destination }
+    const contact = this.contacts.find((each) => each.destination === destination && each.sourceId === sourceId)
+    const rest = { inboxId: 1, contactId: contact?.id ?? null, newestMessageId: null, sourceId, destination }
+    const made = { id: ++this.#ids, status: 'open' as const, ...rest }
     this.conversations.push(made)
     return Promise.resolve(made)
   }
