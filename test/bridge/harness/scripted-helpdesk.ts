@@ -79,6 +79,8 @@ export class ScriptedHelpdesk implements Downstream {
       for await (const chunk of await file.open()) bytes += (chunk as Buffer).length
     }
     const posted = { ...message, id: ++this.#ids, conversationId, destination, bytes }
+    const conversation = this.conversations.find(({ id }) => id === conversationId)
+    if (conversation?.status === 'resolved' && message.type === 'incoming') conversation.status = 'open'
     this.messages.push(posted)
     return posted
   }
