@@ -1,7 +1,7 @@
 // One attempt to take an event to the helpdesk: what it says, where it belongs, its file, and the post.
 
 import type { Chat } from '../core/address.ts'
-import type { Destination, Downstream } from '../core/downstream.ts'
+import type { Destination, Downstream, HelpdeskInbox } from '../core/downstream.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { lateFile } from '../storage/inbox-store.ts'
@@ -63,7 +63,7 @@ export class InboundAttempt {
 
   /** Rejects with what went wrong; `attempt` then says what the next one must know. */
   async deliver(row: InboxRow, destination: Destination, attempt: Attempt, signal: AbortSignal): Promise<void> {
-    const { people, composer, headers, isIgnored, downstream, places, report } = this.#deps
+    const { people, composer, headers, isIgnored, downstream, report } = this.#deps
     const { event, instance } = row
     if (isIgnored(event.chat)) {
       report.passedOver(instance, 'ignored chat')
@@ -83,14 +83,33 @@ export class InboundAttempt {
       await this.#settle(row, draft.skipped)
       return
     }
-    const conversation = draft.opens
-      ? await places.conversationFor(scene.place, destination, inbox)
-      : await places.existing(scene.place, destination, inbox)
+    const conversation = await this.#conversationOf(row, { scene, draft, destination, inbox })
     if (typeof conversation === 'string') {
       await this.#settle(row, conversation)
       return
     }
     await this.#post({ row, destination, attempt, scene, draft, conversation }, signal)
+  }
+
+  /** What is about an earlier message stays with it; anything else goes where the chat is held. */
+  async #conversationOf(
+    { event, instance }: InboxRow,
+    where: { scene: Scene; draft: Draft; destination: Destination; inbox: HelpdeskInbox },
+  ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
+    const { places, map, poster } = this.#deps
+    const { scene, draft, destination, inbox } = where
+    if ('target' in event) {
+      await poster.noted(instance)
+      const known = await map.findByNetworkId(instance, [event.target.id])
+      const target = known.find((each) => each.destination === destination.key && each.messageId !== null)
+      const about = { chat: scene.place, mayReopen: draft.opens }
+      const id = target?.conversationId ?? null
+      const earlier = id === null ? null : await places.earlier(id, about, destination, inbox)
+      if (earlier) return earlier
+    }
+    return draft.opens
+      ? places.conversationFor(scene.place, destination, inbox)
+      : places.existing(scene.place, destination, inbox)
   }
 
   async #post(
