@@ -181,19 +181,30 @@ export class Outbound {
 
   /** What can be said of an accepted message within the time that is left. */
   async #fateOf({ row, fate, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {
-    const { worker, clock, outbox } = this.#deps
-    const unsettled: RowFate = { kind: 'waiting' }
-    const cut = Promise.withResolvers<RowFate>()
+    const { worker, clock } = this.#deps
+    const cut = Promise.withResolvers<undefined>()
     const cancel = clock.after(Math.max(0, leftMs), () => {
-      cut.resolve(unsettled)
+      cut.resolve(undefined)
     })
-    const known = await Promise.race([fate, cut.promise])
-    cancel()
-    worker.stopListening(row.id)
-    if (known.kind === 'sent') return { kind: 'sent', waid: known.waid, queueId: row.id, hasUnread }
-    if (known.kind === 'failed') return { kind: 'refused', reason: known.reason }
-    const stored = known === unsettled ? undefined : await outbox.find(row.id)
-    return { kind: 'queued', queueId: row.id, expiresAt: stored ? stored.expires_at : row.expires_at, hasUnread }
+    try {
+      const known = await Promise.race([fate, cut.promise])
+      if (known?.kind === 'sent') return { kind: 'sent', waid: known.waid, queueId: row.id, hasUnread }
+      if (known?.kind === 'failed') return { kind: 'refused', reason: known.reason }
+      const { expires_at: expiresAt } = (known && (await Promise.race([this.#stored(row), cut.promise]))) ?? row
+      return { kind: 'queued', queueId: row.id, expiresAt, hasUnread }
+    } finally {
+      cancel()
+      worker.stopListening(row.id)
+    }
+  }
+
+  /** The row as it is by now. It will be sent, so failing to read it is no failure of the message. */
+  #stored({ id }: NewOutboxRow): Promise<OutboxRow | undefined> {
+    const { outbox, log } = this.#deps
+    return outbox.find(id).catch((err: unknown) => {
+      log.warn({ err, queue_id: id }, 'when a queued message expires could not be read')
+      return undefined
+    })
   }
 
   #newRow(sender: Sender, destination: Destination | null, ref: ChatRef, command: SendCommand): NewOutboxRow {
