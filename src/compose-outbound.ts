@@ -2,6 +2,7 @@
 
 import { AgentActivity } from './bridge/agent-activity.ts'
 import { Composer } from './bridge/compose.ts'
+import { createOwnerOf } from './bridge/conversation-owner.ts'
 import { Deliverer } from './bridge/deliver.ts'
 import type { SendStep } from './bridge/deliver.ts'
 import { Departures } from './bridge/departures.ts'
@@ -126,7 +127,6 @@ export function composeOutbound(deps: Deps) {
     log,
   })
   deps.metrics.watchOutbox(() => worker.counts())
-  const changes: MessageChanges = new MessageChanges({ outbox, moves, map, downstream, worker, isReady, newId, clock })
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })
   const routeOf = async (name: string): Promise<Routed | undefined> => {
@@ -134,6 +134,10 @@ export function composeOutbound(deps: Deps) {
     return sender && { sender, destination: await routing.destinationOf(sender) }
   }
   const departures = new Departures({ composer, recipients, restrictions, sessionOf })
+  const ownerOf = createOwnerOf({ sent, routeOf })
+  const changes: MessageChanges = new MessageChanges({
+    ...{ outbox, moves, map, downstream, worker, ownerOf, isReady, newId, clock, log },
+  })
   const outbound = new Outbound({
     ...{
       departures,
@@ -157,7 +161,7 @@ export function composeOutbound(deps: Deps) {
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,
   })
   const instances = { find: (name: string) => accounts.find(name) as never }
-  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity })
+  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity, ownerOf })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const reports = every('outbox-report', reportMs, () => reporter.run())
@@ -173,6 +177,7 @@ export function composeOutbound(deps: Deps) {
   ]
   stack.use(reporter)
   stack.use(activity)
+  stack.use(changes)
   stack.use(worker)
   return {
     outbox,
@@ -198,10 +203,11 @@ export function composeOutbound(deps: Deps) {
     },
     /** The instance is deleted: what waits fails, what runs ends. */
     async forget(name: string): Promise<void> {
-      pace.forget(name)
-      banRisk.forget(name)
       activity.forget(name)
       await worker.forget(name)
+      // What failed with the instance puts none of that name at risk.
+      banRisk.forget(name)
+      pace.forget(name)
       await restrictions.forget(name)
     },
   }

@@ -1,42 +1,70 @@
 // Messages that changed at the helpdesk after they were handed to us: deleted, or asked for again.
 
-import type { Destination, Downstream, OutgoingCommand } from '../core/downstream.ts'
+import type { Downstream, OutgoingCommand } from '../core/downstream.ts'
 import type { OutgoingContent } from '../core/network.ts'
 import { waitingLifetimeMs } from '../core/outbox.ts'
 import type { OutboxPart } from '../core/outbox.ts'
+import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import type { MappedMessage, MessageMapStore } from '../storage/message-map-store.ts'
 import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import type { OutboxRow } from '../storage/outbox-rows.ts'
 import type { OutboxStore } from '../storage/outbox-store.ts'
+import { StorageError } from '../storage/statement.ts'
+import type { OwnerOf } from './conversation-owner.ts'
+import type { Routed } from './outbound.ts'
 import type { OutboxWorker } from './outbox-worker.ts'
+import { callbackKey } from './send-command.ts'
 
 export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 
 type Deps = {
-  outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue'>
+  outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
   moves: Pick<OutboxMoves, 'cancel' | 'retry'>
   map: Pick<MessageMapStore, 'findByMessage' | 'contentOf'>
   downstream: Pick<Downstream, 'inbox'>
   worker: Pick<OutboxWorker, 'submit'>
+  ownerOf: OwnerOf
   isReady: (instance: string) => boolean
   newId: () => string
   clock: Clock
+  log: Log
 }
 
+const storagePauseMs = 5000
 const deletedReason = 'deleted at the helpdesk before it was sent'
 
 export class MessageChanges {
   readonly #deps: Deps
+  readonly #stop = new AbortController()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  async follow(destination: Destination, command: ChangeCommand, receivedAt: number): Promise<void> {
-    const row = await this.#deps.outbox.ofMessage(destination.key, command.messageId)
-    if (command.deleted) await this.#takeBack(destination, command.messageId, row)
-    else if (row) await this.#sendAgain(destination, command, row, receivedAt)
+  /** Resolves when what is to be done is stored. The helpdesk tells it once, so a database in trouble is tried again. */
+  async follow(route: Routed, command: ChangeCommand, receivedAt: number): Promise<void> {
+    const { clock, log } = this.#deps
+    while (!this.#stop.signal.aborted) {
+      try {
+        if (command.deleted) await this.#takeBack(route, command)
+        else await this.#sendAgain(route, command, receivedAt)
+        return
+      } catch (err) {
+        if (!(err instanceof StorageError)) throw err
+        const { name: instance } = route.sender
+        log.error(
+          { err, instance, message_id: command.messageId },
+          'a changed message could not be stored, trying again',
+        )
+        await sleep(clock, storagePauseMs, this.#stop.signal)
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop.abort()
   }
 
   /** What takes back everything on the network that was, or may have been, sent for a message. */
@@ -60,10 +88,21 @@ export class MessageChanges {
     return target ? { type: 'reaction', target, emoji: '' } : null
   }
 
-  async #takeBack({ key }: Destination, messageId: number, row: OutboxRow | undefined): Promise<void> {
-    const { moves, map, clock } = this.#deps
-    if (row?.status === 'pending') await moves.cancel(row, deletedReason, clock.now())
-    const [sent] = (await map.findByMessage(key, messageId)).filter(({ direction }) => direction === 'out')
+  async #takeBack(route: Routed, { place, messageId }: ChangeCommand): Promise<void> {
+    const { outbox, moves, clock } = this.#deps
+    const { sender, destination } = await this.#deps.ownerOf(route, place.conversationId)
+    if (!destination) return
+    const { key } = destination
+    const isUnheard = !(await outbox.ofMessage(key, messageId)) && (await this.#sentKeys(key, messageId)).length === 0
+    // The deletion can be told before the message, which must find it then.
+    const callback = callbackKey(sender.name, destination, messageId)
+    if (isUnheard && callback && (await outbox.settleAhead(callback, clock.now()))) return
+    let row = await outbox.ofMessage(key, messageId)
+    // Not cancelled: it has just moved on, and may have left.
+    while (row?.status === 'pending' && !(await moves.cancel(row, deletedReason, clock.now()))) {
+      row = await outbox.ofMessage(key, messageId)
+    }
+    const [sent] = await this.#sentKeys(key, messageId)
     const isDoubtful = row?.status === 'sending' || row?.unconfirmed === 1
     if (!sent && !isDoubtful) return
     await this.#queueRevoke(key, messageId, {
@@ -75,15 +114,24 @@ export class MessageChanges {
     })
   }
 
-  /** In the lane of its chat, so that it comes after what it takes back. */
+  async #sentKeys(destination: string, messageId: number): Promise<MappedMessage[]> {
+    const mapped = await this.#deps.map.findByMessage(destination, messageId)
+    return mapped.filter(({ direction }) => direction === 'out')
+  }
+
+  /**
+   * In the lane of its chat, so that it comes after what it takes back. It neither expires nor counts as waiting: the agent
+   * cannot ask for it again.
+   */
   async #queueRevoke(
     destination: string,
     messageId: number,
     where: Pick<OutboxRow, 'instance' | 'owner_tag' | 'inbox_id' | 'chat' | 'remote_jid'>,
   ): Promise<void> {
-    const { outbox, worker, newId, clock } = this.#deps
+    const { outbox, worker, isReady, newId, clock } = this.#deps
     const { instance, chat } = where
-    const row = { id: newId(), kind: 'revoke' as const, ...where, destination, ...this.#waiting(instance) }
+    const pace = { waiting: 0, drained: isReady(instance) ? 0 : 1, expires_at: null }
+    const row = { id: newId(), kind: 'revoke' as const, ...where, destination, ...pace }
     const bare = { conversation_id: null, message_id: null, fingerprint: null, created_at: clock.now() }
     const callback = { instance, destination, kind: 'message_deleted', event_id: messageId }
     const stored = await outbox.enqueue({ ...row, ...bare, payload: { type: 'revoke', messageId } }, callback)
@@ -92,12 +140,13 @@ export class MessageChanges {
 
   /** Only for what failed with us, after the helpdesk knew of it, and when it shows the message as sent again. */
   async #sendAgain(
-    destination: Destination,
+    { destination }: Routed,
     { messageId, externalError }: ChangeCommand,
-    row: OutboxRow,
     receivedAt: number,
   ): Promise<void> {
-    const { moves, downstream, worker } = this.#deps
+    const { outbox, moves, downstream, worker } = this.#deps
+    const row = destination && (await outbox.ofMessage(destination.key, messageId))
+    if (!row) return
     const isOver = row.status === 'failed' || row.status === 'expired' || row.status === 'refused'
     const wasTold = row.report === 'done' && row.report_at !== null && row.report_at <= receivedAt
     if (!isOver || !wasTold || externalError || row.conversation_id === null) return

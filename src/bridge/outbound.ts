@@ -1,11 +1,11 @@
 // What the helpdesk's callbacks ask for: decides what is sent, what is ignored and what is refused, and stores before it acts.
 
 import type { Chat } from '../core/address.ts'
-import type { Destination, OutgoingCommand } from '../core/downstream.ts'
+import type { Destination } from '../core/downstream.ts'
 import { waitingLifetimeMs } from '../core/outbox.ts'
 import type { MessagePayload } from '../core/outbox.ts'
 import type { Pace } from '../guard/pace.ts'
-import { fingerprintOf, isRepeated } from '../guard/spamguard.ts'
+import { isRepeated } from '../guard/spamguard.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
@@ -24,17 +24,20 @@ import type { OutboundLedger } from './outbound-ledger.ts'
 import type { OutboxWorker, RowFate } from './outbox-worker.ts'
 import { recipientChat } from './recipients.ts'
 import type { ChatRef, Recipients } from './recipients.ts'
+import { callbackKey, messageRow, noRecipient, otherInbox } from './send-command.ts'
+import type { SendCommand } from './send-command.ts'
 
-export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
 export type Sender = Readonly<Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state'>>
 export type Routed = { sender: Sender; destination: Destination | null }
 
 /** Whether there was something to be marked read in the conversation the agent wrote in. */
 type Seen = { hasUnread: boolean }
+/** Who has taken a message, which can be another account of the same inbox than the one that was asked. */
+type Taken = { instance: string } & Seen
 
 export type SendAnswer =
-  | ({ kind: 'sent'; waid: string; queueId: string } & Seen)
-  | ({ kind: 'queued'; queueId: string; expiresAt: number | null } & Seen)
+  | ({ kind: 'sent'; waid: string; queueId: string } & Taken)
+  | ({ kind: 'queued'; queueId: string; expiresAt: number | null } & Taken)
   | { kind: 'ignored'; reason: 'duplicate' | 'empty'; queueId?: string }
   | { kind: 'full' }
   | { kind: 'blocked'; reason: string }
@@ -70,7 +73,6 @@ type Accepted = { row: NewOutboxRow; fate: Promise<RowFate> } & Seen
 type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: Departure | undefined } & Seen
 type Around = Routed & { ref: ChatRef; heard: Heard | undefined } & Seen
 
-export const noDestination = 'none'
 const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
 const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
 const lateReason = 'the service could not store the message in time: try again'
@@ -106,13 +108,12 @@ export class Outbound {
   }
 
   async #accept(route: Routed, command: SendCommand, given: { up: boolean }): Promise<Accepted | SendAnswer> {
-    const elsewhere = otherInbox(route.destination, command)
+    const elsewhere = otherInbox(route.destination, command.place)
     if (elsewhere) return this.#turnAway(route, command, 'other_inbox', elsewhere)
     const chat = recipientChat(command.recipient)
-    if (!chat)
-      return this.#turnAway(route, command, 'no_recipient', 'the contact has no phone number and no WhatsApp id')
+    if (!chat) return this.#turnAway(route, command, 'no_recipient', noRecipient)
     const { sender, destination, ref, heard, hasUnread } = await this.#lookAround(route, command, chat)
-    const callback = callbackKey(sender.name, destination, command)
+    const callback = callbackKey(sender.name, destination, command.messageId)
     // One after the other: who comes first is sent first, and is what the next one is compared with.
     return this.#lanes.run(`${sender.name} ${ref.chat}`, async () => {
       const row = this.#newRow(sender, destination, ref, command)
@@ -156,8 +157,8 @@ export class Outbound {
       .enqueue(row, callback, departure && leavingOf(departure))
       .catch((error: unknown) => this.#undo(row, error))
     if (stored === 'full') {
-      await outbox.keepRefused({ ...row, id: this.#deps.newId() }, fullReason, null)
-      reporter.due(clock.now())
+      const refusal = { reason: fullReason, reportAt: reporter.due(clock.now()) }
+      await outbox.keepRefused({ ...row, id: this.#deps.newId() }, refusal, null)
       return { kind: 'full' }
     }
     if (stored === 'duplicate') return (await this.#settled(callback)) ?? { kind: 'ignored', reason: 'duplicate' }
@@ -182,16 +183,17 @@ export class Outbound {
   /** What can be said of an accepted message within the time that is left. */
   async #fateOf({ row, fate, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {
     const { worker, clock } = this.#deps
+    const taken = { queueId: row.id, instance: row.instance, hasUnread }
     const cut = Promise.withResolvers<undefined>()
     const cancel = clock.after(Math.max(0, leftMs), () => {
       cut.resolve(undefined)
     })
     try {
       const known = await Promise.race([fate, cut.promise])
-      if (known?.kind === 'sent') return { kind: 'sent', waid: known.waid, queueId: row.id, hasUnread }
+      if (known?.kind === 'sent') return { kind: 'sent', ...taken, waid: known.waid }
       if (known?.kind === 'failed') return { kind: 'refused', reason: known.reason }
       const { expires_at: expiresAt } = (known && (await Promise.race([this.#stored(row), cut.promise]))) ?? row
-      return { kind: 'queued', queueId: row.id, expiresAt, hasUnread }
+      return { kind: 'queued', ...taken, expiresAt }
     } finally {
       cancel()
       worker.stopListening(row.id)
@@ -211,30 +213,11 @@ export class Outbound {
     const { clock, isReady, pace, newId } = this.#deps
     const now = clock.now()
     const mustConnect = !isReady(sender.name)
-    const payload: MessagePayload = {
-      type: 'message',
-      content: command.content,
-      attachments: command.attachments,
-      inReplyTo: command.inReplyTo,
-      agentName: command.agentName,
-    }
     return {
-      id: newId(),
-      kind: 'message',
-      instance: sender.name,
-      owner_tag: sender.owner_tag,
-      inbox_id: sender.inbox_id,
-      destination: destination?.key ?? noDestination,
-      chat: ref.chat,
-      remote_jid: ref.jid,
-      conversation_id: command.place.conversationId,
-      message_id: command.messageId === 0 ? null : command.messageId,
+      ...messageRow(newId(), now, { sender, destination, ref }, command),
       waiting: mustConnect || pace.isExhausted(sender.name) ? 1 : 0,
       drained: mustConnect ? 1 : 0,
       expires_at: mustConnect ? now + waitingLifetimeMs : null,
-      fingerprint: fingerprintOf(command.content, command.attachments),
-      created_at: now,
-      payload,
     }
   }
 
@@ -248,9 +231,8 @@ export class Outbound {
     // A repeat of what was accepted is no second message.
     const settled = await this.#settled(callback)
     if (settled) return settled
-    const kept = await outbox.keepRefused(row, blockedReason, callback)
-    if (!kept) return { kind: 'ignored', reason: 'duplicate' }
-    reporter.due(clock.now())
+    const refusal = { reason: blockedReason, reportAt: reporter.due(clock.now()) }
+    if (!(await outbox.keepRefused(row, refusal, callback))) return { kind: 'ignored', reason: 'duplicate' }
     const { content } = row.payload as MessagePayload
     ledger.blocked(
       { instance: sender.name, owner_tag: sender.owner_tag },
@@ -296,23 +278,6 @@ export class Outbound {
     }
     return { ...route, ref: known ?? (await recipients.refOf(sender.name, chat)), heard: around, hasUnread }
   }
-}
-
-function otherInbox(destination: Destination | null, { place }: SendCommand): string | undefined {
-  if (!destination) return undefined
-  const { accountId, inboxId } = place
-  const isElsewhere =
-    (accountId !== null && accountId !== destination.accountId) || (inboxId !== null && inboxId !== destination.inboxId)
-  return isElsewhere ? 'the message belongs to another inbox than the one this instance serves' : undefined
-}
-
-function callbackKey(
-  instance: string,
-  destination: Destination | null,
-  { messageId }: SendCommand,
-): CallbackKey | null {
-  if (messageId === null || messageId === 0) return null
-  return { instance, destination: destination?.key ?? noDestination, kind: 'message_created', event_id: messageId }
 }
 
 /** The same answer as before where that was a refusal; else there is nothing left to do. */

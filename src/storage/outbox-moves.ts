@@ -161,7 +161,7 @@ export class OutboxMoves {
     )
   }
 
-  /** The connection is gone: from now on the rows of this instance wait for it. */
+  /** The connection is gone: from now on the rows of this instance wait for it. What takes back waits as long as it takes. */
   async startWaiting(instance: string, now: number): Promise<void> {
     const { query } = this.#database
     const fresh = query
@@ -177,6 +177,7 @@ export class OutboxMoves {
       ])
       .where('status', 'in', ['pending', 'sending'])
       .where('instance', '=', instance)
+      .where('kind', '<>', 'revoke')
       .where('waiting', '=', 0)
     await this.#writer.write(
       query
@@ -191,7 +192,8 @@ export class OutboxMoves {
           expires_at: row.fn.coalesce('expires_at', sql<number>`CAST(${row.val(now + waitingLifetimeMs)} AS BIGINT)`),
         }))
         .where('status', 'in', ['pending', 'sending'])
-        .where('instance', '=', instance),
+        .where('instance', '=', instance)
+        .where('kind', '<>', 'revoke'),
     )
   }
 

@@ -7,7 +7,7 @@ import { auditInsert } from './audit-store.ts'
 import { compileOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
-import { enqueued, newColumns, outboxColumns, sealed, withParts } from './outbox-rows.ts'
+import { enqueued, newColumns, outboxColumns, reported, sealed, withParts } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from './schema.ts'
 import type { CallbackTable } from './schema.ts'
@@ -60,11 +60,14 @@ export class OutboxStore {
   }
 
   /** Keeps what was not accepted, so that the agent can ask for it again. With a callback a repeat finds it settled. */
-  async keepRefused({ payload, ...row }: NewOutboxRow, reason: string, callback: CallbackKey | null): Promise<boolean> {
+  async keepRefused(
+    { payload, ...row }: NewOutboxRow,
+    { reason, reportAt }: { reason: string; reportAt: number },
+    callback: CallbackKey | null,
+  ): Promise<boolean> {
     const { query } = this.#database
     const { id, created_at } = row
-    const report = row.message_id === null ? ('none' as const) : ('due' as const)
-    const settled = { status: 'refused' as const, reason, settled_at: created_at, report, report_at: created_at }
+    const settled = { status: 'refused' as const, reason, settled_at: created_at, ...reported(row, reportAt) }
     try {
       await this.#writer.write(
         ...(callback
@@ -98,17 +101,21 @@ export class OutboxStore {
     return { ...withParts(rest), payload: JSON.parse(Buffer.from(payload).toString()) as OutboxPayload }
   }
 
+  /** The row that a callback was settled with; undefined also when that was done without one. */
   async settledBy(callback: CallbackKey): Promise<OutboxRow | undefined> {
-    const [found] = await this.#database.read(
-      this.#database.query
-        .selectFrom('callbacks')
-        .select('outbox_id')
-        .where('instance', '=', callback.instance)
-        .where('destination', '=', callback.destination)
-        .where('kind', '=', callback.kind)
-        .where('event_id', '=', callback.event_id),
-    )
+    const found = await this.#findSettled(callback)
     return found && (await this.find(found.outbox_id))
+  }
+
+  /** Settles a callback that has not come yet and is not to be followed; false when it has come. */
+  async settleAhead(callback: CallbackKey, at: number): Promise<boolean> {
+    try {
+      await this.#writer.write(this.#settle({ ...callback, outbox_id: '', settled_at: at }))
+      return true
+    } catch (error) {
+      if (!(error instanceof StorageError) || !(await this.#isSettled(error, callback))) throw error
+      return (await this.#findSettled(callback))?.outbox_id === ''
+    }
   }
 
   /** The newest row of a message at the helpdesk. */
@@ -196,7 +203,20 @@ export class OutboxStore {
 
   /** Another broken rule of the database is a failure: nobody has the message. */
   async #isSettled({ failure }: StorageError, callback: CallbackKey | null): Promise<boolean> {
-    return failure === 'constraint' && callback !== null && (await this.settledBy(callback)) !== undefined
+    return failure === 'constraint' && callback !== null && (await this.#findSettled(callback)) !== undefined
+  }
+
+  async #findSettled(callback: CallbackKey): Promise<{ outbox_id: string } | undefined> {
+    const [found] = await this.#database.read(
+      this.#database.query
+        .selectFrom('callbacks')
+        .select('outbox_id')
+        .where('instance', '=', callback.instance)
+        .where('destination', '=', callback.destination)
+        .where('kind', '=', callback.kind)
+        .where('event_id', '=', callback.event_id),
+    )
+    return found
   }
 
   /** Touches one row as long as fewer wait than may. */

@@ -190,8 +190,11 @@ for (const engine of engines) {
     test('what was refused at the door can be asked for again and is counted nowhere', async () => {
       await using stage = await setUp()
       const { outbox, moves } = stage
-      assert.equal(await outbox.keepRefused(sampleRow('a'), 'spam', callback(70)), true)
-      assert.equal(await outbox.keepRefused(sampleRow('b'), 'spam', callback(70)), false)
+      const refusal = { reason: 'spam', reportAt: 2000 }
+      assert.equal(await outbox.keepRefused(sampleRow('a'), refusal, callback(70)), true)
+      assert.equal(await outbox.keepRefused(sampleRow('b'), refusal, callback(70)), false)
+      assert.deepEqual(await moves.dueReports(1999, 10), [], 'not before the answer')
+      assert.equal((await moves.dueReports(2000, 10)).length, 1)
       assert.deepEqual(await outbox.totals('shop'), {
         pending: 0,
         sent: 0,

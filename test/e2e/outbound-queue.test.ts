@@ -114,6 +114,21 @@ test('deleting the instance fails what waits, with that reason', async () => {
   assert.match(String(shown.contentAttributes['external_error']), /the instance was deleted/)
 })
 
+test('of a deleted instance no series and no risk are left', async () => {
+  await using stage = await OutboundStage.open()
+  await stage.disconnect()
+  for (let id = 1; id <= 10; id++) assert.equal((await stage.post(stage.callback(id, `never ${id}`))).status, 202)
+  assert.equal((await stage.service.request('DELETE', '/api/instances/n0')).status, 200)
+  const { text } = await stage.service.get('/metrics')
+  assert.deepEqual(
+    text.split('\n').filter((line) => line.includes('instance="n0"')),
+    [],
+  )
+  await stage.service.request('POST', '/api/instances', { body: { name: 'n0' } })
+  const risk = (await stage.service.get('/api/instances/n0/ban-risk')).body as Record<string, unknown>
+  assert.deepEqual([risk['delivery_samples'], risk['alerts'], risk['level']], [0, [], 'ok'])
+})
+
 test('no acknowledgement: repeated under the same id, and the customer sees it once', async () => {
   const clock = new ManualClock(Date.now())
   await using stage = await OutboundStage.open({ clock, helpdesk: { clock } })
