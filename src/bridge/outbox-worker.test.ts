@@ -28,7 +28,15 @@ async function setUp() {
   const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
   const clock = new ManualClock()
   const [outbox, moves] = [new OutboxStore(database, () => epoch), new OutboxMoves(database, () => epoch)]
-  const account = { isReady: true, send: (() => Promise.resolve()) as Send, sent: [] as string[], ids: 0 }
+  const account = {
+    isReady: true,
+    exists: true,
+    send: (() => Promise.resolve()) as Send,
+    sent: [] as string[],
+    /** Rows of which it is not decided whether they are accepted. */
+    open: new Set<string>(),
+    ids: 0,
+  }
   const session = {
     newMessageId: () => `W${++account.ids}`,
     send: async (chat: string, content: { text: string }, id: string) => {
@@ -80,6 +88,8 @@ async function setUp() {
       ledger: ledger as never,
       pace,
       sessionOf,
+      exists: () => account.exists,
+      isOpen: (id) => account.open.has(id),
       clock,
       log: silentLog,
     }),
@@ -97,8 +107,11 @@ async function setUp() {
     const rest = { conversation_id: 1, message_id: 1, waiting: 0, drained: 0, expires_at: null, fingerprint: null }
     return { id, kind: 'message', ...place, ...rest, created_at: clock.now(), payload }
   }
-  const add = async (id: string, chat = 'p1') => {
+  const store = async (id: string, chat = 'p1') => {
     await outbox.enqueue(rowOf(id, chat), null)
+  }
+  const add = async (id: string, chat = 'p1') => {
+    await store(id, chat)
     worker.submit({ id, instance: 'a', chat })
   }
   /** As a callback does it; `between` is what happens before it is stored. */
@@ -128,6 +141,7 @@ async function setUp() {
     account,
     told,
     worker,
+    store,
     add,
     depart,
     reaches,
@@ -288,4 +302,51 @@ test('without a connection nothing departs', async () => {
   const { account, depart } = stage
   account.isReady = false
   assert.equal((await depart('x')).leaves, false)
+})
+
+test('what is stored and in no line is taken up, expires and fails like everything else', async () => {
+  await using stage = await setUp()
+  const { clock, account, outbox, worker, store, reaches, settles } = stage
+  account.open.add('undecided')
+  await store('undecided')
+  await store('unheard')
+  await worker.drain()
+  await reaches('unheard', 'sent')
+  await settles()
+  assert.deepEqual(account.sent, ['unheard W1'])
+  account.isReady = false
+  await store('too late', 'p2')
+  await worker.expire()
+  await clock.advance(300_000)
+  await worker.expire()
+  await reaches('too late', 'expired')
+  await store('of nobody', 'p3')
+  account.exists = false
+  await worker.forget('a')
+  await store('left over', 'p3')
+  await worker.drain()
+  await reaches('left over', 'failed')
+  assert.equal((await outbox.find('left over'))?.reason, 'the instance was deleted')
+})
+
+test('rows that are settled while they wait are counted no longer, wherever they are in their line', async () => {
+  await using stage = await setUp()
+  const { clock, account, outbox, moves, worker, add, reaches } = stage
+  account.isReady = false
+  for (const id of ['x', 'y', 'z']) await add(id)
+  await add('other', 'p2')
+  await worker.expire()
+  assert.deepEqual(worker.counts(), { pending: 4, lanes: 2 })
+  for (const id of ['y', 'other']) {
+    const row = await outbox.find(id)
+    assert.ok(row && (await moves.cancel(row, 'deleted', clock.now())))
+    worker.drop(row)
+  }
+  await waitUntil('both are let go', () => worker.counts().pending === 2, { instead: () => worker.counts() })
+  assert.deepEqual(worker.counts(), { pending: 2, lanes: 1 })
+  await clock.advance(300_000)
+  await worker.expire()
+  await reaches('z', 'expired')
+  await waitUntil('all are let go', () => worker.counts().pending === 0, { instead: () => worker.counts() })
+  assert.deepEqual(worker.counts(), { pending: 0, lanes: 0 })
 })

@@ -48,7 +48,7 @@ test('a deletion that meets a message just leaving takes it back', async () => {
     },
     map: new MessageMapStore(database),
     downstream: { inbox: () => assert.fail('nothing is asked') },
-    worker: { submit: ({ id }) => void submitted.push(id) },
+    worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
     ownerOf: (route) => Promise.resolve(route),
     isReady: () => true,
     newId: () => 'b',
