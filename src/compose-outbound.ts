@@ -111,6 +111,7 @@ export function composeOutbound(deps: Deps) {
     recipients,
     restrictions,
     ledger,
+    pace,
     destinationOf,
     takingBack: (destination, messageId) => changes.takingBack(destination, messageId),
     newId,
