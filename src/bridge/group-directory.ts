@@ -38,7 +38,7 @@ export class GroupDirectory {
     if (known) return known
     const session = this.#deps.sessionOf(instance)
     if (!session || this.#failed.has(key)) return null
-    const asking = this.#asking.get(key) ?? this.#ask(key, session, groupId)
+    const asking = this.#asking.get(key) ?? this.#ask(instance, session, groupId)
     this.#asking.set(key, asking)
     return asking
   }
@@ -49,7 +49,8 @@ export class GroupDirectory {
     this.#failed.delete(`${instance}|${groupId}`)
   }
 
-  async #ask(key: string, session: NetworkSession, groupId: string): Promise<KnownGroup | null> {
+  async #ask(instance: string, session: NetworkSession, groupId: string): Promise<KnownGroup | null> {
+    const key = `${instance}|${groupId}`
     const { clock, log } = this.#deps
     try {
       const late = () => new Error(`the network did not tell of the group within ${answerMs} ms`)
@@ -58,7 +59,8 @@ export class GroupDirectory {
       return group
     } catch (err) {
       this.#failed.set(key, true)
-      log.warn({ err, group: groupId }, 'what a group is called is not known yet')
+      // Without its id: that of an old group begins with the number of whoever made it.
+      log.warn({ err, instance }, 'what a group is called is not known yet')
       return null
     } finally {
       this.#asking.delete(key)

@@ -1,7 +1,7 @@
 // One attempt to take an event to the helpdesk: what it says, where it belongs, its file, and the post.
 
 import type { Chat } from '../core/address.ts'
-import type { Destination, Downstream } from '../core/downstream.ts'
+import type { Destination, Downstream, HelpdeskInbox } from '../core/downstream.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { lateFile } from '../storage/inbox-store.ts'
@@ -13,7 +13,7 @@ import type { InboundPeople, Scene } from './inbound-people.ts'
 import type { InboundPlaces, OpenConversation } from './inbound-places.ts'
 import type { InboundPoster, PostState } from './inbound-post.ts'
 import type { InboundReport, RealtimeResult } from './inbound-report.ts'
-import { FileTooLarge } from './incoming-files.ts'
+import { FileTooLarge } from './file-spool.ts'
 import type { FetchedFile, IncomingFiles } from './incoming-files.ts'
 import { messageKeyOf } from './message-key.ts'
 import type { Texts } from './texts.ts'
@@ -63,18 +63,18 @@ export class InboundAttempt {
 
   /** Rejects with what went wrong; `attempt` then says what the next one must know. */
   async deliver(row: InboxRow, destination: Destination, attempt: Attempt, signal: AbortSignal): Promise<void> {
-    const { people, composer, headers, isIgnored, downstream, places, report } = this.#deps
+    const { people, composer, headers, isIgnored, downstream, report } = this.#deps
     const { event, instance } = row
     if (isIgnored(event.chat)) {
       report.passedOver(instance, 'ignored chat')
       await this.#settle(row, 'filtered')
       return
     }
-    if (await this.#isOvertaken(row)) {
+    const scene = await people.sceneOf(instance, event)
+    if (await this.#isOvertaken(row, scene)) {
       await this.#settle(row, 'duplicate')
       return
     }
-    const scene = await people.sceneOf(instance, event)
     const showsHeader = headers.needed(`${destination.key}|${scene.place.chat}`, scene.senderId)
     const draft = await composer.compose({ instance, event, scene, showsHeader })
     const inbox = downstream.inbox(destination)
@@ -83,14 +83,33 @@ export class InboundAttempt {
       await this.#settle(row, draft.skipped)
       return
     }
-    const conversation = draft.opens
-      ? await places.conversationFor(scene.place, destination, inbox)
-      : await places.existing(scene.place, destination, inbox)
+    const conversation = await this.#conversationOf(row, { scene, draft, destination, inbox })
     if (typeof conversation === 'string') {
       await this.#settle(row, conversation)
       return
     }
     await this.#post({ row, destination, attempt, scene, draft, conversation }, signal)
+  }
+
+  /** What is about an earlier message stays with it; anything else goes where the chat is held. */
+  async #conversationOf(
+    { event, instance }: InboxRow,
+    where: { scene: Scene; draft: Draft; destination: Destination; inbox: HelpdeskInbox },
+  ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
+    const { places, map, poster } = this.#deps
+    const { scene, draft, destination, inbox } = where
+    if ('target' in event) {
+      await poster.noted(instance)
+      const known = await map.findByNetworkId(instance, [event.target.id])
+      const target = known.find((each) => each.destination === destination.key && each.messageId !== null)
+      const about = { chat: scene.place, mayReopen: draft.opens }
+      const id = target?.conversationId ?? null
+      const earlier = id === null ? null : await places.earlier(id, about, destination, inbox)
+      if (earlier) return earlier
+    }
+    return draft.opens
+      ? places.conversationFor(scene.place, destination, inbox)
+      : places.existing(scene.place, destination, inbox)
   }
 
   async #post(
@@ -152,11 +171,14 @@ export class InboundAttempt {
   }
 
   /** A message that could not be opened at first, and has come meanwhile. */
-  async #isOvertaken({ instance, event }: InboxRow): Promise<boolean> {
+  async #isOvertaken({ instance, event }: InboxRow, { place, senderId }: Scene): Promise<boolean> {
     if (event.kind !== 'undecryptable') return false
     await this.#deps.poster.noted(instance)
     const known = await this.#deps.map.findByNetworkId(instance, [event.id])
-    return known.some(({ kind, messageId }) => kind !== 'undecryptable' && messageId !== null)
+    return known.some(
+      ({ chat, sender, kind, messageId }) =>
+        chat === place.chat && sender === senderId && kind !== 'undecryptable' && messageId !== null,
+    )
   }
 
   async #fetchFile({ instance, event }: InboxRow, { media }: Draft, attempt: Attempt, signal: AbortSignal) {
@@ -180,7 +202,7 @@ export class InboundAttempt {
     if (stage === 'bare') return { content: write({ notice: texts.fileRefused(what) }), files: [], isLate: false }
     if (typeof file === 'object') return { content: write(), files: [file.upload], isLate: false }
     if (file === 'missing') return { content: write({ notice: texts.fileMissing(what) }), files: [], isLate: true }
-    const notice = texts.fileTooLarge(what, `${Math.floor(mediaMaxBytes / 1024 / 1024)} MB`)
+    const notice = texts.fileTooLarge(what, sizeOf(mediaMaxBytes))
     return { content: write({ notice }), files: [], isLate: false }
   }
 
@@ -204,4 +226,9 @@ export class InboundAttempt {
     const about = { instance, kind, content: event.kind === 'message' ? event.content.type : undefined }
     this.#deps.log.info({ ...about, from_me: fromMe, chat: chat.kind, ...facts }, 'message from the network handled')
   }
+}
+
+function sizeOf(bytes: number): string {
+  const kilobytes = Math.floor(bytes / 1024)
+  return kilobytes < 1024 ? `${kilobytes} kB` : `${Math.floor(kilobytes / 1024)} MB`
 }

@@ -54,7 +54,7 @@ export class InboundDelivery {
       }
       return 'stopped'
     } finally {
-      if (typeof attempt.file === 'object') await attempt.file[Symbol.asyncDispose]()
+      await this.#dropFile(attempt)
     }
   }
 
@@ -121,6 +121,8 @@ export class InboundDelivery {
       const probe = () => downstream.inbox(destination).probe()
       const { instance } = row
       holds.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
+      // That may take days; the network keeps the file as well.
+      await this.#dropFile(attempt)
       return undefined
     }
     await this.#quietly(() => inbox.noteFailure(epoch(), row.id, reason))
@@ -143,6 +145,13 @@ export class InboundDelivery {
       case 'hold':
         return undefined
     }
+  }
+
+  async #dropFile(attempt: Attempt): Promise<void> {
+    const { file } = attempt
+    if (typeof file !== 'object') return
+    delete attempt.file
+    await file[Symbol.asyncDispose]()
   }
 
   /** A conversation that is gone took what was posted there with it. */

@@ -48,8 +48,11 @@ type Deps = {
 
 const maxRemembered = 20_000
 const rememberedMs = 3_600_000
-/** Within a burst a conversation is not looked at again; an agent may have resolved it any longer ago. */
-const trustedMs = 5_000
+/**
+ * Within a burst a conversation is not looked at again. An agent may have resolved it any longer ago; where that does not
+ * matter, it may still have been deleted, or be another one since the helpdesk was restored.
+ */
+const trustedMs = { new: 5_000, reopen: 60_000 }
 
 export class InboundPlaces {
   readonly #deps: Deps
@@ -75,17 +78,29 @@ export class InboundPlaces {
     destination: Destination,
     inbox: HelpdeskInbox,
   ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
-    const place = placeOf(chat, destination)
-    const entry = this.#entries.get(keyOf(place))
-    if (entry) return entry.open
-    const known = await this.#deps.store.findConversation(place)
-    if (known) {
-      const found = await inbox.findConversation(known.conversationId)
-      if (found) return (await this.#remember(chat, place, known, found.newestMessageId ?? 0)).open
-    }
+    const current = await this.#current(chat, placeOf(chat, destination), destination, inbox)
+    if (current) return current
     const { sourceId, formerSourceIds } = await chat.describe()
     const contacts = await this.#deps.store.findContacts(destination.key, [sourceId, ...formerSourceIds])
     return contacts.length > 0 ? 'no_conv' : 'no_contact'
+  }
+
+  /** That conversation of this chat, which need not be the current one; null when nothing more belongs into it. */
+  async earlier(
+    conversationId: number,
+    { chat, mayReopen }: { chat: ChatPlace; mayReopen: boolean },
+    destination: Destination,
+    inbox: HelpdeskInbox,
+  ): Promise<OpenConversation | null> {
+    const { store, mode } = this.#deps
+    const place = placeOf(chat, destination)
+    const entry = this.#entries.get(keyOf(place))
+    const isCurrent = entry?.open.id === conversationId
+    if (isCurrent && this.#isTrusted(entry)) return entry.open
+    const known = entry?.known ?? (await store.findConversation(place))
+    const found = known && (await this.#look({ ...known, conversationId }, destination, inbox))
+    if (!found || (found.status === 'resolved' && mode === 'new' && !mayReopen)) return null
+    return isCurrent ? entry.open : { id: conversationId, newest: found.newestMessageId ?? 0 }
   }
 
   /** The conversation is gone: the next message finds or opens another one. */
@@ -109,31 +124,48 @@ export class InboundPlaces {
     }
   }
 
-  /** Chats were joined or dropped: what is remembered may be wrong. */
-  clear(): void {
-    this.#entries.clear()
+  /** Chats of this instance were joined or dropped: what is remembered of them may be wrong. */
+  clear(instance: string): void {
+    this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
-  // In the mode "reopen" it does not matter whether somebody has resolved it meanwhile.
   #isTrusted({ checkedAt }: Entry): boolean {
-    return this.#deps.mode === 'reopen' || this.#deps.clock.monotonic() - checkedAt < trustedMs
+    return this.#deps.clock.monotonic() - checkedAt < trustedMs[this.#deps.mode]
+  }
+
+  /** Null when it is gone, or its id is that of somebody else's by now. */
+  async #look({ conversationId, contactId }: KnownConversation, destination: Destination, inbox: HelpdeskInbox) {
+    const found = await inbox.findConversation(conversationId)
+    if (!found) return null
+    const isOurs = found.inboxId === destination.inboxId && [null, contactId].includes(found.contactId)
+    if (isOurs) return found
+    this.#deps.log.warn(
+      { destination: destination.key, conversation: conversationId },
+      'a conversation is no longer with the same contact; the right one is looked for',
+    )
+    return null
   }
 
   async #find(chat: ChatPlace, place: ConversationPlace, destination: Destination, inbox: HelpdeskInbox) {
-    const { store, clock, mode } = this.#deps
     const entry = this.#entries.get(keyOf(place))
     if (entry?.isNameless) await this.#name(entry, chat, destination.key, inbox)
     if (entry?.joinedLid !== chat.formerLid) await this.#join(entry, chat, destination, inbox)
+    const current = await this.#current(chat, place, destination, inbox)
+    return current ?? this.#open(chat, place, destination, inbox)
+  }
+
+  /** The one used last, unless it is gone or resolved for good. */
+  async #current(chat: ChatPlace, place: ConversationPlace, destination: Destination, inbox: HelpdeskInbox) {
+    const { store, clock, mode } = this.#deps
+    const entry = this.#entries.get(keyOf(place))
     if (entry && this.#isTrusted(entry)) return entry.open
     const known = entry?.known ?? (await store.findConversation(place))
-    const found = known && (await inbox.findConversation(known.conversationId))
-    if (known && found && (found.status !== 'resolved' || mode === 'reopen')) {
-      if (!entry) return (await this.#remember(chat, place, known, found.newestMessageId ?? 0)).open
-      entry.checkedAt = clock.monotonic()
-      entry.open.newest = Math.max(entry.open.newest, found.newestMessageId ?? 0)
-      return entry.open
-    }
-    return this.#open(chat, place, destination, inbox)
+    const found = known && (await this.#look(known, destination, inbox))
+    if (!known || !found || (found.status === 'resolved' && mode === 'new')) return undefined
+    if (!entry) return (await this.#remember(chat, place, known, found.newestMessageId ?? 0)).open
+    entry.checkedAt = clock.monotonic()
+    entry.open.newest = Math.max(entry.open.newest, found.newestMessageId ?? 0)
+    return entry.open
   }
 
   async #open(chat: ChatPlace, place: ConversationPlace, destination: Destination, inbox: HelpdeskInbox) {

@@ -103,7 +103,7 @@ export class Inbound implements Reception {
 
   /** Two records of a person became one: so do the lanes, and what is remembered of either is out of date. */
   joined(instance: string, { keep, drop }: { keep: string; drop: string }): void {
-    this.#deps.places.clear()
+    this.#deps.places.clear(instance)
     this.#lanes.merge(laneKey(instance, keep), laneKey(instance, drop))
   }
 
@@ -165,8 +165,8 @@ export class Inbound implements Reception {
     await this.#lanes.drop(instance)
     this.#deps.holds.leave(instance)
     await this.#deps.delivery.noted(instance)
-    this.#deps.people.forget()
-    this.#deps.places.clear()
+    this.#deps.people.forget(instance)
+    this.#deps.places.clear(instance)
   }
 
   /** Ends between two messages. */

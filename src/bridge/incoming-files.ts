@@ -1,12 +1,5 @@
-// Files from the network on their way to the helpdesk: fetched and checked whole before anything is posted, small ones in
-// memory, larger ones in a file that has no name and is gone with the process.
+// Files from the network on their way to the helpdesk: fetched and checked whole before anything is posted.
 
-import { randomBytes } from 'node:crypto'
-import { open, unlink } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import type { FileRef, MediaContent, MessageKey } from '../core/message.ts'
 import { FileError } from '../core/network.ts'
 import type { Network } from '../core/network.ts'
@@ -15,6 +8,7 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Gate } from '../lib/gate.ts'
 import { fileNameOf, mimeTypeOf } from './file-names.ts'
+import { FileSpool, FileTooLarge } from './file-spool.ts'
 import type { SessionOf } from './group-directory.ts'
 
 type Deps = {
@@ -26,20 +20,26 @@ type Deps = {
 
 export type FetchedFile = { upload: UploadFile; [Symbol.asyncDispose](): Promise<void> }
 
-/** More than SERVICE_MEDIA_MAX_BYTES, as stated or as it turned out. */
-export class FileTooLarge extends Error {}
-
 type Wanted = { instance: string; media: MediaContent; key: MessageKey }
 
-const inMemoryBytes = 1024 * 1024
+/** Where it is now: the phone may have put it somewhere else. */
+type Source = { file: FileRef; hasAsked: boolean; isLost: boolean }
+
+/** What is left of the time for one file; waiting for a turn costs nothing. */
+type Budget = { leftMs: number }
+
 const atOnce = 8
-// Three tries in 30 s.
-const pausesMs = [0, 8_000, 16_000]
+// Three tries in 30 s; a try that hangs leaves time for the next one.
+const startsMs = [0, 8_000, 20_000]
+const totalMs = 30_000
+const tryMs = 10_000
 const slowestBytesPerMs = 256
 
 export class IncomingFiles {
   readonly #deps: Deps
-  readonly #gate = new Gate(atOnce)
+  readonly #spool = new FileSpool()
+  /** Per instance: nobody waits for the files of others. */
+  readonly #gates = new Map<string, Gate>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -47,93 +47,113 @@ export class IncomingFiles {
 
   /** Three tries; what the server no longer has is asked of the phone. Rejects with FileError or FileTooLarge. */
   async fetch(wanted: Wanted, signal: AbortSignal): Promise<FetchedFile> {
+    const source = sourceOf(wanted)
+    const total = totalMs + this.#transferMs(wanted.media)
+    const budget = { leftMs: total }
     let failure: unknown
-    for (const pauseMs of pausesMs) {
-      if (pauseMs > 0) await sleep(this.#deps.clock, pauseMs, signal)
-      signal.throwIfAborted()
+    for (const startMs of startsMs) {
+      const pauseMs = startMs - (total - budget.leftMs)
+      if (pauseMs > 0) {
+        await sleep(this.#deps.clock, pauseMs, signal)
+        budget.leftMs -= pauseMs
+      }
+      if (budget.leftMs <= 0) break
       try {
-        return await this.fetchOnce(wanted, signal)
+        return await this.#try(wanted, source, budget, signal)
       } catch (error) {
-        if (signal.aborted || error instanceof FileTooLarge) throw error
+        if (signal.aborted || error instanceof FileTooLarge || source.isLost) throw error
         failure = error
       }
     }
     throw failure
   }
 
-  async fetchOnce({ instance, media, key }: Wanted, signal: AbortSignal): Promise<FetchedFile> {
-    if (media.size !== null && media.size > this.#deps.maxBytes) throw new FileTooLarge()
-    const leave = await this.#gate.enter(signal)
+  fetchOnce(wanted: Wanted, signal: AbortSignal): Promise<FetchedFile> {
+    return this.#try(wanted, sourceOf(wanted), { leftMs: totalMs + this.#transferMs(wanted.media) }, signal)
+  }
+
+  async #try(wanted: Wanted, source: Source, budget: Budget, signal: AbortSignal): Promise<FetchedFile> {
+    const { size } = wanted.media
+    if (size !== null && size > this.#deps.maxBytes) throw new FileTooLarge()
     try {
-      return await this.#download(media, media.file, key, signal)
+      return await this.#download(wanted, source, budget, signal)
     } catch (error) {
-      if (!(error instanceof FileError && error.gone)) throw error
-      const again = await this.#deps.sessionOf(instance)?.requestFileAgain(key, media.file)
-      if (!again) throw error
-      return await this.#download(media, again, key, signal)
+      if (!(error instanceof FileError && error.gone) || source.hasAsked) throw error
+      const asked = this.#deps.sessionOf(wanted.instance)?.requestFileAgain(wanted.key, wanted.media.file)
+      if (!asked) throw error
+      Object.assign(source, { hasAsked: true, isLost: true })
+      source.file = await this.#spend(budget, budget.leftMs, (until) => unlessAborted(asked, until), signal)
+      source.isLost = false
+      return await this.#download(wanted, source, budget, signal)
+    }
+  }
+
+  async #download({ instance, media, key }: Wanted, { file }: Source, budget: Budget, signal: AbortSignal) {
+    const { network, maxBytes } = this.#deps
+    const leave = await this.#gateOf(instance).enter(signal)
+    try {
+      const fetching = async (until: AbortSignal): Promise<FetchedFile> => {
+        const spool = await this.#spool.take(await network.download(file, until), maxBytes)
+        const upload = { ...spool.upload, fileName: fileNameOf(media, key.id), mimeType: mimeTypeOf(media) }
+        return { upload, [Symbol.asyncDispose]: spool[Symbol.asyncDispose] }
+      }
+      return await this.#spend(budget, tryMs + this.#transferMs(media), fetching, signal)
     } finally {
       leave()
     }
   }
 
-  async #download(media: MediaContent, file: FileRef, key: MessageKey, signal: AbortSignal): Promise<FetchedFile> {
-    const { network, clock, maxBytes } = this.#deps
-    const deadline = new AbortController()
+  /** The work is told to end when `maxMs` or the budget are used up, or when the signal aborts. */
+  async #spend<T>(
+    budget: Budget,
+    maxMs: number,
+    work: (until: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const { clock } = this.#deps
+    const until = new AbortController()
     const end = () => {
-      deadline.abort(signal.aborted ? signal.reason : new FileError(false, 'the file did not arrive in time'))
+      until.abort(signal.aborted ? signal.reason : new FileError(false, 'the file did not arrive in time'))
     }
+    signal.throwIfAborted()
     signal.addEventListener('abort', end, { once: true })
-    const cancel = clock.after(15_000 + (media.size ?? maxBytes) / slowestBytesPerMs, end)
+    const began = clock.monotonic()
+    const cancel = clock.after(Math.min(maxMs, budget.leftMs), end)
     try {
-      const stream = await network.download(file, deadline.signal)
-      const spool = await spoolFrom(stream, maxBytes)
-      const upload = { ...spool.upload, fileName: fileNameOf(media, key.id), mimeType: mimeTypeOf(media) }
-      return { upload, [Symbol.asyncDispose]: spool[Symbol.asyncDispose] }
+      return await work(until.signal)
     } finally {
       cancel()
       signal.removeEventListener('abort', end)
+      budget.leftMs -= clock.monotonic() - began
     }
+  }
+
+  #transferMs({ size }: MediaContent): number {
+    return (size ?? this.#deps.maxBytes) / slowestBytesPerMs
+  }
+
+  #gateOf(instance: string): Gate {
+    const known = this.#gates.get(instance)
+    if (known) return known
+    const gate = new Gate(atOnce)
+    this.#gates.set(instance, gate)
+    return gate
   }
 }
 
-type Spool = { upload: Pick<UploadFile, 'open' | 'size'>; [Symbol.asyncDispose](): Promise<void> }
-
-async function spoolFrom(stream: Readable, maxBytes: number): Promise<Spool> {
-  const small: Buffer[] = []
-  let size = 0
-  let handle: FileHandle | undefined
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      size += chunk.length
-      if (size > maxBytes) throw new FileTooLarge()
-      if (size <= inMemoryBytes) {
-        small.push(chunk)
-        continue
-      }
-      handle ??= await openNameless()
-      for (const kept of small.splice(0)) await handle.write(kept)
-      await handle.write(chunk)
+/** For work that does not hear the signal itself. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      reject(signal.reason as Error)
     }
-  } catch (error) {
-    await handle?.close()
-    throw error
-  }
-  return handle ? inFile(handle, size) : inMemory(Buffer.concat(small))
+    signal.addEventListener('abort', end, { once: true })
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', end)
+    })
+  })
 }
 
-function inMemory(bytes: Buffer): Spool {
-  const open = () => Promise.resolve(Readable.from([bytes], { objectMode: false }))
-  return { upload: { open, size: bytes.length }, [Symbol.asyncDispose]: () => Promise.resolve() }
-}
-
-function inFile(handle: FileHandle, size: number): Spool {
-  const open = () => Promise.resolve(handle.createReadStream({ start: 0, autoClose: false, emitClose: true }))
-  return { upload: { open, size }, [Symbol.asyncDispose]: () => handle.close() }
-}
-
-async function openNameless(): Promise<FileHandle> {
-  const path = join(tmpdir(), `causeway-${randomBytes(12).toString('hex')}`)
-  const handle = await open(path, 'wx+', 0o600)
-  await unlink(path)
-  return handle
+function sourceOf({ media }: Wanted): Source {
+  return { file: media.file, hasAsked: false, isLost: false }
 }

@@ -42,29 +42,39 @@ export class People {
   /** The record if there is one; nobody is written down for having been mentioned. */
   async lookUp(instance: string, person: Person): Promise<PersonRecord | undefined> {
     if (person.phone === null && person.lid === null) return undefined
+    return this.#recall(instance, person) ?? this.#lanes.run(instance, () => this.#find(instance, person))
+  }
+
+  /** What the address book or a profile says; only saved names are worth a record of their own. */
+  async name(instance: string, names: PersonNames): Promise<void> {
+    const { phone, lid } = names.person
+    if (phone !== null || lid !== null) await this.#lanes.run(instance, () => this.#name(instance, names))
+  }
+
+  async #name(instance: string, { person, pushName, savedName }: PersonNames): Promise<void> {
+    const known = await this.#find(instance, person)
+    if (!known && (savedName === undefined || savedName === null)) return
+    const record = known ?? (await this.#learn(instance, person, null))
+    const changes = {
+      ...(pushName !== undefined && pushName !== record.pushName && { pushName }),
+      ...(savedName !== undefined && savedName !== record.savedName && { savedName }),
+    }
+    if (Object.keys(changes).length === 0) return
+    await this.#deps.store.update(this.#deps.epoch(), instance, record.id, changes)
+    this.#remember(instance, { ...record, ...changes })
+  }
+
+  forget(instance: string): void {
+    this.#known.deleteWhere((key) => key.startsWith(`${instance}|`))
+  }
+
+  /** In the lane: what is found must not be remembered after somebody has changed it. */
+  async #find(instance: string, person: Person): Promise<PersonRecord | undefined> {
     const known = this.#recall(instance, person)
     if (known) return known
     const [found] = await this.#deps.store.find(instance, person)
     if (found) this.#remember(instance, found)
     return found
-  }
-
-  /** What the address book or a profile says; only saved names are worth a record of their own. */
-  async name(instance: string, { person, pushName, savedName }: PersonNames): Promise<void> {
-    const known = await this.lookUp(instance, person)
-    if (!known && (savedName === undefined || savedName === null)) return
-    const record = known ?? (await this.know(instance, person))
-    const changes = {
-      ...(pushName !== undefined && pushName !== record.pushName && { pushName }),
-      ...(savedName !== undefined && savedName !== record.savedName && { savedName }),
-    }
-    if (Object.keys(changes).length === 0 || record === nobody) return
-    await this.#deps.store.update(this.#deps.epoch(), instance, record.id, changes)
-    this.#remember(instance, { ...record, ...changes })
-  }
-
-  forget(): void {
-    this.#known.clear()
   }
 
   async #learn(instance: string, person: Person, pushName: string | null): Promise<PersonRecord> {

@@ -88,7 +88,14 @@ export type Contact = {
 }
 
 export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed'
-export type Conversation = { id: number; status: ConversationStatus; newestMessageId: number | null }
+export type Conversation = {
+  id: number
+  status: ConversationStatus
+  inboxId: number
+  /** Null when the helpdesk does not say. */
+  contactId: number | null
+  newestMessageId: number | null
+}
 
 export type UploadFile = {
   /** Opens the bytes anew for every attempt. */

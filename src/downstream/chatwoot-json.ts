@@ -11,7 +11,6 @@ export type FoundContact = {
 }
 
 export type FoundConversation = Conversation & {
-  inboxId: number
   isBlocked: boolean
   /** The address of the contact it belongs to; null while nothing was written in it. */
   sourceId: string | null
@@ -63,12 +62,14 @@ export function readConversation(value: unknown): FoundConversation | undefined 
   if (!isId(id) || !isId(inboxId) || !conversationStatuses.includes(status)) return undefined
   const newest = asObject(asList(messages).at(-1))
   const contactInbox = asObject(asObject(newest['conversation'])['contact_inbox'])
+  const sender = asObject(asObject(meta)['sender'])
   return {
     id,
     status: status as ConversationStatus,
     newestMessageId: isId(newest['id']) ? newest['id'] : null,
     inboxId,
-    isBlocked: asObject(asObject(meta)['sender'])['blocked'] === true,
+    contactId: isId(sender['id']) ? sender['id'] : null,
+    isBlocked: sender['blocked'] === true,
     sourceId: asText(contactInbox['source_id']),
   }
 }

@@ -89,6 +89,7 @@ function newest(found: readonly FoundConversation[]): FoundConversation | undefi
   return found.toSorted((a, b) => b.id - a.id).at(0)
 }
 
-export function toConversation({ id, status, newestMessageId }: FoundConversation): Conversation {
-  return { id, status, newestMessageId }
+export function toConversation(found: FoundConversation): Conversation {
+  const { id, status, inboxId, contactId, newestMessageId } = found
+  return { id, status, inboxId, contactId, newestMessageId }
 }

@@ -40,6 +40,10 @@ export class BoundedMap<Value> {
     return this.#entries.delete(key)
   }
 
+  deleteWhere(matches: (key: string) => boolean): void {
+    for (const key of this.#entries.keys()) if (matches(key)) this.#entries.delete(key)
+  }
+
   clear(): void {
     this.#entries.clear()
   }

@@ -4,8 +4,9 @@ import { describe, test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
 import type { MediaContent } from '../../src/core/message.ts'
 import { FileError } from '../../src/core/network.ts'
+import { sleep } from '../../src/lib/clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { BridgeBed, message, person } from './harness/bridge-bed.ts'
+import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 
 const file = {
   kind: 'image' as const,
@@ -75,6 +76,61 @@ describe('files', () => {
     assert.equal(bed.helpdesk.messages[0]?.bytes, 4)
   })
 
+  const expired = () => Promise.reject(new FileError(true, 'gone'))
+
+  test('are asked of the phone once, and nobody waits for that phone but their own chat', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    let asked = 0
+    bed.session = {
+      requestFileAgain: () => {
+        asked++
+        return sleep(bed.clock, 20_000).then(() => Promise.reject(new FileError(true, 'the phone did not answer')))
+      },
+    }
+    bed.download = ({ url }) =>
+      url === 'https://x' ? expired() : Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    for (let index = 0; index < 10; index++) await bed.receive(message(photo(), { chat: person(`551190000${index}`) }))
+    await waitUntil('all are asked for', () => asked === 10)
+    const there = { ...file, url: 'https://there' }
+    for (const instance of ['a', 'b']) await bed.receive(message(photo({ file: there, caption: instance })), instance)
+    await bed.posted(2)
+    assert.deepEqual(bed.helpdesk.contents.toSorted(), ['a', 'b'])
+    await bed.postedWithin(12, 21_000)
+    assert.deepEqual([asked, bed.helpdesk.contents.at(-1)], [10, missing])
+  })
+
+  test('that hang are given up after 30 s and three tries', async () => {
+    await using bed = await BridgeBed.open()
+    let tries = 0
+    bed.download = (_file, signal) => {
+      tries++
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          reject(signal.reason as Error)
+        })
+      })
+    }
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 31_000)
+    assert.deepEqual([tries, bed.helpdesk.contents], [3, [missing]])
+  })
+
+  test('that a silent phone was asked for do not keep an instance from being let go of', async () => {
+    await using bed = await BridgeBed.open()
+    const asked = Promise.withResolvers<undefined>()
+    bed.session = {
+      requestFileAgain: () => {
+        asked.resolve(undefined)
+        return new Promise(() => undefined)
+      },
+    }
+    bed.download = expired
+    await bed.receive(message(photo()))
+    await asked.promise
+    await bed.inbound.release('a')
+    assert.equal(bed.clock.pending, 0)
+  })
+
   test('that come within a day follow as a reply, also after a restart', async () => {
     await using bed = await BridgeBed.open()
     bed.download = () => Promise.reject(new FileError(false, 'not there'))
@@ -94,6 +150,52 @@ describe('files', () => {
     assert.equal(second?.inReplyTo, first?.id)
     assert.equal(second?.sourceId, first?.sourceId)
     assert.equal(await bed.rows(), 0)
+  })
+
+  test('that come late find their own message, whoever else used its id', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message('the same id', { id: 'SAME', chat: person('551190001') }))
+    await bed.posted(1)
+    await bed.receive(message(photo(), { id: 'SAME', chat: person('551190002') }))
+    await bed.postedWithin(2, 40_000)
+    await bed.settle()
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    const [, photoMessage, followed] = bed.helpdesk.messages
+    assert.equal(followed?.conversationId, photoMessage?.conversationId)
+    assert.equal(followed?.inReplyTo, photoMessage?.id)
+  })
+
+  test('that come late do not wait for those of other instances', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo({ caption: 'slow' })), 'a')
+    await bed.receive(message(photo()), 'b')
+    await bed.postedWithin(2, 40_000)
+    await bed.settle()
+    const slow = Promise.withResolvers<Readable>()
+    let asked = 0
+    bed.download = () => (asked++ === 0 ? slow.promise : Promise.resolve(Readable.from([Buffer.from('abcd')])))
+    await bed.pass(6 * 60_000)
+    const looked = bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    await bed.posted(3)
+    slow.reject(new FileError(false, 'not there'))
+    await looked
+  })
+
+  test('whose destination was changed meanwhile are given up aloud', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 40_000)
+    await bed.settle()
+    bed.routes.set('a', { ...desk, key: 'new|1|1' })
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    assert.equal(await bed.rows(), 0)
+    assert.equal(bed.logs.withMessage('a missing file was given up: its message is not at this destination').length, 1)
   })
 
   test('are given up after a day', async () => {
@@ -119,6 +221,13 @@ describe('files', () => {
     await bed.posted(2)
     assert.deepEqual(bed.helpdesk.contents, [notice, notice])
     await bed.drained()
+  })
+
+  test('over a limit below a megabyte are told so', async () => {
+    await using bed = await BridgeBed.open({ environment: { SERVICE_MEDIA_MAX_BYTES: '512kb' } })
+    await bed.receive(message(photo({ size: 2 * 1024 * 1024 })))
+    await bed.posted(1)
+    assert.match(bed.helpdesk.contents[0] ?? '', /larger than 512 kB/)
   })
 
   test('that the helpdesk refuses leave the words and a notice', async () => {
@@ -151,6 +260,22 @@ describe('files', () => {
     slow.resolve(undefined)
     await bed.posted(21)
     await bed.drained()
+  })
+
+  test('are not kept while a destination is held, but fetched again', async () => {
+    await using bed = await BridgeBed.open()
+    let fetched = 0
+    bed.download = () => {
+      fetched++
+      return Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    }
+    let failures = 1
+    bed.helpdesk.script = (call) => {
+      if (call === 'post' && failures-- > 0) throw new DownstreamError('destination', 'away')
+    }
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 31_000, 5000)
+    assert.deepEqual([fetched, bed.helpdesk.messages[0]?.bytes], [2, 4])
   })
 
   test('are fetched once, however often the helpdesk must be asked', async () => {

@@ -239,6 +239,18 @@ describe('failures by class', () => {
   })
 
   for (const mode of ['new', 'reopen']) {
+    test(`a conversation whose id is that of somebody else since a restore is not written into, mode ${mode}`, async () => {
+      await using bed = await BridgeBed.open({ environment: { SERVICE_CONVERSATION_MODE: mode } })
+      await bed.receive(message('one'))
+      await bed.posted(1)
+      const [lost] = bed.helpdesk.conversations
+      Object.assign(lost ?? {}, { contactId: 999, sourceId: 'somebody else' })
+      await bed.pass(61_000)
+      await bed.receive(message('two'))
+      await bed.posted(2)
+      assert.notEqual(bed.helpdesk.messages[1]?.conversationId, lost?.id)
+    })
+
     test(`a conversation deleted after long trouble is made anew, mode ${mode}`, async () => {
       await using bed = await BridgeBed.open({ environment: { SERVICE_CONVERSATION_MODE: mode } })
       await bed.receive(message('one'))

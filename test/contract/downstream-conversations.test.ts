@@ -13,7 +13,8 @@ test('the open conversation is found; a resolved one is left or used again by mo
   await using bed = await HelpdeskBed.start()
   const contact = await bed.inbox.ensureContact(person())
   const first = await bed.inbox.ensureConversation(contact, 'new')
-  assert.deepEqual(first, { id: first.id, status: 'open', newestMessageId: null })
+  const { inboxId } = bed.destination
+  assert.deepEqual(first, { id: first.id, status: 'open', inboxId, contactId: contact.id, newestMessageId: null })
   const posted = await bed.inbox.post(first.id, text('hello'))
   assert.deepEqual(await bed.inbox.ensureConversation(contact, 'new'), { ...first, newestMessageId: posted.id })
   await new DeskClient(bed.helpdesk).post(`/conversations/${first.id}/toggle_status`, { status: 'resolved' })

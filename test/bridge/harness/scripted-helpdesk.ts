@@ -79,13 +79,17 @@ export class ScriptedHelpdesk implements Downstream {
       for await (const chunk of await file.open()) bytes += (chunk as Buffer).length
     }
     const posted = { ...message, id: ++this.#ids, conversationId, destination, bytes }
+    const conversation = this.conversations.find(({ id }) => id === conversationId)
+    if (conversation?.status === 'resolved' && message.type === 'incoming') conversation.status = 'open'
     this.messages.push(posted)
     return posted
   }
 
   /** Writes a conversation down, as the helpdesk does sooner or later. */
   openConversation(destination: string, sourceId: string): Promise<Conversation> {
-    const made = { id: ++this.#ids, status: 'open' as const, newestMessageId: null, sourceId, destination }
+    const contact = this.contacts.find((each) => each.destination === destination && each.sourceId === sourceId)
+    const rest = { inboxId: 1, contactId: contact?.id ?? null, newestMessageId: null, sourceId, destination }
+    const made = { id: ++this.#ids, status: 'open' as const, ...rest }
     this.conversations.push(made)
     return Promise.resolve(made)
   }
