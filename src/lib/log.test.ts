@@ -24,3 +24,14 @@ test('fields that carry secrets are blanked wherever they stand', () => {
   )
   assert.ok(!recorded.lines.join('').includes('canary'), recorded.lines.join(''))
 })
+
+test('what carries no secret is logged as it is, lists and bindings are looked at too', () => {
+  const recorded = new RecordedLog()
+  const settings = { list: [{ token: 'canary' }], at: new Date(0), count: 1 }
+  recorded.log.child({ secret: 'canary' }).info(settings, 'seen')
+  const [line] = recorded.withMessage('seen')
+  const { list, at, count, secret } = line ?? {}
+  const blanked = '[redacted]'
+  assert.deepEqual([list, at, count, secret], [[{ token: blanked }], new Date(0).toISOString(), 1, blanked])
+  assert.deepEqual(settings.list, [{ token: 'canary' }])
+})

@@ -8,7 +8,7 @@ export type Log = Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export type LogFormat = 'pretty' | 'json'
 
-const secretFields = [
+const secretFields = new Set([
   'authorization',
   'token',
   'secret',
@@ -17,7 +17,10 @@ const secretFields = [
   'webhook_hmac_secret',
   'encryption_key',
   'connectionString',
-]
+])
+/** How deep fields are looked at. */
+const levels = 3
+const blanked = '[redacted]'
 
 type Options = {
   level: LogLevel
@@ -32,11 +35,31 @@ export function createLog({ level, format, destination }: Options): Log {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: describeError },
-    redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
+    // Also in what child loggers are bound to.
+    redact: { paths: [...secretFields], censor: blanked },
+    // Paths with wildcards would make every line several times as dear.
+    formatters: { log: blankSecrets },
   }
   // Synchronous on purpose: the lines just before a crash are the ones that matter.
   const plain = destination ?? pino.destination({ dest: 1, sync: true })
   return pino(options, format === 'pretty' ? PinoPretty({ destination: plain as never, sync: true }) : plain)
+}
+
+function blankSecrets(fields: Record<string, unknown>): Record<string, unknown> {
+  return blank(fields, 1) as Record<string, unknown>
+}
+
+/** A copy where there is something to blank, else the value itself. */
+function blank(value: unknown, level: number): unknown {
+  if (level > levels || typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+  let copy: Record<string, unknown> | undefined
+  for (const [name, inner] of Object.entries(value) as [string, unknown][]) {
+    const shown = secretFields.has(name) ? blanked : name === 'err' ? inner : blank(inner, level + 1)
+    if (shown === inner) continue
+    copy ??= (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>
+    copy[name] = shown
+  }
+  return copy ?? value
 }
 
 /** Only what names the failure: libraries hang whole messages, numbers and connections on their errors. */

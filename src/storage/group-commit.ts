@@ -10,9 +10,14 @@ import { StorageError } from './statement.ts'
 export function commitTogether(connection: SqliteConnection, batch: readonly (readonly Statement[])[]): JobAnswer[] {
   const { raw } = connection
   try {
-    raw.exec('BEGIN IMMEDIATE')
-    const answers = batch.map((statements) => runJob(connection, statements))
-    raw.exec('COMMIT')
+    connection.control('BEGIN IMMEDIATE')
+    const [alone, ...others] = batch
+    const answers =
+      alone && others.length === 0
+        ? // The transaction is its own: it needs no savepoint.
+          [{ results: runAll(connection, alone) }]
+        : batch.map((statements) => runJob(connection, statements))
+    connection.control('COMMIT')
     return answers
   } catch (cause) {
     // Nothing of the batch is on disk: a full disk or an I/O error has no survivors.
@@ -35,10 +40,10 @@ function runJob(connection: SqliteConnection, statements: readonly Statement[]):
   const { raw } = connection
   // A single statement is atomic by itself.
   const guarded = statements.length > 1 || statements.some(({ expect }) => expect !== undefined)
-  if (guarded) raw.exec('SAVEPOINT job')
+  if (guarded) connection.control('SAVEPOINT job')
   try {
-    const results = statements.map((statement) => encodeResult(runExpecting(connection, statement)))
-    if (guarded) raw.exec('RELEASE job')
+    const results = runAll(connection, statements)
+    if (guarded) connection.control('RELEASE job')
     return { results }
   } catch (cause) {
     // Some failures end the whole transaction by themselves; then the batch is lost, not only this job.
@@ -46,6 +51,10 @@ function runJob(connection: SqliteConnection, statements: readonly Statement[]):
     if (guarded) raw.exec('ROLLBACK TO job; RELEASE job')
     return { failed: describeSqliteFailure(cause) }
   }
+}
+
+function runAll(connection: SqliteConnection, statements: readonly Statement[]) {
+  return statements.map((statement) => encodeResult(runExpecting(connection, statement)))
 }
 
 function runExpecting(connection: SqliteConnection, statement: Statement): StatementResult {

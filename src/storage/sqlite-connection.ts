@@ -34,6 +34,11 @@ export class SqliteConnection {
     return { rows, changes: rows.length }
   }
 
+  /** Begins or ends a transaction; prepared once, for it comes with every write. */
+  control(sql: string): void {
+    this.#prepare(sql).statement.run()
+  }
+
   open(rows: Row[], secrets: SecretColumns): Row[] {
     return openSecrets(rows, secrets, this.#box)
   }
