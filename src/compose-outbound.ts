@@ -1,9 +1,12 @@
 // Puts together the way from the helpdesk to the network: the outbox, its guards and its workers.
 
+import { Acceptances } from './bridge/acceptances.ts'
 import { AgentActivity } from './bridge/agent-activity.ts'
 import { Composer } from './bridge/compose.ts'
+import { createOwnerOf } from './bridge/conversation-owner.ts'
 import { Deliverer } from './bridge/deliver.ts'
 import type { SendStep } from './bridge/deliver.ts'
+import { Departures } from './bridge/departures.ts'
 import { editMessage } from './bridge/edit-message.ts'
 import type { EditRequest } from './bridge/edit-message.ts'
 import { FailureReporter } from './bridge/failure-reporter.ts'
@@ -14,6 +17,7 @@ import { OutboundLedger } from './bridge/outbound-ledger.ts'
 import { OutboxWorker } from './bridge/outbox-worker.ts'
 import type { People } from './bridge/people.ts'
 import { Recipients } from './bridge/recipients.ts'
+import { Retries } from './bridge/retries.ts'
 import { createTranscoder } from './bridge/voice-note.ts'
 import type { Config } from './config.ts'
 import type { Destination, Downstream } from './core/downstream.ts'
@@ -34,6 +38,7 @@ import { MessageMapStore } from './storage/message-map-store.ts'
 import { OutboxMoves } from './storage/outbox-moves.ts'
 import { OutboxStore } from './storage/outbox-store.ts'
 import { RestrictionStore } from './storage/restriction-store.ts'
+import { RetryStore } from './storage/retry-store.ts'
 import type { InstanceRow } from './storage/schema.ts'
 import { SentMessageStore } from './storage/sent-message-store.ts'
 import type { Routing } from './tenants/routing.ts'
@@ -41,6 +46,7 @@ import type { Routing } from './tenants/routing.ts'
 const drainMs = 5000
 const expireMs = 30_000
 const reportMs = 10_000
+const retryMs = 5000
 const banRiskMs = 30_000
 const pruneMs = 3_600_000
 const day = 24 * 3_600_000
@@ -100,6 +106,7 @@ export function composeOutbound(deps: Deps) {
   const composer = new Composer({ map, downstream, transcode, ...settings })
   const wake = () => void reports.tick()
   const reporter = new FailureReporter({ moves, downstream, destinationOf, clock, log, wake })
+  const acceptances = new Acceptances({ moves, reporter, clock, log })
   const deliverer: Deliverer = new Deliverer({
     moves,
     sent,
@@ -107,8 +114,9 @@ export function composeOutbound(deps: Deps) {
     recipients,
     restrictions,
     ledger,
+    pace,
     destinationOf,
-    sentFor: (destination, messageId) => changes.sentFor(destination, messageId),
+    takingBack: (destination, messageId) => changes.takingBack(destination, messageId),
     newId,
     clock,
     onStep,
@@ -121,30 +129,61 @@ export function composeOutbound(deps: Deps) {
     ledger,
     pace,
     sessionOf,
+    exists: (name) => accounts.find(name) !== undefined,
+    isOpen: (id) => acceptances.isOpen(id),
     clock,
     log,
   })
   deps.metrics.watchOutbox(() => worker.counts())
-  const changes: MessageChanges = new MessageChanges({ outbox, moves, map, downstream, worker, isReady, newId, clock })
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })
   const routeOf = async (name: string): Promise<Routed | undefined> => {
     const sender = accounts.find(name)?.record
     return sender && { sender, destination: await routing.destinationOf(sender) }
   }
+  const departures = new Departures({ composer, recipients, restrictions, sessionOf })
+  const ownerOf = createOwnerOf({ sent, routeOf })
+  const retries = new Retries({
+    ...{ outbox, downstream, destinationOf, recipients, ownerOf, reporter, worker, isReady, newId, clock, log },
+    store: new RetryStore(database, epoch),
+    wake: () => void looks.tick(),
+  })
+  const changes: MessageChanges = new MessageChanges({
+    ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
+  })
   const outbound = new Outbound({
-    ...{ outbox, moves, sent, worker, recipients, reporter, ledger, pace, routeOf, isReady, onStep, newId, clock, log },
+    ...{
+      acceptances,
+      departures,
+      outbox,
+      sent,
+      worker,
+      recipients,
+      reporter,
+      ledger,
+      pace,
+      routeOf,
+      isReady,
+      onStep,
+      newId,
+      clock,
+      log,
+    },
     spamguard: settings.spamguard,
     isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,
   })
   const instances = { find: (name: string) => accounts.find(name) as never }
-  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity })
+  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity, ownerOf })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const reports = every('outbox-report', reportMs, () => reporter.run())
+  const looks = every('outbox-retry', retryMs, () => retries.run())
   const workers = [
-    every('outbox-drain', drainMs, () => worker.drain()),
+    every('outbox-drain', drainMs, async () => {
+      await acceptances.run()
+      await worker.drain()
+    }),
     every('outbox-expire', expireMs, () => worker.expire()),
     every('ban-risk', banRiskMs, () => {
       ledger.evaluate()
@@ -152,10 +191,13 @@ export function composeOutbound(deps: Deps) {
     }),
     every('outbox-prune', pruneMs, () => outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
     reports,
+    looks,
   ]
   stack.use(reporter)
   stack.use(activity)
+  stack.use(changes)
   stack.use(worker)
+  stack.use(acceptances)
   return {
     outbox,
     banRisk,
@@ -168,7 +210,7 @@ export function composeOutbound(deps: Deps) {
     /** Takes up what earlier processes left. */
     async load(): Promise<void> {
       await restrictions.load()
-      await worker.load((name) => accounts.find(name) !== undefined)
+      await worker.load()
     },
     /** From now on messages are queued for the next process. */
     hold(): void {
@@ -180,10 +222,11 @@ export function composeOutbound(deps: Deps) {
     },
     /** The instance is deleted: what waits fails, what runs ends. */
     async forget(name: string): Promise<void> {
-      pace.forget(name)
-      banRisk.forget(name)
       activity.forget(name)
       await worker.forget(name)
+      // What failed with the instance puts none of that name at risk.
+      banRisk.forget(name)
+      pace.forget(name)
       await restrictions.forget(name)
     },
   }

@@ -27,7 +27,7 @@ type Deps = {
 export class AgentActivity {
   readonly #deps: Deps
   readonly #reading = new KeyedLanes()
-  readonly #goingOffline = new Map<string, () => void>()
+  readonly #goingOffline = new Map<string, { at: number; cancel: () => void }>()
   readonly #online = new Map<string, NetworkSession>()
 
   constructor(deps: Deps) {
@@ -53,16 +53,20 @@ export class AgentActivity {
     })
   }
 
-  /** An agent did something on this instance: it is online for a while. */
-  acted(instance: string): void {
-    if (this.#deps.presence !== 'auto') return
+  /** An agent did something on this instance, now or a while ago: it is online until 2 minutes after that. */
+  acted(instance: string, at: number): void {
+    const { presence, clock } = this.#deps
+    const now = clock.now()
+    const until = Math.min(at, now) + onlineAfterActionMs
+    const current = this.#goingOffline.get(instance)
+    if (presence !== 'auto' || until <= Math.max(now, current?.at ?? 0)) return
+    current?.cancel()
     this.#show(instance, true)
-    this.#goingOffline.get(instance)?.()
-    const cancel = this.#deps.clock.after(onlineAfterActionMs, () => {
+    const cancel = clock.after(until - now, () => {
       this.#goingOffline.delete(instance)
       this.#show(instance, false)
     })
-    this.#goingOffline.set(instance, cancel)
+    this.#goingOffline.set(instance, { at: until, cancel })
   }
 
   /** A new connection starts offline: shown online again where the settings say so. */
@@ -73,13 +77,13 @@ export class AgentActivity {
   }
 
   forget(instance: string): void {
-    this.#goingOffline.get(instance)?.()
+    this.#goingOffline.get(instance)?.cancel()
     this.#goingOffline.delete(instance)
     this.#online.delete(instance)
   }
 
   [Symbol.dispose](): void {
-    for (const cancel of this.#goingOffline.values()) cancel()
+    for (const { cancel } of this.#goingOffline.values()) cancel()
   }
 
   #show(instance: string, available: boolean): void {

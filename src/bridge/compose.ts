@@ -58,6 +58,7 @@ export class Composer {
     const carrier = text === '' ? -1 : attachments.findIndex((each) => !isDeclaredAudio(each))
     const plan = [...(text !== '' && carrier === -1 ? (['text'] as const) : []), ...attachments.keys()]
     const first = plan[0]
+    if (first === undefined) throw new SendRefusal('nothing of the text is left to send without its Markdown')
     return {
       plan,
       contentOf: async (of, signal) => {

@@ -1,22 +1,25 @@
 // The one place where a message is sent: for the first attempt, for the drain and for every repeat alike.
 //
-// A row leaves in parts. The id of a part, and that it is about to leave, are committed before its frame does; that it was
-// acknowledged is committed together with the message map. So after any crash a part is known to be unsent, sent, or to be
+// A row leaves in parts. The id of a part, and that it is about to leave, are committed before its frame does (for a
+// departure, as soon as it is accepted); that it was acknowledged is committed together with the message map. So after any crash a part is known to be unsent, sent, or to be
 // repeated under the id it had, of which the recipient shows one.
 
 import type { Destination } from '../core/downstream.ts'
-import type { MessageKey } from '../core/message.ts'
 import { SendError } from '../core/network.ts'
 import type { NetworkSession, OutgoingContent } from '../core/network.ts'
 import type { OutboxPart, PartState } from '../core/outbox.ts'
+import type { Pace } from '../guard/pace.ts'
 import type { Restrictions } from '../guard/restrictions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { withDeadline } from '../lib/clock.ts'
+import type { MappedContent } from '../storage/message-map-store.ts'
 import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import type { OpenOutboxRow } from '../storage/outbox-rows.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import type { Statement } from '../storage/statement.ts'
 import type { Composer, Draft, PartContent } from './compose.ts'
+import type { Departure } from './departures.ts'
+import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundLedger, PartKind } from './outbound-ledger.ts'
 import type { Address, Recipients } from './recipients.ts'
 import { SendRefusal } from './send-refusal.ts'
@@ -42,8 +45,9 @@ type Deps = {
   recipients: Recipients
   restrictions: Restrictions
   ledger: OutboundLedger
-  /** Everything that was, or may have been, sent for a message at the helpdesk. */
-  sentFor: (destination: string, messageId: number) => Promise<MessageKey[]>
+  pace: Pick<Pace, 'turn'>
+  /** What takes back everything that was, or may have been, sent for a message at the helpdesk. */
+  takingBack: (destination: string, messageId: number) => Promise<OutgoingContent[]>
   destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
   newId: () => string
   clock: Clock
@@ -63,8 +67,11 @@ type Attempt = {
 type Progress = {
   parts: OutboxPart[]
   claimed: boolean
-  current?: { part: OutboxPart; before: PartState; handedOver: boolean }
+  /** That the first part is about to leave was stored when the row was. */
+  isFirstStored: boolean
+  current?: PartAtHand
 }
+type PartAtHand = { part: OutboxPart; before: PartState; handedOver: boolean }
 
 export class Deliverer {
   readonly #deps: Deps
@@ -73,48 +80,96 @@ export class Deliverer {
     this.#deps = deps
   }
 
-  async deliver(row: OpenOutboxRow, session: NetworkSession, signal: AbortSignal): Promise<Verdict> {
-    const progress: Progress = { parts: row.parts.map((part) => ({ ...part })), claimed: false }
+  /** A departure was made ready and claimed when the row was stored. */
+  async deliver(
+    row: OpenOutboxRow,
+    session: NetworkSession,
+    signal: AbortSignal,
+    departure?: Departure,
+  ): Promise<Verdict> {
+    const parts = (departure ?? row).parts.map((part) => ({ ...part }))
+    const progress: Progress = { parts, claimed: departure !== undefined, isFirstStored: departure !== undefined }
     try {
-      const { jid: address, chat } = await this.#addressOf(row, session)
-      const draft = await this.#draftOf(row, address, session)
+      const { address, chat, draft } = departure ?? (await this.#compose(row, session))
       if (progress.parts.length === 0) {
         progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
       }
       for (const part of progress.parts) if (part.id === '') part.id = session.newMessageId()
-      return await this.#sendAll({ row, session, address, chat, draft, signal }, progress)
+      const attempt = { row, session, address, chat, draft, signal }
+      return await (progress.parts.length > 0 ? this.#sendAll(attempt, progress) : this.#settle(attempt, progress))
     } catch (error) {
-      return this.#explain(row, error, progress)
+      return this.#explain(error, progress)
     }
   }
 
+  async #compose(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<Departure, 'parts'>> {
+    const { jid: address, chat } = await this.#addressOf(row, session)
+    return { address, chat, draft: await this.#draftOf(row, address, session) }
+  }
+
+  /** Nothing ever left that could be taken back: then it is done with. */
+  async #settle(attempt: Attempt, progress: Progress): Promise<Verdict> {
+    if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
+    await this.#deps.moves.markSent(attempt.row, [], this.#deps.clock.now(), [])
+    return { kind: 'sent', waid: '' }
+  }
+
+  /** A part that is refused does not hold up the others; only a restriction would refuse them all. */
   async #sendAll(attempt: Attempt, progress: Progress): Promise<Verdict> {
-    const { row, session, draft, signal, address } = attempt
     const { parts } = progress
     // The list may grow while it is walked: a text that found no caption to be in.
     for (const part of parts) {
-      if (part.state === 'sent') continue
+      if (part.state === 'sent' || part.state === 'refused') continue
+      // The first of an attempt has had its turn.
+      if (progress.current) await this.#awaitTurn(attempt)
       progress.current = { part, before: part.state, handedOver: false }
-      await using piece = await draft.contentOf(part.of, signal)
-      if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
-        parts.push({ id: session.newMessageId(), of: 'text', state: 'new' })
+      try {
+        if (!(await this.#sendPart(attempt, progress, part))) return { kind: 'moved' }
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        refuse(progress.current, error)
+        if (isRestriction(error)) {
+          await this.#noteRestriction(attempt.row.instance)
+          return { kind: 'failed', reason: failureReason(parts, restrictedNow), parts }
+        }
       }
-      await this.#deps.onStep('composed')
-      part.state = 'unknown'
-      if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
-      await this.#deps.onStep('claimed')
-      progress.current.handedOver = true
-      await this.#send(attempt, part, piece.content)
-      await this.#deps.onStep('acknowledged')
-      await this.#save(attempt, parts, part, piece)
-      this.#deps.ledger.acknowledged(row, address, kindOf(piece.content))
     }
-    return { kind: 'sent', waid: parts[0]?.id ?? '' }
+    if (parts.every(({ state }) => state === 'sent')) return { kind: 'sent', waid: parts[0]?.id ?? '' }
+    return { kind: 'failed', reason: failureReason(parts, unconfirmed), parts }
+  }
+
+  async #awaitTurn({ row, signal }: Attempt): Promise<void> {
+    const isTurn = await this.#deps.pace.turn(row.instance, { drained: row.drained === 1 }, signal)
+    if (!isTurn) throw new SendError('not_sent', 'the instance was closed before all of the message was sent')
+  }
+
+  /** False when the row is no longer ours to send. */
+  async #sendPart(attempt: Attempt, progress: Progress, part: OutboxPart): Promise<boolean> {
+    const { row, session, draft, signal, address } = attempt
+    const { parts } = progress
+    await using piece = await draft.contentOf(part.of, signal)
+    if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
+      parts.push({ id: session.newMessageId(), of: 'text', state: 'new' })
+    }
+    await this.#deps.onStep('composed')
+    part.state = 'unknown'
+    if (!(await this.#commit(attempt, progress))) return false
+    await this.#deps.onStep('claimed')
+    if (progress.current) progress.current.handedOver = true
+    await this.#send(attempt, part, piece.content)
+    await this.#deps.onStep('acknowledged')
+    await this.#save(attempt, parts, part, piece)
+    this.#deps.ledger.acknowledged(row, address, kindOf(piece.content))
+    return true
   }
 
   /** The part at hand has its id and may leave from now on. False when the row is no longer ours to send. */
   async #commit({ row, address }: Attempt, progress: Progress): Promise<boolean> {
     const { moves, clock } = this.#deps
+    if (progress.isFirstStored) {
+      progress.isFirstStored = false
+      return true
+    }
     if (progress.claimed) return moves.saveParts(row.id, progress.parts)
     progress.claimed = await moves.claim(row.id, clock.now(), progress.parts, address)
     return progress.claimed
@@ -161,7 +216,7 @@ export class Deliverer {
       kind: content.type === 'reaction' ? 'reaction' : 'message',
       conversationId: row.conversation_id,
       messageId: row.message_id,
-      content: content.type === 'file' ? { text, isFile: true } : { text },
+      content: mappedContent(content, text),
       at: clock.now(),
     })
   }
@@ -181,24 +236,20 @@ export class Deliverer {
 
   async #draftOf(row: OpenOutboxRow, address: string, session: NetworkSession): Promise<Draft> {
     const { payload, instance, destination: destinationKey } = row
-    if (payload.type === 'revoke') return revocation(await this.#deps.sentFor(destinationKey, payload.messageId))
+    if (payload.type === 'revoke') return revocation(await this.#deps.takingBack(destinationKey, payload.messageId))
     const destination = payload.attachments.length === 0 ? null : await this.#deps.destinationOf(row)
     return this.#deps.composer.draft(payload, { instance, destinationKey, destination, address }, session)
   }
 
-  async #explain(row: OpenOutboxRow, error: unknown, { parts, claimed, current }: Progress): Promise<Verdict> {
+  #explain(error: unknown, { parts, claimed, current }: Progress): Verdict {
     const reason = error instanceof Error ? error.message : String(error)
+    // Of the row as a whole: nothing of it is tried.
+    if (isRefusal(error)) return { kind: 'failed', reason: failureReason(parts, reason), parts }
     const outcome = error instanceof SendError ? error.outcome : 'unknown'
     const mayHaveLeft = current?.handedOver === true && outcome === 'unknown'
     // What an earlier attempt left in doubt stays so, whatever this one came to.
     if (current && !mayHaveLeft && current.part.state === 'unknown') current.part.state = current.before
-    const isRefused = error instanceof SendRefusal || outcome === 'refused'
-    if (!isRefused) return { kind: 'retry', reason, parts, claimed }
-    if (current && current.before !== 'unknown') current.part.state = 'refused'
-    const isRestricted = error instanceof SendError && error.code === restrictedCode
-    if (isRestricted) await this.#noteRestriction(row.instance)
-    const which = parts.length > 1 && current ? `part ${parts.indexOf(current.part) + 1} of ${parts.length}: ` : ''
-    return { kind: 'failed', reason: which + (isRestricted ? restrictedNow : reason), parts }
+    return { kind: 'retry', reason, parts, claimed }
   }
 
   async #noteRestriction(instance: string): Promise<void> {
@@ -210,24 +261,40 @@ export class Deliverer {
 const restrictedNow =
   'WhatsApp has restricted this account: it may not write to people who never wrote to it. Wait, and write less to strangers'
 
+type Refusal = SendRefusal | SendError
+
+function isRefusal(error: unknown): error is Refusal {
+  return error instanceof SendRefusal || (error instanceof SendError && error.outcome === 'refused')
+}
+
+function isRestriction(error: Refusal): boolean {
+  return error instanceof SendError && error.code === restrictedCode
+}
+
+/** What an earlier attempt left in doubt stays so: it may be there, whatever is said of its repeat. */
+function refuse({ part, before }: PartAtHand, error: Refusal): void {
+  part.state = before === 'unknown' ? 'unknown' : 'refused'
+  if (part.state === 'refused') part.refusal = isRestriction(error) ? restrictedNow : error.message
+}
+
 function restricted(until: number): string {
   return `${restrictedNow} (until ${new Date(until).toISOString()})`
 }
 
-function revocation(targets: readonly MessageKey[]): Draft {
+function revocation(contents: readonly OutgoingContent[]): Draft {
   return {
-    plan: [...targets.keys()],
+    plan: [...contents.keys()],
     contentOf: (of) => {
-      const target = typeof of === 'number' ? targets[of] : undefined
-      if (!target) throw new SendRefusal('there is nothing to take back')
-      return Promise.resolve(revoke(target))
+      const content = typeof of === 'number' ? contents[of] : undefined
+      if (!content) throw new SendRefusal('there is nothing to take back')
+      return Promise.resolve({ content, text: '', leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() })
     },
   }
 }
 
-function revoke(target: MessageKey): PartContent {
-  const content = { type: 'revoke', target } as const
-  return { content, text: '', leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() }
+function mappedContent(content: OutgoingContent, text: string): MappedContent {
+  if (content.type === 'reaction') return { text, reactsTo: content.target }
+  return content.type === 'file' ? { text, isFile: true } : { text }
 }
 
 function kindOf({ type }: OutgoingContent): PartKind {

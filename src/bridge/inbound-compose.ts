@@ -115,7 +115,10 @@ export class InboundComposer {
     return { ...draft, opens: false }
   }
 
-  async #edit(given: Composing, event: Pick<EditEvent, 'target' | 'content' | 'mentions'>): Promise<Draft> {
+  async #edit(
+    given: Composing,
+    event: Pick<EditEvent, 'target' | 'content'> & { mentions: readonly Person[] },
+  ): Promise<Draft> {
     const body = await this.#body(given, event.content, event.mentions)
     const draft = this.#plain(given, `${this.#deps.texts.edited}\n${body}`, {
       counted: 'edit',

@@ -1,33 +1,47 @@
 // What the helpdesk's callbacks ask for: decides what is sent, what is ignored and what is refused, and stores before it acts.
 
-import type { Destination, OutgoingCommand } from '../core/downstream.ts'
+import type { Chat } from '../core/address.ts'
+import type { Destination } from '../core/downstream.ts'
 import { waitingLifetimeMs } from '../core/outbox.ts'
 import type { MessagePayload } from '../core/outbox.ts'
 import type { Pace } from '../guard/pace.ts'
-import { fingerprintOf, isRepeated } from '../guard/spamguard.ts'
+import { isRepeated } from '../guard/spamguard.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
-import type { OutboxMoves } from '../storage/outbox-moves.ts'
+import type { CallbackKey } from '../storage/callbacks.ts'
+import { openedRow } from '../storage/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../storage/outbox-rows.ts'
-import type { CallbackKey, OutboxStore } from '../storage/outbox-store.ts'
+import type { OutboxStore } from '../storage/outbox-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
+import { StorageError } from '../storage/statement.ts'
+import type { Acceptances } from './acceptances.ts'
 import type { SendStep } from './deliver.ts'
+import { leavingOf } from './departures.ts'
+import type { Departure, Departures, Heard } from './departures.ts'
 import type { FailureReporter } from './failure-reporter.ts'
 import { previewOf } from './outbound-ledger.ts'
 import type { OutboundLedger } from './outbound-ledger.ts'
 import type { OutboxWorker, RowFate } from './outbox-worker.ts'
 import { recipientChat } from './recipients.ts'
 import type { ChatRef, Recipients } from './recipients.ts'
+import { callbackKey, messageRow, noRecipient, otherInbox } from './send-command.ts'
+import type { SendCommand } from './send-command.ts'
 
-export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
-export type Sender = Readonly<Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state'>>
+export type Sender = Readonly<
+  Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state' | 'created_at'>
+>
 export type Routed = { sender: Sender; destination: Destination | null }
 
+/** Whether there was something to be marked read in the conversation the agent wrote in. */
+type Seen = { hasUnread: boolean }
+/** Who has taken a message, which can be another account of the same inbox than the one that was asked. */
+type Taken = { instance: string } & Seen
+
 export type SendAnswer =
-  | { kind: 'sent'; waid: string; queueId: string }
-  | { kind: 'queued'; queueId: string; expiresAt: number | null }
+  | ({ kind: 'sent'; waid: string; queueId: string } & Taken)
+  | ({ kind: 'queued'; queueId: string; expiresAt: number | null } & Taken)
   | { kind: 'ignored'; reason: 'duplicate' | 'empty'; queueId?: string }
   | { kind: 'full' }
   | { kind: 'blocked'; reason: string }
@@ -37,8 +51,9 @@ export type SendAnswer =
 
 type Deps = {
   outbox: OutboxStore
-  moves: Pick<OutboxMoves, 'withdraw'>
-  sent: Pick<SentMessageStore, 'instanceOfConversation'>
+  acceptances: Acceptances
+  sent: Pick<SentMessageStore, 'lookAround'>
+  departures: Departures
   worker: OutboxWorker
   recipients: Recipients
   reporter: FailureReporter
@@ -58,12 +73,12 @@ type Deps = {
   log: Log
 }
 
-type Accepted = { row: NewOutboxRow; fate: Promise<RowFate> }
+type Accepted = { row: NewOutboxRow; fate: Promise<RowFate> } & Seen
+type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: Departure | undefined } & Seen
+type Around = Routed & { ref: ChatRef; heard: Heard | undefined } & Seen
 
-export const noDestination = 'none'
 const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
 const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
-const lateReason = 'the service could not store the message in time: try again'
 
 export class Outbound {
   readonly #deps: Deps
@@ -96,103 +111,123 @@ export class Outbound {
   }
 
   async #accept(route: Routed, command: SendCommand, given: { up: boolean }): Promise<Accepted | SendAnswer> {
-    const elsewhere = otherInbox(route.destination, command)
+    const elsewhere = otherInbox(route.destination, command.place)
     if (elsewhere) return this.#turnAway(route, command, 'other_inbox', elsewhere)
-    const { sender, destination } = await this.#ownerOf(route, command)
     const chat = recipientChat(command.recipient)
-    if (!chat)
-      return this.#turnAway(route, command, 'no_recipient', 'the contact has no phone number and no WhatsApp id')
-    const callback = callbackKey(sender.name, destination, command)
-    const settled = callback && (await this.#deps.outbox.settledBy(callback))
-    if (settled) return repeated(settled)
-    const ref = await this.#deps.recipients.refOf(sender.name, chat)
+    if (!chat) return this.#turnAway(route, command, 'no_recipient', noRecipient)
+    const { sender, destination, ref, heard, hasUnread } = await this.#lookAround(route, command, chat)
+    const callback = callbackKey(sender.name, destination, command.messageId)
     // One after the other: who comes first is sent first, and is what the next one is compared with.
     return this.#lanes.run(`${sender.name} ${ref.chat}`, async () => {
       const row = this.#newRow(sender, destination, ref, command)
       if (await this.#isBlocked(sender, row)) return this.#block(sender, row, callback)
-      return this.#store(row, callback, given)
+      const departure = heard && (await this.#deps.departures.prepare(row, ref, heard))
+      const message = { row, callback, departure, hasUnread }
+      return this.#deps.acceptances.during(row.id, () => this.#store(message, given))
     })
   }
 
-  async #store(
-    row: NewOutboxRow,
-    callback: CallbackKey | null,
+  async #store(message: Message, given: { up: boolean }): Promise<Accepted | SendAnswer> {
+    const { row, departure, hasUnread } = message
+    const { worker, onStep } = this.#deps
+    const stored = Promise.withResolvers<boolean>()
+    const heard = Promise.withResolvers<RowFate>()
+    const listen = (fate: RowFate) => {
+      // Logged in and about to be ready: worth the rest of the time.
+      if (fate.kind !== 'waiting' || !this.#deps.isNearlyReady(row.instance)) heard.resolve(fate)
+    }
+    const opened = openedRow(row)
+    const leaves = departure && worker.depart(opened, { departure, stored: stored.promise }, listen)
+    try {
+      const refusal = await this.#commit(message, leaves ? departure : undefined, given)
+      if (refusal) return refusal
+      await onStep('accepted')
+      stored.resolve(true)
+    } finally {
+      stored.resolve(false)
+    }
+    if (!leaves) worker.submit(row, listen, opened)
+    return { row, fate: heard.promise, hasUnread }
+  }
+
+  /** Undefined when it is stored and will be sent. */
+  async #commit(
+    message: Message,
+    departure: Departure | undefined,
     given: { up: boolean },
-  ): Promise<Accepted | SendAnswer> {
-    const { outbox, moves, worker, onStep, reporter, clock } = this.#deps
-    const stored = await outbox.enqueue(row, callback).catch((error: unknown) => this.#undo(row, error))
+  ): Promise<SendAnswer | undefined> {
+    const { row, callback } = message
+    const { outbox, acceptances, reporter, clock } = this.#deps
+    const stored = await outbox
+      .enqueue(row, callback, departure && leavingOf(departure))
+      .catch((error: unknown) => this.#giveUp(row, error))
     if (stored === 'full') {
-      await outbox.keepRefused({ ...row, id: this.#deps.newId() }, fullReason, null)
-      reporter.due(clock.now())
+      const refusal = { reason: fullReason, reportAt: reporter.due(clock.now()) }
+      await outbox.keepRefused({ ...row, id: this.#deps.newId() }, refusal, null)
       return { kind: 'full' }
     }
     if (stored === 'duplicate') {
       const settled = callback && (await outbox.settledBy(callback))
+      if (settled && (await acceptances.takeBack(settled.id))) return this.#commit(message, departure, given)
       return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
     }
+    if (!given.up) return undefined
     // The helpdesk has been told that it failed: then it must not be sent.
-    if (given.up && (await moves.withdraw(row.id, lateReason, reporter.due(clock.now())))) return { kind: 'late' }
-    await onStep('accepted')
-    const heard = Promise.withResolvers<RowFate>()
-    worker.submit(row, (fate) => {
-      // Logged in and about to be ready: worth the rest of the time.
-      if (fate.kind !== 'waiting' || !this.#deps.isNearlyReady(row.instance)) heard.resolve(fate)
-    })
-    return { row, fate: heard.promise }
+    await acceptances.refuse(row.id)
+    return { kind: 'late' }
+  }
+
+  /** What was answered to the same callback before; undefined when it is the first. */
+  async #settled(callback: CallbackKey | null): Promise<SendAnswer | undefined> {
+    const settled = callback && (await this.#deps.outbox.settledBy(callback))
+    return settled ? repeated(settled) : undefined
   }
 
   /** The commit may have been made although nobody heard of it; the helpdesk hears that it failed. */
-  async #undo({ id }: NewOutboxRow, error: unknown): Promise<never> {
-    const { moves, reporter, clock } = this.#deps
-    await moves.withdraw(id, lateReason, reporter.due(clock.now())).catch(() => undefined)
+  async #giveUp({ id }: NewOutboxRow, error: unknown): Promise<never> {
+    const isCertain = error instanceof StorageError && error.failure !== 'unavailable'
+    if (!isCertain) await this.#deps.acceptances.refuse(id)
     throw error
   }
 
   /** What can be said of an accepted message within the time that is left. */
-  async #fateOf({ row, fate }: Accepted, leftMs: number): Promise<SendAnswer> {
-    const { worker, clock, outbox } = this.#deps
-    const unsettled: RowFate = { kind: 'waiting' }
-    const cut = Promise.withResolvers<RowFate>()
+  async #fateOf({ row, fate, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {
+    const { worker, clock } = this.#deps
+    const taken = { queueId: row.id, instance: row.instance, hasUnread }
+    const cut = Promise.withResolvers<undefined>()
     const cancel = clock.after(Math.max(0, leftMs), () => {
-      cut.resolve(unsettled)
+      cut.resolve(undefined)
     })
-    const known = await Promise.race([fate, cut.promise])
-    cancel()
-    worker.stopListening(row.id)
-    if (known.kind === 'sent') return { kind: 'sent', waid: known.waid, queueId: row.id }
-    if (known.kind === 'failed') return { kind: 'refused', reason: known.reason }
-    const stored = known === unsettled ? undefined : await outbox.find(row.id)
-    return { kind: 'queued', queueId: row.id, expiresAt: stored ? stored.expires_at : row.expires_at }
+    try {
+      const known = await Promise.race([fate, cut.promise])
+      if (known?.kind === 'sent') return { kind: 'sent', ...taken, waid: known.waid }
+      if (known?.kind === 'failed') return { kind: 'refused', reason: known.reason }
+      const { expires_at: expiresAt } = (known && (await Promise.race([this.#stored(row), cut.promise]))) ?? row
+      return { kind: 'queued', ...taken, expiresAt }
+    } finally {
+      cancel()
+      worker.stopListening(row.id)
+    }
+  }
+
+  /** The row as it is by now. It will be sent, so failing to read it is no failure of the message. */
+  #stored({ id }: NewOutboxRow): Promise<OutboxRow | undefined> {
+    const { outbox, log } = this.#deps
+    return outbox.find(id).catch((err: unknown) => {
+      log.warn({ err, queue_id: id }, 'when a queued message expires could not be read')
+      return undefined
+    })
   }
 
   #newRow(sender: Sender, destination: Destination | null, ref: ChatRef, command: SendCommand): NewOutboxRow {
     const { clock, isReady, pace, newId } = this.#deps
     const now = clock.now()
     const mustConnect = !isReady(sender.name)
-    const payload: MessagePayload = {
-      type: 'message',
-      content: command.content,
-      attachments: command.attachments,
-      inReplyTo: command.inReplyTo,
-      agentName: command.agentName,
-    }
     return {
-      id: newId(),
-      kind: 'message',
-      instance: sender.name,
-      owner_tag: sender.owner_tag,
-      inbox_id: sender.inbox_id,
-      destination: destination?.key ?? noDestination,
-      chat: ref.chat,
-      remote_jid: ref.jid,
-      conversation_id: command.place.conversationId,
-      message_id: command.messageId === 0 ? null : command.messageId,
+      ...messageRow(newId(), now, { sender, destination, ref }, command),
       waiting: mustConnect || pace.isExhausted(sender.name) ? 1 : 0,
       drained: mustConnect ? 1 : 0,
       expires_at: mustConnect ? now + waitingLifetimeMs : null,
-      fingerprint: fingerprintOf(command.content, command.attachments),
-      created_at: now,
-      payload,
     }
   }
 
@@ -203,9 +238,11 @@ export class Outbound {
 
   async #block(sender: Sender, row: NewOutboxRow, callback: CallbackKey | null): Promise<SendAnswer> {
     const { outbox, reporter, ledger, countBlock, clock } = this.#deps
-    const kept = await outbox.keepRefused(row, blockedReason, callback)
-    if (!kept) return { kind: 'ignored', reason: 'duplicate' }
-    reporter.due(clock.now())
+    // A repeat of what was accepted is no second message.
+    const settled = await this.#settled(callback)
+    if (settled) return settled
+    const refusal = { reason: blockedReason, reportAt: reporter.due(clock.now()) }
+    if (!(await outbox.keepRefused(row, refusal, callback))) return { kind: 'ignored', reason: 'duplicate' }
     const { content } = row.payload as MessagePayload
     ledger.blocked(
       { instance: sender.name, owner_tag: sender.owner_tag },
@@ -234,35 +271,29 @@ export class Outbound {
   }
 
   /** Inboxes can be shared: the instance that holds the conversation is the one that answers in it. */
-  async #ownerOf(route: Routed, { place }: SendCommand): Promise<Routed> {
+  async #lookAround(route: Routed, { place }: SendCommand, chat: Chat): Promise<Around> {
+    const { sent, recipients, routeOf } = this.#deps
     const { destination, sender } = route
-    if (!destination || place.conversationId === null) return route
-    const owner = await this.#deps.sent.instanceOfConversation(destination.key, place.conversationId)
-    if (owner === undefined || owner === sender.name) return route
-    const other = await this.#deps.routeOf(owner)
-    return other?.destination?.key === destination.key ? other : route
+    const known = await recipients.lookUp(sender.name, chat)
+    const around = await sent.lookAround({
+      instance: sender.name,
+      chat: known?.chat ?? null,
+      destination: destination?.key ?? null,
+      conversationId: place.conversationId,
+    })
+    const { owner, hasUnread } = around
+    const other = owner === undefined || owner === sender.name ? undefined : await routeOf(owner)
+    if (other?.destination && other.destination.key === destination?.key) {
+      return { ...other, ref: await recipients.refOf(other.sender.name, chat), heard: undefined, hasUnread }
+    }
+    return { ...route, ref: known ?? (await recipients.refOf(sender.name, chat)), heard: around, hasUnread }
   }
 }
 
-function otherInbox(destination: Destination | null, { place }: SendCommand): string | undefined {
-  if (!destination) return undefined
-  const { accountId, inboxId } = place
-  const isElsewhere =
-    (accountId !== null && accountId !== destination.accountId) || (inboxId !== null && inboxId !== destination.inboxId)
-  return isElsewhere ? 'the message belongs to another inbox than the one this instance serves' : undefined
-}
-
-function callbackKey(
-  instance: string,
-  destination: Destination | null,
-  { messageId }: SendCommand,
-): CallbackKey | null {
-  if (messageId === null || messageId === 0) return null
-  return { instance, destination: destination?.key ?? noDestination, kind: 'message_created', event_id: messageId }
-}
-
 /** The same answer as before where that was a refusal; else there is nothing left to do. */
-function repeated({ id, status, reason }: OutboxRow): SendAnswer {
+function repeated({ id, status, reason, report }: OutboxRow): SendAnswer {
+  // An agent has asked for it: that is being followed.
+  if (report === 'asked') return { kind: 'ignored', reason: 'duplicate', queueId: id }
   if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
   if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }
   return { kind: 'ignored', reason: 'duplicate', queueId: id }

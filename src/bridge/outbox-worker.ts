@@ -9,6 +9,8 @@ import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import type { LiveRow, OpenOutboxRow, OutboxRow } from '../storage/outbox-rows.ts'
 import type { OutboxStore } from '../storage/outbox-store.ts'
 import type { Deliverer, Verdict } from './deliver.ts'
+import type { Departure } from './departures.ts'
+import { failureReason } from './failure-reason.ts'
 import type { FailureReporter } from './failure-reporter.ts'
 import { InstanceLanes } from './instance-lanes.ts'
 import type { StepOutcome } from './instance-lanes.ts'
@@ -19,7 +21,6 @@ const deliveriesAtOnce = 8
 const maxAttempts = 5
 const firstPauseMs = 5000
 const storagePauseMs = 5000
-const unconfirmed = 'delivery could not be confirmed: look on the phone before you send it again'
 const timeOver = 'the account was not connected for 5 minutes'
 export const instanceDeleted = 'the instance was deleted'
 
@@ -36,25 +37,32 @@ type Deps = {
   pace: Pace
   /** Only while the account can send. */
   sessionOf: (instance: string) => NetworkSession | undefined
+  /** Whether there is an instance of this name. */
+  exists: (instance: string) => boolean
+  /** Whether a stored row is not to be taken up. */
+  isOpen: (id: string) => boolean
   clock: Clock
   log: Log
 }
 
 type Listener = (fate: RowFate) => void
+type Leaving = { departure: Departure; stored: Promise<boolean> }
 type Queue = { lanes: InstanceLanes; gate: Gate; isReady: boolean }
 
 export class OutboxWorker {
   readonly #deps: Deps
   readonly #queues = new Map<string, Queue>()
   readonly #listeners = new Map<string, Listener>()
+  readonly #fresh = new Map<string, OpenOutboxRow>()
+  readonly #leaving = new Map<string, Leaving & { row: OpenOutboxRow }>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   /** Takes up what earlier processes have accepted. */
-  async load(exists: (instance: string) => boolean): Promise<void> {
-    const { outbox, moves, clock } = this.#deps
+  async load(): Promise<void> {
+    const { outbox, moves, clock, exists } = this.#deps
     await moves.recover()
     const rows = await outbox.live()
     for (const instance of new Set(rows.map((row) => row.instance))) {
@@ -65,12 +73,36 @@ export class OutboxWorker {
     for (const instance of this.#queues.keys()) this.connectionChanged(instance)
   }
 
-  /** A row that was just stored; the listener hears what becomes of it, more than once if it has to wait. */
-  submit({ id, instance, chat }: LiveRow, listener?: Listener): void {
+  /** A row that was just stored, as it was; the listener hears what becomes of it, more than once if it has to wait. */
+  submit({ id, instance, chat }: LiveRow, listener?: Listener, fresh?: OpenOutboxRow): void {
     if (listener) this.#listeners.set(id, listener)
     const { lanes } = this.#queueOf(instance)
     lanes.push(chat, id)
+    // Good for a row whose turn is now. Before a later turn it may have been changed.
+    if (fresh) this.#fresh.set(id, fresh)
     lanes.start(chat)
+    this.#fresh.delete(id)
+  }
+
+  /**
+   * A row that is being stored as about to leave: it has its turn, and leaves when `stored` says that it was. False when
+   * it would have to wait; then it must be stored and submitted like any other.
+   */
+  depart(row: OpenOutboxRow, leaving: Leaving, listener: Listener): boolean {
+    const { instance, id, chat } = row
+    const { sessionOf, pace } = this.#deps
+    const { lanes, gate } = this.#queueOf(instance)
+    if (!sessionOf(instance) || !lanes.isFree(chat) || gate.isFull || !pace.turnAtOnce(instance)) return false
+    this.#listeners.set(id, listener)
+    lanes.push(chat, id)
+    this.#leaving.set(id, { row, ...leaving })
+    lanes.start(chat)
+    return true
+  }
+
+  /** Somebody else has settled a row. */
+  drop({ id, instance }: Pick<LiveRow, 'id' | 'instance'>): void {
+    this.#queues.get(instance)?.lanes.drop(id)
   }
 
   /** How much is to be done, from memory. */
@@ -97,35 +129,48 @@ export class OutboxWorker {
     void this.#follow(instance, queue, isReady)
   }
 
-  /** Every line of every connected account looks again: what a missed signal would leave behind. */
-  drain(): Promise<void> {
+  /** Every line of every connected account looks again, and so does what is in no line: what a missed signal would leave behind. */
+  async drain(): Promise<void> {
     for (const [instance, { lanes, isReady }] of this.#queues) {
       if (lanes.size === 0 && !isReady) this.#queues.delete(instance)
       else if (this.#deps.sessionOf(instance)) lanes.wake()
       this.connectionChanged(instance)
     }
-    return Promise.resolve()
+    for (const [instance, count] of await this.#deps.outbox.countPending()) {
+      if (this.#queues.get(instance)?.lanes.size !== count) await this.#takeUp(instance)
+    }
   }
 
   async expire(): Promise<void> {
-    const { moves, clock, sessionOf } = this.#deps
-    for (const [instance, { lanes }] of [...this.#queues]) {
+    const { outbox, moves, clock, sessionOf } = this.#deps
+    for (const instance of (await outbox.countPending()).keys()) {
       // A row that was stored while the connection went may have missed that it waits.
-      if (lanes.size > 0 && !sessionOf(instance)) await moves.startWaiting(instance, clock.now())
+      if (!sessionOf(instance)) await moves.startWaiting(instance, clock.now())
       await this.#expireDue(instance)
     }
   }
 
   /** The instance is gone: nothing of it is sent any more. */
   async forget(instance: string): Promise<void> {
-    const queue = this.#queues.get(instance)
+    await this.#queues.get(instance)?.lanes.close()
     this.#queues.delete(instance)
-    await queue?.lanes.close()
     await this.#failAll(await this.#deps.outbox.live(instance))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#queues.values()].map(({ lanes }) => lanes.close()))
+  }
+
+  /** Rows that are stored and in no line, as after a deletion of the instance that could not be finished. */
+  async #takeUp(instance: string): Promise<void> {
+    const { outbox, exists, isOpen } = this.#deps
+    const rows = await outbox.live(instance)
+    if (!exists(instance)) {
+      if (!this.#queues.has(instance)) await this.#failAll(rows)
+      return
+    }
+    const { lanes } = this.#queueOf(instance)
+    for (const { id, chat } of rows) if (!isOpen(id) && lanes.push(chat, id)) lanes.start(chat)
   }
 
   #queueOf(instance: string): Queue {
@@ -166,8 +211,10 @@ export class OutboxWorker {
   }
 
   async #advance(instance: string, id: string, signal: AbortSignal): Promise<StepOutcome> {
+    const leaving = this.#leaving.get(id)
+    if (leaving) return this.#depart(leaving, signal)
     const { outbox, moves, pace, clock, sessionOf } = this.#deps
-    const row = await outbox.open(id)
+    const row = this.#fresh.get(id) ?? (await outbox.open(id))
     if (!row || (row.status !== 'pending' && row.status !== 'sending')) return 'done'
     if (!sessionOf(instance)) {
       if (row.expires_at === null) await moves.startWaiting(instance, clock.now())
@@ -193,6 +240,28 @@ export class OutboxWorker {
     }
   }
 
+  async #depart(
+    { row, departure, stored }: Leaving & { row: OpenOutboxRow },
+    signal: AbortSignal,
+  ): Promise<StepOutcome> {
+    const { deliverer, moves, sessionOf } = this.#deps
+    const { id, instance } = row
+    this.#leaving.delete(id)
+    const leave = await this.#queues.get(instance)?.gate.enter(signal)
+    try {
+      if (!(await stored)) {
+        this.#listeners.delete(id)
+        return 'done'
+      }
+      const session = signal.aborted ? undefined : sessionOf(instance)
+      if (session) return await this.#conclude(row, await deliverer.deliver(row, session, signal, departure), signal)
+      await moves.unclaim(id)
+    } finally {
+      leave?.()
+    }
+    return this.#advance(instance, id, signal)
+  }
+
   async #conclude(row: OpenOutboxRow, verdict: Verdict, signal: AbortSignal): Promise<StepOutcome> {
     const { log, clock, moves } = this.#deps
     const attempts = row.attempts + 1
@@ -206,8 +275,7 @@ export class OutboxWorker {
     const { parts, reason } = verdict
     log.info({ ...line, outcome: verdict.kind, reason }, 'outgoing message')
     if (verdict.kind === 'failed') return this.#fail({ ...row, parts, attempts }, reason)
-    const isDoubtful = parts.some(({ state }) => state === 'unknown')
-    if (attempts >= maxAttempts) return this.#fail({ ...row, parts, attempts }, isDoubtful ? unconfirmed : reason)
+    if (attempts >= maxAttempts) return this.#fail({ ...row, parts, attempts }, failureReason(parts, reason))
     // Cut off by our own end: the next start need not wait.
     const until = clock.now() + (signal.aborted ? 0 : firstPauseMs * 2 ** (attempts - 1))
     await moves.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !verdict.claimed })
@@ -238,12 +306,14 @@ export class OutboxWorker {
     const now = clock.now()
     for (const row of await moves.due(instance, now)) {
       const payload = (await outbox.open(row.id))?.payload
-      if (row.unconfirmed === 1) await this.#fail({ ...row, ...(payload && { payload }) }, unconfirmed)
-      else if (await moves.expire(row, timeOver, now)) {
+      const reason = failureReason(row.parts, timeOver)
+      if (row.unconfirmed === 1) await this.#fail({ ...row, ...(payload && { payload }) }, reason)
+      else if (await moves.expire(row, reason, now)) {
         if (payload?.type === 'message') ledger.expired(row, payload.content)
         reporter.due(now)
-        this.#tell(row.id, { kind: 'failed', reason: timeOver })
+        this.#tell(row.id, { kind: 'failed', reason })
       }
+      this.drop(row)
     }
   }
 

@@ -6,7 +6,7 @@ import type { Recipient } from '../core/downstream.ts'
 import type { NetworkSession } from '../core/network.ts'
 import { phoneVariants } from '../core/phone-variants.ts'
 import type { PersonRecord } from '../storage/people-store.ts'
-import type { SentMessageStore } from '../storage/sent-message-store.ts'
+import type { SentMessageStore, Surroundings } from '../storage/sent-message-store.ts'
 import type { People } from './people.ts'
 import { SendRefusal } from './send-refusal.ts'
 
@@ -46,10 +46,18 @@ export class Recipients {
   }
 
   async refOf(instance: string, chat: Chat): Promise<ChatRef> {
-    if (chat.kind === 'group') return { chat: groupJid(chat.id), jid: groupJid(chat.id), isGroup: true }
-    const { phone, lid } = chat
-    const known = (await this.#find(instance, chat)) ?? (await this.#deps.people.know(instance, { phone, lid }))
-    return { chat: known.id, jid: chatJid(chat), isGroup: false }
+    if (chat.kind === 'group') return groupRef(chat.id)
+    const known = await this.lookUp(instance, chat)
+    if (known) return known
+    const { id } = await this.#deps.people.know(instance, { phone: chat.phone, lid: chat.lid })
+    return { chat: id, jid: chatJid(chat), isGroup: false }
+  }
+
+  /** Like refOf, but nobody is written down: undefined for people nothing is known of. */
+  async lookUp(instance: string, chat: Chat): Promise<ChatRef | undefined> {
+    if (chat.kind === 'group') return groupRef(chat.id)
+    const known = await this.#find(instance, chat)
+    return known && { chat: known.id, jid: chatJid(chat), isGroup: false }
   }
 
   /** Whether the other side of this chat has ever written to us. */
@@ -59,15 +67,37 @@ export class Recipients {
 
   /** The address last heard from, else the one the network confirms. */
   async addressOf(instance: string, ref: ChatRef, session: Pick<NetworkSession, 'findPerson'>): Promise<Address> {
-    const { chat, jid, isGroup } = ref
+    const { sent } = this.#deps
+    const lastAddress = ref.isGroup ? undefined : await sent.lastAddress(instance, ref.chat)
+    const isKnown = () => sent.isKnown(instance, ref.chat)
+    const found = await this.#addressWithout(instance, ref, lastAddress, isKnown)
+    return 'jid' in found ? found : this.#confirm(instance, found.unconfirmed, session)
+  }
+
+  /** The same, by what was heard in this chat; undefined when the network has to be asked. */
+  async addressAtOnce(
+    instance: string,
+    ref: ChatRef,
+    { lastAddress, isKnown }: Pick<Surroundings, 'lastAddress' | 'isKnown'>,
+  ): Promise<Address | undefined> {
+    const found = await this.#addressWithout(instance, ref, lastAddress, () => Promise.resolve(isKnown))
+    return 'jid' in found ? found : undefined
+  }
+
+  /** Without asking the network; a phone number that it must confirm first when nothing is known of it. */
+  async #addressWithout(
+    instance: string,
+    { chat, jid, isGroup }: ChatRef,
+    lastAddress: string | undefined,
+    isKnown: () => Promise<boolean>,
+  ): Promise<Address | { unconfirmed: string }> {
     if (isGroup) return { jid, chat }
-    const last = await this.#deps.sent.lastAddress(instance, chat)
-    if (last !== undefined) return { jid: last, chat }
+    if (lastAddress !== undefined) return { jid: lastAddress, chat }
     const named = parseChat(jid)
     if (named?.kind !== 'person' || named.phone === null) return { jid, chat }
     const person = await this.#find(instance, named)
-    const isConfirmed = person !== undefined && (person.lid !== null || (await this.#deps.sent.isKnown(instance, chat)))
-    return isConfirmed ? { jid: personJid(person), chat: person.id } : this.#confirm(instance, named.phone, session)
+    const isConfirmed = person !== undefined && (person.lid !== null || (await isKnown()))
+    return isConfirmed ? { jid: personJid(person), chat: person.id } : { unconfirmed: named.phone }
   }
 
   async #confirm(instance: string, phone: string, session: Pick<NetworkSession, 'findPerson'>): Promise<Address> {
@@ -86,8 +116,13 @@ export class Recipients {
     const found: PersonRecord[] = []
     for (const spelling of spellings) {
       const record = await this.#deps.people.lookUp(instance, { phone: spelling, lid })
+      if (record?.lid != null) return record
       if (record) found.push(record)
     }
-    return found.find((record) => record.lid !== null) ?? found[0]
+    return found[0]
   }
+}
+
+function groupRef(id: string): ChatRef {
+  return { chat: groupJid(id), jid: groupJid(id), isGroup: true }
 }

@@ -119,7 +119,13 @@ export type NewMessage = {
 
 export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
 /** `createdAt` in milliseconds, of which the helpdesk tells only whole seconds. */
-export type PostedMessage = { id: number; sourceId: string | null; status: MessageStatus; createdAt: number }
+export type PostedMessage = {
+  id: number
+  sourceId: string | null
+  status: MessageStatus
+  createdAt: number
+  isDeleted: boolean
+}
 
 /** One inbox. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {
@@ -166,30 +172,31 @@ export type CallbackPlace = { accountId: number | null; inboxId: number | null; 
 
 export type Attachment = { url: string; mimeType: string | null; fileName: string | null; size: number | null }
 
+/** A message as an agent wrote it. */
+export type WrittenMessage = {
+  place: CallbackPlace
+  recipient: Recipient
+  /** Null or 0: cannot be told apart from others. */
+  messageId: number | null
+  content: string
+  attachments: readonly Attachment[]
+  /** The message at the helpdesk, or its source id, that this one answers. */
+  inReplyTo: { messageId: number | null; sourceId: string | null } | null
+  agentName: string | null
+}
+
 /** What a callback of the helpdesk asks for. */
 export type OutgoingCommand =
-  | {
-      kind: 'send'
-      place: CallbackPlace
-      recipient: Recipient
-      /** Null or 0: cannot be told apart from others. */
-      messageId: number | null
-      content: string
-      attachments: readonly Attachment[]
-      /** The message at the helpdesk, or its source id, that this one answers. */
-      inReplyTo: { messageId: number | null; sourceId: string | null } | null
-      agentName: string | null
-    }
+  | ({ kind: 'send' } & WrittenMessage)
   /** A message changed: deleted, sent again by the agent, or nothing that concerns us. */
-  | {
+  | ({
       kind: 'changed'
-      place: CallbackPlace
-      recipient: Recipient
       messageId: number
+      writtenAt: number | null
       deleted: boolean
       externalError: string | null
-    }
+    } & WrittenMessage)
   /** An agent saw the conversation: up to a time in milliseconds, or all there is when it is not told. */
   | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null }
   | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
-  | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'unused_event' }
+  | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' }

@@ -11,14 +11,17 @@ import type { Attachment } from './downstream.ts'
  */
 export type OutboxStatus = 'pending' | 'sending' | 'sent' | 'failed' | 'expired' | 'refused'
 
-/** Whether the helpdesk has been told of a failure. */
-export type OutboxReport = 'none' | 'due' | 'done' | 'given_up'
+/** Whether the helpdesk has been told of a failure; asked: the agent may want it sent again, to be seen at the helpdesk. */
+export type OutboxReport = 'none' | 'due' | 'done' | 'given_up' | 'asked'
 
 /** new: nothing left this process · unknown: a frame may have left · sent: acknowledged · refused: turned down for good */
 export type PartState = 'new' | 'unknown' | 'sent' | 'refused'
 
-/** One message on the network; an empty id is given at the next attempt. `of` is what of the row it carries: its text, an attachment or a target by position. */
-export type OutboxPart = { id: string; of: 'text' | number; state: PartState }
+/**
+ * One message on the network; an empty id is given at the next attempt. `of` is what of the row it carries: its text, an
+ * attachment or a target by position. `refusal` is why it was turned down.
+ */
+export type OutboxPart = { id: string; of: 'text' | number; state: PartState; refusal?: string }
 
 export type MessagePayload = {
   type: 'message'

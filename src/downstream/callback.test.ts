@@ -90,6 +90,7 @@ test('what is not for the network is ignored with its reason', () => {
     { ...message, message_type: 'incoming' },
     { ...message, message_type: 'activity' },
     { ...message, message_type: 0 },
+    { ...message, content: 'This message was deleted', content_attributes: { deleted: true } },
     { ...conversation, event: 'conversation_created' },
     { ...conversation, event: 'conversation_status_changed' },
     { event: 'webwidget_triggered' },
@@ -101,12 +102,20 @@ test('what is not for the network is ignored with its reason', () => {
   })
   const unused = ['unused_event', 'unused_event', 'unused_event']
   const others = ['not_outgoing', 'not_outgoing', 'not_outgoing']
-  assert.deepEqual(reasons, ['private', 'echo', ...others, ...unused, 'private', 'echo'])
+  assert.deepEqual(reasons, ['private', 'echo', ...others, 'deleted', ...unused, 'private', 'echo'])
+})
+
+test('a message that was deleted before it was told of is not sent', () => {
+  const deleted = { ...message, content: 'This message was deleted', content_attributes: { deleted: true } }
+  assert.deepEqual(readCallback(deleted), { kind: 'ignored', reason: 'deleted' })
 })
 
 test('a changed message tells whether it was deleted and what failed', () => {
-  const changed = { kind: 'changed', place, recipient, messageId: 4712, deleted: false, externalError: null }
-  const updated = { ...message, event: 'message_updated' }
+  const changed = {
+    ...readCallback(message),
+    ...{ kind: 'changed', deleted: false, externalError: null, writtenAt: Date.UTC(2026, 4, 29, 12) },
+  }
+  const updated = { ...message, event: 'message_updated', created_at: '2026-05-29T12:00:00.000Z' }
   assert.deepEqual(readCallback(updated), changed)
   assert.deepEqual(readCallback({ ...updated, content_attributes: { deleted: true } }), { ...changed, deleted: true })
   const failed = { ...updated, content_attributes: { external_error: '503 Service Unavailable' } }

@@ -1,6 +1,6 @@
 // A callback of Chatwoot as the command it stands for: all seven events, and the shapes they come in.
 
-import type { Attachment, CallbackPlace, OutgoingCommand, Recipient } from '../core/downstream.ts'
+import type { Attachment, CallbackPlace, OutgoingCommand, Recipient, WrittenMessage } from '../core/downstream.ts'
 import { fileNameOf } from './file-name.ts'
 import { Payload } from './payload.ts'
 
@@ -40,11 +40,16 @@ function notForUs(message: Payload): Ignored | undefined {
   return message.filledText('source_id') === null ? undefined : ignored('echo')
 }
 
+/** Told late, a message can be gone already: what is in its place is no message. */
 function readSend(message: Payload): OutgoingCommand {
+  if (message.object('content_attributes').flag('deleted')) return ignored('deleted')
+  return { kind: 'send', ...readMessage(message) }
+}
+
+function readMessage(message: Payload): WrittenMessage {
   const conversation = message.object('conversation')
   const sender = message.object('sender')
   return {
-    kind: 'send',
     place: placeOf(message, conversation),
     recipient: recipientOf(conversation),
     messageId: message.id('id'),
@@ -77,13 +82,12 @@ function readReply(attributes: Payload): { messageId: number | null; sourceId: s
 }
 
 function readChange(message: Payload): OutgoingCommand {
-  const conversation = message.object('conversation')
   const attributes = message.object('content_attributes')
   return {
     kind: 'changed',
-    place: placeOf(message, conversation),
-    recipient: recipientOf(conversation),
+    ...readMessage(message),
     messageId: message.requiredId('id'),
+    writtenAt: message.time('created_at'),
     deleted: attributes.flag('deleted'),
     externalError: attributes.filledText('external_error'),
   }

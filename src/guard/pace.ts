@@ -15,7 +15,14 @@ type Deps = {
   random: () => number
 }
 
-type Gauge = { minute: Lane; drain: Lane; taken: number[]; nextDrainAt: number }
+type Gauge = {
+  minute: Lane
+  /** How many are in the lane of the minute. */
+  waiting: number
+  drain: Lane
+  taken: number[]
+  nextDrainAt: number
+}
 
 export class Pace {
   readonly #deps: Deps
@@ -31,8 +38,21 @@ export class Pace {
     const { perMinute, drainPerSecond } = this.#deps
     // Those that were queued wait among themselves, so that a fresh message to somebody else need not.
     if (drained && drainPerSecond > 0) await gauge.drain.run(() => this.#drainTurn(gauge, signal))
-    if (perMinute > 0 && !signal.aborted) await gauge.minute.run(() => this.#minuteTurn(gauge, signal))
+    if (perMinute > 0 && !signal.aborted) {
+      gauge.waiting += 1
+      await gauge.minute.run(() => this.#minuteTurn(gauge, signal)).finally(() => (gauge.waiting -= 1))
+    }
     return !signal.aborted
+  }
+
+  /** Takes a turn that need not be waited for; false when there is none. */
+  turnAtOnce(instance: string): boolean {
+    const { perMinute } = this.#deps
+    if (perMinute === 0) return true
+    const gauge = this.#gaugeOf(instance)
+    if (gauge.waiting > 0 || this.#pauseOf(gauge) > 0) return false
+    this.#take(gauge)
+    return true
   }
 
   /** Whether a message that comes now would have to wait. */
@@ -54,12 +74,15 @@ export class Pace {
   }
 
   async #minuteTurn(gauge: Gauge, signal: AbortSignal): Promise<void> {
-    const { clock, perMinute } = this.#deps
     const pause = this.#pauseOf(gauge)
-    if (pause > 0) await sleep(clock, pause, signal)
-    if (signal.aborted) return
-    gauge.taken.push(clock.monotonic())
-    if (gauge.taken.length > perMinute) gauge.taken.shift()
+    if (pause > 0) await sleep(this.#deps.clock, pause, signal)
+    if (!signal.aborted) this.#take(gauge)
+  }
+
+  #take({ taken }: Gauge): void {
+    const { clock, perMinute } = this.#deps
+    taken.push(clock.monotonic())
+    if (taken.length > perMinute) taken.shift()
   }
 
   #pauseOf({ taken }: Gauge): number {
@@ -69,7 +92,9 @@ export class Pace {
   }
 
   #gaugeOf(instance: string): Gauge {
-    const gauge = this.#gauges.get(instance) ?? { minute: new Lane(), drain: new Lane(), taken: [], nextDrainAt: 0 }
+    const known = this.#gauges.get(instance)
+    if (known) return known
+    const gauge = { minute: new Lane(), waiting: 0, drain: new Lane(), taken: [], nextDrainAt: 0 }
     this.#gauges.set(instance, gauge)
     return gauge
   }

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AgentActivity } from '../bridge/agent-activity.ts'
+import type { OwnerOf } from '../bridge/conversation-owner.ts'
 import type { MessageChanges } from '../bridge/message-changes.ts'
 import type { Outbound, Routed } from '../bridge/outbound.ts'
 import type { OutgoingCommand } from '../core/downstream.ts'
@@ -10,7 +11,7 @@ import { namedInstance } from '../core/operations-contact.ts'
 import { readCallback } from '../downstream/callback.ts'
 import { isSigned } from '../downstream/signature.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
-import { withDeadline } from '../lib/clock.ts'
+import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Routing } from '../tenants/routing.ts'
@@ -21,12 +22,15 @@ const answerWithinMs = 4000
 // Leaves time to say so when the decision was not made in time.
 const decideWithinMs = 3800
 
+type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
+
 type Deps = {
   instances: Pick<InstanceRegistry, 'find'>
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
   outbound: Pick<Outbound, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
+  ownerOf: OwnerOf
   /** An agent wrote to the contact under which the service itself speaks. */
   onOperationsMessage: (instance: string, text: string, destinationKey: string) => Promise<void> | undefined
   clock: Clock
@@ -69,34 +73,35 @@ export class WebhookDesk {
   }
 
   async #follow(route: Routed, command: OutgoingCommand, leftMs: number): Promise<WebhookAnswer> {
-    const { outbound, activity, clock } = this.#deps
-    const { sender, destination } = route
     if (command.kind !== 'ignored' && this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
     switch (command.kind) {
       case 'ignored':
         return command
-      case 'send': {
-        const { conversationId } = command.place
-        activity.acted(sender.name)
-        const answer = await outbound.send(route, command, leftMs)
-        const isAccepted = answer.kind === 'sent' || answer.kind === 'queued'
-        if (isAccepted && destination && conversationId !== null)
-          activity.seen(destination, conversationId, clock.now())
-        return answer
-      }
+      case 'send':
+        return this.#send(route, command, leftMs)
       case 'changed':
-        this.#change(route, command)
+        await this.#change(route, command, leftMs)
         return { kind: 'followed' }
       case 'seen':
-        if (destination && isOurs(route, command)) this.#seen(route, command)
-        return { kind: 'followed' }
       case 'typing':
-        if (isOurs(route, command)) {
-          activity.acted(sender.name)
-          activity.typing(sender.name, command.recipient, command.typing)
-        }
+        if (isOurs(route, command)) this.#inBackground(route, this.#observe(route, command))
         return { kind: 'followed' }
     }
+  }
+
+  async #send(route: Routed, command: Command<'send'>, leftMs: number): Promise<WebhookAnswer> {
+    const { outbound, activity, clock } = this.#deps
+    const { conversationId } = command.place
+    const startedAt = clock.now()
+    const answer = await outbound.send(route, command, leftMs)
+    if (answer.kind !== 'sent' && answer.kind !== 'queued') return answer
+    // Greetings and surveys that the helpdesk sends by itself come without an agent.
+    if (command.agentName !== null) activity.acted(answer.instance, startedAt)
+    const { destination } = route
+    if (answer.hasUnread && destination && conversationId !== null) {
+      activity.seen(destination, conversationId, clock.now())
+    }
+    return answer
   }
 
   /** Nothing written to the service's own contact reaches the network or any counter. */
@@ -112,20 +117,38 @@ export class WebhookDesk {
     return true
   }
 
-  #seen({ sender, destination }: Routed, { place, at }: Extract<OutgoingCommand, { kind: 'seen' }>): void {
-    const { activity } = this.#deps
-    if (!destination || place.conversationId === null || at === null) return
-    activity.acted(sender.name)
-    // Told in whole seconds: whatever was posted within that second was there.
-    activity.seen(destination, place.conversationId, at + 999)
+  /** What is shown of an agent is shown by the account that holds the conversation. */
+  async #observe(route: Routed, command: Command<'seen' | 'typing'>): Promise<void> {
+    const { activity, ownerOf, clock } = this.#deps
+    const { conversationId } = command.place
+    const now = clock.now()
+    const { sender, destination } = await ownerOf(route, conversationId)
+    if (command.kind === 'typing') {
+      activity.acted(sender.name, now)
+      activity.typing(sender.name, command.recipient, command.typing)
+    } else if (destination && conversationId !== null && command.at !== null) {
+      // The helpdesk tells this time with every change of the conversation, also with those that customers cause.
+      activity.acted(sender.name, command.at)
+      // Told in whole seconds: whatever was posted within that second was there.
+      activity.seen(destination, conversationId, command.at + 999)
+    }
   }
 
-  /** In the background: a failure here is no reason to mark the message failed. */
-  #change({ sender, destination }: Routed, command: Extract<OutgoingCommand, { kind: 'changed' }>): void {
+  /** Waits until it is stored, but not for ever: a failure here is no reason to mark the message failed. */
+  async #change(route: Routed, command: Command<'changed'>, leftMs: number): Promise<void> {
     const { changes, clock, log } = this.#deps
-    if (!destination || !isOurs({ sender, destination }, command)) return
-    changes.follow(destination, command, clock.now()).catch((err: unknown) => {
-      log.error({ err, instance: sender.name }, 'a changed message could not be followed')
+    if (!route.destination) return
+    const following = changes.follow(route, command, clock.now()).catch((err: unknown) => {
+      log.error({ err, instance: route.sender.name }, 'a changed message could not be followed')
+    })
+    const enough = new AbortController()
+    await Promise.race([following, sleep(clock, leftMs, enough.signal)])
+    enough.abort()
+  }
+
+  #inBackground({ sender }: Routed, work: Promise<void>): void {
+    work.catch((err: unknown) => {
+      this.#deps.log.debug({ err, instance: sender.name }, 'what an agent does could not be shown')
     })
   }
 }

@@ -96,8 +96,12 @@ export class InstanceService {
         throw error
       }
       registry.remove(name)
-      this.#deps.onDeleted(name)
-      await this.#deps.messages.forget(name)
+      try {
+        await this.#deps.messages.forget(name)
+      } finally {
+        // After the last that is counted of it.
+        this.#deps.onDeleted(name)
+      }
       await this.#letGo(account.record)
       if (logout) await destroyKeptSessions(this.#deps, name)
     })

@@ -9,6 +9,11 @@ export class Gate {
     this.#width = width
   }
 
+  /** Whether the next one has to wait. */
+  get isFull(): boolean {
+    return this.#inside >= this.#width
+  }
+
   /** Resolves to the function that makes room for the next one; calling it twice does no harm. */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()

@@ -95,11 +95,14 @@ export class AccountKeys {
 
   /** Runs one Signal operation alone; what it stored becomes visible and durable together, or not at all. */
   async inLane<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#lane.then(() => this.#runStep(work))
-    this.#lane = turn.catch(() => undefined)
-    const { result, durable } = await turn
+    const { result, durable } = await this.#inTurn(work)
     await durable
     return result
+  }
+
+  /** Without waiting for the disk: for what may be lost until something is built on it, which is written after it. */
+  async inLaneUnwritten<Result>(work: () => Promise<Result>): Promise<Result> {
+    return (await this.#inTurn(work)).result
   }
 
   /** Like get, with what the step under way has changed. */
@@ -151,6 +154,12 @@ export class AccountKeys {
   close(): void {
     this.#closed.abort()
     this.#writer.close()
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>) {
+    const turn = this.#lane.then(() => this.#runStep(work))
+    this.#lane = turn.catch(() => undefined)
+    return turn
   }
 
   async #runStep<Result>(work: () => Promise<Result>) {

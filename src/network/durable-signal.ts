@@ -6,6 +6,7 @@
 
 import type { Clock } from '../lib/clock.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
+import { loopTurns } from '../lib/loop-turns.ts'
 import type { KeyChanges } from './account-keys.ts'
 import type { Journal, Opening } from './journal.ts'
 import type { KeyDoor } from './key-door.ts'
@@ -27,6 +28,7 @@ const ownKinds = new Set(['session', 'sender-key', 'pre-key', 'identity-key', 'l
 const noLidMs = 60_000
 const namesKept = 1_000
 const lidMappingMs = 24 * 60 * 60 * 1000
+const sealedPerTurn = 8
 
 type Deps = { door: KeyDoor; memory: SenderKeyMemory; journal: Journal; clock: Clock }
 
@@ -93,14 +95,21 @@ function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor) {
       for (const { jid } of items) await resolveLid(stock, jid)
       return door.inLane(async () => {
         const sealed: (Sealed | undefined)[] = []
-        for (const { jid, data } of items) {
+        for (const [index, { jid, data }] of items.entries()) {
+          if (index > 0 && index % sealedPerTurn === 0) await loopTurns.next()
           sealed.push(await stock.encryptMessage({ jid, data }).catch(withoutSession))
         }
         return sealed
       })
     },
     encryptMessage: resolved((options) => stock.encryptMessage(options)),
-    injectE2ESession: resolved((options) => stock.injectE2ESession(options)),
+    // The slowest of all steps, and a group's first message takes one for every member. A session is worth its disk space
+    // once something was sealed with it; that is stored after it and waited for.
+    injectE2ESession: async (options) => {
+      await resolveLid(stock, options.jid)
+      await loopTurns.next()
+      return door.inLaneUnwritten(() => stock.injectE2ESession(options))
+    },
     encryptGroupMessage: alone((options) => stock.encryptGroupMessage(options)),
     processSenderKeyDistributionMessage: alone((options) => stock.processSenderKeyDistributionMessage(options)),
     getSenderKeyDistributionMessage: alone((options) => stock.getSenderKeyDistributionMessage(options)),

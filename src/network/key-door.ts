@@ -36,11 +36,10 @@ export class KeyDoor {
   }
 
   readonly inLane = async <Result>(work: () => Promise<Result>): Promise<Result> =>
-    this.#open().inLane(() => {
-      // What waited for its turn when the connection ended was not acknowledged and will come again.
-      this.#open()
-      return work()
-    })
+    this.#open().inLane(() => this.#stillOpen(work))
+
+  readonly inLaneUnwritten = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+    this.#open().inLaneUnwritten(() => this.#stillOpen(work))
 
   /** Saves the credentials as they are now; before the account is linked there is nothing worth keeping. */
   saveCreds(): Promise<unknown> {
@@ -61,6 +60,12 @@ export class KeyDoor {
     creds.nextPreKeyId = Math.max(creds.nextPreKeyId, next)
     creds.firstUnuploadedPreKeyId = Math.max(creds.firstUnuploadedPreKeyId, next)
     return { ...changes, creds: { creds } }
+  }
+
+  /** What waited for its turn when the connection ended was not acknowledged and will come again. */
+  #stillOpen<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#open()
+    return work()
   }
 
   #open(): AccountKeys {

@@ -74,6 +74,8 @@ export type Session = { serialize(): object; constructor: { deserialize(stored: 
   unknown
 >
 type CurveModule = {
+  generateKeyPair: () => { pubKey: Uint8Array; privKey: Uint8Array }
+  calculateAgreement: (publicKey: Uint8Array, privateKey: Uint8Array) => Uint8Array
   calculateSignature: (privateKey: Uint8Array, message: Uint8Array) => Uint8Array
   verifySignature: (key: Uint8Array, message: Uint8Array, signature: Uint8Array, isInit?: boolean) => boolean
 }

@@ -10,14 +10,19 @@ const about = [
   { tag: 'lid', attrs: {} },
 ]
 
+const notThere: ReadonlySet<string> = new Set(['out', 'invalid'])
+
 /** The network answers with its own spelling of the number: some countries' mobiles have two. */
 export async function findPerson(ask: Ask, phone: string): Promise<Person | null> {
   const users = [{ tag: 'user', attrs: {}, content: [{ tag: 'contact', attrs: {}, content: `+${phone}` }] }]
   const [answer] = await askAboutUsers(ask, { context: 'interactive', about, users })
-  if (!answer) throw new Error('the network did not say whether this phone number is on it')
-  if (answer.said.get('contact')?.attrs['type'] !== 'in') return null
-  const chat = parseChat(answer.jid)
-  if (chat?.kind !== 'person') return null
-  const lid = parseChat(answer.said.get('lid')?.attrs['val'] ?? '')
+  const type = answer?.said.get('contact')?.attrs['type'] ?? ''
+  if (notThere.has(type)) return null
+  const chat = parseChat(answer?.jid ?? '')
+  // Anything else is no answer: a number is given up only on the word of the network.
+  if (type !== 'in' || chat?.kind !== 'person') {
+    throw new Error('the network did not say whether this phone number is on it')
+  }
+  const lid = parseChat(answer?.said.get('lid')?.attrs['val'] ?? '')
   return { phone: chat.phone, lid: chat.lid ?? (lid?.kind === 'person' ? lid.lid : null) }
 }

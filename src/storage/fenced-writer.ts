@@ -24,9 +24,9 @@ export class FencedWriter {
   }
 
   /** Everything that goes along happens only if the row was where it was believed to be. */
-  async guarded(update: Compilable, ...along: readonly Step[]): Promise<boolean> {
+  async guarded(update: Step, ...along: readonly Step[]): Promise<boolean> {
     try {
-      await this.write(toStatement(update, 1), ...along)
+      await this.write('compile' in update ? toStatement(update, 1) : { ...update, expect: 1 }, ...along)
       return true
     } catch (error) {
       if (error instanceof StorageError && error.failure === 'expectation') return false

@@ -22,6 +22,8 @@ export type MappedContent = {
   sender?: Person
   /** The text is only what went along with a file, or its name. */
   isFile?: true
+  /** Of a reaction of ours: the message that carries it. */
+  reactsTo?: MessageKey
 }
 
 export type MessageIdentity = {

@@ -4,10 +4,11 @@ import { sql } from 'kysely'
 import { waitingLifetimeMs } from '../core/outbox.ts'
 import type { OutboxPart, OutboxStatus } from '../core/outbox.ts'
 import { auditInsert } from './audit-store.ts'
+import { compileOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
 import { hasUnknown, outboxColumns, reported, settledAudit, withParts } from './outbox-rows.ts'
-import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
+import type { OutboxRow } from './outbox-rows.ts'
 import type { Statement } from './statement.ts'
 
 type Counter = 'sent' | 'failed' | 'expired'
@@ -15,10 +16,16 @@ type Counter = 'sent' | 'failed' | 'expired'
 export class OutboxMoves {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #claim: ReturnType<typeof compileClaim>
+  readonly #markSent: ReturnType<typeof compileMarkSent>
+  readonly #countSent: ReturnType<typeof compileCountSent>
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
     this.#writer = new FencedWriter(database, epoch)
+    this.#claim = compileClaim(database)
+    this.#markSent = compileMarkSent(database)
+    this.#countSent = compileCountSent(database)
   }
 
   /** What was under way when the last process ended may have left: it goes on under the same ids. */
@@ -29,19 +36,16 @@ export class OutboxMoves {
 
   /** The row may leave now: its parts have their ids, the first of them is about to. */
   claim(id: string, now: number, parts: readonly OutboxPart[], remote_jid: string): Promise<boolean> {
+    return this.#writer.guarded(this.#claim({ id, now, parts: JSON.stringify(parts), remote_jid }))
+  }
+
+  /** It was to leave and did not after all: the row is as it was accepted. */
+  unclaim(id: string): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
-      .set(({ eb }) => ({
-        status: 'sending',
-        waiting: 0,
-        attempts: eb('attempts', '+', 1),
-        parts: JSON.stringify(parts),
-        remote_jid,
-        unconfirmed: 1,
-      }))
+      .set({ status: 'pending', attempts: 0, parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
-      .where('status', '=', 'pending')
-      .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)]))
+      .where('status', '=', 'sending')
     return this.#writer.guarded(update)
   }
 
@@ -61,19 +65,8 @@ export class OutboxMoves {
     at: number,
     along: readonly Statement[],
   ): Promise<boolean> {
-    const update = this.#database.query
-      .updateTable('outbox')
-      .set({
-        status: 'sent',
-        parts: JSON.stringify(parts),
-        payload: null,
-        unconfirmed: 0,
-        settled_at: at,
-        reason: null,
-      })
-      .where('id', '=', id)
-      .where('status', '=', 'sending')
-    return this.#writer.guarded(update, this.#count(instance, 'sent', 1), ...along)
+    const update = this.#markSent({ id, parts: JSON.stringify(parts), settled_at: at })
+    return this.#writer.guarded(update, this.#countSent({ instance }), ...along)
   }
 
   /** Back to waiting for the next attempt. `attempted` counts one that never came to a frame. */
@@ -168,7 +161,7 @@ export class OutboxMoves {
     )
   }
 
-  /** The connection is gone: from now on the rows of this instance wait for it. */
+  /** The connection is gone: from now on the rows of this instance wait for it. What takes back waits as long as it takes. */
   async startWaiting(instance: string, now: number): Promise<void> {
     const { query } = this.#database
     const fresh = query
@@ -184,6 +177,7 @@ export class OutboxMoves {
       ])
       .where('status', 'in', ['pending', 'sending'])
       .where('instance', '=', instance)
+      .where('kind', '<>', 'revoke')
       .where('waiting', '=', 0)
     await this.#writer.write(
       query
@@ -198,7 +192,8 @@ export class OutboxMoves {
           expires_at: row.fn.coalesce('expires_at', sql<number>`CAST(${row.val(now + waitingLifetimeMs)} AS BIGINT)`),
         }))
         .where('status', 'in', ['pending', 'sending'])
-        .where('instance', '=', instance),
+        .where('instance', '=', instance)
+        .where('kind', '<>', 'revoke'),
     )
   }
 
@@ -215,45 +210,15 @@ export class OutboxMoves {
     )
   }
 
-  /** The agent asks again: only once per failure, and only after the helpdesk was told of it. */
-  retry(
-    row: OutboxRow,
-    parts: readonly OutboxPart[],
-    waiting: Pick<NewOutboxRow, 'waiting' | 'drained' | 'expires_at'>,
-  ) {
-    const update = this.#database.query
-      .updateTable('outbox')
-      .set({
-        ...waiting,
-        status: 'pending',
-        parts: JSON.stringify(parts),
-        unconfirmed: hasUnknown(parts),
-        attempts: 0,
-        next_attempt_at: 0,
-        reason: null,
-        report: 'none',
-        report_at: null,
-        settled_at: null,
-      })
-      .where('id', '=', row.id)
-      .where('status', '=', row.status)
-      .where('report', '=', 'done')
-      .where('payload', 'is not', null)
-    const { status } = row
-    return this.#writer.guarded(
-      update,
-      ...(status === 'failed' || status === 'expired' ? [this.#count(row.instance, status, -1)] : []),
-    )
-  }
-
-  /** Takes back an acceptance that came too late to be answered: the callback is open again. */
+  /** Takes back an acceptance that came too late to be answered, before anybody works on it: the callback is open again. */
   withdraw(id: string, reason: string, at: number): Promise<boolean> {
     const { query } = this.#database
     const update = query
       .updateTable('outbox')
       .set({ status: 'refused', waiting: 0, reason, settled_at: at, report: 'due', report_at: at })
+      .set({ parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
-      .where('status', '=', 'pending')
+      .where('status', 'in', ['pending', 'sending'])
     return this.#writer.guarded(update, query.deleteFrom('callbacks').where('outbox_id', '=', id))
   }
 
@@ -277,11 +242,44 @@ export class OutboxMoves {
   }
 
   #count(instance: string, counter: Counter, by: number) {
-    return this.#database.query
-      .insertInto('outbox_totals')
-      .values({ instance, [counter]: by })
-      .onConflict((conflict) =>
-        conflict.column('instance').doUpdateSet(({ eb }) => ({ [counter]: eb(`outbox_totals.${counter}`, '+', by) })),
-      )
+    return addToTotals(this.#database, { instance, counter, by })
   }
+}
+
+export function addToTotals(
+  { query }: Database,
+  { instance, counter, by }: { instance: string; counter: Counter; by: number },
+) {
+  return query
+    .insertInto('outbox_totals')
+    .values({ instance, [counter]: by })
+    .onConflict((conflict) =>
+      conflict.column('instance').doUpdateSet(({ eb }) => ({ [counter]: eb(`outbox_totals.${counter}`, '+', by) })),
+    )
+}
+
+function compileClaim({ query }: Database) {
+  return compileOnce(['id', 'now', 'parts', 'remote_jid'], ({ id, now, parts, remote_jid }) =>
+    query
+      .updateTable('outbox')
+      .set(({ eb }) => ({ attempts: eb('attempts', '+', 1) }))
+      .set({ status: 'sending', waiting: 0, unconfirmed: 1, parts, remote_jid })
+      .where('id', '=', id)
+      .where('status', '=', 'pending')
+      .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)])),
+  )
+}
+
+function compileMarkSent({ query }: Database) {
+  return compileOnce(['id', 'parts', 'settled_at'], ({ id, parts, settled_at }) =>
+    query
+      .updateTable('outbox')
+      .set({ status: 'sent', parts, payload: null, unconfirmed: 0, settled_at, reason: null })
+      .where('id', '=', id)
+      .where('status', '=', 'sending'),
+  )
+}
+
+function compileCountSent(database: Database) {
+  return compileOnce(['instance'], ({ instance }) => addToTotals(database, { instance, counter: 'sent', by: 1 }))
 }

@@ -9,30 +9,8 @@ import { placeOf } from './statement.ts'
 import type { Secret } from './statement.ts'
 
 type Stored = Selectable<OutboxTable>
-export type OutboxRow = Omit<Stored, 'payload' | 'parts'> & { parts: OutboxPart[] }
-export type OpenOutboxRow = OutboxRow & { payload: OutboxPayload }
-export type NewOutboxRow = Pick<
-  Stored,
-  | 'id'
-  | 'kind'
-  | 'instance'
-  | 'owner_tag'
-  | 'inbox_id'
-  | 'destination'
-  | 'chat'
-  | 'remote_jid'
-  | 'conversation_id'
-  | 'message_id'
-  | 'waiting'
-  | 'drained'
-  | 'expires_at'
-  | 'fingerprint'
-  | 'created_at'
-> & { payload: OutboxPayload }
 
-export type LiveRow = Pick<Stored, 'id' | 'instance' | 'chat'>
-
-export const outboxColumns = [
+export const newColumns = [
   'id',
   'kind',
   'instance',
@@ -43,21 +21,37 @@ export const outboxColumns = [
   'remote_jid',
   'conversation_id',
   'message_id',
-  'status',
   'waiting',
   'drained',
   'expires_at',
+  'fingerprint',
+  'created_at',
+] as const
+
+export type OutboxRow = Omit<Stored, 'payload' | 'parts'> & { parts: OutboxPart[] }
+export type OpenOutboxRow = OutboxRow & { payload: OutboxPayload }
+export type NewOutboxRow = Pick<Stored, (typeof newColumns)[number]> & { payload: OutboxPayload }
+
+export type LiveRow = Pick<Stored, 'id' | 'instance' | 'chat'>
+
+export const outboxColumns = [
+  ...newColumns,
+  'status',
   'attempts',
   'next_attempt_at',
   'unconfirmed',
   'parts',
-  'fingerprint',
   'reason',
   'report',
   'report_at',
-  'created_at',
   'settled_at',
 ] as const
+
+/** A row as it is read back right after it was stored. */
+export function openedRow(row: NewOutboxRow): OpenOutboxRow {
+  const unsettled = { reason: null, report: 'none', report_at: null, settled_at: null } as const
+  return { ...row, status: 'pending', attempts: 0, next_attempt_at: 0, unconfirmed: 0, parts: [], ...unsettled }
+}
 
 export function sealed(id: string, payload: OutboxPayload): { payload: Secret } {
   const place = placeOf(outboxSecrets.table, [id], 'payload')

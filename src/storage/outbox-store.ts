@@ -2,61 +2,55 @@
 
 import { sql } from 'kysely'
 import { maxWaiting } from '../core/outbox.ts'
-import type { OutboxPayload, OutboxTotals } from '../core/outbox.ts'
+import type { OutboxPart, OutboxPayload, OutboxTotals } from '../core/outbox.ts'
 import { auditInsert } from './audit-store.ts'
+import { findSettled, isSettled } from './callbacks.ts'
+import type { CallbackKey } from './callbacks.ts'
+import { compileOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
-import { enqueued, outboxColumns, sealed, withParts } from './outbox-rows.ts'
+import { enqueued, newColumns, outboxColumns, reported, sealed, withParts } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from './schema.ts'
-import type { CallbackTable } from './schema.ts'
 import { StorageError, toStatement } from './statement.ts'
+import type { Statement } from './statement.ts'
 
-export type CallbackKey = Omit<CallbackTable, 'outbox_id' | 'settled_at'>
+/** What is about to leave: the ids of its parts, and where to. */
+export type Leaving = { parts: readonly OutboxPart[]; address: string }
 
 export class OutboxStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #insert: ReturnType<typeof compileInsert>
+  readonly #settle: ReturnType<typeof compileSettle>
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
     this.#writer = new FencedWriter(database, epoch)
+    this.#insert = compileInsert(database)
+    this.#settle = compileSettle(database)
   }
 
-  /** Stores the message and that its callback is settled, both or neither. */
+  /**
+   * Stores the message and that its callback is settled, both or neither. With `leaving` it is claimed in the same commit:
+   * its frame may leave as soon as this resolves.
+   */
   async enqueue(
     { payload, ...row }: NewOutboxRow,
     callback: CallbackKey | null,
+    leaving?: Leaving,
   ): Promise<'accepted' | 'full' | 'duplicate'> {
-    const { query } = this.#database
     const { id, instance, created_at, waiting } = row
-    const room = toStatement(
-      query.selectNoFrom(sql.lit(1).as('room')).where(({ eb }) =>
-        eb(
-          query
-            .selectFrom('outbox')
-            .select(({ fn }) => fn.countAll<number>().as('count'))
-            .where('status', '=', 'pending')
-            .where('instance', '=', instance)
-            .where('waiting', '=', 1),
-          '<',
-          maxWaiting,
-        ),
-      ),
-      1,
-    )
     try {
       await this.#writer.write(
-        ...(callback
-          ? [query.insertInto('callbacks').values({ ...callback, outbox_id: id, settled_at: created_at })]
-          : []),
-        ...(waiting === 1 ? [room, auditInsert(this.#database, enqueued(row))] : []),
-        query.insertInto('outbox').values({ ...row, status: 'pending', settled_at: null, ...sealed(id, payload) }),
+        ...(callback ? [this.#settle({ ...callback, outbox_id: id, settled_at: created_at })] : []),
+        ...(waiting === 1 ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
+        this.#insert({ ...row, ...claimOf(row, leaving), ...sealed(id, payload) }),
       )
       return 'accepted'
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      if (await this.#isSettled(error, callback)) return 'duplicate'
+      if (await isSettled(this.#database, error, callback)) return 'duplicate'
       if (error.failure === 'expectation' && waiting === 1 && (await this.countWaiting(instance)) >= maxWaiting) {
         return 'full'
       }
@@ -65,11 +59,14 @@ export class OutboxStore {
   }
 
   /** Keeps what was not accepted, so that the agent can ask for it again. With a callback a repeat finds it settled. */
-  async keepRefused({ payload, ...row }: NewOutboxRow, reason: string, callback: CallbackKey | null): Promise<boolean> {
+  async keepRefused(
+    { payload, ...row }: NewOutboxRow,
+    { reason, reportAt }: { reason: string; reportAt: number },
+    callback: CallbackKey | null,
+  ): Promise<boolean> {
     const { query } = this.#database
     const { id, created_at } = row
-    const report = row.message_id === null ? ('none' as const) : ('due' as const)
-    const settled = { status: 'refused' as const, reason, settled_at: created_at, report, report_at: created_at }
+    const settled = { status: 'refused' as const, reason, settled_at: created_at, ...reported(row, reportAt) }
     try {
       await this.#writer.write(
         ...(callback
@@ -79,7 +76,7 @@ export class OutboxStore {
       )
       return true
     } catch (error) {
-      if (error instanceof StorageError && (await this.#isSettled(error, callback))) return false
+      if (error instanceof StorageError && (await isSettled(this.#database, error, callback))) return false
       throw error
     }
   }
@@ -103,17 +100,21 @@ export class OutboxStore {
     return { ...withParts(rest), payload: JSON.parse(Buffer.from(payload).toString()) as OutboxPayload }
   }
 
+  /** The row that a callback was settled with; undefined also when that was done without one. */
   async settledBy(callback: CallbackKey): Promise<OutboxRow | undefined> {
-    const [found] = await this.#database.read(
-      this.#database.query
-        .selectFrom('callbacks')
-        .select('outbox_id')
-        .where('instance', '=', callback.instance)
-        .where('destination', '=', callback.destination)
-        .where('kind', '=', callback.kind)
-        .where('event_id', '=', callback.event_id),
-    )
+    const found = await findSettled(this.#database, callback)
     return found && (await this.find(found.outbox_id))
+  }
+
+  /** Settles a callback that has not come yet and is not to be followed; false when it has come. */
+  async settleAhead(callback: CallbackKey, at: number): Promise<boolean> {
+    try {
+      await this.#writer.write(this.#settle({ ...callback, outbox_id: '', settled_at: at }))
+      return true
+    } catch (error) {
+      if (!(error instanceof StorageError) || !(await isSettled(this.#database, error, callback))) throw error
+      return (await findSettled(this.#database, callback))?.outbox_id === ''
+    }
   }
 
   /** The newest row of a message at the helpdesk. */
@@ -199,8 +200,34 @@ export class OutboxStore {
     )
   }
 
-  /** Another broken rule of the database is a failure: nobody has the message. */
-  async #isSettled({ failure }: StorageError, callback: CallbackKey | null): Promise<boolean> {
-    return failure === 'constraint' && callback !== null && (await this.settledBy(callback)) !== undefined
+  /** Touches one row as long as fewer wait than may. */
+  #room(instance: string): Statement {
+    const { query } = this.#database
+    const waiting = query
+      .selectFrom('outbox')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('status', '=', 'pending')
+      .where('instance', '=', instance)
+      .where('waiting', '=', 1)
+    const isRoom = query.selectNoFrom(sql.lit(1).as('room')).where(({ eb }) => eb(waiting, '<', maxWaiting))
+    return toStatement(isRoom, 1)
   }
+}
+
+function claimOf({ remote_jid }: Pick<NewOutboxRow, 'remote_jid'>, leaving: Leaving | undefined) {
+  if (!leaving) return { status: 'pending', attempts: 0, unconfirmed: 0, parts: '[]', remote_jid }
+  const parts = JSON.stringify(leaving.parts)
+  return { status: 'sending', attempts: 1, unconfirmed: 1, parts, remote_jid: leaving.address }
+}
+
+const insertedColumns = [...newColumns, 'status', 'attempts', 'unconfirmed', 'parts', 'payload'] as const
+
+function compileInsert({ query }: Database) {
+  return compileOnce(insertedColumns, (value) => query.insertInto('outbox').values({ ...value, settled_at: null }))
+}
+
+const callbackColumns = ['instance', 'destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
+
+function compileSettle({ query }: Database) {
+  return compileOnce(callbackColumns, (value) => query.insertInto('callbacks').values(value))
 }

@@ -1,11 +1,13 @@
 // What sending needs of the message map: where a chat was last heard of, what may be marked read, and what we sent.
 
+import { sql } from 'kysely'
 import type { MessageKey } from '../core/message.ts'
+import { compileOnce, compileReadOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
 import type { MappedContent } from './message-map-store.ts'
 import { messageMapSecrets } from './schema.ts'
-import { placeOf, toStatement } from './statement.ts'
+import { placeOf } from './statement.ts'
 import type { Statement } from './statement.ts'
 
 export type SentMessage = {
@@ -21,38 +23,61 @@ export type SentMessage = {
   at: number
 }
 
+/** A chat of an instance, and a conversation at the helpdesk; what is not known is null. */
+export type Spot = { instance: string; chat: string | null; destination: string | null; conversationId: number | null }
+
+export type Surroundings = {
+  /** The instance the conversation belongs to. */
+  owner: string | undefined
+  /** The address under which the other side of the chat last wrote; undefined when it never did. */
+  lastAddress: string | undefined
+  /** Whether anything was ever said in the chat, by whomever. */
+  isKnown: boolean
+  /** Whether messages of others in the conversation are not marked read. */
+  hasUnread: boolean
+}
+
 export type UnreadMessage = { id: string; instance: string; networkKey: MessageKey }
 
 export class SentMessageStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #insert: ReturnType<typeof compileInsert>
+  readonly #lookAround: ReturnType<typeof compileLookAround>
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
     this.#writer = new FencedWriter(database, epoch)
+    this.#insert = compileInsert(database)
+    this.#lookAround = compileLookAround(database)
   }
 
   /** As a step, so that a message is known in the same commit as it is sent. */
   insertStep(sent: SentMessage): Statement {
-    const { id, instance, destination, chat, networkKey, kind, conversationId, messageId, content, at } = sent
-    const insert = this.#database.query.insertInto('message_map').values({
-      id,
-      instance,
-      destination,
-      chat,
-      sender: 'me',
+    const { id, instance, destination, chat, networkKey, kind, at } = sent
+    const place = placeOf(messageMapSecrets.table, [id], 'content')
+    return this.#insert({
+      ...{ id, instance, destination, chat, kind },
       network_id: networkKey.id,
-      kind,
-      direction: 'out',
       network_key: JSON.stringify(networkKey),
       network_at: at,
-      conversation_id: conversationId,
-      message_id: messageId,
+      conversation_id: sent.conversationId,
+      message_id: sent.messageId,
       claimed_at: at,
-      content: { seal: Buffer.from(JSON.stringify(content)), place: placeOf(messageMapSecrets.table, [id], 'content') },
+      content: { seal: Buffer.from(JSON.stringify(sent.content)), place },
     })
-    const identity = ['instance', 'destination', 'chat', 'sender', 'network_id', 'kind'] as const
-    return toStatement(insert.onConflict((conflict) => conflict.columns(identity).doNothing()))
+  }
+
+  /** What a callback must know before it is accepted, in one look. */
+  async lookAround({ instance, chat, destination, conversationId }: Spot): Promise<Surroundings> {
+    const spot = { instance, chat, destination, conversation_id: conversationId }
+    const [found] = await this.#database.read(this.#lookAround(spot))
+    return {
+      owner: found?.owner ?? undefined,
+      lastAddress: found?.heard == null ? undefined : addressIn(found.heard),
+      isKnown: found?.known === 1,
+      hasUnread: found?.unread === 1,
+    }
   }
 
   /** The address under which the other side of a chat last wrote; undefined when it never did. */
@@ -62,9 +87,9 @@ export class SentMessageStore {
       .select('network_key')
       .where('instance', '=', instance)
       .where('chat', '=', chat)
-      .where('direction', '=', 'in')
+      .where('direction', '=', incoming)
     const [row] = await this.#database.read(query.orderBy('claimed_at', 'desc').limit(1))
-    return row && (JSON.parse(row.network_key) as MessageKey).chat
+    return row && addressIn(row.network_key)
   }
 
   /** Whether anything was ever said in this chat, by whomever. */
@@ -79,15 +104,8 @@ export class SentMessageStore {
 
   /** Messages of others in a conversation that were posted until then and are not marked read. */
   async unread(destination: string, conversationId: number, until: number, limit: number): Promise<UnreadMessage[]> {
-    const query = this.#database.query
-      .selectFrom('message_map')
+    const query = unreadIn(this.#database.query, destination, conversationId)
       .select(['id', 'instance', 'network_key'])
-      .where('destination', '=', destination)
-      .where('conversation_id', '=', conversationId)
-      .where('direction', '=', 'in')
-      .where('kind', '=', 'message')
-      .where('read_at', 'is', null)
-      .where('message_id', 'is not', null)
       .where('claimed_at', '<=', until)
     const rows = await this.#database.read(query.orderBy('id').limit(limit))
     return rows.map(({ id, instance, network_key }) => ({
@@ -102,15 +120,67 @@ export class SentMessageStore {
     const update = this.#database.query.updateTable('message_map').set({ read_at: at }).where('id', 'in', ids)
     await this.#writer.write(update.where('read_at', 'is', null))
   }
+}
 
-  /** The instance a conversation of the helpdesk belongs to. */
-  async instanceOfConversation(destination: string, conversationId: number): Promise<string | undefined> {
-    const query = this.#database.query
-      .selectFrom('conversations')
-      .select('instance')
-      .where('destination', '=', destination)
-      .where('conversation_id', '=', conversationId)
-    const [row] = await this.#database.read(query.orderBy('used_at', 'desc').limit(1))
-    return row?.instance
-  }
+// In the text of the statement: SQLite plans one anew each time it is run when a partial index depends on a parameter of it.
+const incoming = sql.lit('in' as const)
+
+function addressIn(networkKey: string): string {
+  return (JSON.parse(networkKey) as MessageKey).chat
+}
+
+const insertedColumns = [
+  'id',
+  'instance',
+  'destination',
+  'chat',
+  'network_id',
+  'kind',
+  'network_key',
+  'network_at',
+  'conversation_id',
+  'message_id',
+  'claimed_at',
+  'content',
+] as const
+
+function compileInsert({ query }: Database) {
+  const identity = ['instance', 'destination', 'chat', 'sender', 'network_id', 'kind'] as const
+  return compileOnce(insertedColumns, (value) =>
+    query
+      .insertInto('message_map')
+      .values({ ...value, sender: 'me', direction: 'out' })
+      .onConflict((conflict) => conflict.columns(identity).doNothing()),
+  )
+}
+
+function compileLookAround({ query }: Database) {
+  const names = ['instance', 'chat', 'destination', 'conversation_id'] as const
+  return compileReadOnce(names, ({ instance, chat, destination, conversation_id }) => {
+    const inChat = query.selectFrom('message_map').where('instance', '=', instance).where('chat', '=', chat)
+    return query.selectNoFrom([
+      query
+        .selectFrom('conversations')
+        .select('instance')
+        .where('destination', '=', destination)
+        .where('conversation_id', '=', conversation_id)
+        .orderBy('used_at', 'desc')
+        .limit(1)
+        .as('owner'),
+      inChat.select('network_key').where('direction', '=', incoming).orderBy('claimed_at', 'desc').limit(1).as('heard'),
+      inChat.select(sql.lit(1).as('one')).limit(1).as('known'),
+      unreadIn(query, destination, conversation_id).select(sql.lit(1).as('one')).limit(1).as('unread'),
+    ])
+  })
+}
+
+function unreadIn(query: Database['query'], destination: string, conversationId: number) {
+  return query
+    .selectFrom('message_map')
+    .where('destination', '=', destination)
+    .where('conversation_id', '=', conversationId)
+    .where('direction', '=', incoming)
+    .where('kind', '=', 'message')
+    .where('read_at', 'is', null)
+    .where('message_id', 'is not', null)
 }

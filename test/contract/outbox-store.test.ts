@@ -63,6 +63,30 @@ for (const engine of engines) {
       assert.deepEqual((await outbox.open('a'))?.payload, sampleRow('a').payload)
     })
 
+    test('a message that leaves at once is stored as claimed, and can be taken back or waits again', async () => {
+      await using stage = await setUp()
+      const { outbox, moves } = stage
+      const leaving = { parts: part('unknown'), address: 'elsewhere@lid' }
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), leaving), 'accepted')
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), leaving), 'duplicate')
+      const seen = async (id: string) => {
+        const row = await outbox.find(id)
+        return row && [row.status, row.attempts, row.unconfirmed, row.parts, row.remote_jid]
+      }
+      assert.deepEqual(await seen('a'), ['sending', 1, 1, part('unknown'), 'elsewhere@lid'])
+      assert.equal(await moves.claim('a', 1000, part('unknown'), 'jid'), false)
+      assert.equal(await moves.unclaim('a'), true)
+      assert.deepEqual((await seen('a'))?.slice(0, 4), ['pending', 0, 0, []])
+      assert.equal(await moves.unclaim('a'), false)
+      await outbox.enqueue(sampleRow('c'), callback(71), leaving)
+      assert.equal(await moves.withdraw('c', 'too late', 2000), true)
+      assert.deepEqual((await seen('c'))?.slice(0, 4), ['refused', 1, 0, []])
+      assert.equal(await outbox.settledBy(callback(71)), undefined)
+      await outbox.enqueue(sampleRow('d'), null, leaving)
+      assert.equal(await moves.markSent({ id: 'd', instance: 'shop' }, part('sent'), 2000, []), true)
+      assert.equal((await outbox.totals('shop')).sent, 1)
+    })
+
     test('what is stored of a message is sealed', async () => {
       await using stage = await setUp()
       await stage.outbox.enqueue(sampleRow('a'), null)
@@ -159,39 +183,14 @@ for (const engine of engines) {
       )
     })
 
-    test('a failed row is sent again once, and only after the helpdesk was told', async () => {
+    test('what was refused at the door is kept and counted nowhere', async () => {
       await using stage = await setUp()
       const { outbox, moves } = stage
-      const now = { waiting: 0, drained: 0, expires_at: null }
-      await outbox.enqueue(sampleRow('a'), null)
-      const row = await outbox.find('a')
-      assert.ok(row)
-      await moves.fail({ ...row, parts: part('refused') }, 'refused', 3000, ['pending'], 4000)
-      const failed = await outbox.find('a')
-      assert.ok(failed)
-      assert.equal(await moves.retry(failed, [], now), false)
-      assert.deepEqual((await moves.dueReports(3999, 10)).length, 0)
-      assert.deepEqual(
-        (await moves.dueReports(4000, 10)).map(({ id }) => id),
-        ['a'],
-      )
-      await moves.saveReport('a', 'done', 4100)
-      assert.deepEqual(
-        await Promise.all([moves.retry(failed, [], now), moves.retry(failed, [], now)]).then((all) =>
-          all.filter(Boolean),
-        ),
-        [true],
-      )
-      const again = await outbox.find('a')
-      assert.deepEqual([again?.status, again?.parts, again?.attempts], ['pending', [], 0])
-      assert.equal((await outbox.totals('shop')).failed, 0)
-    })
-
-    test('what was refused at the door can be asked for again and is counted nowhere', async () => {
-      await using stage = await setUp()
-      const { outbox, moves } = stage
-      assert.equal(await outbox.keepRefused(sampleRow('a'), 'spam', callback(70)), true)
-      assert.equal(await outbox.keepRefused(sampleRow('b'), 'spam', callback(70)), false)
+      const refusal = { reason: 'spam', reportAt: 2000 }
+      assert.equal(await outbox.keepRefused(sampleRow('a'), refusal, callback(70)), true)
+      assert.equal(await outbox.keepRefused(sampleRow('b'), refusal, callback(70)), false)
+      assert.deepEqual(await moves.dueReports(1999, 10), [], 'not before the answer')
+      assert.equal((await moves.dueReports(2000, 10)).length, 1)
       assert.deepEqual(await outbox.totals('shop'), {
         pending: 0,
         sent: 0,
@@ -199,10 +198,25 @@ for (const engine of engines) {
         failed: 0,
         oldestPendingAt: null,
       })
-      await moves.saveReport('a', 'done', 2000)
-      const row = await outbox.find('a')
-      assert.ok(row)
-      assert.equal(await moves.retry(row, [], { waiting: 0, drained: 0, expires_at: null }), true)
+    })
+
+    test('a callback that is settled ahead is a duplicate when it comes; one that has come cannot be', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      for (let told = 0; told < 2; told++) assert.equal(await outbox.settleAhead(callback(70), 1000), true)
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70)), 'duplicate')
+      assert.equal(await outbox.keepRefused(sampleRow('a'), { reason: 'spam', reportAt: 1 }, callback(70)), false)
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(71)), 'accepted')
+      assert.equal(await outbox.settleAhead(callback(71), 1000), false)
+    })
+
+    test('what takes back neither expires nor fills the queue', async () => {
+      await using stage = await setUp()
+      const { outbox, moves, audits } = stage
+      await outbox.enqueue(sampleRow('a', { kind: 'revoke', payload: { type: 'revoke', messageId: 70 } }), null)
+      await moves.startWaiting('shop', 2000)
+      assert.deepEqual([(await outbox.find('a'))?.expires_at, await outbox.countWaiting('shop')], [null, 0])
+      assert.ok(!(await audits()).includes('outbox.enqueue a'))
     })
 
     test('an acceptance that is taken back leaves its callback open', async () => {

@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
+const ana = { id: 3, name: 'Ana', type: 'user' }
+
 const reads = (stage: OutboundStage) =>
   stage.bob.receipts.entries.filter(({ type }) => type === 'read').map(({ id }) => id)
 
@@ -49,7 +51,6 @@ test('the customer sees an agent type, but neither notes nor other customers', a
   const conversation = stage.callback(1, '')['conversation']
   const typing = (event: string, user: object, is_private = false) =>
     stage.post({ event, user, conversation, is_private })
-  const ana = { id: 3, name: 'Ana', type: 'user' }
   await typing('conversation_typing_on', { id: 9, name: 'Bob' })
   await typing('conversation_typing_on', ana, true)
   assert.equal((await typing('conversation_typing_on', ana)).status, 200)
@@ -62,22 +63,47 @@ test('the customer sees an agent type, but neither notes nor other customers', a
   assert.match(states()[1] ?? '', /paused/)
 })
 
+function presences(stage: OutboundStage): (string | undefined)[] {
+  return stage.network.log
+    .find({ account: stage.phone.user.phone, tag: 'presence' })
+    .filter(({ direction }) => direction === 'in')
+    .map(({ node }) => node.attrs['type'])
+    .filter((type) => type === 'available' || type === 'unavailable')
+}
+
 test('the account is online while agents act, and not for longer than 2 minutes after', async () => {
   const clock = new ManualClock(Date.now())
   await using stage = await OutboundStage.open({ clock, helpdesk: { clock } })
-  const shown = () =>
-    stage.network.log
-      .find({ account: stage.phone.user.phone, tag: 'presence' })
-      .filter(({ direction }) => direction === 'in')
-      .map(({ node }) => node.attrs['type'])
-      .filter((type) => type === 'available' || type === 'unavailable')
-  const before = shown().length
-  await stage.post(stage.callback(1, 'hello'))
-  await waitUntil('it is online', () => shown().slice(before).includes('available'), { instead: shown })
-  await clock.advance(119_000)
-  assert.ok(!shown().slice(before).includes('unavailable'))
+  const before = presences(stage).length
+  const shown = () => presences(stage).slice(before)
+  await stage.post(stage.callback(1, 'hello', { sender: ana }))
+  await waitUntil('it is online', () => shown().includes('available'), { instead: shown })
+  await clock.advance(60_000)
+  // The customer answers: the helpdesk tells again when an agent was last there.
+  const conversation = { id: stage.conversation, inbox_id: 1, agent_last_seen_at: Math.floor(clock.now() / 1000) - 60 }
+  await stage.post({ event: 'conversation_updated', ...conversation })
+  await clock.advance(59_000)
+  assert.ok(!shown().includes('unavailable'))
   await clock.advance(2000)
-  await waitUntil('it is offline again', () => shown().slice(before).includes('unavailable'), { instead: shown })
+  await waitUntil('it is offline again', () => shown().includes('unavailable'), { instead: shown })
+})
+
+test('neither customers nor greetings make the account go online', async () => {
+  await using stage = await OutboundStage.open()
+  const before = presences(stage).length
+  const longAgo = Math.floor(Date.now() / 1000) - 3600
+  const updated = { event: 'conversation_updated', id: stage.conversation, inbox_id: 1, agent_last_seen_at: longAgo }
+  assert.equal((await stage.post(updated)).status, 200)
+  const greeting = stage.callback(1, 'we are closed', { message_type: 'template', sender: null })
+  assert.equal((await stage.post(greeting)).status, 200)
+  await stage.post(stage.callback(2, 'hello', { sender: ana }))
+  await waitUntil('an agent makes it go online', () => presences(stage).length > before)
+  const [online] = stage.network.log.find({ account: stage.phone.user.phone, tag: 'presence' }).slice(-1)
+  const sent = stage.network.log
+    .find({ account: stage.phone.user.phone, tag: 'message' })
+    .filter(({ direction }) => direction === 'in')
+  assert.deepEqual([presences(stage).slice(before), sent.length], [['available'], 2])
+  assert.ok(online && sent[1] && online.at >= sent[1].at, 'not before the agent wrote')
 })
 
 test('a shared inbox: the instance that holds the conversation answers in it', async () => {
@@ -89,7 +115,27 @@ test('a shared inbox: the instance that holds the conversation answers in it', a
   await stage.write('from the second', {}, asked.conversationId)
   const { from } = await stage.received('from the second')
   assert.equal(from.phone, second.user.phone)
-  assert.deepEqual([(await stage.outbox('n0'))['sent'], (await stage.outbox('n1'))['sent']], [0, 1])
+  // The customer has it a moment before the network says so.
+  await waitUntil('it is counted', async () => (await stage.outbox('n1'))['sent'] === 1)
+  assert.equal((await stage.outbox('n0'))['sent'], 0)
+})
+
+test('a shared inbox: the instance that holds the conversation shows that an agent types', async () => {
+  await using stage = await OutboundStage.open({ accounts: 2 })
+  const [first, second] = stage.phones
+  assert.ok(first && second)
+  const question = stage.bob.text(second, 'to the second')
+  const asked = await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
+  const meta = { sender: { identifier: '5511888880001@s.whatsapp.net' } }
+  const conversation = { id: asked.conversationId, inbox_id: 1, meta }
+  await stage.post({ event: 'conversation_typing_on', user: ana, conversation, is_private: false })
+  const left = (tag: string, { user }: typeof first) =>
+    stage.network.log.find({ account: user.phone, tag }).filter(({ direction }) => direction === 'in')
+  await waitUntil('typing leaves', () => left('chatstate', first).length + left('chatstate', second).length === 1)
+  assert.equal(left('chatstate', second).length, 1)
+  const online = (phone: typeof first) => left('presence', phone).some(({ node }) => node.attrs['type'] === 'available')
+  await waitUntil('the second is online', () => online(second))
+  assert.ok(!online(first))
 })
 
 test('risk: a burst to many people raises the alerts once, and it is told', async () => {

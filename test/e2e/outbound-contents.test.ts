@@ -115,6 +115,17 @@ test('a single emoji in reply is a reaction where that is switched on; agents si
   await stage.received('*Ana:*\nhello')
 })
 
+test('a text of which nothing is left to send is refused, not left waiting', async () => {
+  await using stage = await OutboundStage.open()
+  const id = await stage.write('[]()')
+  const shown = await stage.shown(id, ({ contentAttributes: { external_error: error } }) =>
+    /nothing of the text is left/.test(String(error)),
+  )
+  assert.equal(shown.status, 'failed')
+  const { pending, sent, failed } = await stage.outbox()
+  assert.deepEqual([pending, sent, failed], [0, 0, 1])
+})
+
 test('a number is checked before the first message, in all its spellings, and one that is nowhere is refused', async () => {
   await using stage = await OutboundStage.open()
   const joao = stage.network.person({ phone: '553188887777', pushName: 'João' })

@@ -79,34 +79,64 @@ class PartsStage {
   }
 }
 
-test('three files, the second refused, on Retry the connection dying after the third: each arrives once', async () => {
+test('three files, the second refused, the connection dying after the third: each arrives once, the second on Retry', async () => {
   await using parts = await PartsStage.open()
   const { stage } = parts
   parts.before(2, () => {
     stage.network.fault({ kind: 'ack_error', code: 479 })
   })
-  const id = await attach(stage, 'all three', three)
-  const reason = await parts.fails(id)
-  assert.match(reason, /^part 2 of 3: .*479/)
-  const refused = await stage.helpdesk.waitForDelivery('the answer', ({ event }) => event === 'message_created')
-  assert.equal(refused.status, 500)
-  const before = await parts.row(id)
-  assert.deepEqual(before.states, ['sent', 'refused', 'new'])
-  assert.deepEqual(shownTo(stage.bob), ['a.txt: all three'])
-  parts.before(4, () => {
+  parts.before(3, () => {
+    stage.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
     parts.dieAfterNextFrame()
   })
+  const id = await attach(stage, 'all three', three)
+  const answered = await stage.helpdesk.waitForDelivery('the answer', ({ event }) => event === 'message_created')
+  assert.equal(answered.status, 202)
+  await parts.reaches(id, 'pending')
+  assert.deepEqual((await parts.row(id)).states, ['sent', 'refused', 'unknown'])
+  await stage.reconnect()
+  assert.match(await parts.fails(id), /^part 2 of 3: .*479/)
+  const before = await parts.row(id)
+  assert.deepEqual(before.states, ['sent', 'refused', 'sent'])
+  assert.deepEqual(shownTo(stage.bob), ['a.txt: all three', 'c.txt'])
+  assert.equal(stage.bob.duplicates, 1, 'the third left twice under one id')
   await parts.retry(id)
   await parts.reaches(id, 'sent')
-  assert.deepEqual(shownTo(stage.bob), ['a.txt: all three', 'b.txt', 'c.txt'])
-  assert.equal(stage.bob.duplicates, 1, 'the third left twice under one id')
+  assert.deepEqual(shownTo(stage.bob), ['a.txt: all three', 'c.txt', 'b.txt'])
   const after = await parts.row(id)
-  assert.equal(after.parts[0]?.id, before.parts[0]?.id)
+  assert.deepEqual([after.parts[0], after.parts[2]], [before.parts[0], before.parts[2]])
   assert.notEqual(after.parts[1]?.id, before.parts[1]?.id, 'what was refused leaves under another id')
   assert.equal((await stage.shown(id, () => true)).status, 'sent')
   const { sent, failed } = await stage.outbox()
   assert.deepEqual([sent, failed], [1, 0])
   assert.equal(await stage.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}'), 3)
+})
+
+test('one refused file holds up neither those after it nor the answer, which names it', async () => {
+  await using parts = await PartsStage.open()
+  const { stage } = parts
+  parts.before(1, () => {
+    stage.network.fault({ kind: 'ack_error', code: 479 })
+  })
+  const id = await attach(stage, '', three)
+  const answered = await stage.helpdesk.waitForDelivery('the answer', ({ event }) => event === 'message_created')
+  assert.equal(answered.status, 500)
+  assert.match(await parts.fails(id), /^part 1 of 3: .*479/)
+  assert.deepEqual(shownTo(stage.bob), ['b.txt', 'c.txt'])
+  const lost = 'service_message_dispatch_errors_total{direction="out",instance="n0",kind="media",owner_tag=""}'
+  assert.equal(await stage.metric(lost), 1)
+})
+
+test('a restriction ends the message: no further part is tried', async () => {
+  await using parts = await PartsStage.open()
+  const { stage } = parts
+  parts.before(2, () => {
+    stage.network.fault({ kind: 'ack_error', code: 463 })
+  })
+  const id = await attach(stage, '', three)
+  assert.match(await parts.fails(id), /^parts 2, 3 of 3: WhatsApp has restricted this account/)
+  assert.deepEqual((await parts.row(id)).states, ['sent', 'refused', 'new'])
+  assert.deepEqual(shownTo(stage.bob), ['a.txt'])
 })
 
 test('three files, the connection dying after the third: answered as queued, then only the third is repeated', async () => {
@@ -130,18 +160,18 @@ test('three files, the connection dying after the third: answered as queued, the
   assert.equal((await stage.shown(id, () => true)).status, 'sent')
 })
 
-test('a file that cannot be fetched is named, and the one before it is not sent again by Retry', async () => {
+test('a file that cannot be fetched is named, and the others are not sent again by Retry', async () => {
   await using parts = await PartsStage.open({ SERVICE_MEDIA_MAX_BYTES: '64kb' })
   const { stage } = parts
   const id = await attach(stage, '', [textFile('a.txt'), textFile('big.txt', 'x'.repeat(100_000)), textFile('c.txt')])
   assert.match(await parts.fails(id), /^part 2 of 3: big\.txt .*SERVICE_MEDIA_MAX_BYTES/)
-  assert.deepEqual((await parts.row(id)).states, ['sent', 'refused', 'new'])
+  assert.deepEqual((await parts.row(id)).states, ['sent', 'refused', 'sent'])
   await parts.retry(id)
   await waitUntil('it has failed again', async () => {
     const { report, status } = await parts.row(id)
     return status === 'failed' && report === 'done'
   })
-  assert.deepEqual(shownTo(stage.bob), ['a.txt'])
+  assert.deepEqual(shownTo(stage.bob), ['a.txt', 'c.txt'])
 })
 
 test('what may have arrived keeps its id, also when the repeat is refused: Retry shows nothing twice', async () => {
@@ -154,7 +184,7 @@ test('what may have arrived keeps its id, also when the repeat is refused: Retry
     stage.network.fault({ kind: 'ack_error', code: 479 })
   })
   const id = await stage.write('in doubt')
-  assert.match(await parts.fails(id), /479/)
+  assert.match(await parts.fails(id), /could not be confirmed/)
   assert.deepEqual((await parts.row(id)).states, ['unknown'])
   await parts.retry(id)
   await parts.reaches(id, 'sent')

@@ -1,15 +1,17 @@
 // The faults of the library that are patched: each shown first as it is, then gone. One process, so the order matters.
 
 import assert from 'node:assert/strict'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { generateSignalPubKey } from 'baileys'
 import { applyLibraryPatches } from '../../src/network/library-patches/apply.ts'
-import { Curve, initAuthCreds, stockRepository } from '../../src/network/library.ts'
+import { Curve, initAuthCreds, signalCurve, stockRepository } from '../../src/network/library.ts'
 import type { LibraryLogger, SignalAuthState } from '../../src/network/library.ts'
 
 const nothing = () => undefined
 const lines = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing }
 const logger = { level: 'silent', ...lines } as unknown as LibraryLogger
+const { calculateAgreement: libraryAgreement, generateKeyPair: libraryKeyPair } = signalCurve
 const printed: unknown[] = []
 for (const method of ['info', 'warn', 'error', 'log'] as const) {
   globalThis.console[method] = (...words: unknown[]) => void printed.push(words[0])
@@ -131,6 +133,35 @@ test('patched, signatures are checked', () => {
   assert.equal(Curve.verify(publicKey, Buffer.from('text'), signature), true)
   assert.equal(Curve.verify(publicKey, Buffer.from('other'), signature), false)
   assert.equal(Curve.verify(publicKey, Buffer.from('text'), Buffer.alloc(3)), false)
+})
+
+test('patched, key pairs and shared secrets are those of the library', () => {
+  for (let n = 0; n < 20; n++) {
+    const [ours, theirs] = [signalCurve.generateKeyPair(), libraryKeyPair()]
+    const secret = libraryAgreement(theirs.pubKey, ours.privKey)
+    assert.deepEqual(signalCurve.calculateAgreement(theirs.pubKey, ours.privKey), secret)
+    assert.deepEqual(signalCurve.calculateAgreement(ours.pubKey, theirs.privKey), secret)
+  }
+  const { privKey } = signalCurve.generateKeyPair()
+  const sameForAll = Buffer.concat([Buffer.of(5), Buffer.alloc(32)])
+  for (const agree of [libraryAgreement, signalCurve.calculateAgreement]) {
+    assert.throws(() => agree(sameForAll, privKey))
+    assert.throws(() => agree(Buffer.alloc(7), privKey))
+  }
+})
+
+test('patched, ciphers take keys as bytes, as objects and as texts', () => {
+  const [key, iv] = [Buffer.from('0123456789abcdef0123456789abcdef'), randomBytes(16)]
+  const expected = 'what was sealed'
+  assert.equal(
+    createHmac('sha256', key).update('text').digest('hex'),
+    createHmac('sha256', key.toString()).update('text').digest('hex'),
+  )
+  const cipher = createCipheriv('aes-256-cbc', key, iv)
+  const sealed = Buffer.concat([cipher.update(expected), cipher.final()])
+  const decipher = createDecipheriv('aes-256-cbc', new Uint8Array(key), iv)
+  assert.equal(Buffer.concat([decipher.update(sealed), decipher.final()]).toString(), expected)
+  assert.throws(() => createCipheriv('aes-256-cbc', Buffer.alloc(3), iv), /key length/i)
 })
 
 test('patched, the Signal library prints nothing while everybody else still does', async () => {

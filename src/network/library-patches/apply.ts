@@ -1,5 +1,6 @@
 // All patches of the client library, once per process.
 
+import { useFastAgreements } from './fast-agreements.ts'
 import { wrapKeys } from './fast-keys.ts'
 import { useFastSignatures } from './fast-signatures.ts'
 import { runJobsAtOnce } from './own-queues.ts'
@@ -12,8 +13,9 @@ let applied = false
 export function applyLibraryPatches(): void {
   if (applied) return
   applied = true
-  useFastSignatures()
   wrapKeys()
+  useFastSignatures()
+  useFastAgreements()
   restoreSessionsOnFailure()
   repairSenderKeys()
   runJobsAtOnce()

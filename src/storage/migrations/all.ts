@@ -8,6 +8,7 @@ import { inbox } from './004-inbox.ts'
 import { outbox } from './005-outbox.ts'
 import { deliveries } from './006-deliveries.ts'
 import { openings } from './007-openings.ts'
+import { retries } from './008-retries.ts'
 import { senders } from './009-senders.ts'
 
 export const migrations: readonly Migration[] = [
@@ -18,5 +19,6 @@ export const migrations: readonly Migration[] = [
   outbox,
   deliveries,
   openings,
+  retries,
   senders,
 ]
