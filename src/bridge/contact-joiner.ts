@@ -62,6 +62,8 @@ export class ContactJoiner {
       await inbox.mergeContacts({ keep: keep.id, drop: drop.id })
       await store.mergeContacts(epoch(), key, { keep: keep.id, drop: drop.id })
     }
+    // Merged before, and nobody heard the answer.
+    if (keep.id === drop.id) await store.mergeContacts(epoch(), key, { keep: keep.id, drop: byLid.contactId })
     log.info({ destination: key, contact: keep.id, other: drop.id, merged: mayMerge }, 'two contacts are one person')
     const { id: contactId, sourceId, created: ours, name } = keep
     await store.saveContact(epoch(), key, { sourceId, contactId, ours, name })

@@ -73,11 +73,11 @@ export class InboundAttempt {
       await this.#settle(row, 'filtered')
       return
     }
-    if (await this.#isOvertaken(row)) {
+    const scene = await people.sceneOf(instance, event)
+    if (await this.#isOvertaken(row, scene)) {
       await this.#settle(row, 'duplicate')
       return
     }
-    const scene = await people.sceneOf(instance, event)
     const showsHeader = headers.needed(`${destination.key}|${scene.place.chat}`, scene.senderId)
     const draft = await composer.compose({ instance, event, scene, showsHeader })
     const inbox = downstream.inbox(destination)
@@ -177,11 +177,14 @@ export class InboundAttempt {
   }
 
   /** A message that could not be opened at first, and has come meanwhile. */
-  async #isOvertaken({ instance, event }: InboxRow): Promise<boolean> {
+  async #isOvertaken({ instance, event }: InboxRow, { place, senderId }: Scene): Promise<boolean> {
     if (event.kind !== 'undecryptable') return false
     await this.#deps.poster.noted(instance)
     const known = await this.#deps.map.findByNetworkId(instance, [event.id])
-    return known.some(({ kind, messageId }) => kind !== 'undecryptable' && messageId !== null)
+    return known.some(
+      ({ chat, sender, kind, messageId }) =>
+        chat === place.chat && sender === senderId && kind !== 'undecryptable' && messageId !== null,
+    )
   }
 
   async #fetchFile({ instance, event }: InboxRow, { media }: Draft, attempt: Attempt, signal: AbortSignal) {
@@ -205,7 +208,7 @@ export class InboundAttempt {
     if (stage === 'bare') return { content: write({ notice: texts.fileRefused(what) }), files: [], isLate: false }
     if (typeof file === 'object') return { content: write(), files: [file.upload], isLate: false }
     if (file === 'missing') return { content: write({ notice: texts.fileMissing(what) }), files: [], isLate: true }
-    const notice = texts.fileTooLarge(what, `${Math.floor(mediaMaxBytes / 1024 / 1024)} MB`)
+    const notice = texts.fileTooLarge(what, sizeOf(mediaMaxBytes))
     return { content: write({ notice }), files: [], isLate: false }
   }
 
@@ -229,4 +232,9 @@ export class InboundAttempt {
     const about = { instance, kind, content: event.kind === 'message' ? event.content.type : undefined }
     this.#deps.log.info({ ...about, from_me: fromMe, chat: chat.kind, ...facts }, 'message from the network handled')
   }
+}
+
+function sizeOf(bytes: number): string {
+  const kilobytes = Math.floor(bytes / 1024)
+  return kilobytes < 1024 ? `${kilobytes} kB` : `${Math.floor(kilobytes / 1024)} MB`
 }

@@ -129,7 +129,7 @@ export class InboundComposer {
 
   async #sealed(given: Composing, event: SealedEvent): Promise<Draft> {
     const { texts } = this.#deps
-    const opened = await this.#unseal(given.instance, event)
+    const opened = await this.#unseal(given, event)
     if (opened?.type === 'edit') return this.#edit(given, { target: event.target, ...opened })
     if (!opened) {
       const body = event.purpose === 'other' ? texts.unsupported('sealed') : texts.sealed
@@ -139,9 +139,10 @@ export class InboundComposer {
     return { ...this.#plain(given, body, { replyTo: event.target.id }), isPrivate: true }
   }
 
-  async #unseal(instance: string, event: SealedEvent) {
+  async #unseal({ instance, scene }: Composing, event: SealedEvent) {
     const { map, network, ownJid } = this.#deps
     for (const row of await map.findByNetworkId(instance, [event.target.id])) {
+      if (row.chat !== scene.place.chat) continue
       const content = await map.contentOf(row.id)
       if (!content?.secret || !content.sender) continue
       const { secret, sender, pollOptions = [] } = content

@@ -41,11 +41,20 @@ export class LateFiles {
   async run(): Promise<void> {
     for (let after = ''; !this.#stopping.signal.aborted;) {
       const rows = await this.#deps.inbox.lateFiles(after, pageSize)
-      for (const row of rows) if (this.#isDue(row)) await this.#try(row)
+      const due = Map.groupBy(
+        rows.filter((row) => this.#isDue(row)),
+        ({ instance }) => instance,
+      )
+      await Promise.all([...due.values()].map((ofOne) => this.#tryAll(ofOne)))
       const last = rows.at(-1)
       if (!last || rows.length < pageSize) return
       after = last.id
     }
+  }
+
+  /** One after the other; other instances do not wait for them. */
+  async #tryAll(rows: readonly InboxRow[]): Promise<void> {
+    for (const row of rows) if (!this.#stopping.signal.aborted) await this.#try(row)
   }
 
   [Symbol.dispose](): void {
@@ -76,13 +85,22 @@ export class LateFiles {
   /** True when there is nothing left to do. */
   async #post(row: InboxRow): Promise<boolean> {
     const { instance, event } = row
-    const { map, route, inbox, epoch } = this.#deps
+    const { map, route, inbox, epoch, log } = this.#deps
     const media = event.kind === 'message' && event.content.type === 'media' ? event.content : undefined
     const destination = await route(instance)
     if (!destination) return false
     const known = await map.findByNetworkId(instance, [event.id])
-    const original = known.find((each) => each.kind === 'message' && each.destination === destination.key)
+    // Others may have used the same id.
+    const { chat, participant } = messageKeyOf(event)
+    const original = known.find(
+      ({ kind, destination: at, networkKey }) =>
+        kind === 'message' &&
+        at === destination.key &&
+        networkKey.chat === chat &&
+        networkKey.participant === participant,
+    )
     if (!media || original?.conversationId == null || original.messageId === null) {
+      log.warn({ instance, id: row.id }, 'a missing file was given up: its message is not at this destination')
       await inbox.remove(epoch(), row.id)
       return true
     }

@@ -93,9 +93,7 @@ export class JournalStore {
     const removal = toStatement(
       query
         .deleteFrom('opened')
-        .where(({ eb, refTuple }) =>
-          eb(refTuple('session_id', 'envelope'), 'in', old.$asTuple('session_id', 'envelope')),
-        ),
+        .where((eb) => eb(eb.refTuple('session_id', 'envelope'), 'in', old.$asTuple('session_id', 'envelope'))),
     )
     return inBites(async () => {
       const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)

@@ -89,7 +89,7 @@ export async function dropSessionRows(database: Database, fence: Statement, sess
     query
       .deleteFrom('session_keys')
       .where('session_id', '=', sessionId)
-      .where(({ eb, refTuple }) => eb(refTuple('kind', 'key_id'), 'in', someKeys.$asTuple('kind', 'key_id'))),
+      .where((eb) => eb(eb.refTuple('kind', 'key_id'), 'in', someKeys.$asTuple('kind', 'key_id'))),
   ]
   for (const bite of bites) {
     await inBites(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
-import { BridgeBed, message } from './harness/bridge-bed.ts'
+import { BridgeBed, envelope, message } from './harness/bridge-bed.ts'
 
 async function figure(bed: BridgeBed, name: string): Promise<number | undefined> {
   const line = (await bed.metrics.exposition()).split('\n').find((each) => each.startsWith(`${name} `))
@@ -10,15 +10,14 @@ async function figure(bed: BridgeBed, name: string): Promise<number | undefined>
 
 test('what arrives is counted by kind, each once, also what cannot be opened', async () => {
   await using bed = await BridgeBed.open()
-  const { kind: _, content: __, ...envelope } = message('x')
   const key = { chat: '', id: 'W', fromMe: false, participant: null }
   await bed.receive(message('text'))
   await bed.receive(message('text'))
   await bed.receive(message({ type: 'poll', question: 'Lunch?', options: [] }))
   await bed.receive(message({ type: 'unsupported', name: 'anythingMessage', text: null }))
-  await bed.receive({ ...envelope, id: 'R', kind: 'reaction', target: key, emoji: '👍' })
-  await bed.receive({ ...envelope, id: 'V', kind: 'sealed', purpose: 'poll_vote', target: key, payload: '', iv: '' })
-  await bed.receive({ ...envelope, id: 'U', kind: 'undecryptable', reason: 'Bad MAC' })
+  await bed.receive({ ...envelope(), kind: 'reaction', target: key, emoji: '👍' })
+  await bed.receive({ ...envelope(), kind: 'sealed', purpose: 'poll_vote', target: key, payload: '', iv: '' })
+  await bed.receive({ ...envelope(), kind: 'undecryptable', reason: 'Bad MAC' })
   const counts = { text: 2, poll: 1, unsupported: 1, reaction: 1, poll_vote: 1, undecryptable: 1 }
   for (const [kind, count] of Object.entries(counts)) {
     assert.equal(await figure(bed, `service_received_total{instance="a",kind="${kind}"}`), count, kind)

@@ -6,7 +6,7 @@ import type { MediaContent } from '../../src/core/message.ts'
 import { FileError } from '../../src/core/network.ts'
 import { sleep } from '../../src/lib/clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { BridgeBed, message, person } from './harness/bridge-bed.ts'
+import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 
 const file = {
   kind: 'image' as const,
@@ -152,6 +152,52 @@ describe('files', () => {
     assert.equal(await bed.rows(), 0)
   })
 
+  test('that come late find their own message, whoever else used its id', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message('the same id', { id: 'SAME', chat: person('551190001') }))
+    await bed.posted(1)
+    await bed.receive(message(photo(), { id: 'SAME', chat: person('551190002') }))
+    await bed.postedWithin(2, 40_000)
+    await bed.settle()
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    const [, photoMessage, followed] = bed.helpdesk.messages
+    assert.equal(followed?.conversationId, photoMessage?.conversationId)
+    assert.equal(followed?.inReplyTo, photoMessage?.id)
+  })
+
+  test('that come late do not wait for those of other instances', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo({ caption: 'slow' })), 'a')
+    await bed.receive(message(photo()), 'b')
+    await bed.postedWithin(2, 40_000)
+    await bed.settle()
+    const slow = Promise.withResolvers<Readable>()
+    let asked = 0
+    bed.download = () => (asked++ === 0 ? slow.promise : Promise.resolve(Readable.from([Buffer.from('abcd')])))
+    await bed.pass(6 * 60_000)
+    const looked = bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    await bed.posted(3)
+    slow.reject(new FileError(false, 'not there'))
+    await looked
+  })
+
+  test('whose destination was changed meanwhile are given up aloud', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 40_000)
+    await bed.settle()
+    bed.routes.set('a', { ...desk, key: 'new|1|1' })
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    assert.equal(await bed.rows(), 0)
+    assert.equal(bed.logs.withMessage('a missing file was given up: its message is not at this destination').length, 1)
+  })
+
   test('are given up after a day', async () => {
     await using bed = await BridgeBed.open()
     bed.download = () => Promise.reject(new FileError(false, 'not there'))
@@ -175,6 +221,13 @@ describe('files', () => {
     await bed.posted(2)
     assert.deepEqual(bed.helpdesk.contents, [notice, notice])
     await bed.drained()
+  })
+
+  test('over a limit below a megabyte are told so', async () => {
+    await using bed = await BridgeBed.open({ environment: { SERVICE_MEDIA_MAX_BYTES: '512kb' } })
+    await bed.receive(message(photo({ size: 2 * 1024 * 1024 })))
+    await bed.posted(1)
+    assert.match(bed.helpdesk.contents[0] ?? '', /larger than 512 kB/)
   })
 
   test('that the helpdesk refuses leave the words and a notice', async () => {

@@ -8,9 +8,11 @@ import { BridgeBed, message, person } from './harness/bridge-bed.ts'
 const minute = 60_000
 
 async function parked(bed: BridgeBed): Promise<void> {
-  for (let passed = 0; passed < 30 * minute && bed.inbound.counts().parked === 0; passed += minute)
+  const isParked = async () => {
     await bed.pass(minute)
-  assert.equal(bed.inbound.counts().parked, 1)
+    return bed.inbound.counts().parked === 1
+  }
+  await waitUntil('it is parked', isParked, { timeoutMs: 30_000 })
 }
 
 test('a name that storage refuses stops neither the other chats nor the boot, and ends parked', async () => {

@@ -6,7 +6,7 @@ import type { InboundSet } from '../../../src/compose-inbound.ts'
 import { loadConfig } from '../../../src/config.ts'
 import type { Destination } from '../../../src/core/downstream.ts'
 import type { Chat } from '../../../src/core/address.ts'
-import type { Content, FileRef, MessageEvent, NetworkEvent } from '../../../src/core/message.ts'
+import type { Content, Envelope, FileRef, MessageEvent, NetworkEvent } from '../../../src/core/message.ts'
 import type { NetworkSession } from '../../../src/core/network.ts'
 import { Metrics } from '../../../src/ledger/metrics.ts'
 import { Usage } from '../../../src/ledger/usage.ts'
@@ -184,6 +184,12 @@ let count = 0
 
 export function person(digits: string): { kind: 'person'; phone: string; lid: null } {
   return { kind: 'person', phone: digits, lid: null }
+}
+
+/** What every event of a message carries. */
+export function envelope(changes: Partial<Envelope> = {}): Envelope {
+  const { id, at, chat, sender, fromMe, pushName } = message('', changes)
+  return { id, at, chat, sender, fromMe, pushName }
 }
 
 export function message(content: Content | string, changes: Partial<MessageEvent> = {}): MessageEvent {
