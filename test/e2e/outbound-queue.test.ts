@@ -118,6 +118,7 @@ test('what waited for 5 minutes expires: told to the helpdesk, to subscribers an
   const shown = await stage.shown(id, ({ status }) => status === 'failed')
   assert.match(String(shown.contentAttributes['external_error']), /not connected for 5 minutes/)
   const told = 'service_lifecycle_events_total{instance="n0",event="outgoing_expired",owner_tag=""}'
+  await waitUntil('it is told', async () => (await stage.metric(told)) > 0)
   assert.equal(await stage.metric(told), 1)
   const audit = (await stage.service.get('/api/audit?instance=n0')).body as { entries: { action: string }[] }
   assert.ok(audit.entries.some(({ action }) => action === 'outbox.expire'))
