@@ -64,6 +64,22 @@ test('a risk decays: velocity within a minute, refusals within ten', async () =>
   assert.deepEqual([later['alerts'], later['level'], later['score']], [[], 'ok', 0])
 })
 
+test('what waits is compared with too: the same text twice while disconnected is held back', async () => {
+  await using stage = await OutboundStage.open()
+  await stage.service.request('PATCH', '/api/instances/n0', { body: { spamguard_enabled: true } })
+  await stage.disconnect()
+  const text = 'the same long message'
+  const answers = [await stage.post(stage.callback(1, text)), await stage.post(stage.callback(2, text))]
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [202, 422],
+  )
+  await stage.reconnect()
+  await stage.received(text)
+  await waitUntil('it is settled', async () => (await stage.outbox())['pending'] === 0)
+  assert.deepEqual(stage.texts(), [text])
+})
+
 test('switched off for all, or for the instance, nothing is held back', async () => {
   const text = 'the same long message'
   const send = async (environment: Record<string, string>, spamguard_enabled: boolean) => {

@@ -44,10 +44,13 @@ test('the drain keeps its rate, and a fresh message to somebody else does not wa
   assert.equal((await stage.post(stage.callback(200, 'fresh', { conversation }))).status, 200)
   await stage.received('fresh', eve)
   assert.ok(!stage.texts().includes('message 3'), 'the queue is still being drained')
+  const behind = stage.post(stage.callback(201, 'message 4'))
   await stage.received('message 3')
   const took = performance.now() - started
   assert.ok(took > 900, `3 more at 2 per second took only ${took} ms`)
-  assert.deepEqual(stage.texts(), numbered(4))
+  assert.ok((await behind).status < 300)
+  await stage.received('message 4')
+  assert.deepEqual(stage.texts(), numbered(5), 'its own chat keeps its order')
 })
 
 test('after a reconnect the first leaves at once, the next at the rate of the drain', async () => {
