@@ -17,6 +17,7 @@ type Target = 'person' | 'group'
 type Stage = { sim: Child<SimDesk>; ours: Child<OursDesk>; bare: Child<BareDesk>; numbers: Record<Way, string[]> }
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5)
+const sizes = (process.env['BENCH_INSTANCES'] ?? '1,50').split(',').map(Number)
 const messages = { person: 200, group: 100 }
 const pollMs = 20
 const waitMs = 120_000
@@ -25,7 +26,7 @@ const ways: readonly Way[] = ['ours', 'bare']
 export async function run(): Promise<BenchmarkResult> {
   const figures: Record<string, number> = {}
   const ratios: Record<string, number> = {}
-  for (const instances of [1, 50]) {
+  for (const instances of sizes) {
     await using stack = new AsyncDisposableStack()
     const stage = await open(stack, instances)
     for (const target of ['person', 'group'] as const) {

@@ -39,6 +39,13 @@ export class InstanceLanes {
     return this.#lines.size
   }
 
+  /** How many rows the longest of these lines has. */
+  get longest(): number {
+    let longest = 0
+    for (const { ids } of this.#lines.values()) longest = Math.max(longest, ids.length)
+    return longest
+  }
+
   push(chat: string, id: string): void {
     const line = this.#lines.get(chat) ?? { ids: [], isRunning: false, isWoken: false }
     this.#lines.set(chat, line)

@@ -74,11 +74,12 @@ export class OutboxWorker {
   }
 
   /** How much is to be done, from memory. */
-  counts(): { pending: number; lanes: number } {
-    const counts = { pending: 0, lanes: 0 }
+  counts(): { pending: number; lanes: number; longestLane: number } {
+    const counts = { pending: 0, lanes: 0, longestLane: 0 }
     for (const { lanes } of this.#queues.values()) {
       counts.pending += lanes.size
       counts.lanes += lanes.lines
+      counts.longestLane = Math.max(counts.longestLane, lanes.longest)
     }
     return counts
   }

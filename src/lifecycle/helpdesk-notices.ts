@@ -57,7 +57,7 @@ export class HelpdeskNotices {
     if (event === 'qr_generated') this.#inTurn(instance, () => this.#showCode(instance))
     if (event === 'paired' || event === 'logged_out') this.#inTurn(instance, () => this.#hideCode(instance))
     if (event === 'connected') this.#tell(instance, texts.connected(this.#phoneOf(instance)))
-    if (event === 'unreachable') this.#tell(instance, texts.unreachable(reason))
+    if (event === 'unreachable') this.#tell(instance, texts.unreachable(unreachableMs / 1000, reason))
     if (event === 'reconnected' && downMs >= unreachableMs) {
       this.#tell(instance, texts.reconnected(Math.round(downMs / 60_000)))
     }

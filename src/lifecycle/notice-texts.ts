@@ -7,7 +7,7 @@ export type NoticeTexts = {
   name: (instance: string) => string
   scan: string
   connected: (phone: string) => string
-  unreachable: (reason: string) => string
+  unreachable: (seconds: number, reason: string) => string
   reconnected: (minutes: number) => string
   loggedOut: (reason: string) => string
   strike: (reason: string) => string
@@ -20,8 +20,8 @@ export const noticeTexts: Record<NoticeLocale, NoticeTexts> = {
     name: (instance) => `WhatsApp connection: ${instance}`,
     scan: 'Scan this code: WhatsApp on the phone → Linked devices → Link a device. A new one follows every 20 seconds.',
     connected: (phone) => `Connected as ${phone}.`,
-    unreachable: (reason) =>
-      `WhatsApp has not been reachable for a minute (${reason}). It is tried again by itself; messages to contacts wait.`,
+    unreachable: (seconds, reason) =>
+      `WhatsApp has not been reachable for ${seconds} s (${reason}). It is tried again by itself; messages to contacts wait.`,
     reconnected: (minutes) => `Connected again after ${minutes} min.`,
     loggedOut: (reason) => `The link to the phone has ended (${reason}). Write "qr" here for a code to link it again.`,
     strike: (reason) => `WhatsApp has restricted this account: ${reason}.`,
@@ -31,8 +31,8 @@ export const noticeTexts: Record<NoticeLocale, NoticeTexts> = {
     name: (instance) => `Conexión de WhatsApp: ${instance}`,
     scan: 'Escanee este código: WhatsApp en el teléfono → Dispositivos vinculados → Vincular dispositivo. Cada 20 segundos llega uno nuevo.',
     connected: (phone) => `Conectado como ${phone}.`,
-    unreachable: (reason) =>
-      `WhatsApp no responde desde hace un minuto (${reason}). Se reintenta solo; los mensajes a los contactos esperan.`,
+    unreachable: (seconds, reason) =>
+      `WhatsApp no responde desde hace ${seconds} s (${reason}). Se reintenta solo; los mensajes a los contactos esperan.`,
     reconnected: (minutes) => `Conectado de nuevo después de ${minutes} min.`,
     loggedOut: (reason) =>
       `El vínculo con el teléfono terminó (${reason}). Escriba "qr" aquí para recibir un código y vincularlo de nuevo.`,
@@ -43,8 +43,8 @@ export const noticeTexts: Record<NoticeLocale, NoticeTexts> = {
     name: (instance) => `Conexão do WhatsApp: ${instance}`,
     scan: 'Escaneie este código: WhatsApp no celular → Dispositivos conectados → Conectar dispositivo. A cada 20 segundos chega um novo.',
     connected: (phone) => `Conectado como ${phone}.`,
-    unreachable: (reason) =>
-      `O WhatsApp não responde há um minuto (${reason}). Há novas tentativas automáticas; as mensagens aos contatos esperam.`,
+    unreachable: (seconds, reason) =>
+      `O WhatsApp não responde há ${seconds} s (${reason}). Há novas tentativas automáticas; as mensagens aos contatos esperam.`,
     reconnected: (minutes) => `Conectado de novo depois de ${minutes} min.`,
     loggedOut: (reason) =>
       `O vínculo com o celular terminou (${reason}). Escreva "qr" aqui para receber um código e vinculá-lo de novo.`,

@@ -67,7 +67,7 @@ test('an outage is shown after a minute and its end after 5 s; a blip is not sho
   await stage.linked.tells('a', 'reconnected', 1)
   await stage.cut()
   await stage.clock.advance(60_000)
-  await notice(helpdesk, /not been reachable for a minute/)
+  await notice(helpdesk, /not been reachable for 60 s/)
   await stage.restore()
   await stage.clock.advance(5000)
   await notice(helpdesk, /^Connected again after \d+ min\.$/)

@@ -1,5 +1,6 @@
 // All patches of the client library, once per process.
 
+import { wrapKeys } from './fast-keys.ts'
 import { useFastSignatures } from './fast-signatures.ts'
 import { runJobsAtOnce } from './own-queues.ts'
 import { silenceSignalLibrary } from './quiet-console.ts'
@@ -12,6 +13,7 @@ export function applyLibraryPatches(): void {
   if (applied) return
   applied = true
   useFastSignatures()
+  wrapKeys()
   restoreSessionsOnFailure()
   repairSenderKeys()
   runJobsAtOnce()

@@ -7,5 +7,16 @@ import { reconnecting } from './003-reconnecting.ts'
 import { inbox } from './004-inbox.ts'
 import { outbox } from './005-outbox.ts'
 import { deliveries } from './006-deliveries.ts'
+import { openings } from './007-openings.ts'
+import { senders } from './009-senders.ts'
 
-export const migrations: readonly Migration[] = [foundation, instances, reconnecting, inbox, outbox, deliveries]
+export const migrations: readonly Migration[] = [
+  foundation,
+  instances,
+  reconnecting,
+  inbox,
+  outbox,
+  deliveries,
+  openings,
+  senders,
+]
