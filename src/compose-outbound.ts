@@ -104,7 +104,7 @@ export function composeOutbound(deps: Deps) {
   const transcode = createTranscoder()
   const composer = new Composer({ map, downstream, transcode, ...settings })
   const wake = () => void reports.tick()
-  const reporter = new FailureReporter({ moves, downstream, destinationOf, clock, log, wake })
+  const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
   const deliverer: Deliverer = new Deliverer({
     moves,
     sent,

@@ -23,12 +23,14 @@ export class OutboxStore {
   readonly #writer: FencedWriter
   readonly #insert: ReturnType<typeof compileInsert>
   readonly #settle: ReturnType<typeof compileSettle>
+  readonly #reopenReport: ReturnType<typeof compileReopenReport>
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
     this.#writer = new FencedWriter(database, epoch)
     this.#insert = compileInsert(database)
     this.#settle = compileSettle(database)
+    this.#reopenReport = compileReopenReport(database)
   }
 
   /**
@@ -44,6 +46,7 @@ export class OutboxStore {
     try {
       await this.#writer.write(
         ...(callback ? [this.#settle({ ...callback, outbox_id: id, settled_at: created_at })] : []),
+        ...(callback ? [this.#reopenReport({ ...callback, report_at: created_at })] : []),
         ...(waiting === 1 ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
         this.#insert({ ...row, ...claimOf(row, leaving), ...sealed(id, payload) }),
       )
@@ -230,4 +233,17 @@ const callbackColumns = ['instance', 'destination', 'kind', 'event_id', 'outbox_
 
 function compileSettle({ query }: Database) {
   return compileOnce(callbackColumns, (value) => query.insertInto('callbacks').values(value))
+}
+
+/** The helpdesk shows a message as failed that was refused before and is accepted now: to be put right. */
+function compileReopenReport({ query }: Database) {
+  return compileOnce(['destination', 'event_id', 'report_at'], ({ destination, event_id, report_at }) =>
+    query
+      .updateTable('outbox')
+      .set({ report: 'due', report_at })
+      .where('destination', '=', destination)
+      .where('message_id', '=', event_id)
+      .where('status', '=', 'refused')
+      .where('report', '=', 'done'),
+  )
 }
