@@ -185,20 +185,31 @@ export class Outbound {
 
   /** What can be said of an accepted message within the time that is left. */
   async #fateOf({ row, fate, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {
-    const { worker, clock, outbox } = this.#deps
-    const unsettled: RowFate = { kind: 'waiting' }
-    const cut = Promise.withResolvers<RowFate>()
-    const cancel = clock.after(Math.max(0, leftMs), () => {
-      cut.resolve(unsettled)
-    })
-    const known = await Promise.race([fate, cut.promise])
-    cancel()
-    worker.stopListening(row.id)
+    const { worker, clock } = this.#deps
     const taken = { queueId: row.id, instance: row.instance, hasUnread }
-    if (known.kind === 'sent') return { kind: 'sent', ...taken, waid: known.waid }
-    if (known.kind === 'failed') return { kind: 'refused', reason: known.reason }
-    const stored = known === unsettled ? undefined : await outbox.find(row.id)
-    return { kind: 'queued', ...taken, expiresAt: stored ? stored.expires_at : row.expires_at }
+    const cut = Promise.withResolvers<undefined>()
+    const cancel = clock.after(Math.max(0, leftMs), () => {
+      cut.resolve(undefined)
+    })
+    try {
+      const known = await Promise.race([fate, cut.promise])
+      if (known?.kind === 'sent') return { kind: 'sent', ...taken, waid: known.waid }
+      if (known?.kind === 'failed') return { kind: 'refused', reason: known.reason }
+      const { expires_at: expiresAt } = (known && (await Promise.race([this.#stored(row), cut.promise]))) ?? row
+      return { kind: 'queued', ...taken, expiresAt }
+    } finally {
+      cancel()
+      worker.stopListening(row.id)
+    }
+  }
+
+  /** The row as it is by now. It will be sent, so failing to read it is no failure of the message. */
+  #stored({ id }: NewOutboxRow): Promise<OutboxRow | undefined> {
+    const { outbox, log } = this.#deps
+    return outbox.find(id).catch((err: unknown) => {
+      log.warn({ err, queue_id: id }, 'when a queued message expires could not be read')
+      return undefined
+    })
   }
 
   #newRow(sender: Sender, destination: Destination | null, ref: ChatRef, command: SendCommand): NewOutboxRow {

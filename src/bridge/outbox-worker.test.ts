@@ -13,7 +13,11 @@ import { LeaseStore } from '../storage/lease-store.ts'
 import { OutboxMoves } from '../storage/outbox-moves.ts'
 import { OutboxStore } from '../storage/outbox-store.ts'
 import { SentMessageStore } from '../storage/sent-message-store.ts'
+import type { OutboxPart } from '../core/outbox.ts'
+import { openedRow } from '../storage/outbox-rows.ts'
+import type { NewOutboxRow } from '../storage/outbox-rows.ts'
 import { Deliverer } from './deliver.ts'
+import { leavingOf } from './departures.ts'
 import { OutboxWorker } from './outbox-worker.ts'
 
 type Send = (chat: string, id: string) => Promise<void>
@@ -80,7 +84,7 @@ async function setUp() {
       log: silentLog,
     }),
   )
-  const add = async (id: string, chat = 'p1') => {
+  const rowOf = (id: string, chat: string): NewOutboxRow => {
     const place = {
       instance: 'a',
       owner_tag: '',
@@ -91,8 +95,27 @@ async function setUp() {
     }
     const payload = { type: 'message' as const, content: id, attachments: [], inReplyTo: null, agentName: null }
     const rest = { conversation_id: 1, message_id: 1, waiting: 0, drained: 0, expires_at: null, fingerprint: null }
-    await outbox.enqueue({ id, kind: 'message', ...place, ...rest, created_at: clock.now(), payload }, null)
+    return { id, kind: 'message', ...place, ...rest, created_at: clock.now(), payload }
+  }
+  const add = async (id: string, chat = 'p1') => {
+    await outbox.enqueue(rowOf(id, chat), null)
     worker.submit({ id, instance: 'a', chat })
+  }
+  /** As a callback does it; `between` is what happens before it is stored. */
+  const depart = async (id: string, between: () => Promise<unknown> = () => Promise.resolve(), chat = 'p1') => {
+    const row = rowOf(id, chat)
+    const draft = { plan: ['text'] as const, contentOf: () => Promise.resolve(piece(id) as never) }
+    const parts = [{ id: session.newMessageId(), of: 'text', state: 'new' }] as OutboxPart[]
+    const departure = { address: row.remote_jid, chat, draft, parts }
+    const stored = Promise.withResolvers<boolean>()
+    const fates: string[] = []
+    const leaves = worker.depart(openedRow(row), { departure, stored: stored.promise }, ({ kind }) => fates.push(kind))
+    await between()
+    if (leaves) {
+      await outbox.enqueue(row, null, leavingOf(departure))
+      stored.resolve(true)
+    }
+    return { leaves, fates }
   }
   const reaches = (id: string, status: string) =>
     waitUntil(`${id} is ${status}`, async () => (await outbox.find(id))?.status === status, { timeoutMs: 5000 })
@@ -106,6 +129,7 @@ async function setUp() {
     told,
     worker,
     add,
+    depart,
     reaches,
     settles,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -212,4 +236,56 @@ test('a deleted instance ends what is under way and fails everything', async () 
     await reaches(id, 'failed')
     assert.equal((await outbox.find(id))?.reason, 'the instance was deleted')
   }
+})
+
+test('what departs is sent once, under the id it was stored with, and those behind it wait', async () => {
+  await using stage = await setUp()
+  const { account, outbox, depart, add, reaches } = stage
+  const { leaves, fates } = await depart('x', async () => {
+    assert.equal((await depart('y')).leaves, false, 'its chat is taken')
+    await add('y')
+    assert.deepEqual(account.sent, [], 'nothing leaves before it is stored')
+  })
+  assert.equal(leaves, true)
+  await reaches('y', 'sent')
+  assert.deepEqual(account.sent, ['x W1', 'y W3'])
+  assert.deepEqual(fates, ['sent'])
+  const row = await outbox.find('x')
+  assert.deepEqual([row?.status, row?.attempts, row?.parts], ['sent', 1, [{ id: 'W1', of: 'text', state: 'sent' }]])
+})
+
+test('what departs without an acknowledgement is repeated under its id', async () => {
+  await using stage = await setUp()
+  const { clock, account, depart, reaches } = stage
+  account.send = silent
+  await depart('x')
+  await reaches('x', 'pending')
+  account.send = () => Promise.resolve()
+  await clock.advance(5000)
+  await reaches('x', 'sent')
+  assert.deepEqual(account.sent, ['x W1', 'x W1'])
+})
+
+test('a connection that goes before the message is stored: it waits like any other, nothing being in doubt', async () => {
+  await using stage = await setUp()
+  const { account, outbox, worker, depart, reaches } = stage
+  await depart('x', () => {
+    account.isReady = false
+    worker.connectionChanged('a')
+    return Promise.resolve()
+  })
+  await waitUntil('it waits', async () => (await outbox.find('x'))?.expires_at != null)
+  const row = await outbox.find('x')
+  assert.deepEqual([row?.status, row?.waiting, row?.attempts, row?.unconfirmed], ['pending', 1, 0, 0])
+  account.isReady = true
+  worker.connectionChanged('a')
+  await reaches('x', 'sent')
+  assert.deepEqual(account.sent, ['x W2'])
+})
+
+test('without a connection nothing departs', async () => {
+  await using stage = await setUp()
+  const { account, depart } = stage
+  account.isReady = false
+  assert.equal((await depart('x')).leaves, false)
 })

@@ -5,10 +5,13 @@ import type { Clock } from './clock.ts'
 
 const timeDigits = 9
 const countDigits = 4
+const endDigits = 6
+const drawnBytes = 768
 const countLimit = 36 ** countDigits
 
 /** One process at a time gives them out; the random end keeps two that overlap apart. */
 export function createRowIds(clock: Pick<Clock, 'now'>): () => string {
+  const takeEnd = createEnds()
   let time = 0
   let count = 0
   return () => {
@@ -16,6 +19,17 @@ export function createRowIds(clock: Pick<Clock, 'now'>): () => string {
     count = now > time || count + 1 === countLimit ? 0 : count + 1
     time = Math.max(now, count === 0 && now <= time ? time + 1 : time)
     const digits = (value: number, length: number) => value.toString(36).padStart(length, '0')
-    return digits(time, timeDigits) + digits(count, countDigits) + randomBytes(3).toString('hex')
+    return digits(time, timeDigits) + digits(count, countDigits) + takeEnd()
+  }
+}
+
+/** Random bytes are drawn for many ids at once: asking for a few costs as much as asking for a thousand. */
+function createEnds(): () => string {
+  let drawn = ''
+  return () => {
+    if (drawn === '') drawn = randomBytes(drawnBytes).toString('hex')
+    const end = drawn.slice(0, endDigits)
+    drawn = drawn.slice(endDigits)
+    return end
   }
 }

@@ -50,8 +50,21 @@ test('the drain keeps its rate, and a fresh message to somebody else does not wa
   assert.deepEqual(stage.texts(), numbered(4))
 })
 
-test('the 201st that would have to wait is refused, and may come again', async () => {
-  await using stage = await OutboundStage.open({ environment: { SERVICE_DRAIN_RATE: '0' } })
+test('after a reconnect the first leaves at once, the next at the rate of the drain', async () => {
+  await using stage = await OutboundStage.open({ environment: { SERVICE_DRAIN_RATE: '1' } })
+  await stage.disconnect()
+  for (const [n, text] of numbered(2).entries()) await stage.post(stage.callback(100 + n, text))
+  await stage.reconnect()
+  const ready = performance.now()
+  await stage.received('message 0')
+  const first = performance.now()
+  await stage.received('message 1')
+  assert.ok(first - ready < 2000, `the first took ${first - ready} ms`)
+  assert.ok(performance.now() - first > 600, `the second took only ${performance.now() - first} ms more`)
+})
+
+test('the 201st that would have to wait is refused, and may come again; another instance notices nothing', async () => {
+  await using stage = await OutboundStage.open({ accounts: 2, environment: { SERVICE_DRAIN_RATE: '0' } })
   await stage.disconnect()
   for (let n = 0; n < 200; n += 20) {
     const batch = Array.from({ length: 20 }, (_, i) => stage.post(stage.callback(1000 + n + i, `text ${n + i}`)))
@@ -62,6 +75,12 @@ test('the 201st that would have to wait is refused, and may come again', async (
     return status === 'failed' && /200 messages already wait/.test(String(error))
   })
   assertRefused(await stage.post(stage.callback(id, 'one too many')), 'SERVICE_OUTBOX_FULL')
+  const eve = stage.network.person({ phone: '5511888880002' })
+  const conversation = { id: 60, inbox_id: 1, meta: { sender: { phone_number: `+${eve.user.phone}` } } }
+  const started = performance.now()
+  const quick = await stage.post(stage.callback(5000, 'quick', { conversation }), { instance: 'n1' })
+  assert.equal(quick.status, 200)
+  assert.ok(performance.now() - started < 2000)
   await stage.reconnect()
   await waitUntil('the queue is empty', async () => (await stage.outbox())['pending'] === 0)
   assert.equal((await stage.post(stage.callback(id, 'one too many'))).status, 200)
@@ -105,6 +124,55 @@ test('what waited for 5 minutes expires: told to the helpdesk, to subscribers an
   assert.equal(await stage.metric(told), 1)
   const audit = (await stage.service.get('/api/audit?instance=n0')).body as { entries: { action: string }[] }
   assert.ok(audit.entries.some(({ action }) => action === 'outbox.expire'))
+})
+
+test('what expired while no process ran is not sent by the next one', async () => {
+  const clock = new ManualClock(Date.now())
+  await using stage = await OutboundStage.open({ clock, helpdesk: { clock } })
+  await stage.disconnect()
+  const { status } = await stage.post(stage.callback(1, 'too late'))
+  assert.equal(status, 202)
+  await stage.stop()
+  await clock.advance(301_000)
+  stage.network.faults.clear()
+  await stage.restart()
+  await waitUntil('it has expired', async () => {
+    await stage.passTime()
+    return (await stage.outbox())['expired'] === 1
+  })
+  assert.equal((await stage.post(stage.callback(2, 'in time'))).status, 200)
+  assert.deepEqual(stage.texts(), ['in time'])
+  const again = await stage.post(stage.callback(1, 'too late'))
+  assertRefused(again, 'SERVICE_MESSAGE_REFUSED', /not connected for 5 minutes/)
+})
+
+test('so many a minute: the others wait in order, are audited, and do not expire', async () => {
+  const clock = new ManualClock(Date.now())
+  const environment = { SERVICE_OUTGOING_RATE_LIMIT: '1' }
+  await using stage = await OutboundStage.open({ clock, helpdesk: { clock }, environment })
+  assert.equal((await stage.post(stage.callback(1, 'message 0'))).status, 200)
+  const others = numbered(7).slice(1)
+  for (const [n, text] of others.entries()) {
+    const waiting = stage.post(stage.callback(10 + n, text))
+    await waitUntil('it is stored', async () => (await stage.outbox())['pending'] === n + 1)
+    await clock.advance(4000)
+    const { status, body } = await waiting
+    assert.deepEqual([status, (body as { expires_at: unknown }).expires_at], [202, null])
+  }
+  const audit = (await stage.service.get('/api/audit?instance=n0')).body as { entries: { action: string }[] }
+  assert.equal(audit.entries.filter(({ action }) => action === 'outbox.enqueue').length, others.length)
+  for (const [n] of others.entries()) {
+    await waitUntil(`${n + 2} have arrived`, async () => {
+      await clock.advance(2000)
+      await stage.service.get('/api/instances/n0/state')
+      return stage.texts().length === n + 2
+    })
+    const minutes = (clock.monotonic() - 24_000) / 60_000
+    assert.ok(minutes > n, `${n + 2} messages after ${minutes} minutes`)
+  }
+  assert.ok(clock.monotonic() > 330_000)
+  assert.deepEqual(stage.texts(), numbered(7))
+  assert.equal((await stage.outbox())['expired'], 0)
 })
 
 test('deleting the instance fails what waits, with that reason', async () => {

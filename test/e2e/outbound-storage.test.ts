@@ -114,6 +114,22 @@ test('a database that refuses is our failure: the callback stays open and is sen
   assert.deepEqual(stage.texts(), ['first'])
 })
 
+test('a message that is stored is answered as queued, also when nothing more can be read of it', async () => {
+  const trouble = { begins: () => Promise.resolve() }
+  const onSendStep = () => trouble.begins()
+  await using stage = await OutboundStage.open({ engine: 'postgres', onSendStep })
+  await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })
+  await stage.disconnect()
+  trouble.begins = () => bystander.lock('outbox')
+  const { status, body } = await stage.post(stage.callback(1, 'stored'))
+  assert.deepEqual([status, (body as { status: string }).status], [202, 'queued'])
+  assert.ok((body as { expires_at: unknown }).expires_at)
+  trouble.begins = () => Promise.resolve()
+  await bystander.unlock()
+  await stage.reconnect()
+  await stage.received('stored')
+})
+
 test('a connection to PostgreSQL that dies while the message is stored leaves nothing half done', async () => {
   await using stage = await OutboundStage.open({ engine: 'postgres' })
   await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })

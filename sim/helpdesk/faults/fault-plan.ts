@@ -91,6 +91,8 @@ function matches({ kind, method, path, strikesAgents = false }: Fault, request: 
   // The public API asks for no token.
   if (ofTokens.includes(kind) && request.path.startsWith('/public/')) return false
   if (request.isAgent && !strikesAgents) return false
+  // Files are fetched beside the calls a test counts: only who names them means them.
+  if (request.path.startsWith('/rails/') && path === undefined) return false
   if (method !== undefined && method.toUpperCase() !== request.method) return false
   return path?.test(request.path) ?? true
 }

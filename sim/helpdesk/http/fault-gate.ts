@@ -40,7 +40,7 @@ export class FaultGate {
 
   async #atTheDoor(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const path = request.url.split('?')[0] ?? ''
-    if (!/^\/(api|public)\//.test(path)) return
+    if (!/^\/(api|public|rails)\//.test(path)) return
     const { settings } = this.#office.desk
     const isAgent = this.#office.agentTokens.has(tokenOf(request, settings.dropUnderscoreHeaders) ?? '')
     const fault = this.#office.faults.strike({ method: request.method, path, isAgent })
