@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { maxWaiting } from '../core/outbox.ts'
 import type { OutboxPart, OutboxPayload, OutboxTotals } from '../core/outbox.ts'
+import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import { auditInsert } from './audit-store.ts'
 import { findSettled, isSettled } from './callbacks.ts'
 import type { CallbackKey } from './callbacks.ts'
@@ -18,9 +19,12 @@ import type { Statement } from './statement.ts'
 /** What is about to leave: the ids of its parts, and where to. */
 export type Leaving = { parts: readonly OutboxPart[]; address: string }
 
+export type Enqueued = 'accepted' | 'full' | 'duplicate'
+
 export class OutboxStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #waitingRows = new KeyedLanes()
   readonly #insert: ReturnType<typeof compileInsert>
   readonly #settle: ReturnType<typeof compileSettle>
   readonly #reopenReport: ReturnType<typeof compileReopenReport>
@@ -37,16 +41,22 @@ export class OutboxStore {
    * Stores the message and that its callback is settled, both or neither. With `leaving` it is claimed in the same commit:
    * its frame may leave as soon as this resolves.
    */
-  async enqueue(
+  async enqueue(row: NewOutboxRow, callback: CallbackKey | null, leaving?: Leaving): Promise<Enqueued> {
+    const enqueue = () => this.#enqueue(row, callback, leaving)
+    // One after the other: PostgreSQL does not count what others are about to commit.
+    return row.waiting === 1 ? this.#waitingRows.run(row.instance, enqueue) : enqueue()
+  }
+
+  async #enqueue(
     { payload, ...row }: NewOutboxRow,
     callback: CallbackKey | null,
-    leaving?: Leaving,
-  ): Promise<'accepted' | 'full' | 'duplicate'> {
+    leaving: Leaving | undefined,
+  ): Promise<Enqueued> {
     const { id, instance, created_at, waiting } = row
     try {
       await this.#writer.write(
         ...(callback ? [this.#settle({ ...callback, outbox_id: id, settled_at: created_at })] : []),
-        ...(callback ? [this.#reopenReport({ ...callback, report_at: created_at })] : []),
+        ...(callback && row.message_id ? [this.#reopenReport({ ...callback, report_at: created_at })] : []),
         ...(waiting === 1 ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
         this.#insert({ ...row, ...claimOf(row, leaving), ...sealed(id, payload) }),
       )
