@@ -155,6 +155,8 @@ test('a message deleted while it waits is not sent', async () => {
   await waitUntil('it is queued', async () => (await stage.outbox())['pending'] === 1)
   await stage.agent.delete(`/conversations/${stage.conversation}/messages/${id}`)
   await waitUntil('it is cancelled', async () => (await stage.outbox())['pending'] === 0)
+  const again = await stage.post(stage.callback(id, 'never mind'))
+  assert.deepEqual([again.status, (again.body as { reason: string }).reason], [200, 'duplicate'])
   await stage.reconnect()
   await stage.post(stage.callback(9000, 'the end'))
   await stage.received('the end')
