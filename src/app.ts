@@ -38,6 +38,8 @@ export type Overrides = {
   qrLifetimeMs?: number
   /** Told between the steps of a send, which waits until it resolves. */
   onSendStep?: (step: SendStep) => Promise<void>
+  /** How long an uncertain post is looked for before it is repeated. */
+  lateCommitMs?: number
 }
 
 const usageFlushMs = 60_000
@@ -89,7 +91,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     inbound.routingChanged()
   })
   const downstream = createDownstream(base)
-  const inboundSet = composeInbound({ ...base, ...parts, ...tenants, downstream, database, epoch, usage, metrics })
+  const { lateCommitMs } = overrides
+  const inboundSet = composeInbound({
+    ...{ ...base, ...parts, ...tenants, downstream, database, epoch, usage, metrics },
+    ...(lateCommitMs !== undefined && { lateCommitMs }),
+  })
   const { inbound, people } = inboundSet
   stack.use(inbound)
   const outbound: OutboundSet = composeOutbound({

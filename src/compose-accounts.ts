@@ -92,6 +92,9 @@ export function receptionBy(inbound: () => Inbound): Reception {
     onPassedOver: (...passed) => {
       inbound().onPassedOver(...passed)
     },
+    onRepeated: (...repeated) => {
+      inbound().onRepeated(...repeated)
+    },
   }
 }
 

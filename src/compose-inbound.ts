@@ -5,6 +5,7 @@ import type { Person } from './core/address.ts'
 import type { Destination, Downstream } from './core/downstream.ts'
 import type { Network } from './core/network.ts'
 import { ContactJoiner } from './bridge/contact-joiner.ts'
+import { ConversationOpener } from './bridge/conversation-opener.ts'
 import { DestinationHolds } from './bridge/destination-holds.ts'
 import { GroupDirectory } from './bridge/group-directory.ts'
 import { GroupHeaders } from './bridge/group-headers.ts'
@@ -48,7 +49,7 @@ export type InboundParts = {
   routing: { destinationOf(record: { owner_tag: string; inbox_id: number }): Promise<Destination | null> }
   metrics: Metrics
   usage: Usage
-  /** Only for tests: how long an uncertain post is looked for. */
+  /** Only for tests: how long an uncertain post or conversation is looked for. */
   lateCommitMs?: number
 }
 
@@ -83,7 +84,8 @@ export function composeInbound(parts: InboundParts): InboundSet {
   const common = { epoch, clock, log }
   const joiner = new ContactJoiner({ store: stores.contacts, ...common })
   const mode = config.downstream.conversationMode
-  const places = new InboundPlaces({ store: stores.contacts, joiner, mode, ...common })
+  const opener = new ConversationOpener({ store: stores.contacts, mode, ...common, ...waitsOf(parts) })
+  const places = new InboundPlaces({ store: stores.contacts, joiner, opener, mode, ...common })
   const holds = new DestinationHolds(common)
   const delivery = deliveryOf(parts, { ...stores, ...who, places, holds, report, newId })
   const inbound: Inbound = new Inbound({
@@ -95,8 +97,11 @@ export function composeInbound(parts: InboundParts): InboundSet {
     report,
     ...common,
   })
-  metrics.watchInbox(() => ({ ...inbound.counts(), lanes: inbound.lanes, held: inbound.held().length }))
-  const prune = () => pruneMap(parts, stores.map)
+  metrics.watchInbox(() => {
+    const { count: lanes, longest: longestLane } = inbound.lanes
+    return { ...inbound.counts(), lanes, longestLane, held: inbound.held().length }
+  })
+  const prune = () => forgetOld(parts, stores)
   const workers = [
     new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => delivery.lateFiles.run(), clock, log }),
     new Ticker({ name: 'message-map-prune', everyMs: pruneMs, work: prune, clock, log }),
@@ -144,9 +149,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
   const onPosted = (ms: number) => {
     report.posted(ms)
   }
-  const { lateCommitMs } = parts
-  const waits = lateCommitMs === undefined ? {} : { lateCommitMs }
-  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted, ...waits })
+  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted, ...waitsOf(parts) })
   const route = async (name: string) => {
     const record = recordOf(parts, name)
     return record ? parts.routing.destinationOf(record) : null
@@ -166,11 +169,13 @@ function deliveryOf(parts: InboundParts, built: Built) {
   return { delivery, lateFiles: new LateFiles(shared) }
 }
 
-function messagesOf(
-  { epoch }: InboundParts,
-  inbound: Inbound,
-  { inbox, map }: { inbox: InboxStore; map: MessageMapStore },
-): InstanceMessages {
+function waitsOf({ lateCommitMs }: InboundParts): { lateCommitMs?: number } {
+  return lateCommitMs === undefined ? {} : { lateCommitMs }
+}
+
+type MessageStores = { inbox: InboxStore; map: MessageMapStore }
+
+function messagesOf({ epoch }: InboundParts, inbound: Inbound, { inbox, map }: MessageStores): InstanceMessages {
   return {
     release: async (name) => {
       await inbound.release(name)
@@ -182,10 +187,11 @@ function messagesOf(
   }
 }
 
-async function pruneMap({ config, clock, epoch }: InboundParts, map: MessageMapStore): Promise<void> {
+async function forgetOld({ config, clock, epoch }: InboundParts, { inbox, map }: MessageStores): Promise<void> {
   const before = clock.now() - config.inbound.messageMapTtl
   while ((await map.prune(epoch(), before, pruneAtOnce)) === pruneAtOnce);
   for (const name of await map.orphans()) await dropMap(map, epoch, name)
+  await inbox.dropOrphans(epoch())
 }
 
 /** In small bites: storage has other things to do. */

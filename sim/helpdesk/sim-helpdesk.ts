@@ -2,7 +2,7 @@
 
 import { assemble, sayRefusal } from './assemble.ts'
 import type { Parts } from './assemble.ts'
-import type { Fault } from './faults/fault-plan.ts'
+import type { ActiveFault, Fault } from './faults/fault-plan.ts'
 import { HelpdeskObserver } from './helpdesk-observer.ts'
 import type { ConversationRef } from './helpdesk-observer.ts'
 import { buildApp } from './http/build-app.ts'
@@ -182,7 +182,7 @@ export class SimHelpdesk {
     await this.#followFaults()
   }
 
-  get faults(): { id: number; fault: Fault; left: number }[] {
+  get faults(): ActiveFault[] {
     return this.#parts.office.faults.list()
   }
 

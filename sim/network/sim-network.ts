@@ -29,6 +29,7 @@ export type NewPerson = {
   savedAs?: string
   devices?: number
   hidesPhone?: boolean
+  hidesLid?: boolean
 }
 
 export class SimNetwork {
@@ -104,9 +105,9 @@ export class SimNetwork {
   }
 
   person({ phone, lid, pushName = `Person ${phone.slice(-4)}`, ...more }: NewPerson): SimPerson {
-    const { savedAs, devices = 1, hidesPhone = false } = more
+    const { savedAs, devices = 1, hidesPhone = false, hidesLid = false } = more
     const user = this.directory.register(phone, lid, pushName)
-    user.hidesPhone = hidesPhone
+    Object.assign(user, { hidesPhone, hidesLid })
     const person = new SimPerson({ user, parts: this.#server.parts, random: this.#random.fork(phone), devices })
     this.#people.set(phone, person)
     if (savedAs === undefined) return person

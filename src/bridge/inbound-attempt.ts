@@ -3,7 +3,6 @@
 import type { Chat } from '../core/address.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
 import type { Clock } from '../lib/clock.ts'
-import { Gate } from '../lib/gate.ts'
 import type { Log } from '../lib/log.ts'
 import { lateFile } from '../storage/inbox-store.ts'
 import type { InboxRow, InboxStore } from '../storage/inbox-store.ts'
@@ -48,15 +47,15 @@ export type Attempt = {
   stage: Stage
   failures: number
   unexplained: number
+  relocations: number
+  refusals: number
+  /** A probe found the destination working since the last failure. */
+  hasProbed: boolean
   file?: FetchedFile | 'missing' | 'too_large'
 }
 
-// How many posts one destination is given at a time.
-const postsAtOnce = 16
-
 export class InboundAttempt {
   readonly #deps: AttemptDeps
-  readonly #gates = new Map<string, Gate>()
 
   constructor(deps: AttemptDeps) {
     this.#deps = deps
@@ -110,53 +109,52 @@ export class InboundAttempt {
     const { event, instance } = row
     await this.#fetchFile(row, draft, attempt, signal)
     const { content, files, isLate } = this.#contentOf(draft, attempt)
-    const leave = await this.#gateOf(destination.key).enter(signal)
-    try {
-      const { outcome, messageId } = await poster.post(
-        {
-          identity: {
-            instance,
-            destination: destination.key,
-            chat: scene.place.chat,
-            sender: scene.senderId,
-            networkId: event.id,
-            kind: draft.kind,
-          },
-          direction: event.fromMe ? 'echo' : 'in',
-          networkKey: messageKeyOf(event),
-          networkAt: event.at,
-          remember: draft.remember,
-          inbox: downstream.inbox(destination),
-          conversation,
-          replyTo: draft.replyTo,
-          message: { type: draft.type, content, isEcho: event.fromMe, private: draft.isPrivate, files },
-          inboxId: row.id,
-          ...(isLate && { restKind: lateFile }),
+    const { outcome, messageId } = await poster.post(
+      {
+        identity: {
+          instance,
+          destination: destination.key,
+          chat: scene.place.chat,
+          sender: scene.senderId,
+          networkId: event.id,
+          kind: draft.kind,
         },
-        attempt.state,
-        signal,
-      )
-      headers.note(`${destination.key}|${scene.place.chat}`, scene.senderId)
-      if (outcome === 'posted') report.accepted(instance)
-      const result = outcome === 'posted' ? 'ok' : 'duplicate'
-      report.settled(instance, event.kind, result)
-      if (outcome === 'duplicate') await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
-      this.#log(row, {
-        result,
-        conversation: conversation.id,
-        message: messageId,
-        attempts: attempt.failures + 1,
-        bytes: files[0]?.size ?? undefined,
-        ms: clock.now() - row.receivedAt,
-      })
-    } finally {
-      leave()
+        direction: event.fromMe ? 'echo' : 'in',
+        networkKey: messageKeyOf(event),
+        networkAt: event.at,
+        remember: draft.remember,
+        inbox: downstream.inbox(destination),
+        conversation,
+        replyTo: draft.replyTo,
+        message: { type: draft.type, content, isEcho: event.fromMe, private: draft.isPrivate, files },
+        inboxId: row.id,
+        ...(isLate && { restKind: lateFile }),
+      },
+      attempt.state,
+      signal,
+    )
+    headers.note(`${destination.key}|${scene.place.chat}`, scene.senderId)
+    if (outcome === 'posted') report.accepted(instance)
+    const result = outcome === 'posted' ? 'ok' : 'duplicate'
+    report.settled(instance, event.kind, result)
+    if (outcome === 'duplicate') {
+      report.duplicate(instance, event.kind)
+      await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
     }
+    this.#log(row, {
+      result,
+      conversation: conversation.id,
+      message: messageId,
+      attempts: attempt.failures + 1,
+      bytes: files[0]?.size ?? undefined,
+      ms: clock.now() - row.receivedAt,
+    })
   }
 
   /** A message that could not be opened at first, and has come meanwhile. */
   async #isOvertaken({ instance, event }: InboxRow): Promise<boolean> {
     if (event.kind !== 'undecryptable') return false
+    await this.#deps.poster.noted(instance)
     const known = await this.#deps.map.findByNetworkId(instance, [event.id])
     return known.some(({ kind, messageId }) => kind !== 'undecryptable' && messageId !== null)
   }
@@ -199,14 +197,6 @@ export class InboundAttempt {
     await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
     this.#deps.report.settled(row.instance, row.event.kind, result)
     this.#log(row, { result, ms: this.#deps.clock.now() - row.receivedAt })
-  }
-
-  #gateOf(destination: string): Gate {
-    const known = this.#gates.get(destination)
-    if (known) return known
-    const gate = new Gate(postsAtOnce)
-    this.#gates.set(destination, gate)
-    return gate
   }
 
   #log({ instance, event }: InboxRow, facts: object): void {

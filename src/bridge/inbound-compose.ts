@@ -115,7 +115,10 @@ export class InboundComposer {
     return { ...draft, opens: false }
   }
 
-  async #edit(given: Composing, event: Pick<EditEvent, 'target' | 'content' | 'mentions'>): Promise<Draft> {
+  async #edit(
+    given: Composing,
+    event: Pick<EditEvent, 'target' | 'content'> & { mentions: readonly Person[] },
+  ): Promise<Draft> {
     const body = await this.#body(given, event.content, event.mentions)
     const draft = this.#plain(given, `${this.#deps.texts.edited}\n${body}`, {
       counted: 'edit',
@@ -127,8 +130,7 @@ export class InboundComposer {
   async #sealed(given: Composing, event: SealedEvent): Promise<Draft> {
     const { texts } = this.#deps
     const opened = await this.#unseal(given.instance, event)
-    if (opened?.type === 'edit')
-      return this.#edit(given, { target: event.target, content: opened.content, mentions: [] })
+    if (opened?.type === 'edit') return this.#edit(given, { target: event.target, ...opened })
     if (!opened) {
       const body = event.purpose === 'other' ? texts.unsupported('sealed') : texts.sealed
       return this.#plain(given, body, { replyTo: event.target.id })
@@ -164,15 +166,15 @@ export class InboundComposer {
 
   async #body(given: Composing, content: Content, mentions: readonly Person[]): Promise<string> {
     const { settings, texts } = this.#deps
-    const mentioned: KnownPerson[] = []
-    for (const person of mentions) mentioned.push(await given.scene.who(person))
+    const mentioned = await everybody(given, mentions)
     const written = (text: string) => renderText(text, mentioned, settings.mentionTemplate)
     return renderContent(content, { texts, written })
   }
 
-  async #quote({ scene }: Composing, { sender, fromMe, text }: NonNullable<MessageEvent['quote']>) {
+  async #quote(given: Composing, { sender, fromMe, text, mentions = [] }: NonNullable<MessageEvent['quote']>) {
+    const { scene } = given
     const author = fromMe ? await scene.who('me') : sender && (await scene.who(sender))
-    return { author, text }
+    return { author, text, mentioned: await everybody(given, mentions) }
   }
 
   #plain(
@@ -208,6 +210,12 @@ export class InboundComposer {
       write,
     }
   }
+}
+
+async function everybody({ scene }: Composing, people: readonly Person[]): Promise<KnownPerson[]> {
+  const known: KnownPerson[] = []
+  for (const person of people) known.push(await scene.who(person))
+  return known
 }
 
 function rememberedOf({ content, secret, sender }: MessageEvent): MappedContent {

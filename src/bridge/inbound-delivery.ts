@@ -1,6 +1,6 @@
 // Takes one event from the inbox to the helpdesk, through whatever goes wrong on the way, until it is done with or set aside.
 
-import { DownstreamError } from '../core/downstream.ts'
+import { accessKey } from '../core/downstream.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -8,7 +8,8 @@ import type { Log } from '../lib/log.ts'
 import type { InboxRow, InboxStore } from '../storage/inbox-store.ts'
 import type { DestinationHolds } from './destination-holds.ts'
 import type { Attempt, InboundAttempt } from './inbound-attempt.ts'
-import { judgeFailure } from './inbound-failures.ts'
+import { isRefusal, isUnexplained, judgeFailure } from './inbound-failures.ts'
+import type { Tries } from './inbound-failures.ts'
 import type { InboundPeople } from './inbound-people.ts'
 import type { InboundPlaces } from './inbound-places.ts'
 import type { InboundPoster } from './inbound-post.ts'
@@ -44,7 +45,8 @@ export class InboundDelivery {
 
   /** Never rejects; `stopped` leaves the row for another time. */
   async deliver(row: InboxRow, signal: AbortSignal): Promise<Delivered> {
-    const attempt: Attempt = { destination: '', state: {}, stage: 'whole', failures: 0, unexplained: 0 }
+    const counts = { failures: 0, unexplained: 0, relocations: 0, refusals: 0 }
+    const attempt: Attempt = { destination: '', state: {}, stage: 'whole', hasProbed: false, ...counts }
     try {
       while (!signal.aborted) {
         const ended = await this.#try(row, attempt, signal)
@@ -56,11 +58,16 @@ export class InboundDelivery {
     }
   }
 
+  /** Resolves when everything of this instance that was delivered before is off the inbox. */
+  noted(instance: string): Promise<void> {
+    return this.#deps.poster.noted(instance)
+  }
+
   /** Undefined when it is worth another try now. */
   async #try(row: InboxRow, attempt: Attempt, signal: AbortSignal): Promise<Delivered | undefined> {
     let destination: Destination | undefined
     try {
-      destination = await this.#destinationOf(row.instance, signal)
+      destination = await this.#destinationOf(row.instance, attempt, signal)
       if (!destination) return 'stopped'
       // What is known of a message is valid only at the destination it was posted to.
       if (attempt.destination !== destination.key) Object.assign(attempt, { destination: destination.key, state: {} })
@@ -73,23 +80,25 @@ export class InboundDelivery {
   }
 
   /** Waits until the instance has a destination that nothing is known against; undefined when stopped. */
-  async #destinationOf(instance: string, signal: AbortSignal): Promise<Destination | undefined> {
+  async #destinationOf(instance: string, attempt: Attempt, signal: AbortSignal): Promise<Destination | undefined> {
     const { route, holds } = this.#deps
     while (!signal.aborted) {
       const destination = await route(instance)
-      const name = destination?.key ?? `${instance} (no helpdesk configured)`
-      if (destination && !holds.waitFor(name)) return destination
-      if (!destination) this.#holdUnconfigured(instance, name)
-      await settledOrAborted(holds.waitFor(name), signal)
+      const key = destination ? accessKey(destination) : `${instance} (no helpdesk configured)`
+      if (destination && !holds.waitFor(key, instance)) return destination
+      if (!destination) this.#holdUnconfigured(instance, key)
+      const release = await settledOrAborted(holds.waitFor(key, instance), signal)
+      if (release === 'works') attempt.hasProbed = true
     }
     return undefined
   }
 
-  #holdUnconfigured(instance: string, name: string): void {
+  #holdUnconfigured(instance: string, key: string): void {
     const reason = 'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant'
-    this.#deps.holds.hold(name, reason, async () => {
+    const probe = async () => {
       if (!(await this.#deps.route(instance))) throw new Error(reason)
-    })
+    }
+    this.#deps.holds.hold({ key, destination: key, instance, reason, probe })
   }
 
   async #afterFailure(
@@ -101,10 +110,7 @@ export class InboundDelivery {
   ): Promise<Delivered | undefined> {
     const { report, clock, inboxTtlMs, holds, downstream, log, inbox, epoch } = this.#deps
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason)
-    if (error instanceof DownstreamError && error.failure === 'unexplained') attempt.unexplained++
-    const { failures, unexplained } = attempt
-    const tries = { failures, unexplained, replaced: attempt.stage === 'notice', ageMs: clock.now() - row.receivedAt }
-    const verdict = judgeFailure(error, tries, inboxTtlMs)
+    const verdict = judgeFailure(error, triesOf(attempt, error, clock.now() - row.receivedAt), inboxTtlMs)
     attempt.failures++
     report.failed(row.instance, countedKind(row))
     log.warn(
@@ -112,7 +118,9 @@ export class InboundDelivery {
       'a message was not delivered',
     )
     if (verdict.act === 'hold' && destination) {
-      holds.hold(destination.key, reason, () => downstream.inbox(destination).probe())
+      const probe = () => downstream.inbox(destination).probe()
+      const { instance } = row
+      holds.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
       return undefined
     }
     await this.#quietly(() => inbox.noteFailure(epoch(), row.id, reason))
@@ -125,8 +133,11 @@ export class InboundDelivery {
         return undefined
       case 'relocate':
         if (destination) await this.#relocate(row, destination, attempt)
+        if (verdict.afterMs > 0) await sleep(clock, verdict.afterMs, signal)
         return undefined
       case 'retry':
+        // Not even a notice was taken: it may not be the message after all.
+        if (isRefusal(error)) attempt.stage = 'whole'
         await sleep(clock, verdict.afterMs, signal)
         return undefined
       case 'hold':
@@ -137,6 +148,7 @@ export class InboundDelivery {
   /** A conversation that is gone took what was posted there with it. */
   async #relocate({ instance, event }: InboxRow, destination: Destination, attempt: Attempt): Promise<void> {
     const { places, people } = this.#deps
+    attempt.relocations++
     delete attempt.state.uncertain
     delete attempt.state.begun
     await this.#quietly(async () => {
@@ -175,6 +187,17 @@ export class InboundDelivery {
   }
 }
 
+/** What this failure adds up to with those before. */
+function triesOf(attempt: Attempt, error: unknown, ageMs: number): Tries {
+  const wasRefused = isRefusal(error)
+  if (isUnexplained(error)) attempt.unexplained++
+  if (wasRefused && attempt.hasProbed) attempt.refusals++
+  attempt.hasProbed = false
+  const { failures, unexplained, relocations, stage } = attempt
+  const refusals = wasRefused ? attempt.refusals : 0
+  return { failures, unexplained, relocations, refusals, replaced: stage === 'notice', ageMs }
+}
+
 function isMedia({ event }: InboxRow): boolean {
   return event.kind === 'message' && event.content.type === 'media'
 }
@@ -185,14 +208,17 @@ function countedKind(row: InboxRow): string {
   return kind === 'reaction' || kind === 'edit' || kind === 'revoke' ? kind : 'text'
 }
 
-/** Resolves with the promise, or as soon as the signal aborts. */
-function settledOrAborted(promise: Promise<void> | undefined, signal: AbortSignal): Promise<void> {
+/** Resolves with the promise, or to undefined as soon as the signal aborts. */
+function settledOrAborted<T>(promise: Promise<T> | undefined, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve) => {
-    const end = () => {
-      signal.removeEventListener('abort', end)
-      resolve()
+    const end = (result?: T) => {
+      signal.removeEventListener('abort', abort)
+      resolve(result)
     }
-    signal.addEventListener('abort', end, { once: true })
+    const abort = () => {
+      end()
+    }
+    signal.addEventListener('abort', abort, { once: true })
     void Promise.resolve(promise).then(end)
     if (signal.aborted) end()
   })

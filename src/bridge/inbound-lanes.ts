@@ -45,6 +45,15 @@ export class InboundLanes {
     return this.#lanes.size
   }
 
+  /** How many rows the longest lane has, the one being worked on among them. */
+  get longest(): number {
+    let longest = 0
+    for (const { queue, next, running } of this.#lanes.values()) {
+      longest = Math.max(longest, queue.length - next + (running ? 1 : 0))
+    }
+    return longest
+  }
+
   /** In the order of ids; `last` behind whatever waits. */
   push(key: string, row: InboxRow, last = false): void {
     const hold = this.#held < this.#deps.maxHeld

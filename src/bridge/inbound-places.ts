@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { ContactStore, ConversationPlace, KnownConversation } from '../storage/contact-store.ts'
 import type { ContactJoiner } from './contact-joiner.ts'
+import type { ConversationOpener } from './conversation-opener.ts'
 
 /** A chat as the helpdesk knows it, and how its contact is described when it must be found or created. */
 export type ChatPlace = {
@@ -38,6 +39,7 @@ type Entry = {
 type Deps = {
   store: ContactStore
   joiner: ContactJoiner
+  opener: ConversationOpener
   epoch: () => number
   clock: Clock
   log: Log
@@ -135,12 +137,25 @@ export class InboundPlaces {
   }
 
   async #open(chat: ChatPlace, place: ConversationPlace, destination: Destination, inbox: HelpdeskInbox) {
-    const { store, epoch, clock, mode } = this.#deps
     const spec = await chat.describe()
     const contact = await inbox.ensureContact(spec)
-    await this.#saveContact(destination.key, contact, spec)
+    // Accounts that share an inbox may have the same group or customer: each must see what the others hold already.
+    const key = `contact|${destination.key}|${contact.sourceId}`
+    return this.#lanes.run(key, () => this.#openWith({ spec, contact }, chat, place, destination, inbox))
+  }
+
+  async #openWith(
+    { spec, contact }: { spec: ContactSpec; contact: Contact },
+    chat: ChatPlace,
+    place: ConversationPlace,
+    destination: Destination,
+    inbox: HelpdeskInbox,
+  ) {
+    const { store, epoch, clock, opener } = this.#deps
+    const openingSince = await this.#saveContact(destination.key, contact, spec)
     const others = await store.conversationsOfOthers(place, contact.sourceId)
-    const { id, newestMessageId } = await inbox.ensureConversation(contact, mode, others)
+    const opening = { contact, destination: destination.key, others, openingSince }
+    const { id, newestMessageId } = await opener.open(opening, inbox)
     const known = { conversationId: id, contactId: contact.id, sourceId: contact.sourceId }
     await store.saveConversation(epoch(), place, known, clock.now())
     return (await this.#remember(chat, place, known, newestMessageId ?? 0)).open
@@ -153,12 +168,14 @@ export class InboundPlaces {
     await this.rename(chat, name, destination, inbox)
   }
 
-  async #saveContact(destination: string, contact: Contact, spec: ContactSpec): Promise<void> {
+  /** Since when a conversation with it is being opened. */
+  async #saveContact(destination: string, contact: Contact, spec: ContactSpec): Promise<number | null> {
     const { store, epoch } = this.#deps
     const [known] = await store.findContacts(destination, [contact.sourceId])
     const ours = contact.created || (known?.contactId === contact.id && known.ours)
     const name = contact.created ? spec.name : contact.name
     await store.saveContact(epoch(), destination, { sourceId: contact.sourceId, contactId: contact.id, ours, name })
+    return known?.openingSince ?? null
   }
 
   async #join(entry: Entry | undefined, chat: ChatPlace, destination: Destination, inbox: HelpdeskInbox) {

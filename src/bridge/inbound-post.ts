@@ -11,6 +11,7 @@ import type { Log } from '../lib/log.ts'
 import type { MappedContent, MappedMessage, MessageIdentity } from '../storage/message-map-store.ts'
 import type { MessageMapStore, Posting } from '../storage/message-map-store.ts'
 import type { OpenConversation } from './inbound-places.ts'
+import { PostGates } from './post-gates.ts'
 
 type Deps = {
   map: MessageMapStore
@@ -42,32 +43,52 @@ export type PostJob = {
 /**
  * What is known of a message between the attempts to post it.
  * begun      the POST that may be made now: time and newest message id are stored
- * uncertain  a POST whose outcome is not known
+ * uncertain  a POST whose outcome is not known, and until when, by the clock that is never set, it may still turn up
  */
-export type PostState = { claim?: { id: string; known: MappedMessage[] }; begun?: Posting; uncertain?: Posting }
+export type PostState = {
+  claim?: { id: string; known: MappedMessage[] }
+  begun?: Posting
+  uncertain?: Posting & { until: number }
+}
 
 type Posted = { conversationId: number; messageId: number }
 export type PostOutcome = { outcome: 'posted' | 'duplicate'; messageId: number }
 
-/** Chatwoot may commit up to 15 s after a request began. */
+/** Chatwoot may commit up to 15 s after it has the whole request. */
 const standardLateCommitMs = 20_000
+/** Whatever an earlier process has sent is there by now, or never will be. */
+const longAgoMs = 3_600_000
 
 export class InboundPoster {
   readonly #deps: Deps
+  /** What the helpdesk has and storage does not know yet, with the instance. */
+  readonly #noting = new Map<Promise<void>, string>()
+  readonly #gates = new PostGates()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Rejects with the DownstreamError that ended the attempt; `state` then says what the next one must know. */
+  /**
+   * Resolves when the helpdesk has it; that this is noted is not waited for, so that the next message of the chat can be
+   * claimed in the same commit. Rejects with the DownstreamError that ended the attempt; `state` then says what the next
+   * one must know.
+   */
   async post(job: PostJob, state: PostState, signal: AbortSignal): Promise<PostOutcome> {
+    if (job.replyTo !== null) await this.noted(job.identity.instance)
     const { id, known } = (state.claim ??= await this.#claim(job, state))
     const settled = known.find((row) => row.id === id)?.messageId ?? null
     if (settled !== null) return { outcome: 'duplicate', messageId: settled }
     const posted = (await this.#search(job, state, signal)) ?? (await this.#postNow(job, state, signal))
     job.conversation.newest = Math.max(job.conversation.newest, posted.messageId)
-    await this.#complete(job, id, posted, signal)
+    this.#note(job, id, posted, signal)
     return { outcome: 'posted', messageId: posted.messageId }
+  }
+
+  /** Resolves when whatever was posted before is noted. */
+  async noted(instance: string): Promise<void> {
+    if (this.#noting.size === 0) return
+    await Promise.all([...this.#noting].flatMap(([noting, of]) => (of === instance ? [noting] : [])))
   }
 
   /** The message is set aside: whoever takes it up again must know whether there is something to look for. */
@@ -84,28 +105,36 @@ export class InboundPoster {
     const mine = known.find((row) => isSame(row, identity))
     if (!mine) throw new Error('a claimed message must be known')
     if (fresh) state.begun = posting
-    else if (mine.posting) state.uncertain = mine.posting
+    else if (mine.posting) state.uncertain = this.#leftBehind(mine.posting)
     return { id: mine.id, known }
   }
 
   async #postNow(job: PostJob, state: PostState, signal: AbortSignal): Promise<Posted> {
+    const posting = await this.#begin(job, state)
+    try {
+      return await this.#send(job, state.claim?.known ?? [], signal)
+    } catch (error) {
+      if (!(error instanceof DownstreamError) || !error.mayHaveHappened) throw error
+      // Counted from here: the body of a large file takes its time to leave.
+      state.uncertain = { ...posting, until: this.#deps.clock.monotonic() + this.#lateCommitMs }
+      const found = await this.#search(job, state, signal)
+      if (found) return found
+      throw error
+    }
+  }
+
+  async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted } = this.#deps
     const { conversation, inbox, message, identity } = job
-    const posting = await this.#begin(job, state)
-    const known = state.claim?.known ?? []
+    const leave = await this.#gates.enter(identity.destination, message.files.length > 0, signal)
     const began = clock.monotonic()
     try {
       const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }
       const { id } = await inbox.post(conversation.id, whole)
       return { conversationId: conversation.id, messageId: id }
-    } catch (error) {
-      if (!(error instanceof DownstreamError) || !error.mayHaveHappened) throw error
-      state.uncertain = posting
-      const found = await this.#search(job, state, signal)
-      if (found) return found
-      throw error
     } finally {
       onPosted(clock.monotonic() - began)
+      leave()
     }
   }
 
@@ -124,11 +153,8 @@ export class InboundPoster {
   async #search(job: PostJob, state: PostState, signal: AbortSignal): Promise<Posted | null> {
     const { uncertain } = state
     if (!uncertain) return null
-    const { clock, lateCommitMs = standardLateCommitMs } = this.#deps
-    const { conversationId, since, after } = uncertain
-    // By both clocks: the one on the wall may have been set back since.
-    const leftMs = Math.min(lateCommitMs, Math.max(0, since + lateCommitMs - clock.now()))
-    const until = clock.monotonic() + leftMs
+    const { clock } = this.#deps
+    const { conversationId, until, after } = uncertain
     for (let tries = 0; ; tries++) {
       signal.throwIfAborted()
       const isLast = clock.monotonic() >= until
@@ -140,6 +166,24 @@ export class InboundPoster {
       const pauseMs = backoffMs(tries, { firstMs: 500, ceilingMs: 4000 })
       await sleep(clock, Math.min(pauseMs, until - clock.monotonic()), signal)
     }
+  }
+
+  /** A POST of another process, which may have been busy with it until a moment ago. */
+  #leftBehind(posting: Posting): NonNullable<PostState['uncertain']> {
+    const { clock } = this.#deps
+    const isOver = Math.abs(clock.now() - posting.since) > longAgoMs
+    return { ...posting, until: clock.monotonic() + (isOver ? 0 : this.#lateCommitMs) }
+  }
+
+  get #lateCommitMs(): number {
+    return this.#deps.lateCommitMs ?? standardLateCommitMs
+  }
+
+  #note(job: PostJob, id: string, posted: Posted, signal: AbortSignal): void {
+    // Stopped before it was stored: whoever takes the message up again finds it at the helpdesk.
+    const noting = this.#complete(job, id, posted, signal).catch(() => undefined)
+    this.#noting.set(noting, job.identity.instance)
+    void noting.then(() => this.#noting.delete(noting))
   }
 
   /** The helpdesk has it: nothing but storage is needed any more, however long that takes. */

@@ -1,10 +1,14 @@
 // What is counted of messages on their way to the helpdesk.
 
+import type { NetworkEvent } from '../core/message.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Usage } from '../ledger/usage.ts'
 
 type Deps = {
-  metrics: Pick<Metrics, 'messages' | 'dispatchErrors' | 'realtimeEvents' | 'downstreamSeconds' | 'passedOver'>
+  metrics: Pick<
+    Metrics,
+    'messages' | 'dispatchErrors' | 'realtimeEvents' | 'downstreamSeconds' | 'passedOver' | 'received' | 'duplicates'
+  >
   usage: Pick<Usage, 'count'>
   ownerTagOf: (instance: string) => string
 }
@@ -16,6 +20,16 @@ export class InboundReport {
 
   constructor(deps: Deps) {
     this.#deps = deps
+  }
+
+  /** Something new is in the inbox. */
+  received(instance: string, event: NetworkEvent): void {
+    this.#deps.metrics.received.inc({ instance, kind: kindOf(event) })
+  }
+
+  /** Something came again that was passed on before. */
+  duplicate(instance: string, kind: string): void {
+    this.#deps.metrics.duplicates.inc({ instance, kind })
   }
 
   /** The helpdesk took a message. */
@@ -46,4 +60,10 @@ export class InboundReport {
   posted(ms: number): void {
     this.#deps.metrics.downstreamSeconds.observe(ms / 1000)
   }
+}
+
+function kindOf(event: NetworkEvent): string {
+  if (event.kind === 'message') return event.content.type === 'media' ? event.content.media : event.content.type
+  if (event.kind !== 'sealed') return event.kind
+  return event.purpose === 'other' ? 'sealed' : event.purpose
 }

@@ -1,5 +1,6 @@
 // What arrives, on its way to the helpdesk: every chat in a lane of its own, at boot with what the inbox still holds.
 
+import { chatJid } from '../core/address.ts'
 import { BridgeError } from '../core/errors.ts'
 import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../core/network.ts'
 import { backoffMs } from '../lib/backoff.ts'
@@ -8,9 +9,11 @@ import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
 import type { InboxCounts, InboxRow, InboxStore, ParkedRow } from '../storage/inbox-store.ts'
+import { StorageError } from '../storage/statement.ts'
 import type { DestinationHolds, HeldDestination } from './destination-holds.ts'
 import type { GroupDirectory } from './group-directory.ts'
 import type { InboundDelivery } from './inbound-delivery.ts'
+import { isUnexplained } from './inbound-failures.ts'
 import { InboundLanes } from './inbound-lanes.ts'
 import type { QueuedRow } from './inbound-lanes.ts'
 import type { InboundPeople } from './inbound-people.ts'
@@ -40,6 +43,8 @@ const maxHeldRows = 1000
 /** What cannot be opened often comes again right away. */
 const undecryptableMs = 10_000
 const maxListed = 500
+/** How often storage may refuse what a message says before the others go on without it. */
+const maxRefusals = 2
 
 export class Inbound implements Reception {
   readonly #deps: Deps
@@ -68,6 +73,7 @@ export class Inbound implements Reception {
   onReceived(instance: string, rows: readonly ReceivedRow[]): void {
     const stay = this.#stayOf(instance)
     for (const { id, event, receivedAt } of rows) {
+      this.#deps.report.received(instance, event)
       const row = { id, instance, event, receivedAt, attempts: 0, kind: event.kind, lastError: null }
       void this.#intake.run(instance, () => this.#take(row, stay))
     }
@@ -91,6 +97,10 @@ export class Inbound implements Reception {
     this.#deps.report.passedOver(instance, kind)
   }
 
+  onRepeated(instance: string): void {
+    this.#deps.report.duplicate(instance, 'redelivered')
+  }
+
   /** Two records of a person became one: so do the lanes, and what is remembered of either is out of date. */
   joined(instance: string, { keep, drop }: { keep: string; drop: string }): void {
     this.#deps.places.clear()
@@ -110,8 +120,9 @@ export class Inbound implements Reception {
     }
   }
 
-  get lanes(): number {
-    return this.#lanes.count
+  get lanes(): { count: number; longest: number } {
+    const { count, longest } = this.#lanes
+    return { count, longest }
   }
 
   held(): HeldDestination[] {
@@ -152,6 +163,8 @@ export class Inbound implements Reception {
     stay.controller.abort()
     for (const cancel of stay.cancelLater) cancel()
     await this.#lanes.drop(instance)
+    this.#deps.holds.leave(instance)
+    await this.#deps.delivery.noted(instance)
     this.#deps.people.forget()
     this.#deps.places.clear()
   }
@@ -163,6 +176,7 @@ export class Inbound implements Reception {
       for (const cancel of cancelLater) cancel()
     }
     await this.#lanes.stop()
+    for (const instance of this.#stays.keys()) await this.#deps.delivery.noted(instance)
   }
 
   async #take(row: InboxRow, stay: Stay): Promise<void> {
@@ -184,18 +198,26 @@ export class Inbound implements Reception {
     stay.cancelLater.add(cancel)
   }
 
-  /** Into the lane of its chat. Storage that is away is waited for: the row is safe, and order matters. */
+  /**
+   * Into the lane of its chat. Storage that is away is waited for: the row is safe, and order matters. What storage does
+   * not take gets a lane of its own, where it is set aside after a while: nobody else waits for it.
+   */
   async #queue(row: InboxRow, signal: AbortSignal): Promise<void> {
     const { scenes, clock, log } = this.#deps
-    for (let failures = 0; !signal.aborted; failures++) {
+    // When it is, the row stays where it is stored.
+    const isOver = () => signal.aborted
+    for (let failures = 0; !isOver(); failures++) {
       try {
         const chat = await scenes.chatOf(row.instance, row.event)
-        // Aborted meanwhile: the row stays where it is stored.
-        signal.throwIfAborted()
-        this.#lanes.push(laneKey(row.instance, chat), row, row.event.kind === 'undecryptable')
+        if (!isOver()) this.#lanes.push(laneKey(row.instance, chat), row, row.event.kind === 'undecryptable')
         return
       } catch (err) {
+        if (isOver()) return
         log.error({ err, instance: row.instance }, 'a received message cannot be taken up yet')
+        if (failures >= maxRefusals && !isStorageAway(err)) {
+          this.#lanes.push(laneKey(row.instance, chatJid(row.event.chat)), row)
+          return
+        }
         await sleep(clock, backoffMs(failures, { firstMs: 500, ceilingMs: 30_000 }), signal)
       }
     }
@@ -211,8 +233,8 @@ export class Inbound implements Reception {
     const row = queued.row ?? (await this.#reload(queued.id, stay.controller.signal))
     const ended = row ? await this.#deps.delivery.deliver(row, stay.controller.signal) : 'done'
     if (ended === 'stopped') return
-    stay.pending--
     if (ended === 'parked') stay.parked++
+    void this.#deps.delivery.noted(instance).then(() => stay.pending--)
   }
 
   /** Undefined when the row is gone, or we are to stop. */
@@ -243,6 +265,10 @@ export class Inbound implements Reception {
       this.#deps.log.warn({ err, instance }, 'names were not noted')
     })
   }
+}
+
+function isStorageAway(error: unknown): boolean {
+  return error instanceof StorageError && !isUnexplained(error)
 }
 
 function laneKey(instance: string, chat: string): string {

@@ -130,6 +130,8 @@ export class LateFiles {
       )
       if (outcome === 'posted') report.accepted(instance)
       else await inbox.remove(epoch(), row.id)
+      // The next look must not find it again.
+      await poster.noted(instance)
       return true
     } catch (error) {
       const isOver = error instanceof FileTooLarge || (error instanceof DownstreamError && error.failure === 'gone')

@@ -86,3 +86,50 @@ test('any text is converted, and in time', () => {
     assert.ok(performance.now() - started < 3000, `${piece} took ${performance.now() - started} ms`)
   }
 })
+
+const marked = fc.string({
+  unit: fc.constantFrom('*', '_', '~', 'a', '1', ' ', '-', '[', ']'),
+  minLength: 1,
+  maxLength: 12,
+})
+const code = fc.oneof(
+  marked.map((text) => `\`${text}\``),
+  marked.map((text) => `\`\`\`\n${text}\n\`\`\``),
+)
+const url = fc
+  .webUrl({ withQueryParameters: true, withFragments: true })
+  // What a sentence puts behind an address, and marks that may close something, are not told from the address.
+  .map((text) => text.replace(/[^a-zA-Z0-9/]+$/, ''))
+const email = fc.stringMatching(/^[a-z][a-z0-9_.+-]{0,10}[a-z0-9]@[a-z]{1,8}\.example$/)
+
+test('code, web and mail addresses come through both ways as they were, among marked words', () => {
+  fc.assert(
+    fc.property(
+      fc.array(atom, { maxLength: 3 }),
+      fc.oneof(code, url, email),
+      fc.array(atom, { maxLength: 3 }),
+      (before, kept, after) => {
+        const text = [...before, kept, ...after].join(' ')
+        assert.ok(markdownToText(text).includes(kept), `to the network: ${markdownToText(text)}`)
+        assert.ok(textToMarkdown(text).includes(kept), `to the helpdesk: ${textToMarkdown(text)}`)
+        assert.equal(markdownToText(textToMarkdown(text)), text)
+      },
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+test('what an agent marks in the editor keeps its words, and comes back marked the same', () => {
+  const bold = phrase.map((text) => ({ markdown: `**${text}**`, text: `*${text}*` }))
+  const italic = phrase.map((text) => ({ markdown: `*${text}*`, text: `_${text}_` }))
+  const gone = phrase.map((text) => ({ markdown: `~~${text}~~`, text: `~${text}~` }))
+  const plain = phrase.map((text) => ({ markdown: text, text }))
+  const pieces = fc.array(fc.oneof(bold, italic, gone, plain), { minLength: 1, maxLength: 6 })
+  fc.assert(
+    fc.property(pieces, fc.constantFrom(' ', '\n\n', ', '), (list, between) => {
+      const text = list.map((piece) => piece.text).join(between)
+      assert.equal(markdownToText(list.map((piece) => piece.markdown).join(between)), text)
+      assert.equal(markdownToText(textToMarkdown(text)), text)
+    }),
+  )
+})

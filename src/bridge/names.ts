@@ -31,7 +31,8 @@ export function shownName({ savedName, pushName }: KnownPerson): string | null {
 
 /** What a contact is called at the helpdesk when it is created. */
 export function contactName(person: KnownPerson): string {
-  return cleanName(person.savedName) ?? cleanName(person.pushName) ?? shownPhone(person) ?? ''
+  const name = cleanName(person.savedName) ?? cleanName(person.pushName) ?? shownPhone(person) ?? ''
+  return name.trim()
 }
 
 /** Fills `$phone` and `$name`; one that is missing is left out together with the dot next to it. */
@@ -52,8 +53,8 @@ function leaveOut(template: string, variable: string): string {
   return template.replace(new RegExp(`\\s*·\\s*\\$${variable}|\\$${variable}\\s*·\\s*|\\$${variable}`, 'g'), '')
 }
 
-/** Backticks and line breaks would end the code span that a name stands in. */
+/** Backticks and line breaks would end the code span that a name stands in: each becomes a space. */
 function cleanName(name: string | null): string | null {
-  const clean = (name ?? '').replace(/[`\p{Cc}\u2028\u2029\s]+/gu, ' ').trim()
-  return clean === '' ? null : clean
+  const clean = (name ?? '').replace(/[`\p{Cc}\u2028\u2029]/gu, ' ')
+  return clean.trim() === '' ? null : clean
 }

@@ -10,12 +10,13 @@ import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
 import type { CallbackKey } from '../storage/callbacks.ts'
-import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import { openedRow } from '../storage/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../storage/outbox-rows.ts'
 import type { OutboxStore } from '../storage/outbox-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
+import { StorageError } from '../storage/statement.ts'
+import type { Acceptances } from './acceptances.ts'
 import type { SendStep } from './deliver.ts'
 import { leavingOf } from './departures.ts'
 import type { Departure, Departures, Heard } from './departures.ts'
@@ -50,7 +51,7 @@ export type SendAnswer =
 
 type Deps = {
   outbox: OutboxStore
-  moves: Pick<OutboxMoves, 'withdraw'>
+  acceptances: Acceptances
   sent: Pick<SentMessageStore, 'lookAround'>
   departures: Departures
   worker: OutboxWorker
@@ -78,7 +79,6 @@ type Around = Routed & { ref: ChatRef; heard: Heard | undefined } & Seen
 
 const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
 const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
-const lateReason = 'the service could not store the message in time: try again'
 
 export class Outbound {
   readonly #deps: Deps
@@ -122,7 +122,8 @@ export class Outbound {
       const row = this.#newRow(sender, destination, ref, command)
       if (await this.#isBlocked(sender, row)) return this.#block(sender, row, callback)
       const departure = heard && (await this.#deps.departures.prepare(row, ref, heard))
-      return this.#store({ row, callback, departure, hasUnread }, given)
+      const message = { row, callback, departure, hasUnread }
+      return this.#deps.acceptances.during(row.id, () => this.#store(message, given))
     })
   }
 
@@ -151,23 +152,29 @@ export class Outbound {
 
   /** Undefined when it is stored and will be sent. */
   async #commit(
-    { row, callback }: Message,
+    message: Message,
     departure: Departure | undefined,
     given: { up: boolean },
   ): Promise<SendAnswer | undefined> {
-    const { outbox, moves, reporter, clock } = this.#deps
+    const { row, callback } = message
+    const { outbox, acceptances, reporter, clock } = this.#deps
     const stored = await outbox
       .enqueue(row, callback, departure && leavingOf(departure))
-      .catch((error: unknown) => this.#undo(row, error))
+      .catch((error: unknown) => this.#giveUp(row, error))
     if (stored === 'full') {
       const refusal = { reason: fullReason, reportAt: reporter.due(clock.now()) }
       await outbox.keepRefused({ ...row, id: this.#deps.newId() }, refusal, null)
       return { kind: 'full' }
     }
-    if (stored === 'duplicate') return (await this.#settled(callback)) ?? { kind: 'ignored', reason: 'duplicate' }
+    if (stored === 'duplicate') {
+      const settled = callback && (await outbox.settledBy(callback))
+      if (settled && (await acceptances.takeBack(settled.id))) return this.#commit(message, departure, given)
+      return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
+    }
+    if (!given.up) return undefined
     // The helpdesk has been told that it failed: then it must not be sent.
-    if (given.up && (await moves.withdraw(row.id, lateReason, reporter.due(clock.now())))) return { kind: 'late' }
-    return undefined
+    await acceptances.refuse(row.id)
+    return { kind: 'late' }
   }
 
   /** What was answered to the same callback before; undefined when it is the first. */
@@ -177,9 +184,9 @@ export class Outbound {
   }
 
   /** The commit may have been made although nobody heard of it; the helpdesk hears that it failed. */
-  async #undo({ id }: NewOutboxRow, error: unknown): Promise<never> {
-    const { moves, reporter, clock } = this.#deps
-    await moves.withdraw(id, lateReason, reporter.due(clock.now())).catch(() => undefined)
+  async #giveUp({ id }: NewOutboxRow, error: unknown): Promise<never> {
+    const isCertain = error instanceof StorageError && error.failure !== 'unavailable'
+    if (!isCertain) await this.#deps.acceptances.refuse(id)
     throw error
   }
 

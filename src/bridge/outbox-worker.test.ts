@@ -13,7 +13,7 @@ import { LeaseStore } from '../storage/lease-store.ts'
 import { OutboxMoves } from '../storage/outbox-moves.ts'
 import { OutboxStore } from '../storage/outbox-store.ts'
 import { SentMessageStore } from '../storage/sent-message-store.ts'
-import type { OutboxPart } from '../core/outbox.ts'
+import type { MessagePayload, OutboxPart } from '../core/outbox.ts'
 import { openedRow } from '../storage/outbox-rows.ts'
 import type { NewOutboxRow } from '../storage/outbox-rows.ts'
 import { Deliverer } from './deliver.ts'
@@ -22,13 +22,22 @@ import { OutboxWorker } from './outbox-worker.ts'
 
 type Send = (chat: string, id: string) => Promise<void>
 
-async function setUp() {
+async function setUp({ perMinute = 0 } = {}) {
   await using stack = new AsyncDisposableStack()
   const { database } = stack.use(await newDatabase('sqlite'))
   const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
   const clock = new ManualClock()
   const [outbox, moves] = [new OutboxStore(database, () => epoch), new OutboxMoves(database, () => epoch)]
-  const account = { isReady: true, send: (() => Promise.resolve()) as Send, sent: [] as string[], ids: 0 }
+  const account = {
+    isReady: true,
+    exists: true,
+    send: (() => Promise.resolve()) as Send,
+    sent: [] as string[],
+    fetch: () => Promise.resolve(),
+    /** Rows of which it is not decided whether they are accepted. */
+    open: new Set<string>(),
+    ids: 0,
+  }
   const session = {
     newMessageId: () => `W${++account.ids}`,
     send: async (chat: string, content: { text: string }, id: string) => {
@@ -50,25 +59,32 @@ async function setUp() {
     [Symbol.asyncDispose]: () => Promise.resolve(),
   })
   let ids = 0
+  const pace = new Pace({ perMinute, drainPerSecond: 0, clock, random: Math.random })
   const deliverer = new Deliverer({
     moves,
     sent: new SentMessageStore(database, () => epoch),
     composer: {
-      draft: ({ content }: { content: string }) =>
-        Promise.resolve({ plan: ['text'], contentOf: () => Promise.resolve(piece(content)) }),
+      draft: ({ content, attachments }: MessagePayload) =>
+        Promise.resolve({
+          plan: attachments.length > 0 ? [...attachments.keys()] : ['text'],
+          contentOf: async (of: OutboxPart['of']) => {
+            if (of !== 'text') await account.fetch()
+            return piece(content)
+          },
+        }),
     } as never,
     recipients: {
       addressOf: (_: string, { jid, chat }: { jid: string; chat: string }) => Promise.resolve({ jid, chat }),
     } as never,
     restrictions: { until: () => undefined, note: () => Promise.resolve(true) } as never,
     ledger: ledger as never,
+    pace,
     destinationOf: () => Promise.resolve(null),
     takingBack: () => Promise.resolve([]),
     newId: () => `m${++ids}`,
     clock,
     onStep: () => Promise.resolve(),
   })
-  const pace = new Pace({ perMinute: 0, drainPerSecond: 0, clock, random: Math.random })
   const sessionOf = () => (account.isReady ? session : undefined)
   const reporter = { due: (now: number) => now }
   const worker = stack.use(
@@ -80,11 +96,14 @@ async function setUp() {
       ledger: ledger as never,
       pace,
       sessionOf,
+      exists: () => account.exists,
+      isOpen: (id) => account.open.has(id),
       clock,
       log: silentLog,
     }),
   )
-  const rowOf = (id: string, chat: string): NewOutboxRow => {
+  const rowOf = (id: string, chat: string, files = 0): NewOutboxRow => {
+    const attachments = Array.from({ length: files }, () => ({ url: '', fileName: null, mimeType: null, size: null }))
     const place = {
       instance: 'a',
       owner_tag: '',
@@ -93,12 +112,15 @@ async function setUp() {
       chat,
       remote_jid: `${chat}@s.whatsapp.net`,
     }
-    const payload = { type: 'message' as const, content: id, attachments: [], inReplyTo: null, agentName: null }
+    const payload = { type: 'message' as const, content: id, attachments, inReplyTo: null, agentName: null }
     const rest = { conversation_id: 1, message_id: 1, waiting: 0, drained: 0, expires_at: null, fingerprint: null }
     return { id, kind: 'message', ...place, ...rest, created_at: clock.now(), payload }
   }
-  const add = async (id: string, chat = 'p1') => {
-    await outbox.enqueue(rowOf(id, chat), null)
+  const store = async (id: string, chat = 'p1', files = 0) => {
+    await outbox.enqueue(rowOf(id, chat, files), null)
+  }
+  const add = async (id: string, chat = 'p1', files = 0) => {
+    await store(id, chat, files)
     worker.submit({ id, instance: 'a', chat })
   }
   /** As a callback does it; `between` is what happens before it is stored. */
@@ -128,6 +150,7 @@ async function setUp() {
     account,
     told,
     worker,
+    store,
     add,
     depart,
     reaches,
@@ -288,4 +311,66 @@ test('without a connection nothing departs', async () => {
   const { account, depart } = stage
   account.isReady = false
   assert.equal((await depart('x')).leaves, false)
+})
+
+test('what is stored and in no line is taken up, expires and fails like everything else', async () => {
+  await using stage = await setUp()
+  const { clock, account, outbox, worker, store, reaches, settles } = stage
+  account.open.add('undecided')
+  await store('undecided')
+  await store('unheard')
+  await worker.drain()
+  await reaches('unheard', 'sent')
+  await settles()
+  assert.deepEqual(account.sent, ['unheard W1'])
+  account.isReady = false
+  await store('too late', 'p2')
+  await worker.expire()
+  await clock.advance(300_000)
+  await worker.expire()
+  await reaches('too late', 'expired')
+  await store('of nobody', 'p3')
+  account.exists = false
+  await worker.forget('a')
+  await store('left over', 'p3')
+  await worker.drain()
+  await reaches('left over', 'failed')
+  assert.equal((await outbox.find('left over'))?.reason, 'the instance was deleted')
+})
+
+test('rows that are settled while they wait are counted no longer, wherever they are in their line', async () => {
+  await using stage = await setUp()
+  const { clock, account, outbox, moves, worker, add, reaches } = stage
+  account.isReady = false
+  for (const id of ['x', 'y', 'z']) await add(id)
+  await add('other', 'p2')
+  await worker.expire()
+  assert.deepEqual(worker.counts(), { pending: 4, lanes: 2 })
+  for (const id of ['y', 'other']) {
+    const row = await outbox.find(id)
+    assert.ok(row && (await moves.cancel(row, 'deleted', clock.now())))
+    worker.drop(row)
+  }
+  await waitUntil('both are let go', () => worker.counts().pending === 2, { instead: () => worker.counts() })
+  assert.deepEqual(worker.counts(), { pending: 2, lanes: 1 })
+  await clock.advance(300_000)
+  await worker.expire()
+  await reaches('z', 'expired')
+  await waitUntil('all are let go', () => worker.counts().pending === 0, { instead: () => worker.counts() })
+  assert.deepEqual(worker.counts(), { pending: 0, lanes: 0 })
+})
+
+test('every part of a message takes a turn of its own', async () => {
+  await using stage = await setUp({ perMinute: 2 })
+  const { clock, account, add, reaches, settles } = stage
+  await add('x', 'p1', 3)
+  await waitUntil('two have left', () => account.sent.length === 2)
+  await settles()
+  assert.equal(account.sent.length, 2)
+  await waitUntil('the third has left', async () => {
+    await clock.advance(1000)
+    return account.sent.length === 3
+  })
+  await reaches('x', 'sent')
+  assert.ok(clock.monotonic() >= 60_000, `after ${clock.monotonic()} ms`)
 })

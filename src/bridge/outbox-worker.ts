@@ -37,6 +37,10 @@ type Deps = {
   pace: Pace
   /** Only while the account can send. */
   sessionOf: (instance: string) => NetworkSession | undefined
+  /** Whether there is an instance of this name. */
+  exists: (instance: string) => boolean
+  /** Whether a stored row is not to be taken up. */
+  isOpen: (id: string) => boolean
   clock: Clock
   log: Log
 }
@@ -57,8 +61,8 @@ export class OutboxWorker {
   }
 
   /** Takes up what earlier processes have accepted. */
-  async load(exists: (instance: string) => boolean): Promise<void> {
-    const { outbox, moves, clock } = this.#deps
+  async load(): Promise<void> {
+    const { outbox, moves, clock, exists } = this.#deps
     await moves.recover()
     const rows = await outbox.live()
     for (const instance of new Set(rows.map((row) => row.instance))) {
@@ -96,12 +100,18 @@ export class OutboxWorker {
     return true
   }
 
+  /** Somebody else has settled a row. */
+  drop({ id, instance }: Pick<LiveRow, 'id' | 'instance'>): void {
+    this.#queues.get(instance)?.lanes.drop(id)
+  }
+
   /** How much is to be done, from memory. */
-  counts(): { pending: number; lanes: number } {
-    const counts = { pending: 0, lanes: 0 }
+  counts(): { pending: number; lanes: number; longestLane: number } {
+    const counts = { pending: 0, lanes: 0, longestLane: 0 }
     for (const { lanes } of this.#queues.values()) {
       counts.pending += lanes.size
       counts.lanes += lanes.lines
+      counts.longestLane = Math.max(counts.longestLane, lanes.longest)
     }
     return counts
   }
@@ -119,35 +129,48 @@ export class OutboxWorker {
     void this.#follow(instance, queue, isReady)
   }
 
-  /** Every line of every connected account looks again: what a missed signal would leave behind. */
-  drain(): Promise<void> {
+  /** Every line of every connected account looks again, and so does what is in no line: what a missed signal would leave behind. */
+  async drain(): Promise<void> {
     for (const [instance, { lanes, isReady }] of this.#queues) {
       if (lanes.size === 0 && !isReady) this.#queues.delete(instance)
       else if (this.#deps.sessionOf(instance)) lanes.wake()
       this.connectionChanged(instance)
     }
-    return Promise.resolve()
+    for (const [instance, count] of await this.#deps.outbox.countPending()) {
+      if (this.#queues.get(instance)?.lanes.size !== count) await this.#takeUp(instance)
+    }
   }
 
   async expire(): Promise<void> {
-    const { moves, clock, sessionOf } = this.#deps
-    for (const [instance, { lanes }] of [...this.#queues]) {
+    const { outbox, moves, clock, sessionOf } = this.#deps
+    for (const instance of (await outbox.countPending()).keys()) {
       // A row that was stored while the connection went may have missed that it waits.
-      if (lanes.size > 0 && !sessionOf(instance)) await moves.startWaiting(instance, clock.now())
+      if (!sessionOf(instance)) await moves.startWaiting(instance, clock.now())
       await this.#expireDue(instance)
     }
   }
 
   /** The instance is gone: nothing of it is sent any more. */
   async forget(instance: string): Promise<void> {
-    const queue = this.#queues.get(instance)
+    await this.#queues.get(instance)?.lanes.close()
     this.#queues.delete(instance)
-    await queue?.lanes.close()
     await this.#failAll(await this.#deps.outbox.live(instance))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#queues.values()].map(({ lanes }) => lanes.close()))
+  }
+
+  /** Rows that are stored and in no line, as after a deletion of the instance that could not be finished. */
+  async #takeUp(instance: string): Promise<void> {
+    const { outbox, exists, isOpen } = this.#deps
+    const rows = await outbox.live(instance)
+    if (!exists(instance)) {
+      if (!this.#queues.has(instance)) await this.#failAll(rows)
+      return
+    }
+    const { lanes } = this.#queueOf(instance)
+    for (const { id, chat } of rows) if (!isOpen(id) && lanes.push(chat, id)) lanes.start(chat)
   }
 
   #queueOf(instance: string): Queue {
@@ -290,6 +313,7 @@ export class OutboxWorker {
         reporter.due(now)
         this.#tell(row.id, { kind: 'failed', reason })
       }
+      this.drop(row)
     }
   }
 

@@ -33,6 +33,8 @@ describe('headers', () => {
     ['name only', { phone: null, lid: null }, '`~Maria`'],
     ['nothing at all', { phone: null, lid: null, pushName: null }, ''],
     ['backticks and line breaks in a name', { pushName: 'a`b\nc' }, '`+5511988887777 · ~a b c`'],
+    ['each of them is a space', { pushName: '`a`\r\nb  c' }, '`+5511988887777 · ~ a   b  c`'],
+    ['a name of nothing else', { pushName: '``\n' }, '`+5511988887777`'],
     ['another template', {}, '**~Maria** (+5511988887777)', '**$name** ($phone)'],
     ['a name that looks like a template', { pushName: '$phone $&' }, '`+5511988887777 · ~$phone $&`'],
   ]
@@ -46,14 +48,22 @@ describe('headers', () => {
 describe('quotes', () => {
   test('are 200 characters, line by line, with a blank line after', () => {
     const text = `${'a'.repeat(150)}\n${'👍'.repeat(100)}`
-    const quote = renderQuote({ author: maria, text })
+    const quote = renderQuote({ author: maria, text }, '@$name')
     assert.equal(quote, `> \`↪ +5511988887777 · ~Maria\`\n> ${'a'.repeat(150)}\n> ${'👍'.repeat(49)}`)
     const parts = { header: null, separator: '\n\n', quote: { author: maria, text: 'x' }, body: 'yes' }
     assert.equal(renderMessage(parts, settings), '> `↪ +5511988887777 · ~Maria`\n> x\n\nyes')
   })
 
   test('of somebody unknown have only the arrow', () => {
-    assert.equal(renderQuote({ author: null, text: 'x' }), '> `↪`\n> x')
+    assert.equal(renderQuote({ author: null, text: 'x' }, '@$name'), '> `↪`\n> x')
+  })
+
+  test('name whom they mention, and leave out whom they would cut in half', () => {
+    const quote = (text: string) => renderQuote({ author: null, text, mentioned: [maria] }, '@$name').slice(8)
+    assert.equal(quote('ask @5511988887777 or @99 or @123456'), 'ask @Maria or @99 or @123456')
+    assert.equal(quote(`${'a'.repeat(190)} @5511988887777`), `${'a'.repeat(190)} `)
+    assert.equal(quote(`${'a'.repeat(195)} (@5511988887777`), `${'a'.repeat(195)} (`)
+    assert.equal(quote(`${'a'.repeat(186)}@5511988887777 b`), `${'a'.repeat(186)}@5511988887777`)
   })
 })
 

@@ -18,7 +18,7 @@ export type RenderSettings = {
   reactionHeaderSeparator: string
 }
 
-export type RenderedQuote = { author: KnownPerson | null; text: string | null }
+export type RenderedQuote = { author: KnownPerson | null; text: string | null; mentioned?: readonly KnownPerson[] }
 
 export type Parts = {
   /** Whose message it is, where that must be said. */
@@ -30,16 +30,22 @@ export type Parts = {
 
 export function renderMessage({ header, separator, quote, body }: Parts, settings: RenderSettings): string {
   const head = header === null ? '' : fillHeader(settings.headerTemplate, header)
-  const quoted = quote === null ? '' : renderQuote(quote)
+  const quoted = quote === null ? '' : renderQuote(quote, settings.mentionTemplate)
   const rest = [quoted, body].filter((part) => part !== '').join('\n\n')
   return [head, rest].filter((part) => part !== '').join(separator)
 }
 
 /** The blank line after it keeps Markdown from taking the text into the quote. */
-export function renderQuote({ author, text }: RenderedQuote): string {
+export function renderQuote({ author, text, mentioned = [] }: RenderedQuote, mentionTemplate: string): string {
   const who = author === null ? '' : fillHeader('$phone · $name', author)
-  const lines = text === null || text === '' ? [] : textToMarkdown(firstCharacters(text, quotedCharacters)).split('\n')
+  const lines = text === null || text === '' ? [] : renderText(quotable(text), mentioned, mentionTemplate).split('\n')
   return [`\`${['↪', who].filter((part) => part !== '').join(' ')}\``, ...lines].map((line) => `> ${line}`).join('\n')
+}
+
+/** Whom half of an id means, nobody can tell. */
+function quotable(text: string): string {
+  const beginning = firstCharacters(text, quotedCharacters)
+  return /^\d/.test(text.slice(beginning.length)) ? beginning.replace(/@\d*$/, '') : beginning
 }
 
 /** What a person wrote, as Markdown with names for mentions. */

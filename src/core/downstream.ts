@@ -1,5 +1,6 @@
 // The helpdesk port: what the service needs of the helpdesk, in the service's own words.
 
+import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 
 /** One inbox of one account of one helpdesk. */
@@ -14,6 +15,15 @@ export type Destination = {
 
 export function destinationKey(place: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): string {
   return `${new URL(place.baseUrl).origin}|${place.accountId}|${place.inboxId}`
+}
+
+export function originIn(destinationKey: string): string {
+  return destinationKey.slice(0, destinationKey.indexOf('|'))
+}
+
+/** The place together with who asks: a token may be refused where another one is taken. */
+export function accessKey({ key, apiToken }: Pick<Destination, 'key' | 'apiToken'>): string {
+  return `${key}|${hash('sha256', apiToken).slice(0, 16)}`
 }
 
 export type DownstreamFailure =
@@ -122,6 +132,8 @@ export type HelpdeskInbox = {
     mode: 'new' | 'reopen',
     /** Conversations that belong to others: two accounts can share an inbox and a customer. */
     except?: readonly number[],
+    /** Awaited before one is created; rejects when none may be created now. */
+    beforeCreation?: () => Promise<void>,
   ): Promise<Conversation>
   /** Null when it does not exist any more. */
   findConversation(id: number): Promise<Conversation | null>
@@ -180,4 +192,4 @@ export type OutgoingCommand =
   /** An agent saw the conversation: up to a time in milliseconds, or all there is when it is not told. */
   | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null }
   | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
-  | { kind: 'ignored'; reason: 'private' | 'echo' | 'deleted' | 'not_outgoing' | 'unused_event' }
+  | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' }

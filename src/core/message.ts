@@ -57,6 +57,8 @@ export type Quote = {
   fromMe: boolean
   /** What can be shown of the quoted message; null when nothing can. */
   text: string | null
+  /** Whom that mentions, if anybody. */
+  mentions?: readonly Person[]
 }
 
 export type Ad = { title: string | null; body: string | null; url: string | null }

@@ -135,7 +135,8 @@ export type SessionName = { sessionId: string; instance: string }
 /** What is remembered of the message that a sealed event refers to. */
 export type Unsealing = { secret: string; sender: Person; ownJid: string; pollOptions: readonly string[] }
 export type UnsealedContent =
-  { type: 'poll_vote'; options: readonly string[] } | { type: 'edit'; content: MessageEvent['content'] }
+  | { type: 'poll_vote'; options: readonly string[] }
+  | { type: 'edit'; content: MessageEvent['content']; mentions: readonly Person[] }
 
 /** The file cannot be fetched: gone from the server (the phone may still have it), or worthless. */
 export class FileError extends Error {
@@ -166,6 +167,8 @@ export type Reception = {
   onPairs(instance: string, pairs: readonly PersonPair[]): void
   /** Something that belongs to no chat, by its kind: a status, a channel, the network's own business. */
   onPassedOver(instance: string, kind: string): void
+  /** Something was received before; it was confirmed again and is otherwise ignored. */
+  onRepeated(instance: string): void
 }
 
 /** The part of the network that the life of an account is made of. */

@@ -1,4 +1,4 @@
-// Circuit breakers, one per destination: a helpdesk that keeps failing is left alone for a while.
+// Circuit breakers, one per destination and token: a helpdesk that keeps failing is left alone for a while.
 //
 // closed   every call goes through; the fifth failure in a row opens it
 // resting  calls fail at once with what opened it, until the pause is over

@@ -90,6 +90,7 @@ test('what is not for the network is ignored with its reason', () => {
     { ...message, message_type: 'incoming' },
     { ...message, message_type: 'activity' },
     { ...message, message_type: 0 },
+    { ...message, content: 'This message was deleted', content_attributes: { deleted: true } },
     { ...conversation, event: 'conversation_created' },
     { ...conversation, event: 'conversation_status_changed' },
     { event: 'webwidget_triggered' },
@@ -101,7 +102,7 @@ test('what is not for the network is ignored with its reason', () => {
   })
   const unused = ['unused_event', 'unused_event', 'unused_event']
   const others = ['not_outgoing', 'not_outgoing', 'not_outgoing']
-  assert.deepEqual(reasons, ['private', 'echo', ...others, ...unused, 'private', 'echo'])
+  assert.deepEqual(reasons, ['private', 'echo', ...others, 'deleted', ...unused, 'private', 'echo'])
 })
 
 test('a message that was deleted before it was told of is not sent', () => {

@@ -1,12 +1,13 @@
 // Calls to the account API of one Chatwoot: token, JSON, deadline, and every failure as a DownstreamError.
 
+import { accessKey } from '../core/downstream.ts'
 import type { Destination } from '../core/downstream.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Answer, Egress } from '../lib/egress/egress.ts'
 import { EgressError } from '../lib/egress/errors.ts'
 import type { MultipartBody } from '../lib/egress/multipart.ts'
 import type { Breakers } from './breaker.ts'
-import { explainAnswer, explainSilence, strangeAnswer } from './failures.ts'
+import { explainAnswer, explainSilence, strangeAnswer, wrongKindOfInbox } from './failures.ts'
 import type { Subject } from './failures.ts'
 
 export type ClientDeps = {
@@ -33,6 +34,8 @@ const maxAnswerBytes = 32 * 1024 * 1024
 
 export class ChatwootClient {
   readonly destination: Destination
+  /** Whatever is shared between callers is shared only under the same token. */
+  readonly access: string
   readonly #deps: ClientDeps
   readonly #base: string
   readonly #origin: string
@@ -40,6 +43,7 @@ export class ChatwootClient {
   constructor(deps: ClientDeps, destination: Destination) {
     this.#deps = deps
     this.destination = destination
+    this.access = accessKey(destination)
     this.#base = `${destination.baseUrl.replace(/\/+$/, '')}/api/v1/accounts/${destination.accountId}`
     this.#origin = new URL(destination.baseUrl).origin
   }
@@ -47,9 +51,8 @@ export class ChatwootClient {
   /** Not made at all while the destination rests. */
   ask<T>(call: Call<T>): Promise<T> {
     const { breakers } = this.#deps
-    const { key } = this.destination
     return breakers.run(
-      key,
+      this.access,
       () => this.#send(call),
       () => this.#send(this.#question()),
     )
@@ -57,12 +60,17 @@ export class ChatwootClient {
 
   /** Rejects unless the inbox can be used; made whether the destination rests or not. */
   async probe(): Promise<void> {
-    await this.#deps.breakers.watch(this.destination.key, () => this.#send(this.#question()))
+    await this.#deps.breakers.watch(this.access, () => this.#send(this.#question()))
   }
 
   #question(): Call<object> {
     const path = `/inboxes/${this.destination.inboxId}`
-    return { method: 'GET', path, about: 'inbox', read: (json) => (isRecord(json) ? json : undefined) }
+    const read = (json: unknown) => {
+      if (!isRecord(json)) return undefined
+      if ('channel_type' in json && json.channel_type !== 'Channel::Api') throw wrongKindOfInbox(this.destination)
+      return json
+    }
+    return { method: 'GET', path, about: 'inbox', read }
   }
 
   async #send<T>(call: Call<T>): Promise<T> {

@@ -25,7 +25,7 @@ export class ChatwootInbox implements HelpdeskInbox {
   }
 
   ensureContact(spec: ContactSpec): Promise<Contact> {
-    const key = `contact|${this.#client.destination.key}|${spec.sourceId}`
+    const key = `contact|${this.#client.access}|${spec.sourceId}`
     return this.#deps.flights.run(key, () => ensureContact(this.#client, spec))
   }
 
@@ -44,9 +44,10 @@ export class ChatwootInbox implements HelpdeskInbox {
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
     except: readonly number[] = [],
+    beforeCreation: () => Promise<void> = () => Promise.resolve(),
   ): Promise<Conversation> {
-    const key = ['conversation', this.#client.destination.key, contact.sourceId, contact.id, mode, ...except].join('|')
-    const work = () => ensureConversation(this.#client, { contact, mode, except }, this.#deps.uncertain)
+    const key = ['conversation', this.#client.access, contact.sourceId, contact.id, mode, ...except].join('|')
+    const work = () => ensureConversation(this.#client, { contact, mode, except, beforeCreation }, this.#deps.uncertain)
     return this.#deps.flights.run(key, work)
   }
 

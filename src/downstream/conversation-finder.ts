@@ -11,6 +11,7 @@ export type Wanted = {
   contact: Pick<Contact, 'id' | 'sourceId'>
   mode: 'new' | 'reopen'
   except: readonly number[]
+  beforeCreation: () => Promise<void>
 }
 
 /** Chatwoot may commit up to 15 s after we stopped waiting. */
@@ -32,7 +33,7 @@ export async function ensureConversation(
   const all = [...ours, ...without(wanted, await listByAgents(client, contact.id))]
   const other = newest(all.filter(isOpen)) ?? newest(all.filter((each) => mode === 'reopen' || each.isBlocked))
   if (other) return toConversation(other)
-  return create(client, contact, uncertain)
+  return create(client, wanted, uncertain)
 }
 
 function listByAddress(client: ChatwootClient, sourceId: string): Promise<FoundConversation[]> {
@@ -52,7 +53,7 @@ async function listByAgents(client: ChatwootClient, contactId: number): Promise<
 
 async function create(
   client: ChatwootClient,
-  { id, sourceId }: Wanted['contact'],
+  { contact: { id, sourceId }, beforeCreation }: Wanted,
   uncertain: BoundedMap<true>,
 ): Promise<Conversation> {
   const { inboxId, key } = client.destination
@@ -61,6 +62,7 @@ async function create(
     const reason = 'a conversation may have been opened a moment ago: looking for it before opening another one'
     throw new DownstreamError('transient', reason, { retryAfterMs: 2000 })
   }
+  await beforeCreation()
   const json = { inbox_id: inboxId, contact_id: id, source_id: sourceId }
   try {
     const call = { method: 'POST', path: '/conversations', about: 'contact', json, read: readConversation } as const

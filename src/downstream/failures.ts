@@ -48,7 +48,7 @@ function judge(asked: Asked, answer: Answer, body: Body): Verdict {
   if (status < 400) return { failure: 'destination', reason: redirected(where, answer), mayHaveHappened: true }
   if (status === 401) return { failure: 'destination', reason: unauthorized(asked.destination, body?.sentence ?? '') }
   if (status === 404) return notFound(asked, body, answer.body.length === 0)
-  if (status === 422) return unprocessable(where, body)
+  if (status === 422) return unprocessable(asked.destination, body)
   if (status === 429) return { failure: 'transient', reason: `${where} answered 429: too many requests` }
   if (status === 400 || status === 413) return { failure: 'permanent', reason: tooMuch(where, status) }
   if (status === 408 || status >= 500) {
@@ -77,13 +77,27 @@ function notFound({ about, method, destination }: Asked, body: Body, isEmpty: bo
   }
 }
 
-function unprocessable(where: string, body: Body): Verdict {
+function unprocessable(destination: Destination, body: Body): Verdict {
+  const where = originOf(destination)
   const sentence = body?.sentence ?? ''
   if (sentence.includes('Too many messages')) {
     return { failure: 'flood', reason: `${where} takes no more messages in this conversation within a minute` }
   }
+  if (sentence.includes('only allowed in Api inboxes')) {
+    return { failure: 'destination', reason: otherKind(destination) }
+  }
   if (sentence.includes('too long')) return { failure: 'permanent', reason: `${where} answered 422: ${sentence}` }
   return { failure: 'unexplained', reason: `${where} answered 422${sentence === '' ? '' : `: ${sentence}`}` }
+}
+
+/** Where nothing can be posted on behalf of a person. */
+export function wrongKindOfInbox(destination: Destination): DownstreamError {
+  return new DownstreamError('destination', otherKind(destination))
+}
+
+function otherKind(destination: Destination): string {
+  const { inboxId } = destination
+  return `inbox ${inboxId} at ${originOf(destination)} is no API inbox: set the id of one (DOWNSTREAM_INBOX_ID, or that of the tenant or instance)`
 }
 
 function unauthorized({ baseUrl, accountId, inboxId }: Destination, sentence: string): string {
@@ -160,6 +174,7 @@ function withoutContent(sentence: string): string {
   return sentence
     .replace(/(["'`]).*?\1/gs, '…')
     .replace(/\d{7,}/g, '…')
+    .replaceAll('\0', '')
     .slice(0, 200)
 }
 

@@ -78,10 +78,12 @@ export class InstanceService {
   /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
   remove(name: string, logout: boolean): Promise<void> {
     return this.#lanes.run(name, async () => {
-      const { registry, instances, epoch } = this.#deps
+      const { registry, instances, network, epoch } = this.#deps
       const account = registry.get(name)
       if (logout) await account.logout()
       await account.close()
+      // Whatever was received is stored, or never will be, before the inbox is emptied.
+      if (account.record.session_id !== null) await network.release(account.record.session_id)
       const keep = this.#sessionToKeep(account.record)
       const undelivered = await this.#deps.messages.release(name)
       try {
@@ -105,14 +107,13 @@ export class InstanceService {
     })
   }
 
-  /** A pairing that was open and a session that was replaced are worthless now; of the session only what is stored is kept. */
-  async #letGo({ session_id: kept, ...more }: Readonly<InstanceRow>): Promise<void> {
+  /** A pairing that was open and a session that was replaced are worthless now. */
+  async #letGo({ pairing_session_id, previous_session_id }: Readonly<InstanceRow>): Promise<void> {
     const { network } = this.#deps
-    for (const worthless of [more.pairing_session_id, more.previous_session_id]) {
+    for (const worthless of [pairing_session_id, previous_session_id]) {
       // The instance is deleted whatever becomes of this: keys that nothing refers to are removed within a day.
       if (worthless !== null) await network.forget(worthless).catch(() => undefined)
     }
-    if (kept !== null) await network.release(kept)
   }
 
   async #createNew(name: string, settings: InstanceSettings, resume: boolean): Promise<LinkedAccount> {

@@ -9,7 +9,7 @@ type Deps = {
 }
 
 /** Read at every scrape. */
-export type InboxGauges = { pending: number; parked: number; lanes: number; held: number }
+export type InboxGauges = { pending: number; parked: number; lanes: number; longestLane: number; held: number }
 
 export class Metrics {
   readonly #registry = new Registry()
@@ -51,6 +51,15 @@ export class Metrics {
     'instance',
     'kind',
   ])
+  readonly received = this.#counter('service_received_total', 'What arrived from the network, by kind', [
+    'instance',
+    'kind',
+  ])
+  readonly duplicates = this.#counter(
+    'service_duplicates_total',
+    'What arrived from the network again and was not passed on again, by kind',
+    ['instance', 'kind'],
+  )
   readonly downstreamSeconds = new Histogram({
     name: 'service_downstream_post_seconds',
     help: 'How long the helpdesk took for a message, whatever it answered',
@@ -74,12 +83,22 @@ export class Metrics {
     this.#gauge('service_inbox_pending', 'Received messages on their way to the helpdesk', () => read().pending)
     this.#gauge('service_inbox_parked', 'Received messages that were set aside', () => read().parked)
     this.#gauge('service_inbound_lanes', 'Chats with received messages on their way', () => read().lanes)
+    this.#gauge(
+      'service_inbound_lane_longest',
+      'Received messages of the chat that has most of them on their way',
+      () => read().longestLane,
+    )
     this.#gauge('service_destinations_held', 'Destinations that take nothing at the moment', () => read().held)
   }
 
-  watchOutbox(read: () => { pending: number; lanes: number }): void {
+  watchOutbox(read: () => { pending: number; lanes: number; longestLane: number }): void {
     this.#gauge('service_outbox_pending', 'Outgoing messages that wait or are under way', () => read().pending)
     this.#gauge('service_outbound_lanes', 'Chats with outgoing messages that wait or are under way', () => read().lanes)
+    this.#gauge(
+      'service_outbound_lane_longest',
+      'Outgoing messages of the chat that has most of them waiting or under way',
+      () => read().longestLane,
+    )
   }
 
   get contentType(): string {
@@ -99,6 +118,8 @@ export class Metrics {
       this.dispatchErrors,
       this.realtimeEvents,
       this.passedOver,
+      this.received,
+      this.duplicates,
     ]
     for (const counter of byInstance) void removeSeries(counter, name)
   }

@@ -132,6 +132,11 @@ export class AccountKeys {
     this.#step?.riders.push(rider)
   }
 
+  /** Whatever the step under way has changed so far is not kept. */
+  dropStep(): void {
+    this.#step?.writes.clear()
+  }
+
   /** Asks storage until it answers. */
   async waitOut<Result>(ask: () => Promise<Result>): Promise<Result> {
     for (let attempt = 0; !this.isClosed; attempt++) {

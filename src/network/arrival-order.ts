@@ -4,23 +4,34 @@
 // could then not be opened. While it learns that a phone and a LID are one person, the messages of that person that come
 // later overtake those that made it learn. Notices need no opening at all and would come before the messages they follow.
 
-import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 
-type Waiting = { left: Set<object>; resolve: () => void }
 /** The sealed parts of one stanza. */
-type Parcel = { chat: string; left: Set<object>; opened: PromiseWithResolvers<undefined> }
+type Parcel = { chat: string; number: number; left: Set<object> }
+type Wait = {
+  /** Whatever arrived up to this number is reason to go on waiting, as long as some of it is opened now and then. */
+  upTo: number
+  isOver: (firstUnopened: number) => boolean
+  heardAt: number
+  end: () => void
+}
 
 /** A message the library never gets to must not hold up the others for ever. */
 const longestMs = 30_000
 
 export class ArrivalOrder {
   readonly #clock: Clock
-  readonly #unopened = new Map<object, Parcel>()
+  /** What is waited for, numbered as it arrived. */
+  readonly #unopened = new Map<object, number>()
+  /** Also of what is not waited for any more: it may still be opened. */
+  readonly #parcels = new WeakMap<object, Parcel>()
   readonly #backlog = new Set<object>()
-  readonly #waiting = new Set<Waiting>()
+  readonly #waits = new Set<Wait>()
   /** The last one that arrived in each chat, while it is not opened. */
   readonly #newest = new Map<string, Parcel>()
+  #arrived = 0
+  /** How many wait for everything before them. */
+  #behind = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -28,57 +39,79 @@ export class ArrivalOrder {
 
   /** While something that waited on the server is not opened yet, or something waits for that. */
   get isBehind(): boolean {
-    return this.#backlog.size > 0 || this.#waiting.size > 0
+    return this.#backlog.size > 0 || this.#behind > 0
   }
 
   /** A promise when the one before it in the same chat must be opened first. */
   expect(chat: string, ciphertexts: readonly object[], isBacklog: boolean): Promise<void> | undefined {
     if (ciphertexts.length === 0) return undefined
     const before = this.#newest.get(chat)
-    const parcel: Parcel = { chat, left: new Set(ciphertexts), opened: Promise.withResolvers() }
+    const number = ++this.#arrived
+    const parcel: Parcel = { chat, number, left: new Set(ciphertexts) }
     this.#newest.set(chat, parcel)
     for (const ciphertext of ciphertexts) {
-      this.#unopened.set(ciphertext, parcel)
+      this.#unopened.set(ciphertext, number)
+      this.#parcels.set(ciphertext, parcel)
       if (isBacklog) this.#backlog.add(ciphertext)
     }
-    return before && this.#inTime(before.opened.promise, before.left)
+    if (!before) return undefined
+    const isOver = () => before.left.size === 0
+    return this.#wait({ upTo: before.number, isOver, left: () => [...before.left] })
   }
 
   /** Opened, or found not to open. */
   done(ciphertext: object): void {
-    const parcel = this.#unopened.get(ciphertext)
+    const number = this.#unopened.get(ciphertext)
+    const parcel = this.#parcels.get(ciphertext)
     this.#forget(ciphertext)
-    for (const { left, resolve } of this.#waiting) {
-      left.delete(ciphertext)
-      if (left.size === 0) resolve()
-    }
     parcel?.left.delete(ciphertext)
-    if (!parcel || parcel.left.size > 0) return
-    parcel.opened.resolve(undefined)
-    if (this.#newest.get(parcel.chat) === parcel) this.#newest.delete(parcel.chat)
+    if (parcel?.left.size === 0 && this.#newest.get(parcel.chat) === parcel) this.#newest.delete(parcel.chat)
+    this.#tell(number)
   }
 
   /** Resolves when everything that arrived before this call is done. */
   async afterEarlier(): Promise<void> {
     if (this.#unopened.size === 0) return
-    const { promise, resolve } = Promise.withResolvers<undefined>()
-    const waiting: Waiting = {
-      left: new Set(this.#unopened.keys()),
-      resolve: () => {
-        resolve(undefined)
-      },
-    }
-    this.#waiting.add(waiting)
-    await this.#inTime(promise, waiting.left)
-    this.#waiting.delete(waiting)
+    const upTo = this.#arrived
+    const left = () => [...this.#unopened].filter(([, number]) => number <= upTo).map(([ciphertext]) => ciphertext)
+    this.#behind++
+    await this.#wait({ upTo, isOver: (first) => first > upTo, left })
+    this.#behind--
   }
 
-  /** What is left when the time is over is not waited for any more. */
-  async #inTime(opened: Promise<unknown>, left: ReadonlySet<object>): Promise<void> {
-    const enough = new AbortController()
-    await Promise.race([opened, sleep(this.#clock, longestMs, enough.signal)])
-    enough.abort()
-    for (const ciphertext of left) this.#forget(ciphertext)
+  /** What is left when nothing was opened for too long is not waited for any more. */
+  #wait({ left, ...about }: Pick<Wait, 'upTo' | 'isOver'> & { left: () => object[] }): Promise<void> {
+    const clock = this.#clock
+    return new Promise((resolve) => {
+      const giveUp = () => {
+        const quietMs = clock.monotonic() - wait.heardAt
+        if (quietMs < longestMs) {
+          cancel = clock.after(longestMs - quietMs, giveUp)
+          return
+        }
+        for (const ciphertext of left()) this.#forget(ciphertext)
+        wait.end()
+        this.#tell()
+      }
+      let cancel = clock.after(longestMs, giveUp)
+      const end = () => {
+        cancel()
+        this.#waits.delete(wait)
+        resolve()
+      }
+      const wait: Wait = { ...about, heardAt: clock.monotonic(), end }
+      this.#waits.add(wait)
+    })
+  }
+
+  /** Whoever waited for it goes on; whoever waits for more has heard something. */
+  #tell(opened = Infinity): void {
+    const first = this.#unopened.values().next().value ?? Infinity
+    const now = this.#clock.monotonic()
+    for (const wait of this.#waits) {
+      if (wait.isOver(first)) wait.end()
+      else if (opened <= wait.upTo) wait.heardAt = now
+    }
   }
 
   #forget(ciphertext: object): void {

@@ -42,7 +42,11 @@ export function durableRepository({ door, memory, journal, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
     passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door, memory)
     const inner = {
-      get: door.getInStep,
+      get: async (kind: string, ids: readonly string[]) => {
+        // Asked for only by a first message that has no session yet.
+        if (kind === 'pre-key') await journal.beforeNewSession()
+        return door.getInStep(kind, ids)
+      },
       // Phone and LID pairs are learnt inside and outside of steps and belong to none.
       set: (changes: SignalDataSet) => ('lid-mapping' in changes ? door.set(changes) : door.setInStep(changes)),
       isInTransaction: () => true,
@@ -132,10 +136,10 @@ function journalled(
   return {
     async decryptMessage(options) {
       await resolveLid(stock, options.jid)
-      return open({ ...options, decrypt: () => stock.decryptMessage(options) })
+      return open({ ciphertext: options.ciphertext, decrypt: () => stock.decryptMessage(options) })
     },
     decryptGroupMessage: (options) =>
-      open({ type: 'skmsg', ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options) }),
+      open({ ciphertext: options.msg, decrypt: () => stock.decryptGroupMessage(options) }),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { groupJid } from '../core/address.ts'
 import type { GroupInfo, GroupMember } from '../core/network.ts'
+import { cleanName } from './decode/clean.ts'
 import { personOf } from './decode/origin.ts'
 import { childrenOf } from './library.ts'
 import type { BinaryNode } from './library.ts'
@@ -22,13 +23,13 @@ export async function askGroupInfo(groupId: string, ask: AskGroup): Promise<Grou
   const members = childrenOf(group)
     .filter(({ tag }) => tag === 'participant')
     .flatMap((node) => memberOf(node) ?? [])
-  return { id: groupId, subject: group.attrs['subject'] ?? '', members }
+  return { id: groupId, subject: cleanName(group.attrs['subject'] ?? ''), members }
 }
 
 function memberOf({ attrs }: BinaryNode): GroupMember | undefined {
   const person = personOf(attrs['jid'], attrs['phone_number'], attrs['lid'])
   if (!person) return undefined
-  const shown = attrs['display_name'] ?? null
+  const shown = attrs['display_name'] === undefined ? null : cleanName(attrs['display_name'])
   // Where the phone is known the name shown is a name; else it is the phone with most digits hidden.
   const isPhone = person.phone === null && shown !== null && /^\+?[\d\s∙•·*.()-]+$/.test(shown)
   const name = isPhone ? null : shown

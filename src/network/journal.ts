@@ -12,6 +12,7 @@ import type { JournalStore, UnfinishedStanza } from '../storage/journal-store.ts
 import type { Account } from './account.ts'
 import { ArrivalOrder } from './arrival-order.ts'
 import { completePeople } from './complete-people.ts'
+import { cleaned } from './decode/clean.ts'
 import { decodeEvent } from './decode/event.ts'
 import { originOf } from './decode/origin.ts'
 import type { Origin } from './decode/origin.ts'
@@ -37,7 +38,6 @@ export type JournalDeps = {
 type Deps = JournalDeps & { door: KeyDoor; own: () => Person; onBusiness: (business: UnfinishedStanza) => void }
 
 export type Opening = {
-  type: string
   ciphertext: Uint8Array
   decrypt: () => Promise<Uint8Array>
   learnSenderKey: (author: string, item: proto.Message.ISenderKeyDistributionMessage) => Promise<void>
@@ -52,6 +52,8 @@ export class Journal {
   /** The stanza that a ciphertext came in: the library hands on the ciphertext alone. */
   readonly #stanzas = new WeakMap<Uint8Array, BinaryNode>()
   readonly #order: ArrivalOrder
+  /** Of the step under way. */
+  #opening: string | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -59,9 +61,8 @@ export class Journal {
   }
 
   /** Before the library sees the stanza, whose sealed parts it will open. A promise when it has to wait for its turn. */
-  expect(stanza: BinaryNode, sealed: readonly BinaryNode[]): Promise<void> | undefined {
+  expect(stanza: BinaryNode, ciphertexts: readonly Uint8Array[]): Promise<void> | undefined {
     const isBacklog = stanza.attrs['offline'] !== undefined
-    const ciphertexts = sealed.flatMap(({ content }) => (content instanceof Uint8Array ? [content] : []))
     for (const ciphertext of ciphertexts) this.#stanzas.set(ciphertext, stanza)
     const backlog = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
     const before = this.#order.expect(stanza.attrs['from'] ?? '', ciphertexts, isBacklog)
@@ -83,15 +84,14 @@ export class Journal {
   }
 
   /** Part of a Signal step. What the library gets to see is empty: the content is stored, with the step. */
-  async open({ type, ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
+  async open({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
     const envelope = nameOf(ciphertext)
-    // A first message may open twice when its session was removed in between; others are recognised when they fail.
-    if (type === 'pkmsg' ? await this.#isKnown(envelope) : this.#deps.account.opened.has(envelope)) return nothing
-    const padded = await decrypt().catch(async (fault: unknown) => {
-      if (await this.#isKnown(envelope)) return undefined
-      throw fault
-    })
-    if (!padded) return nothing
+    const isKnown = this.#deps.account.opened.has(envelope)
+    const padded = isKnown ? undefined : await this.#attempt(envelope, decrypt)
+    if (!padded) {
+      this.#repeated()
+      return nothing
+    }
     const stanza = this.#stanzas.get(ciphertext)
     if (!stanza) return padded
     const { senderKey, ...opened } = readEnvelope(padded)
@@ -101,6 +101,25 @@ export class Journal {
     if (this.#deps.isOff) this.#storeLater(entry)
     else this.#deps.door.rideStep(this.#rider(entry))
     return nothing
+  }
+
+  /** Undefined when it was opened before: a key opens once, so it fails then, and nothing of the attempt counts. */
+  async #attempt(envelope: string, decrypt: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+    this.#opening = envelope
+    try {
+      return await decrypt()
+    } catch (fault) {
+      if (!(await this.#isKnown(envelope))) throw fault
+      this.#deps.door.dropStep()
+      return undefined
+    } finally {
+      this.#opening = undefined
+    }
+  }
+
+  /** Part of a Signal step: a first message whose session was removed in between would open twice. */
+  async beforeNewSession(): Promise<void> {
+    if (this.#opening !== undefined && (await this.#isKnown(this.#opening))) throw new Error('opened before')
   }
 
   /** About when the library's own event would have told of it, which it holds back for a while. */
@@ -128,7 +147,10 @@ export class Journal {
     const { door } = this.#deps
     const envelope = nameOf(name)
     await door.inLane(async () => {
-      if (await this.#isKnown(envelope)) return
+      if (await this.#isKnown(envelope)) {
+        this.#repeated()
+        return
+      }
       await completePeople([event], door.getInStep)
       door.rideStep(this.#rider({ envelope, events: [event] }))
     })
@@ -164,7 +186,7 @@ export class Journal {
     const { sessionId } = account
     const receivedAt = clock.now()
     account.opened.set(envelope, true)
-    const rows = events.map((event) => ({ id: nextId(), event, receivedAt }))
+    const rows = events.map((event) => ({ id: nextId(), event: cleaned(event), receivedAt }))
     const statements = [store.opened(sessionId, envelope, receivedAt)]
     for (const row of rows) statements.push(store.inbox({ ...row, instance }))
     if (business) statements.push(store.unfinished(sessionId, business, receivedAt))
@@ -173,6 +195,11 @@ export class Journal {
       if (business) onBusiness(business)
     }
     return { statements, onSaved }
+  }
+
+  #repeated(): void {
+    const { reception, instance } = this.#deps
+    runOutside(() => reception.onRepeated?.(instance))
   }
 
   /** Stored, or on its way to storage. */

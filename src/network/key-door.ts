@@ -31,6 +31,10 @@ export class KeyDoor {
     this.#open().rideStep(rider)
   }
 
+  readonly dropStep = (): void => {
+    this.#open().dropStep()
+  }
+
   readonly inLane = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     this.#open().inLane(() => this.#stillOpen(work))
 

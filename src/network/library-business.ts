@@ -6,6 +6,7 @@
 import type { Log } from '../lib/log.ts'
 import type { JournalStore, UnfinishedStanza } from '../storage/journal-store.ts'
 import type { Account } from './account.ts'
+import { cleanId } from './decode/clean.ts'
 import type { Origin } from './decode/origin.ts'
 import { unwrap } from './decode/unwrap.ts'
 import { jidNormalizedUser, proto } from './library.ts'
@@ -29,7 +30,7 @@ export function businessOf(message: proto.IMessage, { envelope, chatJid }: Origi
   const { id, at, pushName } = envelope
   const key = { remoteJid: chatJid, id, fromMe: true }
   const info = { key, message: content, messageTimestamp: Math.trunc(at / 1000), pushName }
-  return { stanzaId: id, stanza: proto.WebMessageInfo.encode(info).finish() }
+  return { stanzaId: cleanId(id), stanza: proto.WebMessageInfo.encode(info).finish() }
 }
 
 export class LibraryBusiness {

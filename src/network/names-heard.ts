@@ -2,6 +2,7 @@
 
 import type { PersonNames, PersonPair, Reception } from '../core/network.ts'
 import { runOutside } from './fault-fence.ts'
+import { cleanName } from './decode/clean.ts'
 import { personOf } from './decode/origin.ts'
 import type { Contact, WASocket } from './library.ts'
 
@@ -15,8 +16,9 @@ export class NamesHeard {
   }
 
   listen({ ev, signalRepository }: WASocket): void {
+    // Only the address book speaks so; a contact without a name was taken out of it.
     ev.on('contacts.upsert', (contacts) => {
-      this.#tell(contacts)
+      this.#tell(contacts, null)
     })
     ev.on('contacts.update', (contacts) => {
       this.#tell(contacts)
@@ -32,8 +34,8 @@ export class NamesHeard {
     }
   }
 
-  #tell(contacts: readonly Partial<Contact>[]): void {
-    const names = contacts.flatMap((contact) => namesOf(contact) ?? [])
+  #tell(contacts: readonly Partial<Contact>[], withoutName?: null): void {
+    const names = contacts.flatMap((contact) => namesOf(contact, withoutName) ?? [])
     const { instance, reception } = this.#deps
     if (names.length > 0) runOutside(() => reception.onNames?.(instance, names))
     this.#tellPairs(contacts.flatMap(({ id, lid, phoneNumber }) => pairOf(id, lid, phoneNumber) ?? []))
@@ -45,10 +47,14 @@ export class NamesHeard {
   }
 }
 
-function namesOf({ id, lid, phoneNumber, name, notify }: Partial<Contact>): PersonNames | undefined {
+function namesOf(
+  { id, lid, phoneNumber, name, notify }: Partial<Contact>,
+  withoutName: null | undefined,
+): PersonNames | undefined {
   const person = personOf(id, lid, phoneNumber)
-  if (!person || (!name && !notify)) return undefined
-  return { person, ...(notify ? { pushName: notify } : {}), ...(name ? { savedName: name } : {}) }
+  const savedName = name ? cleanName(name) : withoutName
+  if (!person || (savedName === undefined && !notify)) return undefined
+  return { person, ...(notify && { pushName: cleanName(notify) }), ...(savedName !== undefined && { savedName }) }
 }
 
 function pairOf(...jids: (string | undefined)[]): PersonPair | undefined {

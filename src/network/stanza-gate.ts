@@ -20,8 +20,8 @@ type Deps = {
   now: () => number
 }
 
-/** The library drops these without opening them. */
-const neverOpened = new Set(['msmsg'])
+/** Whatever else is sealed, the library drops without opening it. */
+const openable = new Set(['msg', 'pkmsg', 'skmsg'])
 
 export class StanzaGate {
   readonly #deps: Deps
@@ -43,10 +43,10 @@ export class StanzaGate {
 
   #message(stanza: BinaryNode): Promise<void> | undefined {
     const { journal } = this.#deps
-    const sealed = childrenOf(stanza).filter(({ tag }) => tag === 'enc')
-    if (sealed.length > 0 && !neverOpened.has(sealed[0]?.attrs['type'] ?? '')) {
-      return journal.expect(stanza, sealed)
-    }
+    const sealed = childrenOf(stanza).flatMap(({ tag, attrs, content }) =>
+      tag === 'enc' && openable.has(attrs['type'] ?? '') && content instanceof Uint8Array ? [content] : [],
+    )
+    if (sealed.length > 0) return journal.expect(stanza, sealed)
     const origin = journal.originOf(stanza)
     if (origin) return journal.keep(messageName('withheld', origin), withheldEvent(origin, stanza))
     this.#deps.reception.onPassedOver?.(this.#deps.instance, 'no chat')

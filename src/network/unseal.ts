@@ -5,7 +5,9 @@ import { lidJid, phoneJid } from '../core/address.ts'
 import type { Person } from '../core/address.ts'
 import type { SealedEvent } from '../core/message.ts'
 import type { UnsealedContent, Unsealing } from '../core/network.ts'
+import { cleaned } from './decode/clean.ts'
 import { contentOf } from './decode/content.ts'
+import { contextOf, mentionsOf } from './decode/context.ts'
 import { isSame, personOf } from './decode/origin.ts'
 import { unwrap } from './decode/unwrap.ts'
 import { proto } from './library.ts'
@@ -34,8 +36,9 @@ function vote(plain: Buffer, options: readonly string[]): UnsealedContent {
 function edit(plain: Buffer): UnsealedContent | null {
   const { message } = unwrap(proto.Message.decode(plain))
   const edited = message.protocolMessage?.editedMessage ?? message
-  const content = contentOf(unwrap(edited))
-  return content ? { type: 'edit', content } : null
+  const unwrapped = unwrap(edited)
+  const content = contentOf(unwrapped)
+  return content ? { type: 'edit', content: cleaned(content), mentions: mentionsOf(contextOf(unwrapped)) } : null
 }
 
 /** The key names both people, by phone or by LID as the sender knew them: whichever fits is right. */

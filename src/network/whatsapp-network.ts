@@ -52,7 +52,7 @@ type Deps = {
 }
 
 const defaultQrLifetimeMs = 20_000
-/** What a shutdown waits for storage that does not take the last writes. */
+/** How long storage is waited for that does not take the last writes: what is given up was not confirmed and comes again. */
 const lastWritesMs = 5_000
 /** The network gives up on what was not received for so long. */
 const redeliveredMs = 30 * 24 * 60 * 60 * 1000
@@ -127,7 +127,7 @@ export class WhatsappNetwork implements Network {
   async release(sessionId: string): Promise<void> {
     const account = this.#accounts.get(sessionId)
     await account?.connection?.close()
-    await account?.keys.settled()
+    if (account) await this.#lastWrites([account])
     await this.#drop(sessionId)
   }
 
@@ -140,14 +140,18 @@ export class WhatsappNetwork implements Network {
   async [Symbol.asyncDispose](): Promise<void> {
     const accounts = [...this.#accounts.values()]
     await Promise.all(accounts.map(async ({ connection }) => connection?.close()))
-    const patience = new AbortController()
-    const written = Promise.all(accounts.map(({ keys }) => keys.settled()))
-    await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, patience.signal)])
-    patience.abort()
+    await this.#lastWrites(accounts)
     await Promise.all([...this.#accounts.keys()].map((sessionId) => this.#drop(sessionId)))
     await this.#endpoint.proxied?.dispatcher.destroy()
     await this.#egress[Symbol.asyncDispose]()
     this.#fence[Symbol.dispose]()
+  }
+
+  async #lastWrites(accounts: readonly Account[]): Promise<void> {
+    const patience = new AbortController()
+    const written = Promise.all(accounts.map(({ keys }) => keys.settled()))
+    await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, patience.signal)])
+    patience.abort()
   }
 
   /** Memory filled under an earlier lease may be out of date: another process may have written since. */

@@ -13,6 +13,8 @@ export type KnownContact = {
   ours: boolean
   /** The name it was last given by us. */
   name: string
+  /** When the creation of a conversation began whose outcome is not known yet. */
+  openingSince: number | null
 }
 
 export type KnownConversation = { conversationId: number; contactId: number; sourceId: string }
@@ -36,7 +38,7 @@ export class ContactStore {
     return rows.map(toContact)
   }
 
-  async saveContact(epoch: number, destination: string, contact: KnownContact): Promise<void> {
+  async saveContact(epoch: number, destination: string, contact: Omit<KnownContact, 'openingSince'>): Promise<void> {
     const { sourceId, contactId, ours, name } = contact
     const columns = { contact_id: contactId, ours: ours ? 1 : 0, name }
     await this.#database.write(
@@ -46,6 +48,16 @@ export class ContactStore {
         .values({ destination, source_id: sourceId, ...columns })
         .onConflict((conflict) => conflict.columns(['destination', 'source_id']).doUpdateSet(columns)),
     )
+  }
+
+  /** A conversation is about to be opened; null when it is known that none was. */
+  async noteOpening(epoch: number, destination: string, sourceId: string, since: number | null): Promise<void> {
+    await this.#database.write(this.#fence(epoch), this.#opening(destination, sourceId, since))
+  }
+
+  #opening(destination: string, sourceId: string, since: number | null) {
+    const update = this.#database.query.updateTable('contacts').set({ opening_since: since })
+    return update.where('destination', '=', destination).where('source_id', '=', sourceId)
   }
 
   async dropContact(epoch: number, destination: string, sourceId: string): Promise<void> {
@@ -75,6 +87,7 @@ export class ContactStore {
     return row && toConversation(row)
   }
 
+  /** With it the opening is over. */
   async saveConversation(epoch: number, place: ConversationPlace, known: KnownConversation, usedAt: number) {
     const { conversationId, contactId, sourceId } = known
     const columns = { conversation_id: conversationId, contact_id: contactId, source_id: sourceId, used_at: usedAt }
@@ -84,6 +97,7 @@ export class ContactStore {
         .insertInto('conversations')
         .values({ ...place, ...columns })
         .onConflict((conflict) => conflict.columns(['instance', 'destination', 'chat']).doUpdateSet(columns)),
+      this.#opening(place.destination, sourceId, null),
     )
   }
 
@@ -108,8 +122,8 @@ export class ContactStore {
   }
 }
 
-function toContact({ source_id, contact_id, ours, name }: Selectable<ContactTable>): KnownContact {
-  return { sourceId: source_id, contactId: contact_id, ours: ours === 1, name }
+function toContact({ source_id, contact_id, ours, name, opening_since }: Selectable<ContactTable>): KnownContact {
+  return { sourceId: source_id, contactId: contact_id, ours: ours === 1, name, openingSince: opening_since }
 }
 
 function toConversation(row: Selectable<ConversationTable>): KnownConversation {

@@ -4,6 +4,7 @@
 import type { Selectable } from 'kysely'
 import type { NetworkEvent } from '../core/message.ts'
 import type { Database } from './database.ts'
+import { biteSize, inBites } from './in-bites.ts'
 import { createLeaseFence } from './lease-store.ts'
 import { inboxSecrets } from './schema.ts'
 import type { InboxTable } from './schema.ts'
@@ -146,6 +147,21 @@ export class InboxStore {
       if (error instanceof StorageError && error.failure === 'expectation') return this.#stillOwner(epoch)
       throw error
     }
+  }
+
+  /** Rows of instances that do not exist any more; how many it were. */
+  async dropOrphans(epoch: number): Promise<number> {
+    const { query } = this.#database
+    const orphans = query
+      .selectFrom('inbox')
+      .select('id')
+      .where('instance', 'not in', query.selectFrom('instances').select('name'))
+      .limit(biteSize)
+    const removal = toStatement(query.deleteFrom('inbox').where('id', 'in', orphans))
+    return inBites(async () => {
+      const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)
+      return removed
+    })
   }
 
   // Tells "no such row" from "not the owner any more", which must not look like an answer.

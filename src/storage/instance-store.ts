@@ -8,6 +8,7 @@ import type { Database } from './database.ts'
 import { deliveryInserts } from './delivery-store.ts'
 import { createLeaseFence } from './lease-store.ts'
 import type { InstanceChanges, InstanceRow, KeptSession, NewInstanceRow } from './schema.ts'
+import { dropSessionRows } from './session-key-store.ts'
 import { toStatement } from './statement.ts'
 import type { Statement } from './statement.ts'
 
@@ -32,13 +33,17 @@ export class InstanceStore {
     )
   }
 
-  /** A record with a session has taken up the one that was kept under its name. */
+  /**
+   * A record with a session has taken up the one that was kept under its name. What may have been stored for somebody who
+   * had the name before is nothing to this one.
+   */
   async insert(epoch: number, row: NewInstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     const resumed = row.session_id != null
     await this.#database.write(
       this.#fence(epoch),
       query.insertInto('instances').values(row),
+      query.deleteFrom('inbox').where('instance', '=', row.name),
       ...(resumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
       auditInsert(this.#database, audit),
     )
@@ -94,8 +99,8 @@ export class InstanceStore {
   }
 
   /**
-   * Forgets sessions kept before `time` or under the name of an account that was linked anew, and the keys of every
-   * session that nothing refers to any more.
+   * Forgets sessions kept before `time` or under the name of an account that was linked anew, and everything
+   * stored of sessions that nothing refers to any more.
    */
   async dropOrphans(epoch: number, time: number): Promise<void> {
     const { query } = this.#database
@@ -105,9 +110,7 @@ export class InstanceStore {
       .where((kept) => kept.or([kept('kept_at', '<', time), kept('name', 'in', linked)]))
     await this.#database.write(this.#fence(epoch), worthless)
     const orphans = await this.#database.read<{ id: string }>({ compile: () => orphanSessions.compile(query) })
-    for (const { id } of orphans) {
-      await this.#database.write(this.#fence(epoch), query.deleteFrom('session_keys').where('session_id', '=', id))
-    }
+    for (const { id } of orphans) await dropSessionRows(this.#database, this.#fence(epoch), id)
   }
 
   #along({ audits = [], deliveries = [] }: Along) {

@@ -4,6 +4,7 @@
 
 import type { NetworkEvent } from '../core/message.ts'
 import type { Database } from './database.ts'
+import { biteSize, inBites } from './in-bites.ts'
 import { createLeaseFence } from './lease-store.ts'
 import { inboxSecrets, unfinishedSecrets } from './schema.ts'
 import { placeOf, toStatement } from './statement.ts'
@@ -84,10 +85,21 @@ export class JournalStore {
   /** Forgets envelopes the network will not deliver again; how many there were. */
   async prune(epoch: number, openedBefore: number): Promise<number> {
     const { query } = this.#database
-    const [, removed = 0] = await this.#database.write(
-      this.#fence(epoch),
-      query.deleteFrom('opened').where('opened_at', '<', openedBefore),
+    const old = query
+      .selectFrom('opened')
+      .select(['session_id', 'envelope'])
+      .where('opened_at', '<', openedBefore)
+      .limit(biteSize)
+    const removal = toStatement(
+      query
+        .deleteFrom('opened')
+        .where(({ eb, refTuple }) =>
+          eb(refTuple('session_id', 'envelope'), 'in', old.$asTuple('session_id', 'envelope')),
+        ),
     )
-    return removed
+    return inBites(async () => {
+      const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)
+      return removed
+    })
   }
 }

@@ -93,20 +93,21 @@ export class PeopleStore {
   #moveMessages(instance: string, column: 'chat' | 'sender', keep: string, drop: string) {
     const { query } = this.#database
     const other = column === 'chat' ? 'sender' : 'chat'
-    const ofDrop = query.deleteFrom('message_map').where('instance', '=', instance).where(column, '=', drop)
-    const doubled = ofDrop.where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('message_map as twin')
-          .select('twin.id')
-          .whereRef('twin.instance', '=', 'message_map.instance')
-          .whereRef('twin.destination', '=', 'message_map.destination')
-          .whereRef('twin.network_id', '=', 'message_map.network_id')
-          .whereRef('twin.kind', '=', 'message_map.kind')
-          .whereRef(`twin.${other}`, '=', `message_map.${other}`)
-          .where(`twin.${column}`, '=', keep),
-      ),
-    )
+    const twins = query
+      .selectFrom('message_map as own')
+      .innerJoin('message_map as twin', (join) =>
+        join
+          .onRef('twin.instance', '=', 'own.instance')
+          .onRef('twin.destination', '=', 'own.destination')
+          .onRef('twin.network_id', '=', 'own.network_id')
+          .onRef('twin.kind', '=', 'own.kind')
+          .onRef(`twin.${other}`, '=', `own.${other}`)
+          .on(`twin.${column}`, '=', keep),
+      )
+      .select('own.id')
+      .where('own.instance', '=', instance)
+      .where(`own.${column}`, '=', drop)
+    const doubled = query.deleteFrom('message_map').where('id', 'in', twins)
     const moved = query.updateTable('message_map').set({ [column]: keep })
     return [doubled, moved.where('instance', '=', instance).where(column, '=', drop)]
   }

@@ -73,13 +73,13 @@ async function orStorageError<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-// SQLSTATE classes: 23 integrity, 22 bad data, 42 bad statement, P0 raised by a trigger of ours.
+// SQLSTATE classes: 23 integrity, 22 bad data, 42 bad statement, 54 too large, P0 raised by a trigger of ours.
 function toStorageError(cause: unknown): StorageError {
   const message = cause instanceof Error ? cause.message : String(cause)
   if (cause instanceof TypeError || cause instanceof RangeError) return new StorageError('failed', message, { cause })
   const state = cause instanceof pg.DatabaseError ? (cause.code ?? '') : ''
   if (state.startsWith('23')) return new StorageError('constraint', message, { cause })
-  return new StorageError(/^(22|42|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })
+  return new StorageError(/^(22|42|54|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })
 }
 
 function ignore(): void {

@@ -138,6 +138,8 @@ export type ContactTable = {
   /** 1 when we created it. */
   ours: number
   name: string
+  /** When the creation of a conversation began whose outcome is not known yet. */
+  opening_since: Generated<number | null>
 }
 
 export type ConversationTable = {

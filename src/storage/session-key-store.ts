@@ -1,6 +1,7 @@
 // The keys of the linked sessions. Every write carries the owner's epoch: a process that lost the lease writes nothing.
 
 import type { Database } from './database.ts'
+import { biteSize, inBites } from './in-bites.ts'
 import { createLeaseFence } from './lease-store.ts'
 import { sessionKeySecrets } from './schema.ts'
 import { placeOf, toStatement } from './statement.ts'
@@ -61,10 +62,7 @@ export class SessionKeyStore {
 
   /** With the memory of what it opened. What it received stays: that belongs to the instance. */
   async dropSession(epoch: number, sessionId: string): Promise<void> {
-    const { query } = this.#database
-    const tables = ['session_keys', 'opened', 'unfinished'] as const
-    const removals = tables.map((table) => query.deleteFrom(table).where('session_id', '=', sessionId))
-    await this.#database.write(this.#fence(epoch), ...removals)
+    await dropSessionRows(this.#database, this.#fence(epoch), sessionId)
   }
 
   #writeStep(sessionId: string, { kind, id, value }: SessionKeyWrite): Statement {
@@ -72,5 +70,31 @@ export class SessionKeyStore {
     if (value === null) return { sql: this.#removal, parameters: key }
     const place = placeOf(sessionKeySecrets.table, key, 'value')
     return { sql: this.#upsert, parameters: [...key, { seal: value, place }] }
+  }
+}
+
+/** The credentials first: a session without them is none. Keys last: by those a crash leaves, the rest is found again. */
+export async function dropSessionRows(database: Database, fence: Statement, sessionId: string): Promise<void> {
+  const { query } = database
+  const creds = query.deleteFrom('session_keys').where('session_id', '=', sessionId).where('kind', '=', 'creds')
+  await database.write(fence, creds, query.deleteFrom('unfinished').where('session_id', '=', sessionId))
+  const someKeys = query
+    .selectFrom('session_keys')
+    .select(['kind', 'key_id'])
+    .where('session_id', '=', sessionId)
+    .limit(biteSize)
+  const someOpened = query.selectFrom('opened').select('envelope').where('session_id', '=', sessionId).limit(biteSize)
+  const bites = [
+    query.deleteFrom('opened').where('session_id', '=', sessionId).where('envelope', 'in', someOpened),
+    query
+      .deleteFrom('session_keys')
+      .where('session_id', '=', sessionId)
+      .where(({ eb, refTuple }) => eb(refTuple('kind', 'key_id'), 'in', someKeys.$asTuple('kind', 'key_id'))),
+  ]
+  for (const bite of bites) {
+    await inBites(async () => {
+      const [, removed = 0] = await database.write(fence, bite)
+      return removed
+    })
   }
 }

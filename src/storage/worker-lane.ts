@@ -25,6 +25,7 @@ export class WorkerLane {
   readonly #exited = Promise.withResolvers<undefined>()
   #queue: Waiting[] = []
   #inFlight: Waiting[] = []
+  #isSending = false
   #idle: (() => void) | undefined
   #dead: Error | undefined
   #closing = false
@@ -60,11 +61,7 @@ export class WorkerLane {
     }
     return new Promise((resolve, reject) => {
       this.#queue.push({ job, resolve, reject })
-      // A microtask later, so that what one turn of the event loop asks travels together.
-      if (this.#queue.length === 1 && this.#inFlight.length === 0)
-        queueMicrotask(() => {
-          this.#sendNext()
-        })
+      if (this.#inFlight.length === 0) this.#sendSoon()
     })
   }
 
@@ -79,11 +76,16 @@ export class WorkerLane {
     await this.#exited.promise
   }
 
-  #sendNext(): void {
-    if (this.#dead || this.#inFlight.length > 0) return
-    this.#inFlight = this.#queue.splice(0, maxBatch)
-    if (this.#inFlight.length > 0) this.#post(this.#inFlight)
-    else this.#idle?.()
+  /** At the end of this turn of the event loop, so that whatever it asks travels together: a trip costs more than a job. */
+  #sendSoon(): void {
+    if (this.#isSending) return
+    this.#isSending = true
+    setImmediate(() => {
+      this.#isSending = false
+      if (this.#dead) return
+      this.#inFlight = this.#queue.splice(0, maxBatch)
+      this.#post(this.#inFlight)
+    })
   }
 
   #post(batch: readonly Waiting[]): void {
@@ -106,7 +108,8 @@ export class WorkerLane {
   #settle(answers: readonly JobAnswer[]): void {
     const settled = this.#inFlight
     this.#inFlight = []
-    this.#sendNext()
+    if (this.#queue.length > 0) this.#sendSoon()
+    else this.#idle?.()
     for (const [index, waiting] of settled.entries()) {
       const answer = answers[index]
       if (answer && 'results' in answer) waiting.resolve(answer.results.map(decodeResult))

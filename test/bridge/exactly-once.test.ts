@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 import type { Posted } from './harness/scripted-helpdesk.ts'
 
@@ -61,6 +62,27 @@ describe('exactly once', () => {
   test('without that wait it would be posted twice', async () => {
     await using bed = await BridgeBed.open({ lateCommitMs: 0 })
     assert.deepEqual(await commitLate(bed), ['zero', 'late', 'after it', 'late'])
+  })
+
+  test('a post that breaks off after a minute is waited for from then on', async () => {
+    await using bed = await BridgeBed.open()
+    await bed.receive(message('zero'))
+    await bed.posted(1)
+    const once = bed.helpdesk.commit.bind(bed.helpdesk)
+    const broken = Promise.withResolvers<never>()
+    let late: (() => Promise<Posted>) | undefined
+    bed.helpdesk.commit = (...args) => {
+      bed.helpdesk.commit = once
+      late = () => once(...args)
+      return broken.promise
+    }
+    await bed.receive(message('slow'))
+    await bed.pass(60_000)
+    broken.reject(new DownstreamError('transient', 'answered 502', { mayHaveHappened: true }))
+    for (let passed = 0; passed < 15_000; passed += 500) await bed.pass(500)
+    await late?.()
+    await bed.drainedWithin(10_000)
+    assert.deepEqual(bed.helpdesk.contents, ['zero', 'slow'])
   })
 
   test('a post that never was is repeated 20 s after it began', async () => {
@@ -141,7 +163,85 @@ describe('exactly once', () => {
   })
 })
 
+describe('one conversation', () => {
+  /** The process ends while the helpdesk opens a conversation, which it commits 14 s later. */
+  const crashWhileOpening = async (bed: BridgeBed) => {
+    const open = bed.helpdesk.openConversation.bind(bed.helpdesk)
+    const answer = Promise.withResolvers<never>()
+    let commit: (() => Promise<unknown>) | undefined
+    bed.helpdesk.openConversation = (...args) => {
+      bed.helpdesk.openConversation = open
+      commit = () => open(...args)
+      return answer.promise
+    }
+    await bed.receive(message('one'))
+    await bed.settle()
+    const restarted = bed.restart({ crash: true })
+    answer.reject(new DownstreamError('transient', 'the process is dead', { mayHaveHappened: true }))
+    await restarted
+    await bed.receive(message('two'))
+    for (let passed = 0; passed < 14_000; passed += 500) await bed.pass(500)
+    await commit?.()
+    await bed.postedWithin(2, 30_000)
+    await bed.drained()
+    assert.deepEqual(bed.helpdesk.contents, ['one', 'two'])
+    return bed.helpdesk.conversations.length
+  }
+
+  test('is opened when the process ends while the first one is on its way', async () => {
+    await using bed = await BridgeBed.open()
+    assert.equal(await crashWhileOpening(bed), 1)
+  })
+
+  test('without waiting for it there would be two', async () => {
+    await using bed = await BridgeBed.open({ lateCommitMs: 0 })
+    assert.equal(await crashWhileOpening(bed), 2)
+  })
+
+  test('each is what accounts that share an inbox and a group open at the same moment', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    const chat = { kind: 'group' as const, id: '120363000000000001' }
+    let looks = 0
+    bed.helpdesk.script = async (call) => {
+      if (call !== 'ensureConversation') return
+      if (++looks === 1) await bed.settle()
+      else await waitUntil('the first one is there', () => bed.helpdesk.conversations.length === 1)
+    }
+    await Promise.all(['a', 'b'].map((instance) => bed.receive(message('hello', { chat }), instance)))
+    await bed.posted(2)
+    await bed.drained()
+    const used = bed.helpdesk.messages.map(({ conversationId }) => conversationId)
+    assert.equal(new Set(used).size, 2)
+    assert.equal(bed.helpdesk.contacts.length, 1)
+  })
+
+  test('that was refused is opened at the next attempt, without the wait', async () => {
+    await using bed = await BridgeBed.open()
+    const open = bed.helpdesk.openConversation.bind(bed.helpdesk)
+    bed.helpdesk.openConversation = () => {
+      bed.helpdesk.openConversation = open
+      return Promise.reject(new DownstreamError('transient', 'busy'))
+    }
+    await bed.receive(message('one'))
+    await bed.postedWithin(1, 3000)
+  })
+})
+
 describe('lanes', () => {
+  test('chats whose message is being looked for leave the way free for others', async () => {
+    await using bed = await BridgeBed.open()
+    let losses = 16
+    bed.helpdesk.script = (call) => {
+      if (call === 'post' && losses-- > 0) lost()
+    }
+    const chats = Array.from({ length: 16 }, (_, index) => person(`55119000010${index}`))
+    for (const chat of chats) await bed.receive(message('lost', { chat }))
+    await waitUntil('all are looked for', () => bed.helpdesk.calls.filter((call) => call === 'findPosted').length >= 16)
+    await bed.receive(message('fine'))
+    await bed.posted(1)
+    assert.deepEqual(bed.helpdesk.contents, ['fine'])
+  })
+
   test('a chat keeps its order through failures and restarts, and opens one conversation', async () => {
     await using bed = await BridgeBed.open()
     let tick = 0

@@ -4,7 +4,8 @@ import { describe, test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
 import type { MediaContent } from '../../src/core/message.ts'
 import { FileError } from '../../src/core/network.ts'
-import { BridgeBed, message } from './harness/bridge-bed.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { BridgeBed, message, person } from './harness/bridge-bed.ts'
 
 const file = {
   kind: 'image' as const,
@@ -117,7 +118,7 @@ describe('files', () => {
     await bed.receive(message(photo({ size: null })))
     await bed.posted(2)
     assert.deepEqual(bed.helpdesk.contents, [notice, notice])
-    assert.equal(await bed.rows(), 0)
+    await bed.drained()
   })
 
   test('that the helpdesk refuses leave the words and a notice', async () => {
@@ -130,6 +131,26 @@ describe('files', () => {
     await bed.receive(message(photo()))
     await bed.posted(1)
     assert.deepEqual(bed.helpdesk.contents, ['look\n\n⚠️ The helpdesk refused the photo. It can be seen on the phone.'])
+  })
+
+  test('that leave slowly take up only a part of the way to the helpdesk', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    const commit = bed.helpdesk.commit.bind(bed.helpdesk)
+    const slow = Promise.withResolvers<undefined>()
+    let uploads = 0
+    bed.helpdesk.commit = async (destination, conversation, given) => {
+      if (given.files.length > 0 && ++uploads > 0) await slow.promise
+      return commit(destination, conversation, given)
+    }
+    for (let index = 0; index < 20; index++) await bed.receive(message(photo(), { chat: person(`551190000${index}`) }))
+    await waitUntil('some are on their way', () => uploads === 8)
+    await bed.receive(message('text'))
+    await bed.posted(1)
+    assert.deepEqual([uploads, bed.helpdesk.contents], [8, ['text']])
+    slow.resolve(undefined)
+    await bed.posted(21)
+    await bed.drained()
   })
 
   test('are fetched once, however often the helpdesk must be asked', async () => {

@@ -41,6 +41,24 @@ describe('failures by class', () => {
     assert.deepEqual(bed.inbound.held(), [])
   })
 
+  test('a wrong token holds up only those who use it', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    const wrong = { ...desk, apiToken: 'wrong' }
+    bed.routes.set('a', wrong)
+    bed.helpdesk.script = (_call, { apiToken }) => {
+      if (apiToken === wrong.apiToken) fail('destination')
+    }
+    await bed.receive(message('refused'), 'a')
+    await bed.settle()
+    assert.deepEqual(
+      bed.inbound.held().map(({ destination }) => destination),
+      [desk.key],
+    )
+    await bed.receive(message('fine'), 'b')
+    await bed.posted(1)
+    assert.deepEqual(bed.helpdesk.contents, ['fine'])
+  })
+
   test('an instance without a destination waits, and goes on as soon as there is one', async () => {
     await using bed = await BridgeBed.open()
     bed.routes.delete('a')
@@ -54,6 +72,23 @@ describe('failures by class', () => {
     bed.inbound.routingChanged()
     await bed.posted(2)
     await bed.drained()
+  })
+
+  test('an instance that is let go of leaves no hold behind, unless others wait there', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b', 'c'] })
+    bed.routes.delete('c')
+    bed.helpdesk.script = () => fail('destination')
+    for (const instance of bed.instances) await bed.receive(message('one'), instance)
+    await bed.settle()
+    const held = () => bed.inbound.held().map(({ destination }) => destination)
+    assert.equal(held().length, 2)
+    await bed.inbound.release('c')
+    assert.deepEqual(held(), [desk.key])
+    await bed.inbound.release('a')
+    assert.deepEqual(held(), [desk.key])
+    await bed.inbound.release('b')
+    assert.deepEqual(held(), [])
+    assert.equal(bed.clock.pending, 0)
   })
 
   test('a changed route releases a held destination at once', async () => {
@@ -156,6 +191,41 @@ describe('failures by class', () => {
     assert.deepEqual(bed.inbound.counts(), { pending: 0, parked: 1 })
   })
 
+  const forbid = (bed: BridgeBed, isForbidden: (content: string) => boolean) => {
+    const commit = bed.helpdesk.commit.bind(bed.helpdesk)
+    bed.helpdesk.commit = (destination, conversation, given) => {
+      if (isForbidden(given.content)) throw new DownstreamError('destination', 'answered 403', { status: 403 })
+      return commit(destination, conversation, given)
+    }
+  }
+
+  test('a message that a filter refuses, at a destination that works, is told of by a notice', async () => {
+    await using bed = await BridgeBed.open()
+    forbid(bed, (content) => content.includes('DROP TABLE'))
+    await bed.receive(message('DROP TABLE'))
+    await bed.receive(message('next'))
+    await bed.postedWithin(2, 120_000, 10_000)
+    assert.deepEqual(bed.helpdesk.contents, [
+      '⚠️ A message could not be shown here. It can be seen on the phone.',
+      'next',
+    ])
+    await bed.drained()
+    assert.deepEqual(bed.inbound.held(), [])
+  })
+
+  test('when not even notices are taken everything waits, and arrives whole in the end', async () => {
+    await using bed = await BridgeBed.open()
+    let isForbidden = true
+    forbid(bed, () => isForbidden)
+    await bed.receive(message('one'))
+    await bed.receive(message('two', { chat: person('551190001') }))
+    for (let passed = 0; passed < hour; passed += 10_000) await bed.pass(10_000)
+    assert.deepEqual(bed.inbound.counts(), { pending: 2, parked: 0 })
+    isForbidden = false
+    await bed.postedWithin(2, 120_000, 10_000)
+    assert.deepEqual(bed.helpdesk.contents.toSorted(), ['one', 'two'])
+  })
+
   test('a conversation that is gone is made anew', async () => {
     await using bed = await BridgeBed.open()
     await bed.receive(message('one'))
@@ -167,4 +237,22 @@ describe('failures by class', () => {
     assert.notEqual(first?.conversationId, second?.conversationId)
     await bed.drained()
   })
+
+  for (const mode of ['new', 'reopen']) {
+    test(`a conversation deleted after long trouble is made anew, mode ${mode}`, async () => {
+      await using bed = await BridgeBed.open({ environment: { SERVICE_CONVERSATION_MODE: mode } })
+      await bed.receive(message('one'))
+      await bed.posted(1)
+      let inTrouble = true
+      bed.helpdesk.script = (call) => {
+        if (inTrouble && (call === 'post' || call === 'findPosted')) fail('transient', call === 'post')
+      }
+      await bed.receive(message('two'))
+      for (let passed = 0; passed < 120_000; passed += 5000) await bed.pass(5000)
+      bed.helpdesk.conversations.length = 0
+      inTrouble = false
+      await bed.postedWithin(2, 120_000, 5000)
+      assert.deepEqual(bed.helpdesk.contents, ['one', 'two'])
+    })
+  }
 })

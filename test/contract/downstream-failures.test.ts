@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { accessKey } from '../../src/core/downstream.ts'
 import type { DownstreamError, DownstreamFailure } from '../../src/core/downstream.ts'
 import type { Fault } from '../../sim/helpdesk/faults/fault-plan.ts'
 import { LoopbackServer } from '../harness/loopback-server.ts'
@@ -42,6 +43,19 @@ test('each answer of the helpdesk has its kind of failure', async () => {
     assert.match(error.message, reason)
     assert.doesNotMatch(error.message, new RegExp(`secret text|${bed.destination.apiToken}`))
     await bed.inbox.probe()
+  }
+})
+
+test('an inbox that is no API inbox is a matter of the destination, and no probe finds it in order', async () => {
+  await using bed = await HelpdeskBed.start()
+  const website = bed.helpdesk.world.addInbox({ name: 'Website', channelType: 'Channel::WebWidget' })
+  const inbox = bed.downstream.inbox(bed.destinationOf({ inboxId: website.id }))
+  const contact = await inbox.ensureContact(person())
+  const { id } = await inbox.ensureConversation(contact, 'new')
+  for (const work of [() => inbox.post(id, text('x')), () => inbox.probe()]) {
+    const error = await failureOf(work())
+    assert.deepEqual([error.failure, error.mayHaveHappened], ['destination', false])
+    assert.match(error.message, new RegExp(`inbox ${website.id} at .* is no API inbox: set the id of one`))
   }
 })
 
@@ -136,7 +150,7 @@ test('after five failures a destination is left alone, then asked a harmless que
   assert.deepEqual([quick.failure, quick.mayHaveHappened, quick.status], ['transient', false, 503])
   assert.ok((quick.retryAfterMs ?? 0) > 0)
   assert.equal(bed.helpdesk.requests.length, before, 'nothing was asked')
-  assert.equal(bed.downstream.resting[0]?.key, bed.destination.key)
+  assert.equal(bed.downstream.resting[0]?.key, accessKey(bed.destination))
   await neighbour.ensureContact(person())
   await clock.advance(1300)
   await Promise.all(Array.from({ length: 5 }, () => failureOf(bed.inbox.post(id, text('x')))))
@@ -147,6 +161,18 @@ test('after five failures a destination is left alone, then asked a harmless que
   await clock.advance(2500)
   await bed.inbox.post(id, text('back'))
   assert.deepEqual(bed.downstream.resting, [])
+})
+
+test("a token that is refused is nobody else's trouble in the same inbox", async () => {
+  await using bed = await HelpdeskBed.start()
+  const stranger = bed.downstream.inbox(bed.destinationOf({ apiToken: 'wrong' }))
+  const [refused, taken] = await Promise.allSettled([stranger, bed.inbox].map((each) => each.ensureContact(person())))
+  assert.deepEqual([refused?.status, taken?.status], ['rejected', 'fulfilled'])
+  for (let count = 0; count < 5; count++) await failureOf(stranger.probe())
+  assert.equal(bed.downstream.resting.length, 1)
+  await bed.inbox.probe()
+  await bed.inbox.ensureContact(person())
+  assert.equal((await failureOf(stranger.ensureContact(person()))).failure, 'destination')
 })
 
 test('a probe goes through while a destination rests, and wakes it', async () => {

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { sql } from 'kysely'
 import type { NetworkEvent } from '../../src/core/message.ts'
 import { ContactStore } from '../../src/storage/contact-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InboxStore, lateFile } from '../../src/storage/inbox-store.ts'
+import { InstanceStore } from '../../src/storage/instance-store.ts'
 import { JournalStore } from '../../src/storage/journal-store.ts'
 import { LeaseStore } from '../../src/storage/lease-store.ts'
 import { MessageMapStore } from '../../src/storage/message-map-store.ts'
 import type { NewClaim } from '../../src/storage/message-map-store.ts'
 import { PeopleStore } from '../../src/storage/people-store.ts'
+import { toStatement } from '../../src/storage/statement.ts'
+import type { Statement } from '../../src/storage/statement.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
-import { sampleInstance } from '../harness/samples.ts'
+import { sampleAudit, sampleInstance } from '../harness/samples.ts'
 
 const key = [Buffer.alloc(32, 7)]
 
@@ -52,6 +56,24 @@ function claimOf(id: string, networkId: string, changes: Partial<NewClaim> = {})
 
 for (const engine of engines) {
   describe(`inbox on ${engine}`, () => {
+    test('rows of an instance that is gone are dropped, and nobody who gets its name inherits them', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      await withLease(database)
+      await putRows(database, 'a', ['01'])
+      await putRows(database, 'b', ['02'])
+      const instances = new InstanceStore(database)
+      const inbox = new InboxStore(database)
+      await instances.insert(1, sampleInstance('b'), sampleAudit())
+      assert.deepEqual(await inbox.counts('b'), { pending: 0, parked: 0 })
+      await putRows(database, 'b', ['03'])
+      assert.equal(await inbox.dropOrphans(1), 1)
+      assert.deepEqual(
+        (await inbox.load(['01', '02', '03'])).map(({ id }) => id),
+        ['03'],
+      )
+    })
+
     test('rows come page by page in the order of arrival, by instance', async () => {
       await using opened = await newDatabase(engine, key)
       await withLease(opened.database)
@@ -253,6 +275,33 @@ for (const engine of engines) {
       assert.equal((await contacts.findConversation(place('p1', 'd2')))?.conversationId, 3)
       assert.equal(await contacts.findConversation(place('p2')), undefined)
     })
+
+    test('becoming one reads no messages but their own', { skip: engine !== 'sqlite' }, async () => {
+      await using opened = await newDatabase(engine)
+      await withLease(opened.database)
+      const { database } = opened
+      const statements: Statement[] = []
+      const write = database.write.bind(database)
+      database.write = (...steps) => {
+        statements.push(...steps.map((step) => ('compile' in step ? toStatement(step) : step)))
+        return write(...steps)
+      }
+      const people = new PeopleStore(database)
+      await people.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...record })
+      await people.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...record })
+      statements.splice(0)
+      await people.merge(1, 'a', { id: 'p1', phone: '55', lid: '99', ...record }, 'p2')
+      const plans: string[] = []
+      for (const { sql: text, parameters } of statements) {
+        if (!text.includes('message_map')) continue
+        const explained = { ...sql`x`.compile(database.query), sql: `EXPLAIN QUERY PLAN ${text}`, parameters }
+        const rows = await database.read<{ detail: string }>({ compile: () => explained })
+        plans.push(...rows.map(({ detail }) => detail))
+      }
+      assert.ok(plans.length > 0)
+      const wide = plans.filter((plan) => plan.startsWith('SCAN') || plan.endsWith('(instance=?)'))
+      assert.deepEqual(wide, [])
+    })
   })
 
   describe(`contacts on ${engine}`, () => {
@@ -263,12 +312,33 @@ for (const engine of engines) {
       const one = { sourceId: 'lid-9', contactId: 4, ours: true, name: 'Maria' }
       await contacts.saveContact(1, 'd1', one)
       await contacts.saveContact(1, 'd1', { ...one, name: 'Maria S' })
-      assert.deepEqual(await contacts.findContacts('d1', ['lid-9', '55']), [{ ...one, name: 'Maria S' }])
+      assert.deepEqual(await contacts.findContacts('d1', ['lid-9', '55']), [
+        { ...one, name: 'Maria S', openingSince: null },
+      ])
       assert.deepEqual(await contacts.findContacts('d2', ['lid-9']), [])
       await contacts.mergeContacts(1, 'd1', { keep: 7, drop: 4 })
       assert.equal((await contacts.findContacts('d1', ['lid-9']))[0]?.contactId, 7)
       await contacts.dropContact(1, 'd1', 'lid-9')
       assert.deepEqual(await contacts.findContacts('d1', ['lid-9']), [])
+    })
+
+    test('a conversation that is being opened is remembered until there is one', async () => {
+      await using opened = await newDatabase(engine)
+      await withLease(opened.database)
+      const contacts = new ContactStore(opened.database)
+      const one = { sourceId: '55', contactId: 4, ours: true, name: 'Maria' }
+      const since = async () => (await contacts.findContacts('d1', ['55']))[0]?.openingSince
+      await contacts.saveContact(1, 'd1', one)
+      await contacts.noteOpening(1, 'd1', '55', 1000)
+      await contacts.saveContact(1, 'd1', { ...one, name: 'Maria S' })
+      assert.equal(await since(), 1000)
+      await contacts.noteOpening(1, 'd1', '55', null)
+      assert.equal(await since(), null)
+      await contacts.noteOpening(1, 'd1', '55', 2000)
+      const known = { conversationId: 1, contactId: 4, sourceId: '55' }
+      await contacts.saveConversation(1, { instance: 'a', destination: 'd1', chat: 'p1' }, known, 0)
+      assert.equal(await since(), null)
+      await assert.rejects(contacts.noteOpening(2, 'd1', '55', 3000))
     })
 
     test('conversations of another account with the same contact are told apart', async () => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { AuditStore } from '../../src/storage/audit-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/instance-store.ts'
+import { JournalStore } from '../../src/storage/journal-store.ts'
 import { LeaseStore } from '../../src/storage/lease-store.ts'
 import { blankInstance } from '../../src/storage/schema.ts'
 import { SessionKeyStore } from '../../src/storage/session-key-store.ts'
@@ -96,6 +97,8 @@ for (const engine of engines) {
       const instances = await storeWithLease(opened.database)
       const keys = new SessionKeyStore(opened.database)
       const ids = ['linked', 'staged', 'previous', 'kept', 'old', 'orphan']
+      const journal = new JournalStore(opened.database)
+      await opened.database.write(journal.unfinished('orphan', { stanzaId: 'A', stanza: Buffer.from('x') }, 1))
       for (const id of ids) await keys.save(1, id, [{ kind: 'creds', id: '', value: Buffer.from('x') }])
       await instances.insert(
         1,
@@ -118,6 +121,7 @@ for (const engine of engines) {
       const left: string[] = []
       for (const id of ids) if ((await keys.load(id, 'creds', [''])).length > 0) left.push(id)
       assert.deepEqual(left, ['linked', 'staged', 'previous', 'kept'])
+      assert.deepEqual(await journal.loadUnfinished('orphan'), [])
       assert.equal((await instances.keptSessions('old')).length, 0)
     })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Database } from '../../src/storage/database.ts'
+import { JournalStore } from '../../src/storage/journal-store.ts'
 import { LeaseStore } from '../../src/storage/lease-store.ts'
 import { SessionKeyStore } from '../../src/storage/session-key-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
@@ -61,6 +62,35 @@ for (const engine of engines) {
       await keys.dropSession(1, 's')
       assert.deepEqual(await keys.load('s', 'session', ['a']), [])
       assert.equal((await keys.load('t', 'session', ['a'])).length, 1)
+    })
+
+    test('however many rows there are, no write removes more than a thousand', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      const keys = await storeWithLease(database)
+      const journal = new JournalStore(database)
+      const names = Array.from({ length: 2500 }, (_, index) => `e${index}`)
+      await keys.save(1, 's', [
+        { kind: 'creds', id: 'creds', value: Buffer.from('x') },
+        ...names.map((id) => ({ kind: 'session', id, value: Buffer.from('x') })),
+      ])
+      for (const session of ['s', 't']) await database.write(...names.map((name) => journal.opened(session, name, 5)))
+      await database.write(journal.opened('t', 'new', 10))
+      const removed: number[] = []
+      const write = database.write.bind(database)
+      database.write = async (...steps) => {
+        const counts = await write(...steps)
+        removed.push(...counts.slice(1))
+        return counts
+      }
+      await keys.dropSession(1, 's')
+      assert.deepEqual(removed, [1, 0, 1000, 1000, 500, 1000, 1000, 500])
+      assert.deepEqual(await keys.load('s', 'session', ['e0']), [])
+      assert.equal(await journal.wasOpened('s', 'e2499'), false)
+      removed.splice(0)
+      assert.equal(await journal.prune(1, 10), 2500)
+      assert.deepEqual(removed, [1000, 1000, 500])
+      assert.equal(await journal.wasOpened('t', 'new'), true)
     })
   })
 }

@@ -1,61 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SimPerson } from '../../sim/network/people/sim-person.ts'
+import { assertOnceInOrder, people } from '../harness/chats.ts'
 import { FastClock } from '../harness/fast-clock.ts'
 import { InboundStage } from '../harness/inbound-stage.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-
-const posts = { method: 'POST', path: /\/messages$/ }
-
-function people(stage: InboundStage, count: number): SimPerson[] {
-  return Array.from({ length: count }, (_, index) =>
-    stage.network.person({ phone: `55119800${String(1000 + index)}`, pushName: `P${index}` }),
-  )
-}
-
-/** Every text once, in order per chat, one conversation per chat. */
-function assertOnceInOrder(stage: InboundStage, chats: number, perChat: number): void {
-  const byConversation = new Map<number, string[]>()
-  for (const { conversationId, content, messageType } of stage.helpdesk.messages()) {
-    if (messageType !== 'incoming') continue
-    byConversation.set(conversationId, [...(byConversation.get(conversationId) ?? []), content ?? ''])
-  }
-  assert.equal(byConversation.size, chats, 'one conversation per chat')
-  const wantedOf = ([first = '']: string[]) =>
-    Array.from({ length: perChat }, (_, index) => `${first.split(' ')[0]} ${index}`)
-  const chatsSeen = [...byConversation.values()]
-  for (const texts of chatsSeen) assert.deepEqual(texts.toSorted(), wantedOf(texts).toSorted(), 'every message once')
-  for (const texts of chatsSeen) assert.deepEqual(texts, wantedOf(texts), 'in the order they were sent')
-}
-
-test('a burst over 20 chats with a helpdesk full of faults arrives once and in order', async () => {
-  const clock = new FastClock(10)
-  await using stage = await InboundStage.open({
-    clock,
-    helpdesk: { seed: 'faults', clock },
-    environment: { DOWNSTREAM_TIMEOUT: '10s' },
-  })
-  const { helpdesk } = stage
-  await helpdesk.fault({ kind: 'status', status: 500, afterCommit: true, probability: 0.03, ...posts })
-  await helpdesk.fault({ kind: 'status', status: 503, probability: 0.03, ...posts })
-  await helpdesk.fault({ kind: 'cut', afterCommit: true, probability: 0.03, ...posts })
-  await helpdesk.fault({ kind: 'cut', probability: 0.02 })
-  await helpdesk.fault({ kind: 'timeout', commit: 'late', commitMs: [1000, 14_000], probability: 0.02, ...posts })
-  await helpdesk.fault({ kind: 'status', status: 429, probability: 0.02 })
-  const everybody = people(stage, 20)
-  const perChat = 12
-  for (let index = 0; index < perChat; index++) {
-    for (const [at, person] of everybody.entries()) person.text(stage.phone, `p${at} ${index}`)
-    if (index === 5) await waitUntil('some have arrived', () => helpdesk.messages().length > 40)
-    if (index === 5 || index === 8) await stage.restart()
-  }
-  const all = () => helpdesk.messages().length >= 20 * perChat
-  await waitUntil('all are there', all, { timeoutMs: 150_000, instead: () => helpdesk.messages().length })
-  await stage.drained()
-  await helpdesk.clearFaults()
-  assertOnceInOrder(stage, 20, perChat)
-  assert.equal((await stage.health()).checks.inbox_parked, 0)
-})
 
 test('a wrong token, a deleted inbox and a helpdesk that is away: held and named, nothing parked, others go on', async () => {
   const clock = new FastClock(20)

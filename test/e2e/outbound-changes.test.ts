@@ -1,6 +1,8 @@
 import { OutboundStage } from '../harness/outbound-stage.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { calm } from '../../sim/helpdesk/settings.ts'
+import type { Delivery } from '../../sim/helpdesk/webhooks/webhook-dispatcher.ts'
 import type { SendStep } from '../../src/bridge/deliver.ts'
 import { kindOfMessage, textOfMessage, unwrap } from '../../sim/network/people/received-message.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
@@ -161,6 +163,38 @@ test('a message deleted while it waits is not sent', async () => {
   await stage.post(stage.callback(9000, 'the end'))
   await stage.received('the end')
   assert.deepEqual(stage.texts(), ['the end'])
+})
+
+test('a message deleted before the helpdesk told of it is not sent, nor is the notice of its deletion', async () => {
+  const quirks = { ...calm, late: 1, lateMs: [600, 600] as const }
+  await using stage = await OutboundStage.open({ helpdesk: { quirks } })
+  const id = await stage.write('never mind')
+  await stage.agent.delete(`/conversations/${stage.conversation}/messages/${id}`)
+  const told = ({ event, body }: Delivery) => event === 'message_created' && 'id' in body && body.id === id
+  assert.equal((await stage.helpdesk.waitForDelivery('the late event', told, 10_000)).status, 200)
+  await stage.post(stage.callback(9000, 'the end'))
+  await stage.received('the end')
+  assert.deepEqual(stage.texts(), ['the end'])
+})
+
+test('what may have left is taken back too', async () => {
+  await using stage = await OutboundStage.open()
+  stage.network.fault({ kind: 'lost_ack' })
+  const id = await stage.write('in doubt')
+  const { id: waid } = await stage.received('in doubt')
+  stage.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
+  await stage.network.strike({ kind: 'drop', account: stage.phone.user.phone })
+  await waitUntil('it is in doubt', async () => {
+    const { database } = stage.service
+    const rows = await database.read(database.query.selectFrom('outbox').select(['status', 'unconfirmed']))
+    return rows[0]?.status === 'pending' && rows[0].unconfirmed === 1
+  })
+  await stage.agent.delete(`/conversations/${stage.conversation}/messages/${id}`)
+  await waitUntil('it is cancelled', async () => (await stage.outbox())['failed'] === 1)
+  await stage.reconnect()
+  await waitUntil('it is taken back', () => revoked(stage.bob).length === 1)
+  assert.deepEqual(revoked(stage.bob), [waid])
+  assert.equal(stage.bob.duplicates, 0, 'it was not sent again')
 })
 
 test('an edit changes what was sent; what is not ours, too old or not connected is refused', async () => {

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../harness/assertions.ts'
 import { CommitCutter } from '../harness/commit-cutter.ts'
+import { FastClock } from '../harness/fast-clock.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -48,17 +49,22 @@ describe('SQLite stuck for longer than the answer may take', () => {
     await assertTakenBack(stage, id, 'too slow')
   })
 
-  test('without taking it back it would be sent after the refusal', async () => {
-    await using stage = await OutboundStage.open()
-    await stage.service.database.write({
-      sql: `CREATE TRIGGER kept BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'refused'
-            BEGIN SELECT RAISE(IGNORE); END`,
-      parameters: [],
-    })
+  test('nor is it sent while it cannot be taken back', async () => {
+    const clock = new FastClock(4)
+    await using stage = await OutboundStage.open({ clock })
+    const change = (sql: string) => stage.service.database.write({ sql, parameters: [] })
+    await change(`CREATE TRIGGER keeps BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'refused'
+                  BEGIN SELECT RAISE(ABORT, 'no'); END`)
     using lock = locked(stage.service.databasePath)
-    await writeWhileStuck(stage, 'too slow')
+    const { id } = await writeWhileStuck(stage, 'too slow')
     lock.release()
-    await stage.received('too slow')
+    await waitUntil('it is stored', async () => (await stage.outbox())['pending'] === 1)
+    const storedAt = clock.monotonic()
+    // What is stored is looked through every 5 s.
+    await waitUntil('it was seen', () => clock.monotonic() > storedAt + 11_000)
+    assert.deepEqual(stage.texts(), [])
+    await change('DROP TRIGGER keeps')
+    await assertTakenBack(stage, id, 'too slow')
   })
 })
 

@@ -27,6 +27,8 @@ export type InboundOptions = {
   clock?: Clock
   helpdesk?: SimHelpdeskOptions
   network?: SimNetworkOptions
+  /** How long an uncertain post is looked for; for tests that show what that is good for. */
+  lateCommitMs?: number
 }
 
 export type Health = {
@@ -147,8 +149,10 @@ export function destination({ facts }: SimHelpdesk): Record<string, string> {
   }
 }
 
-function serviceOptions({ engine, clock }: InboundOptions, network: SimNetwork, environment: Record<string, string>) {
-  return { network, environment, ...(engine && { engine }), ...(clock && { clock }) }
+function serviceOptions(options: InboundOptions, network: SimNetwork, environment: Record<string, string>) {
+  const { engine, clock, lateCommitMs } = options
+  const late = lateCommitMs === undefined ? {} : { lateCommitMs }
+  return { network, environment, ...(engine && { engine }), ...(clock && { clock }), ...late }
 }
 
 async function trustMedia(network: SimNetwork, stack: AsyncDisposableStack): Promise<Record<string, string>> {

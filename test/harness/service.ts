@@ -21,6 +21,7 @@ export type ServiceOptions = {
   network?: SimNetwork
   qrLifetimeMs?: number
   onSendStep?: NonNullable<Overrides['onSendStep']>
+  lateCommitMs?: number
   /** Use this database instead of a new one; it is left in place. */
   place?: TestLocation
   /** Puts rows in place before the service starts. */
@@ -47,7 +48,16 @@ export class Service {
   }
 
   static async start(options: ServiceOptions = {}): Promise<Service> {
-    const { engine = 'sqlite', environment = {}, clock, network, qrLifetimeMs, onSendStep, seed } = options
+    const {
+      engine = 'sqlite',
+      environment = {},
+      clock,
+      network,
+      qrLifetimeMs,
+      onSendStep,
+      lateCommitMs,
+      seed,
+    } = options
     await using stack = new AsyncDisposableStack()
     const { location, url } = options.place ?? stack.use(await newLocation(engine))
     const config = loadConfig({
@@ -68,6 +78,7 @@ export class Service {
         ...(clock && { clock }),
         ...(qrLifetimeMs !== undefined && { qrLifetimeMs }),
         ...(onSendStep && { onSendStep }),
+        ...(lateCommitMs !== undefined && { lateCommitMs }),
       }),
     )
     await app.start()

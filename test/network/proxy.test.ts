@@ -1,15 +1,16 @@
 // Through a proxy or not at all; and what else the settings of the network decide.
 
 import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
+import { randomBytes, X509Certificate } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { getCACertificates } from 'node:tls'
 import { getHttpStream } from 'baileys'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { FileError } from '../../src/core/network.ts'
 import { createProxyAgent } from '../../src/network/proxy-agent.ts'
 import { prepareEndpoint, socketConfig } from '../../src/network/socket-config.ts'
 import { Bed, settingsFor, storeLinked } from './harness/bed.ts'
@@ -85,6 +86,29 @@ for (const [name, start] of proxies) {
     assert.deepEqual(proxy.targets, [sim.media.host])
     await proxy[Symbol.asyncDispose]()
     await assert.rejects(fetchIt(), /fetch failed/)
+  })
+}
+
+for (const [name, start] of proxies) {
+  test(`a received file is fetched through ${name} proxy, and not at all when that is gone`, async () => {
+    await using sim = await SimNetwork.start()
+    await using proxy = await start()
+    await using owned = new AsyncDisposableStack()
+    const settings = { ...settingsFor(sim), proxy: proxy.url, caFile: await caFileOf(sim, owned) }
+    await using bed = await Bed.open({ network: { settings } })
+    const phone = sim.account({ phone: '5511999990001' })
+    await storeLinked(sim, phone, (writes) => bed.store.save(bed.epoch, 's', writes))
+    await bed.online('s')
+    const bytes = randomBytes(70_001)
+    const event = await bed.event(sim.person({ phone: '5511888880001' }).media(phone, 'image', { bytes }).id)
+    assert.ok(event.kind === 'message' && event.content.type === 'media')
+    const { file } = event.content
+    const never = new AbortController().signal
+    const before = proxy.targets.length
+    assert.deepEqual(await buffer(await bed.network.download(file, never)), bytes)
+    assert.deepEqual(proxy.targets.slice(before), [sim.media.host])
+    await proxy[Symbol.asyncDispose]()
+    await assert.rejects(bed.network.download(file, never), FileError)
   })
 }
 

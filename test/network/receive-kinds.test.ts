@@ -325,6 +325,9 @@ test('quotes, mentions, advertisements and secrets', async () => {
     mention.mentions.map(({ phone: number }) => number),
     ['5511888880002'],
   )
+  const asked = bob.text(phone, 'ask @5511888880002', { mentions: [eve] })
+  const quotesMention = await message(bed, bob.text(phone, 'who?', { quote: asked }).id)
+  assert.deepEqual(quotesMention.quote?.mentions, mention.mentions)
   const externalAdReply = { title: 'Sale', body: 'Now', sourceUrl: 'https://ad.example' }
   const fromAd = await message(bed, bob.text(phone, 'hi', { context: { externalAdReply } }).id)
   assert.deepEqual(fromAd.ad, { title: 'Sale', body: 'Now', url: 'https://ad.example' })
@@ -414,4 +417,14 @@ test('what says nothing to people is passed over, and counted', async () => {
     'no chat',
     'protocol INITIAL_SECURITY_NOTIFICATION_SETTING_SYNC',
   ])
+})
+
+test('zero characters, which no database takes, are left out', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001', pushName: 'B\0ob' })
+  await bed.online('s')
+  const event = await bed.event(bob.text(phone, 'he\0llo').id)
+  assert.ok(event.kind === 'message')
+  assert.deepEqual([event.pushName, event.content], ['Bob', text('hello')])
 })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NetworkEvent } from '../../src/core/message.ts'
+import { stanza } from '../../sim/network/wire/stanza.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
@@ -23,6 +24,28 @@ test('a message to be seen once on the phone is announced', async () => {
   assert.ok(event.kind === 'message')
   assert.deepEqual(event.content, { type: 'view_once', media: null })
   assert.equal(event.sender.phone, bobNumber)
+})
+
+test('a message sealed in a way nobody knows, or in none, is told of and holds up nothing', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: bobNumber })
+  await bed.online('s')
+  await bed.event(bob.text(phone, 'warm up').id)
+  const about = { from: `${bobNumber}@s.whatsapp.net`, t: '1700000000', type: 'text' }
+  const strange = stanza('enc', { v: '2', type: 'frskmsg' }, Buffer.from('whatever'))
+  phone.companion.deliver(stanza('message', { ...about, id: 'STRANGE' }, [strange]))
+  phone.companion.deliver(stanza('message', { ...about, id: 'EMPTY' }, [stanza('enc', { v: '2', type: 'msg' })]))
+  const next = bob.text(phone, 'next').id
+  for (const [id, reason] of [
+    ['STRANGE', 'frskmsg'],
+    ['EMPTY', 'msg'],
+  ] as const) {
+    const event = await bed.event(id)
+    assert.ok(event.kind === 'undecryptable')
+    assert.deepEqual([event.reason, event.sender.phone], [reason, bobNumber])
+  }
+  await bed.event(next)
 })
 
 test('a message that cannot be opened is told of at once, and its content later under the same id', async () => {
@@ -163,6 +186,9 @@ test('names from the address book and pairs of addresses are told', async () => 
   const saved = bed.names.find(({ savedName }) => savedName === 'Robert')
   assert.equal(saved?.person.phone, bobNumber)
   assert.ok(bed.pairs.some((pair) => pair.phone === bobNumber && pair.lid === '100000000000001'))
+  phone.saveContact(bob, undefined)
+  await waitUntil('the name is gone', () => bed.names.some(({ savedName }) => savedName === null))
+  assert.deepEqual(bed.names.at(-1), { person: { phone: bobNumber, lid: null }, savedName: null })
 })
 
 test('a group tells its members, with a redacted phone where the number is hidden', async () => {

@@ -72,6 +72,7 @@ test('what was opened and not confirmed is confirmed when it comes again, and re
     sent.map(({ id }) => id),
   )
   assert.equal(bob.receipts.entries.filter(({ type }) => type === 'retry').length, 0)
+  assert.ok(bed.repeated >= sent.length, 'and that is told')
 })
 
 test('somebody new who writes fast is read in order, also while the network learns who that is', async () => {

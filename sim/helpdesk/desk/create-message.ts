@@ -42,6 +42,9 @@ export function createMessage(
   params: MessageParams,
 ): MessageRow {
   const messageType = parseType(params.messageType ?? 'outgoing')
+  if (messageType === 'incoming' && conversation.inbox.channelType !== 'Channel::Api') {
+    throw unprocessable('Incoming messages are only allowed in Api inboxes')
+  }
   const contentType = params.contentType ?? 'text'
   const contentAttributes = keptAttributes(params, conversation)
   validate(desk, conversation, params, { contentType, contentAttributes })

@@ -23,6 +23,7 @@ export function createInbox(desk: Desk, account: AccountRow, params: InboxParams
       secret: desk.choices.token('inbox secret', id),
       additionalAttributes: {},
     },
+    channelType: 'Channel::Api',
     name: params.name,
     avatar: null,
     greetingEnabled: false,

@@ -33,11 +33,12 @@ export type Fault = (RequestFault | LastingFault) & {
 
 export type Struck = { method: string; path: string; isAgent: boolean }
 
-type Active = { id: number; fault: Fault; left: number }
+/** A fault that lies in wait, and how often it has struck. */
+export type ActiveFault = { id: number; fault: Fault; left: number; struck: number }
 
 export class FaultPlan {
   readonly #choices: SeededChoices
-  #active: Active[] = []
+  #active: ActiveFault[] = []
   #lastId = 0
   #asked = 0
 
@@ -46,7 +47,7 @@ export class FaultPlan {
   }
 
   add(fault: Fault): number {
-    this.#active.push({ id: ++this.#lastId, fault, left: fault.times ?? Infinity })
+    this.#active.push({ id: ++this.#lastId, fault, left: fault.times ?? Infinity, struck: 0 })
     return this.#lastId
   }
 
@@ -55,8 +56,8 @@ export class FaultPlan {
     this.#active = id === undefined ? [] : this.#active.filter((one) => one.id !== id)
   }
 
-  list(): { id: number; fault: Fault; left: number }[] {
-    return [...this.#active]
+  list(): ActiveFault[] {
+    return this.#active.map((one) => ({ ...one }))
   }
 
   /** The first fault that strikes this request, used up by one. */
@@ -66,6 +67,7 @@ export class FaultPlan {
       if (!isForRequests(active.fault) || !matches(active.fault, request)) continue
       if (!this.#choices.chance(active.fault.probability ?? 1, 'fault', active.id, asked)) continue
       active.left -= 1
+      active.struck += 1
       if (active.left <= 0) this.clear(active.id)
       return active.fault
     }

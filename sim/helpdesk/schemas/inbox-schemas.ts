@@ -13,13 +13,15 @@ const WorkingHours = exact({
   open_all_day: Type.Boolean(),
 })
 
+const ChannelType = Type.Union([Type.Literal('Channel::Api'), Type.Literal('Channel::WebWidget')])
+
 /** hmac_token and secret are for administrators' eyes only. */
 export const InboxBody = exact({
   id: Id,
   avatar_url: Type.String(),
   channel_id: Id,
   name: Type.String(),
-  channel_type: Type.Literal('Channel::Api'),
+  channel_type: ChannelType,
   greeting_enabled: Type.Boolean(),
   greeting_message: NullableString,
   working_hours_enabled: Type.Boolean(),
@@ -54,7 +56,7 @@ export const InboxRecord = exact({
   name: Type.String(),
   created_at: IsoTime,
   updated_at: IsoTime,
-  channel_type: Type.Literal('Channel::Api'),
+  channel_type: ChannelType,
   enable_auto_assignment: Type.Boolean(),
   greeting_enabled: Type.Boolean(),
   greeting_message: NullableString,

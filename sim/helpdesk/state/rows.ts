@@ -33,6 +33,8 @@ export type InboxRow = {
   id: number
   account: AccountRow
   channel: ChannelApi
+  /** Others than API inboxes exist only to be taken for one. */
+  channelType: 'Channel::Api' | 'Channel::WebWidget'
   name: string
   avatar: BlobRow | null
   greetingEnabled: boolean

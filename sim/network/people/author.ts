@@ -7,6 +7,7 @@ import * as contents from './contents.ts'
 import { Correspondent, type ChatTarget, type SendOptions, type SentMessage } from './correspondent.ts'
 import type { ReceivedMessage } from './received-message.ts'
 import * as rich from './rich-contents.ts'
+import * as sealed from './sealed-contents.ts'
 
 export type Recipient = Correspondent | ChatTarget
 export type TextOptions = SendOptions & {
@@ -47,6 +48,13 @@ export class Author extends Correspondent {
     )
   }
 
+  /** An edit as newer phones send it; the message must have been sent with a secret. */
+  sealedEdit(sent: SentMessage, body: string, options: { mentions?: Correspondent[] } = {}): SentMessage {
+    const context = this.contextFor(sent.chat, { ...options, addressing: sent.addressing })
+    const edited = context ? contents.text(body, context) : rich.editedContent(sent.message, body)
+    return this.#aside(sent, sealed.sealedEdit(edited, this.#sealOf(sent)))
+  }
+
   revoke(sent: SentMessage | ReceivedMessage): SentMessage {
     return this.#aside(sent, contents.revoke(this.refTo(sent)))
   }
@@ -72,19 +80,7 @@ export class Author extends Correspondent {
   }
 
   vote(poll: ReceivedMessage | SentMessage, answers: string[]): SentMessage {
-    const secret = poll.message.messageContextInfo?.messageSecret
-    if (!secret) throw new Error(`message ${poll.id} is not a poll with a secret`)
-    const creator = 'stanza' in poll ? poll.from : this.user
-    const lid = this.#addressingOf(poll) === 'lid'
-    const vote = contents.pollVote(answers, {
-      poll: this.refTo(poll),
-      pollCreator: creator.jid(lid ? 'lid' : 'pn'),
-      voter: this.user.jid(lid ? 'lid' : 'pn'),
-      secret,
-      iv: this.random.bytes(12),
-      at: this.parts.clock.now(),
-    })
-    return this.#aside(poll, vote)
+    return this.#aside(poll, sealed.pollVote(answers, this.#sealOf(poll)))
   }
 
   /** A status update: every account gets it, and it belongs to no chat. */
@@ -118,6 +114,15 @@ export class Author extends Correspondent {
   #addressingOf(one: SentMessage | ReceivedMessage): 'pn' | 'lid' {
     if (!('stanza' in one)) return one.addressing
     return isLidJid(one.stanza.attrs.participant ?? one.stanza.attrs.from ?? '') ? 'lid' : 'pn'
+  }
+
+  #sealOf(about: SentMessage | ReceivedMessage): sealed.Seal {
+    const secret = about.message.messageContextInfo?.messageSecret
+    if (!secret) throw new Error(`message ${about.id} was sent without a secret`)
+    const addressing = this.#addressingOf(about)
+    const author = ('stanza' in about ? about.from : this.user).jid(addressing)
+    const sealer = this.user.jid(addressing)
+    return { about: this.refTo(about), author, sealer, secret, iv: this.random.bytes(12), at: this.parts.clock.now() }
   }
 
   #quoted(one: SentMessage | ReceivedMessage, lid: boolean): contents.Quoted {

@@ -1,5 +1,4 @@
 // Builds the content of messages, one function per kind a person can write.
-import { createCipheriv, createHash, createHmac } from 'node:crypto'
 import { proto } from '../library.ts'
 import { unwrap } from './received-message.ts'
 
@@ -66,23 +65,6 @@ export function poll(question: string, options: string[], secret: Buffer, select
   }
 }
 
-type VoteDeps = { poll: MessageRef; pollCreator: string; voter: string; secret: Uint8Array; iv: Buffer; at: number }
-
-/** Votes are sealed with a key made from the poll's secret, so only those who have the poll can count them. */
-export function pollVote(options: string[], deps: VoteDeps): proto.IMessage {
-  const { poll: ref, pollCreator, voter, secret, iv, at } = deps
-  const info = Buffer.concat([Buffer.from(ref.id + pollCreator + voter + 'Poll Vote'), Buffer.from([1])])
-  const first = createHmac('sha256', Buffer.alloc(32)).update(secret).digest()
-  const key = createHmac('sha256', first).update(info).digest()
-  const selectedOptions = options.map((option) => createHash('sha256').update(option).digest())
-  const plain = proto.Message.PollVoteMessage.encode({ selectedOptions }).finish()
-  const cipher = createCipheriv('aes-256-gcm', key, iv)
-  cipher.setAAD(Buffer.from(`${ref.id}\u0000${voter}`))
-  const encPayload = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
-  const vote = { encPayload, encIv: iv }
-  return { pollUpdateMessage: { pollCreationMessageKey: messageKey(ref), vote, senderTimestampMs: at } }
-}
-
 /** The `type` attribute a sending client puts on the stanza. */
 export function stanzaType(sent: proto.IMessage): string {
   const message = unwrap(sent)
@@ -103,7 +85,7 @@ export function stanzaType(sent: proto.IMessage): string {
 
 /** Marks edits and revokes on the stanza. */
 export function editAttribute(message: proto.IMessage): string | undefined {
-  if (message.editedMessage) return '1'
+  if (message.editedMessage ?? message.secretEncryptedMessage) return '1'
   const change = message.protocolMessage
   if (change?.type !== proto.Message.ProtocolMessage.Type.REVOKE) return undefined
   // An administrator takes back what somebody else wrote.

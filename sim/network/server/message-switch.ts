@@ -101,16 +101,16 @@ function userEnvelope(sender: Device, target: Device, chat: User, node: Stanza):
   const own = target.user === sender.user && node.attrs.category !== 'peer'
   if (own) {
     const recipient = withoutDevice(node.attrs.recipient ?? node.attrs.to ?? '')
-    const other = lid ? { peer_recipient_pn: chat.shownPhone } : { peer_recipient_lid: chat.lidJid }
+    const other = lid ? { peer_recipient_pn: chat.shownPhone } : { peer_recipient_lid: chat.shownLid }
     return { ...common(sender, node), from, recipient, ...other }
   }
-  const other = lid ? { sender_pn: sender.user.shownPhone } : { sender_lid: sender.user.lidJid }
+  const other = lid ? { sender_pn: sender.user.shownPhone } : { sender_lid: sender.user.shownLid }
   return { ...common(sender, node), from, ...other }
 }
 
 function groupEnvelope(sender: Device, group: GroupMembership, node: Stanza): Attributes {
   const participant = sender.user.jid(group.addressing, sender.id)
   const other =
-    group.addressing === 'lid' ? { participant_pn: sender.user.shownPhone } : { participant_lid: sender.user.lidJid }
+    group.addressing === 'lid' ? { participant_pn: sender.user.shownPhone } : { participant_lid: sender.user.shownLid }
   return { ...common(sender, node), from: group.jid, participant, ...other, addressing_mode: group.addressing }
 }

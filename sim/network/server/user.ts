@@ -28,6 +28,8 @@ export class User {
   about = ''
   /** Who meets this user by LID, in a group or alone, does not learn the phone number, until this is false again. */
   hidesPhone = false
+  /** Who meets this user by phone number is not told the LID, as of somebody who has none yet, until this is false again. */
+  hidesLid = false
 
   constructor(phone: string, lid: string, pushName: string) {
     this.phone = phone
@@ -46,6 +48,11 @@ export class User {
   /** The address by phone number as others may see it. */
   get shownPhone(): string | undefined {
     return this.hidesPhone ? undefined : this.pnJid
+  }
+
+  /** The address by LID as others may see it. */
+  get shownLid(): string | undefined {
+    return this.hidesLid ? undefined : this.lidJid
   }
 
   /** What members of a group see of the number: all of it, or only how it begins and ends. */

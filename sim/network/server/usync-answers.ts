@@ -35,7 +35,7 @@ function answerUser(directory: Directory, asked: Set<string>, query: Stanza): St
   if (asked.has('contact')) parts.push(stanza('contact', { type: user ? 'in' : 'out' }))
   if (asked.has('devices')) parts.push(stanza('devices', {}, [stanza('device-list', {}, deviceNodes(user))]))
   // The client stores `lid` beside the address it asked with, so the value is only right for a phone number.
-  if (asked.has('lid') && user && !jid.endsWith('@lid')) parts.push(stanza('lid', { val: user.lidJid }))
+  if (asked.has('lid') && user?.shownLid && !jid.endsWith('@lid')) parts.push(stanza('lid', { val: user.shownLid }))
   if (asked.has('status')) parts.push(stanza('status', { t: '0' }, Buffer.from(user?.about ?? '')))
   if (asked.has('disappearing_mode')) parts.push(stanza('disappearing_mode', { duration: '0', t: '0' }))
   return stanza('user', { jid }, parts)

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { buffersSpent } from '../spent-buffers.ts'
 
 export type FieldPart = { name: string; value: string }
 
@@ -49,7 +50,10 @@ class PartStream extends Readable {
 
   override _read(): void {
     this.#chunks.next().then(
-      ({ value, done }) => this.push(done ? null : value),
+      ({ value, done }) => {
+        if (value) buffersSpent(value.length)
+        this.push(done ? null : value)
+      },
       (error: unknown) => this.destroy(error as Error),
     )
   }

@@ -23,8 +23,11 @@ export function quoteOf(context: proto.IContextInfo | undefined, own: Person): Q
   const id = textOf(context?.stanzaId)
   if (!context || id === null) return null
   const sender = personOf(context.participant) ?? null
-  const quoted = context.quotedMessage ? contentOf(unwrap(context.quotedMessage)) : undefined
-  return { id, sender, fromMe: sender !== null && isSame(sender, own), text: quoted ? summaryOf(quoted) : null }
+  const unwrapped = context.quotedMessage ? unwrap(context.quotedMessage) : undefined
+  const quoted = unwrapped && contentOf(unwrapped)
+  const mentions = unwrapped ? mentionsOf(contextOf(unwrapped)) : []
+  const fromMe = sender !== null && isSame(sender, own)
+  return { id, sender, fromMe, text: quoted ? summaryOf(quoted) : null, ...(mentions.length > 0 && { mentions }) }
 }
 
 export function mentionsOf(context: proto.IContextInfo | undefined): Person[] {

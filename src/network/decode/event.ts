@@ -132,6 +132,7 @@ export function peopleIn(event: NetworkEvent): Person[] {
   const people: Person[] = [event.sender]
   if (event.chat.kind === 'person') people.push(event.chat)
   if (event.kind === 'message' && event.quote?.sender) people.push(event.quote.sender)
+  if (event.kind === 'message') people.push(...(event.quote?.mentions ?? []))
   if (event.kind === 'message' || event.kind === 'edit') people.push(...event.mentions)
   if (event.kind === 'group') for (const change of event.changes) if ('people' in change) people.push(...change.people)
   return people

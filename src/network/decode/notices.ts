@@ -1,5 +1,6 @@
 // What arrives outside of encrypted messages and belongs into a chat: calls, changes of groups, messages we are not given.
 
+import { parseChat } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
 import type { CallEvent, GroupEvent, NetworkEvent } from '../../core/message.ts'
 import { childrenOf } from '../library.ts'
@@ -49,8 +50,8 @@ function wordOf({ tag, attrs }: BinaryNode): CallWord['word'] {
 }
 
 function groupOf(jid: string | undefined) {
-  const id = jid === undefined ? undefined : /^([\d-]+)@g\.us$/.exec(jid)?.[1]
-  return id === undefined ? undefined : { kind: 'group' as const, id }
+  const chat = jid === undefined ? undefined : parseChat(jid)
+  return chat?.kind === 'group' ? chat : undefined
 }
 
 /** Undefined for notifications that say nothing of a group. */

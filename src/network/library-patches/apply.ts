@@ -1,8 +1,8 @@
 // All patches of the client library, once per process.
 
 import { useFastAgreements } from './fast-agreements.ts'
+import { wrapKeys } from './fast-keys.ts'
 import { useFastSignatures } from './fast-signatures.ts'
-import { useKeyObjects } from './key-objects.ts'
 import { runJobsAtOnce } from './own-queues.ts'
 import { silenceSignalLibrary } from './quiet-console.ts'
 import { repairSenderKeys } from './sender-keys.ts'
@@ -13,7 +13,7 @@ let applied = false
 export function applyLibraryPatches(): void {
   if (applied) return
   applied = true
-  useKeyObjects()
+  wrapKeys()
   useFastSignatures()
   useFastAgreements()
   restoreSessionsOnFailure()

@@ -7,7 +7,9 @@ import { reconnecting } from './003-reconnecting.ts'
 import { inbox } from './004-inbox.ts'
 import { outbox } from './005-outbox.ts'
 import { deliveries } from './006-deliveries.ts'
-import { retries } from './007-retries.ts'
+import { openings } from './007-openings.ts'
+import { retries } from './008-retries.ts'
+import { senders } from './009-senders.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -16,5 +18,7 @@ export const migrations: readonly Migration[] = [
   inbox,
   outbox,
   deliveries,
+  openings,
   retries,
+  senders,
 ]

@@ -11,7 +11,7 @@ import type { NetworkSession } from '../../../src/core/network.ts'
 import { Metrics } from '../../../src/ledger/metrics.ts'
 import { Usage } from '../../../src/ledger/usage.ts'
 import { createRowIds } from '../../../src/lib/row-ids.ts'
-import type { Database } from '../../../src/storage/database.ts'
+import type { Database, EngineName } from '../../../src/storage/database.ts'
 import { JournalStore } from '../../../src/storage/journal-store.ts'
 import { LeaseStore } from '../../../src/storage/lease-store.ts'
 import { UsageStore } from '../../../src/storage/usage-store.ts'
@@ -24,7 +24,12 @@ import { ScriptedHelpdesk } from './scripted-helpdesk.ts'
 
 export const desk: Destination = { key: 'desk|1|1', baseUrl: 'http://desk', apiToken: 't', accountId: 1, inboxId: 1 }
 
-type Options = { environment?: Record<string, string>; instances?: string[]; lateCommitMs?: number }
+type Options = {
+  engine?: EngineName
+  environment?: Record<string, string>
+  instances?: string[]
+  lateCommitMs?: number
+}
 
 export class BridgeBed {
   readonly clock = new ManualClock()
@@ -54,7 +59,7 @@ export class BridgeBed {
 
   static async open(options: Options = {}): Promise<BridgeBed> {
     await using stack = new AsyncDisposableStack()
-    const { database } = stack.use(await newDatabase('sqlite'))
+    const { database } = stack.use(await newDatabase(options.engine ?? 'sqlite'))
     const bed = new BridgeBed(database, stack.move(), options)
     await new LeaseStore(database).acquire('me', 600_000)
     const rows = bed.instances.map((name) => sampleInstance(name, { jid: '5511900000000@s.whatsapp.net' }))
@@ -106,6 +111,12 @@ export class BridgeBed {
       await this.pass(stepMs)
     }
     await this.posted(count)
+  }
+
+  /** Moves time step by step until nothing waits any more. */
+  async drainedWithin(ms: number, stepMs = 500): Promise<void> {
+    for (let passed = 0; passed < ms && (await this.rows()) > 0; passed += stepMs) await this.pass(stepMs)
+    await this.drained()
   }
 
   /** Time passes, and storage gets the chance to answer. */

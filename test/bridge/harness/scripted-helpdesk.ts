@@ -35,9 +35,12 @@ export class ScriptedHelpdesk implements Downstream {
         Object.assign(this.contacts.find((each) => each.id === id) ?? {}, changes)
       },
       mergeContacts: () => ask('mergeContacts'),
-      ensureConversation: async ({ sourceId }, mode) => {
+      ensureConversation: async ({ sourceId }, mode, except, beforeCreation) => {
         await ask('ensureConversation')
-        return this.#conversation(key, sourceId, mode)
+        const found = this.#findConversation(key, sourceId, mode, except)
+        if (found) return found
+        await beforeCreation?.()
+        return this.openConversation(key, sourceId)
       },
       findConversation: async (id) => {
         await ask('findConversation')
@@ -55,6 +58,7 @@ export class ScriptedHelpdesk implements Downstream {
       },
       findPosted: async (conversationId, sourceId, afterId) => {
         await ask('findPosted')
+        this.#mustExist(conversationId)
         const found = this.messages.find(
           (each) => each.conversationId === conversationId && each.sourceId === sourceId && each.id > afterId,
         )
@@ -69,8 +73,7 @@ export class ScriptedHelpdesk implements Downstream {
 
   /** Writes a message down, as the helpdesk does sooner or later. */
   async commit(destination: string, conversationId: number, message: NewMessage): Promise<Posted> {
-    if (!this.conversations.some(({ id }) => id === conversationId))
-      throw new DownstreamError('gone', 'no conversation')
+    this.#mustExist(conversationId)
     let bytes = 0
     for (const file of message.files) {
       for await (const chunk of await file.open()) bytes += (chunk as Buffer).length
@@ -78,6 +81,13 @@ export class ScriptedHelpdesk implements Downstream {
     const posted = { ...message, id: ++this.#ids, conversationId, destination, bytes }
     this.messages.push(posted)
     return posted
+  }
+
+  /** Writes a conversation down, as the helpdesk does sooner or later. */
+  openConversation(destination: string, sourceId: string): Promise<Conversation> {
+    const made = { id: ++this.#ids, status: 'open' as const, newestMessageId: null, sourceId, destination }
+    this.conversations.push(made)
+    return Promise.resolve(made)
   }
 
   get contents(): string[] {
@@ -92,6 +102,11 @@ export class ScriptedHelpdesk implements Downstream {
     return Promise.resolve()
   }
 
+  #mustExist(conversationId: number): void {
+    if (this.conversations.some(({ id }) => id === conversationId)) return
+    throw new DownstreamError('gone', 'no conversation')
+  }
+
   #contact(destination: string, spec: ContactSpec): Contact {
     const names = [spec.sourceId, ...spec.formerSourceIds]
     const known = this.contacts.find((each) => each.destination === destination && names.includes(each.sourceId))
@@ -102,13 +117,16 @@ export class ScriptedHelpdesk implements Downstream {
     return contact
   }
 
-  #conversation(destination: string, sourceId: string, mode: 'new' | 'reopen'): Conversation {
-    const ours = this.conversations.filter((each) => each.destination === destination && each.sourceId === sourceId)
-    const open = ours.filter(({ status }) => status !== 'resolved' || mode === 'reopen').at(-1)
-    if (open) return open
-    const made = { id: ++this.#ids, status: 'open' as const, newestMessageId: null, sourceId, destination }
-    this.conversations.push(made)
-    return made
+  #findConversation(
+    destination: string,
+    sourceId: string,
+    mode: 'new' | 'reopen',
+    except: readonly number[] = [],
+  ): Conversation | undefined {
+    const ours = this.conversations.filter(
+      (each) => each.destination === destination && each.sourceId === sourceId && !except.includes(each.id),
+    )
+    return ours.filter(({ status }) => status !== 'resolved' || mode === 'reopen').at(-1)
   }
 }
 

@@ -41,6 +41,7 @@ export class Bed {
   readonly names: PersonNames[] = []
   readonly pairs: PersonPair[] = []
   readonly passedOver: string[] = []
+  repeated = 0
   readonly #owned: AsyncDisposableStack
   readonly #lines: Line[] = []
 
@@ -72,6 +73,9 @@ export class Bed {
         },
         onPassedOver: (_, kind) => {
           this.passedOver.push(kind)
+        },
+        onRepeated: () => {
+          this.repeated += 1
         },
       },
       epoch: () => epoch,

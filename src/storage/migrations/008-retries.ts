@@ -4,4 +4,4 @@ import type { Migration } from '../migrate.ts'
 
 const statements = ["CREATE INDEX outbox_by_ask ON outbox (report_at) WHERE report = 'asked'"]
 
-export const retries: Migration = { version: 7, name: 'retries', sqlite: statements, postgres: statements }
+export const retries: Migration = { version: 8, name: 'retries', sqlite: statements, postgres: statements }

@@ -1,0 +1,42 @@
+// What is sealed with the secret of the message it is about, so that only those who have that message can read it.
+import { createCipheriv, createHash, createHmac } from 'node:crypto'
+import { proto } from '../library.ts'
+import { edit, messageKey, type MessageRef } from './contents.ts'
+
+/** The message it is about, who wrote that and who seals now, each as both sides know them. */
+export type Seal = { about: MessageRef; author: string; sealer: string; secret: Uint8Array; iv: Buffer; at: number }
+
+export function pollVote(options: string[], seal: Seal): proto.IMessage {
+  const selectedOptions = options.map((option) => createHash('sha256').update(option).digest())
+  const plain = proto.Message.PollVoteMessage.encode({ selectedOptions }).finish()
+  const bound = Buffer.from(`${seal.about.id}\u0000${seal.sealer}`)
+  const vote = { encPayload: closed(plain, 'Poll Vote', seal, bound), encIv: seal.iv }
+  return { pollUpdateMessage: { pollCreationMessageKey: messageKey(seal.about), vote, senderTimestampMs: seal.at } }
+}
+
+/** The way newer phones send edits. */
+export function sealedEdit(edited: proto.IMessage, seal: Seal): proto.IMessage {
+  const { message } = edit(seal.about, edited, seal.at).editedMessage ?? {}
+  const plain = proto.Message.encode(message ?? {}).finish()
+  return {
+    secretEncryptedMessage: {
+      targetMessageKey: messageKey(seal.about),
+      encPayload: closed(plain, 'Message Edit', seal),
+      encIv: seal.iv,
+      secretEncType: proto.Message.SecretEncryptedMessage.SecretEncType.MESSAGE_EDIT,
+    },
+  }
+}
+
+function closed(
+  plain: Uint8Array,
+  purpose: string,
+  { about, author, sealer, secret, iv }: Seal,
+  bound?: Buffer,
+): Buffer {
+  const first = createHmac('sha256', Buffer.alloc(32)).update(secret).digest()
+  const info = Buffer.concat([Buffer.from(about.id + author + sealer + purpose), Buffer.from([1])])
+  const cipher = createCipheriv('aes-256-gcm', createHmac('sha256', first).update(info).digest(), iv)
+  if (bound) cipher.setAAD(bound)
+  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}

@@ -1,0 +1,7 @@
+// Since when a conversation with a contact is being opened: whoever takes over after a crash must not open a second one.
+
+import type { Migration } from '../migrate.ts'
+
+const statements = ['ALTER TABLE contacts ADD COLUMN opening_since BIGINT']
+
+export const openings: Migration = { version: 7, name: 'openings', sqlite: statements, postgres: statements }

@@ -1,0 +1,7 @@
+// Two records of a person that become one: their messages are found by sender, too.
+
+import type { Migration } from '../migrate.ts'
+
+const indexes = ['CREATE INDEX message_map_by_sender ON message_map (instance, sender)']
+
+export const senders: Migration = { version: 9, name: 'senders', sqlite: indexes, postgres: indexes }
