@@ -105,7 +105,7 @@ export function composeOutbound(deps: Deps) {
   const transcode = createTranscoder()
   const composer = new Composer({ map, downstream, transcode, ...settings })
   const wake = () => void reports.tick()
-  const reporter = new FailureReporter({ moves, downstream, destinationOf, clock, log, wake })
+  const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
   const acceptances = new Acceptances({ moves, reporter, clock, log })
   const deliverer: Deliverer = new Deliverer({
     moves,
@@ -205,7 +205,7 @@ export function composeOutbound(deps: Deps) {
     workers,
     /** What was sent under this id, for those who ask for it again after a restart. */
     findSent: (instance: string, networkId: string) => findSentText(map, instance, networkId),
-    edit: (request: EditRequest) => editMessage({ map, recipients, ledger, sessionOf, clock }, request),
+    edit: (request: EditRequest) => editMessage({ map, sent, recipients, ledger, sessionOf, clock, log }, request),
     outboxPending: async () => sum((await outbox.countPending()).values()),
     /** Takes up what earlier processes left. */
     async load(): Promise<void> {

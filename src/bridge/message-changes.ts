@@ -14,7 +14,7 @@ import type { OwnerOf } from './conversation-owner.ts'
 import type { Routed } from './outbound.ts'
 import type { OutboxWorker } from './outbox-worker.ts'
 import type { Retries } from './retries.ts'
-import { callbackKey, otherInbox } from './send-command.ts'
+import { callbackKey, deletedReason, otherInbox } from './send-command.ts'
 
 export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 
@@ -32,7 +32,6 @@ type Deps = {
 }
 
 const storagePauseMs = 5000
-const deletedReason = 'deleted at the helpdesk before it was sent'
 
 export class MessageChanges {
   readonly #deps: Deps

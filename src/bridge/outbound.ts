@@ -26,7 +26,7 @@ import type { OutboundLedger } from './outbound-ledger.ts'
 import type { OutboxWorker, RowFate } from './outbox-worker.ts'
 import { recipientChat } from './recipients.ts'
 import type { ChatRef, Recipients } from './recipients.ts'
-import { callbackKey, messageRow, noRecipient, otherInbox } from './send-command.ts'
+import { callbackKey, deletedReason, messageRow, noRecipient, otherInbox } from './send-command.ts'
 import type { SendCommand } from './send-command.ts'
 
 export type Sender = Readonly<
@@ -292,8 +292,8 @@ export class Outbound {
 
 /** The same answer as before where that was a refusal; else there is nothing left to do. */
 function repeated({ id, status, reason, report }: OutboxRow): SendAnswer {
-  // An agent has asked for it: that is being followed.
-  if (report === 'asked') return { kind: 'ignored', reason: 'duplicate', queueId: id }
+  // An agent has asked for it, or has deleted it: that is being followed.
+  if (report === 'asked' || reason === deletedReason) return { kind: 'ignored', reason: 'duplicate', queueId: id }
   if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
   if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }
   return { kind: 'ignored', reason: 'duplicate', queueId: id }

@@ -109,6 +109,17 @@ for (const engine of engines) {
       assert.ok(!enqueued.includes('outbox.enqueue y'))
     })
 
+    test('those that come at once do not pass the limit together', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      const waiting = { waiting: 1, drained: 1, expires_at: 5000 }
+      for (let n = 0; n < maxWaiting - 3; n++)
+        await outbox.enqueue(sampleRow(`w${String(n).padStart(3, '0')}`, waiting), null)
+      const rush = Array.from({ length: 10 }, (_, n) => outbox.enqueue(sampleRow(`x${n}`, waiting), null))
+      const accepted = (await Promise.all(rush)).filter((stored) => stored === 'accepted')
+      assert.deepEqual([accepted.length, await outbox.countWaiting('shop')], [3, maxWaiting])
+    })
+
     test('a row is claimed once, and not after its time', async () => {
       await using stage = await setUp()
       const { outbox, moves } = stage
