@@ -17,6 +17,7 @@ import { OutboundLedger } from './bridge/outbound-ledger.ts'
 import { OutboxWorker } from './bridge/outbox-worker.ts'
 import type { People } from './bridge/people.ts'
 import { Recipients } from './bridge/recipients.ts'
+import { Retries } from './bridge/retries.ts'
 import { createTranscoder } from './bridge/voice-note.ts'
 import type { Config } from './config.ts'
 import type { Destination, Downstream } from './core/downstream.ts'
@@ -37,6 +38,7 @@ import { MessageMapStore } from './storage/message-map-store.ts'
 import { OutboxMoves } from './storage/outbox-moves.ts'
 import { OutboxStore } from './storage/outbox-store.ts'
 import { RestrictionStore } from './storage/restriction-store.ts'
+import { RetryStore } from './storage/retry-store.ts'
 import type { InstanceRow } from './storage/schema.ts'
 import { SentMessageStore } from './storage/sent-message-store.ts'
 import type { Routing } from './tenants/routing.ts'
@@ -44,6 +46,7 @@ import type { Routing } from './tenants/routing.ts'
 const drainMs = 5000
 const expireMs = 30_000
 const reportMs = 10_000
+const retryMs = 5000
 const banRiskMs = 30_000
 const pruneMs = 3_600_000
 const day = 24 * 3_600_000
@@ -102,7 +105,7 @@ export function composeOutbound(deps: Deps) {
   const transcode = createTranscoder()
   const composer = new Composer({ map, downstream, transcode, ...settings })
   const wake = () => void reports.tick()
-  const reporter = new FailureReporter({ moves, downstream, destinationOf, clock, log, wake })
+  const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
   const acceptances = new Acceptances({ moves, reporter, clock, log })
   const deliverer: Deliverer = new Deliverer({
     moves,
@@ -140,8 +143,13 @@ export function composeOutbound(deps: Deps) {
   }
   const departures = new Departures({ composer, recipients, restrictions, sessionOf })
   const ownerOf = createOwnerOf({ sent, routeOf })
+  const retries = new Retries({
+    ...{ outbox, downstream, destinationOf, recipients, ownerOf, reporter, worker, isReady, newId, clock, log },
+    store: new RetryStore(database, epoch),
+    wake: () => void looks.tick(),
+  })
   const changes: MessageChanges = new MessageChanges({
-    ...{ outbox, moves, map, downstream, worker, ownerOf, isReady, newId, clock, log },
+    ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
   })
   const outbound = new Outbound({
     ...{
@@ -170,6 +178,7 @@ export function composeOutbound(deps: Deps) {
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const reports = every('outbox-report', reportMs, () => reporter.run())
+  const looks = every('outbox-retry', retryMs, () => retries.run())
   const workers = [
     every('outbox-drain', drainMs, async () => {
       await acceptances.run()
@@ -182,6 +191,7 @@ export function composeOutbound(deps: Deps) {
     }),
     every('outbox-prune', pruneMs, () => outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
     reports,
+    looks,
   ]
   stack.use(reporter)
   stack.use(activity)
@@ -195,7 +205,7 @@ export function composeOutbound(deps: Deps) {
     workers,
     /** What was sent under this id, for those who ask for it again after a restart. */
     findSent: (instance: string, networkId: string) => findSentText(map, instance, networkId),
-    edit: (request: EditRequest) => editMessage({ map, recipients, ledger, sessionOf, clock }, request),
+    edit: (request: EditRequest) => editMessage({ map, sent, recipients, ledger, sessionOf, clock, log }, request),
     outboxPending: async () => sum((await outbox.countPending()).values()),
     /** Takes up what earlier processes left. */
     async load(): Promise<void> {

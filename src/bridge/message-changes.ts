@@ -1,9 +1,7 @@
 // Messages that changed at the helpdesk after they were handed to us: deleted, or asked for again.
 
-import type { Downstream, OutgoingCommand } from '../core/downstream.ts'
+import type { OutgoingCommand } from '../core/downstream.ts'
 import type { OutgoingContent } from '../core/network.ts'
-import { waitingLifetimeMs } from '../core/outbox.ts'
-import type { OutboxPart } from '../core/outbox.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -15,15 +13,16 @@ import { StorageError } from '../storage/statement.ts'
 import type { OwnerOf } from './conversation-owner.ts'
 import type { Routed } from './outbound.ts'
 import type { OutboxWorker } from './outbox-worker.ts'
-import { callbackKey } from './send-command.ts'
+import type { Retries } from './retries.ts'
+import { callbackKey, deletedReason, otherInbox } from './send-command.ts'
 
 export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
-  moves: Pick<OutboxMoves, 'cancel' | 'retry'>
+  moves: Pick<OutboxMoves, 'cancel'>
   map: Pick<MessageMapStore, 'findByMessage' | 'contentOf'>
-  downstream: Pick<Downstream, 'inbox'>
+  retries: Pick<Retries, 'ask'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
   ownerOf: OwnerOf
   isReady: (instance: string) => boolean
@@ -33,7 +32,6 @@ type Deps = {
 }
 
 const storagePauseMs = 5000
-const deletedReason = 'deleted at the helpdesk before it was sent'
 
 export class MessageChanges {
   readonly #deps: Deps
@@ -45,11 +43,11 @@ export class MessageChanges {
 
   /** Resolves when what is to be done is stored. The helpdesk tells it once, so a database in trouble is tried again. */
   async follow(route: Routed, command: ChangeCommand, receivedAt: number): Promise<void> {
-    const { clock, log } = this.#deps
+    const { retries, clock, log } = this.#deps
     while (!this.#stop.signal.aborted) {
       try {
-        if (command.deleted) await this.#takeBack(route, command)
-        else await this.#sendAgain(route, command, receivedAt)
+        if (!command.deleted) await retries.ask(route, command, receivedAt)
+        else if (!otherInbox(route.destination, command.place)) await this.#takeBack(route, command)
         return
       } catch (err) {
         if (!(err instanceof StorageError)) throw err
@@ -138,35 +136,4 @@ export class MessageChanges {
     const stored = await outbox.enqueue({ ...row, ...bare, payload: { type: 'revoke', messageId } }, callback)
     if (stored === 'accepted') worker.submit({ id: row.id, instance, chat })
   }
-
-  /** Only for what failed with us, after the helpdesk knew of it, and when it shows the message as sent again. */
-  async #sendAgain(
-    { destination }: Routed,
-    { messageId, externalError }: ChangeCommand,
-    receivedAt: number,
-  ): Promise<void> {
-    const { outbox, moves, downstream, worker } = this.#deps
-    const row = destination && (await outbox.ofMessage(destination.key, messageId))
-    if (!row) return
-    const isOver = row.status === 'failed' || row.status === 'expired' || row.status === 'refused'
-    const wasTold = row.report === 'done' && row.report_at !== null && row.report_at <= receivedAt
-    if (!isOver || !wasTold || externalError || row.conversation_id === null) return
-    const shown = await downstream.inbox(destination).findMessage(row.conversation_id, messageId)
-    if (shown?.status !== 'sent') return
-    if (await moves.retry(row, partsAgain(row.parts), this.#waiting(row.instance))) worker.submit(row)
-  }
-
-  #waiting(instance: string) {
-    const { isReady, clock } = this.#deps
-    if (isReady(instance)) return { waiting: 0, drained: 0, expires_at: null }
-    return { waiting: 1, drained: 1, expires_at: clock.now() + waitingLifetimeMs }
-  }
-}
-
-/** What is known not to be sent gets a new id; what may have arrived keeps its own, so that it is shown once. */
-function partsAgain(parts: readonly OutboxPart[]): OutboxPart[] {
-  if (!parts.some(({ state }) => state === 'sent' || state === 'unknown')) return []
-  return parts.map((part) =>
-    part.state === 'sent' || part.state === 'unknown' ? part : { id: '', of: part.of, state: 'new' },
-  )
 }

@@ -9,9 +9,10 @@ import { isRepeated } from '../guard/spamguard.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
+import type { CallbackKey } from '../storage/callbacks.ts'
 import { openedRow } from '../storage/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../storage/outbox-rows.ts'
-import type { CallbackKey, OutboxStore } from '../storage/outbox-store.ts'
+import type { OutboxStore } from '../storage/outbox-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import { StorageError } from '../storage/statement.ts'
@@ -25,10 +26,12 @@ import type { OutboundLedger } from './outbound-ledger.ts'
 import type { OutboxWorker, RowFate } from './outbox-worker.ts'
 import { recipientChat } from './recipients.ts'
 import type { ChatRef, Recipients } from './recipients.ts'
-import { callbackKey, messageRow, noRecipient, otherInbox } from './send-command.ts'
+import { callbackKey, deletedReason, messageRow, noRecipient, otherInbox } from './send-command.ts'
 import type { SendCommand } from './send-command.ts'
 
-export type Sender = Readonly<Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state'>>
+export type Sender = Readonly<
+  Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state' | 'created_at'>
+>
 export type Routed = { sender: Sender; destination: Destination | null }
 
 /** Whether there was something to be marked read in the conversation the agent wrote in. */
@@ -288,7 +291,9 @@ export class Outbound {
 }
 
 /** The same answer as before where that was a refusal; else there is nothing left to do. */
-function repeated({ id, status, reason }: OutboxRow): SendAnswer {
+function repeated({ id, status, reason, report }: OutboxRow): SendAnswer {
+  // An agent has asked for it, or has deleted it: that is being followed.
+  if (report === 'asked' || reason === deletedReason) return { kind: 'ignored', reason: 'duplicate', queueId: id }
   if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
   if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }
   return { kind: 'ignored', reason: 'duplicate', queueId: id }

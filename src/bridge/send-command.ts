@@ -2,14 +2,15 @@
 
 import type { CallbackPlace, Destination, OutgoingCommand, WrittenMessage } from '../core/downstream.ts'
 import { fingerprintOf } from '../guard/spamguard.ts'
+import type { CallbackKey } from '../storage/callbacks.ts'
 import type { NewOutboxRow } from '../storage/outbox-rows.ts'
-import type { CallbackKey } from '../storage/outbox-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
 import type { ChatRef } from './recipients.ts'
 
 export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
 
 const noDestination = 'none'
+export const deletedReason = 'deleted at the helpdesk before it was sent'
 export const noRecipient = 'the contact has no phone number and no WhatsApp id'
 
 type Way = {

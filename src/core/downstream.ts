@@ -102,7 +102,13 @@ export type NewMessage = {
 
 export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
 /** `createdAt` in milliseconds, of which the helpdesk tells only whole seconds. */
-export type PostedMessage = { id: number; sourceId: string | null; status: MessageStatus; createdAt: number }
+export type PostedMessage = {
+  id: number
+  sourceId: string | null
+  status: MessageStatus
+  createdAt: number
+  isDeleted: boolean
+}
 
 /** One inbox. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {

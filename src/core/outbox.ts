@@ -11,8 +11,8 @@ import type { Attachment } from './downstream.ts'
  */
 export type OutboxStatus = 'pending' | 'sending' | 'sent' | 'failed' | 'expired' | 'refused'
 
-/** Whether the helpdesk has been told of a failure. */
-export type OutboxReport = 'none' | 'due' | 'done' | 'given_up'
+/** Whether the helpdesk has been told of a failure; asked: the agent may want it sent again, to be seen at the helpdesk. */
+export type OutboxReport = 'none' | 'due' | 'done' | 'given_up' | 'asked'
 
 /** new: nothing left this process · unknown: a frame may have left · sent: acknowledged · refused: turned down for good */
 export type PartState = 'new' | 'unknown' | 'sent' | 'refused'

@@ -28,9 +28,10 @@ const conversationStatuses: readonly unknown[] = [
 const messageStatuses: readonly unknown[] = ['sent', 'delivered', 'read', 'failed'] satisfies MessageStatus[]
 
 export function readMessage(value: unknown): PostedMessage | undefined {
-  const { id, source_id: sourceId, status, created_at: createdAt } = asObject(value)
+  const { id, source_id: sourceId, status, created_at: createdAt, content_attributes: attributes } = asObject(value)
   if (!isId(id) || typeof createdAt !== 'number' || !messageStatuses.includes(status)) return undefined
-  return { id, sourceId: asText(sourceId), status: status as MessageStatus, createdAt: createdAt * 1000 }
+  const isDeleted = asObject(attributes)['deleted'] === true
+  return { id, sourceId: asText(sourceId), status: status as MessageStatus, createdAt: createdAt * 1000, isDeleted }
 }
 
 export function readMessages(value: unknown): PostedMessage[] | undefined {

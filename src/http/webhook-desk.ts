@@ -137,7 +137,7 @@ export class WebhookDesk {
   /** Waits until it is stored, but not for ever: a failure here is no reason to mark the message failed. */
   async #change(route: Routed, command: Command<'changed'>, leftMs: number): Promise<void> {
     const { changes, clock, log } = this.#deps
-    if (!route.destination || !isOurs(route, command)) return
+    if (!route.destination) return
     const following = changes.follow(route, command, clock.now()).catch((err: unknown) => {
       log.error({ err, instance: route.sender.name }, 'a changed message could not be followed')
     })

@@ -8,7 +8,7 @@ import { compileOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
 import { hasUnknown, outboxColumns, reported, settledAudit, withParts } from './outbox-rows.ts'
-import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
+import type { OutboxRow } from './outbox-rows.ts'
 import type { Statement } from './statement.ts'
 
 type Counter = 'sent' | 'failed' | 'expired'
@@ -210,37 +210,6 @@ export class OutboxMoves {
     )
   }
 
-  /** The agent asks again: only once per failure, and only after the helpdesk was told of it. */
-  retry(
-    row: OutboxRow,
-    parts: readonly OutboxPart[],
-    waiting: Pick<NewOutboxRow, 'waiting' | 'drained' | 'expires_at'>,
-  ) {
-    const update = this.#database.query
-      .updateTable('outbox')
-      .set({
-        ...waiting,
-        status: 'pending',
-        parts: JSON.stringify(parts),
-        unconfirmed: hasUnknown(parts),
-        attempts: 0,
-        next_attempt_at: 0,
-        reason: null,
-        report: 'none',
-        report_at: null,
-        settled_at: null,
-      })
-      .where('id', '=', row.id)
-      .where('status', '=', row.status)
-      .where('report', '=', 'done')
-      .where('payload', 'is not', null)
-    const { status } = row
-    return this.#writer.guarded(
-      update,
-      ...(status === 'failed' || status === 'expired' ? [this.#count(row.instance, status, -1)] : []),
-    )
-  }
-
   /** Takes back an acceptance that came too late to be answered, before anybody works on it: the callback is open again. */
   withdraw(id: string, reason: string, at: number): Promise<boolean> {
     const { query } = this.#database
@@ -277,7 +246,7 @@ export class OutboxMoves {
   }
 }
 
-function addToTotals(
+export function addToTotals(
   { query }: Database,
   { instance, counter, by }: { instance: string; counter: Counter; by: number },
 ) {

@@ -3,55 +3,67 @@
 import { sql } from 'kysely'
 import { maxWaiting } from '../core/outbox.ts'
 import type { OutboxPart, OutboxPayload, OutboxTotals } from '../core/outbox.ts'
+import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import { auditInsert } from './audit-store.ts'
+import { findSettled, isSettled } from './callbacks.ts'
+import type { CallbackKey } from './callbacks.ts'
 import { compileOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
 import { enqueued, newColumns, outboxColumns, reported, sealed, withParts } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from './schema.ts'
-import type { CallbackTable } from './schema.ts'
 import { StorageError, toStatement } from './statement.ts'
 import type { Statement } from './statement.ts'
-
-export type CallbackKey = Omit<CallbackTable, 'outbox_id' | 'settled_at'>
 
 /** What is about to leave: the ids of its parts, and where to. */
 export type Leaving = { parts: readonly OutboxPart[]; address: string }
 
+export type Enqueued = 'accepted' | 'full' | 'duplicate'
+
 export class OutboxStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #waitingRows = new KeyedLanes()
   readonly #insert: ReturnType<typeof compileInsert>
   readonly #settle: ReturnType<typeof compileSettle>
+  readonly #reopenReport: ReturnType<typeof compileReopenReport>
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
     this.#writer = new FencedWriter(database, epoch)
     this.#insert = compileInsert(database)
     this.#settle = compileSettle(database)
+    this.#reopenReport = compileReopenReport(database)
   }
 
   /**
    * Stores the message and that its callback is settled, both or neither. With `leaving` it is claimed in the same commit:
    * its frame may leave as soon as this resolves.
    */
-  async enqueue(
+  async enqueue(row: NewOutboxRow, callback: CallbackKey | null, leaving?: Leaving): Promise<Enqueued> {
+    const enqueue = () => this.#enqueue(row, callback, leaving)
+    // One after the other: PostgreSQL does not count what others are about to commit.
+    return row.waiting === 1 ? this.#waitingRows.run(row.instance, enqueue) : enqueue()
+  }
+
+  async #enqueue(
     { payload, ...row }: NewOutboxRow,
     callback: CallbackKey | null,
-    leaving?: Leaving,
-  ): Promise<'accepted' | 'full' | 'duplicate'> {
+    leaving: Leaving | undefined,
+  ): Promise<Enqueued> {
     const { id, instance, created_at, waiting } = row
     try {
       await this.#writer.write(
         ...(callback ? [this.#settle({ ...callback, outbox_id: id, settled_at: created_at })] : []),
+        ...(callback && row.message_id ? [this.#reopenReport({ ...callback, report_at: created_at })] : []),
         ...(waiting === 1 ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
         this.#insert({ ...row, ...claimOf(row, leaving), ...sealed(id, payload) }),
       )
       return 'accepted'
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
-      if (await this.#isSettled(error, callback)) return 'duplicate'
+      if (await isSettled(this.#database, error, callback)) return 'duplicate'
       if (error.failure === 'expectation' && waiting === 1 && (await this.countWaiting(instance)) >= maxWaiting) {
         return 'full'
       }
@@ -77,7 +89,7 @@ export class OutboxStore {
       )
       return true
     } catch (error) {
-      if (error instanceof StorageError && (await this.#isSettled(error, callback))) return false
+      if (error instanceof StorageError && (await isSettled(this.#database, error, callback))) return false
       throw error
     }
   }
@@ -103,7 +115,7 @@ export class OutboxStore {
 
   /** The row that a callback was settled with; undefined also when that was done without one. */
   async settledBy(callback: CallbackKey): Promise<OutboxRow | undefined> {
-    const found = await this.#findSettled(callback)
+    const found = await findSettled(this.#database, callback)
     return found && (await this.find(found.outbox_id))
   }
 
@@ -113,8 +125,8 @@ export class OutboxStore {
       await this.#writer.write(this.#settle({ ...callback, outbox_id: '', settled_at: at }))
       return true
     } catch (error) {
-      if (!(error instanceof StorageError) || !(await this.#isSettled(error, callback))) throw error
-      return (await this.#findSettled(callback))?.outbox_id === ''
+      if (!(error instanceof StorageError) || !(await isSettled(this.#database, error, callback))) throw error
+      return (await findSettled(this.#database, callback))?.outbox_id === ''
     }
   }
 
@@ -201,24 +213,6 @@ export class OutboxStore {
     )
   }
 
-  /** Another broken rule of the database is a failure: nobody has the message. */
-  async #isSettled({ failure }: StorageError, callback: CallbackKey | null): Promise<boolean> {
-    return failure === 'constraint' && callback !== null && (await this.#findSettled(callback)) !== undefined
-  }
-
-  async #findSettled(callback: CallbackKey): Promise<{ outbox_id: string } | undefined> {
-    const [found] = await this.#database.read(
-      this.#database.query
-        .selectFrom('callbacks')
-        .select('outbox_id')
-        .where('instance', '=', callback.instance)
-        .where('destination', '=', callback.destination)
-        .where('kind', '=', callback.kind)
-        .where('event_id', '=', callback.event_id),
-    )
-    return found
-  }
-
   /** Touches one row as long as fewer wait than may. */
   #room(instance: string): Statement {
     const { query } = this.#database
@@ -249,4 +243,17 @@ const callbackColumns = ['instance', 'destination', 'kind', 'event_id', 'outbox_
 
 function compileSettle({ query }: Database) {
   return compileOnce(callbackColumns, (value) => query.insertInto('callbacks').values(value))
+}
+
+/** The helpdesk shows a message as failed that was refused before and is accepted now: to be put right. */
+function compileReopenReport({ query }: Database) {
+  return compileOnce(['destination', 'event_id', 'report_at'], ({ destination, event_id, report_at }) =>
+    query
+      .updateTable('outbox')
+      .set({ report: 'due', report_at })
+      .where('destination', '=', destination)
+      .where('message_id', '=', event_id)
+      .where('status', '=', 'refused')
+      .where('report', '=', 'done'),
+  )
 }

@@ -115,6 +115,15 @@ export class SentMessageStore {
     }))
   }
 
+  /** What a message of ours says now. */
+  async saveContent(id: string, content: MappedContent): Promise<void> {
+    const place = placeOf(messageMapSecrets.table, [id], 'content')
+    const update = this.#database.query
+      .updateTable('message_map')
+      .set({ content: { seal: Buffer.from(JSON.stringify(content)), place } })
+    await this.#writer.write(update.where('id', '=', id))
+  }
+
   async markRead(ids: readonly string[], at: number): Promise<void> {
     if (ids.length === 0) return
     const update = this.#database.query.updateTable('message_map').set({ read_at: at }).where('id', 'in', ids)

@@ -13,7 +13,14 @@ import { ManualClock } from '../harness/manual-clock.ts'
 
 const key = 'https://desk|1|1'
 const destination = { key, baseUrl: 'https://desk', apiToken: '', accountId: 1, inboxId: 1 }
-const sender = { name: 'shop', owner_tag: '', inbox_id: 0, spamguard_enabled: 0, state: 'ready' } as const
+const sender = {
+  name: 'shop',
+  owner_tag: '',
+  inbox_id: 0,
+  spamguard_enabled: 0,
+  state: 'ready',
+  created_at: 1,
+} as const
 
 const waiting: NewOutboxRow = {
   ...{ id: 'a', kind: 'message', instance: 'shop', owner_tag: '', inbox_id: 0, destination: key, chat: 'p1' },
@@ -39,7 +46,6 @@ test('a deletion that meets a message just leaving takes it back', async () => {
   const changes = new MessageChanges({
     outbox,
     moves: {
-      ...{ retry: () => Promise.resolve(false) },
       // The worker is quicker by a moment.
       cancel: async (row, ...rest) => {
         await moves.claim(row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remote_jid)
@@ -47,7 +53,7 @@ test('a deletion that meets a message just leaving takes it back', async () => {
       },
     },
     map: new MessageMapStore(database),
-    downstream: { inbox: () => assert.fail('nothing is asked') },
+    retries: { ask: () => assert.fail('nothing is asked for again') },
     worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
     ownerOf: (route) => Promise.resolve(route),
     isReady: () => true,

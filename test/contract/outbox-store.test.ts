@@ -109,6 +109,17 @@ for (const engine of engines) {
       assert.ok(!enqueued.includes('outbox.enqueue y'))
     })
 
+    test('those that come at once do not pass the limit together', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      const waiting = { waiting: 1, drained: 1, expires_at: 5000 }
+      for (let n = 0; n < maxWaiting - 3; n++)
+        await outbox.enqueue(sampleRow(`w${String(n).padStart(3, '0')}`, waiting), null)
+      const rush = Array.from({ length: 10 }, (_, n) => outbox.enqueue(sampleRow(`x${n}`, waiting), null))
+      const accepted = (await Promise.all(rush)).filter((stored) => stored === 'accepted')
+      assert.deepEqual([accepted.length, await outbox.countWaiting('shop')], [3, maxWaiting])
+    })
+
     test('a row is claimed once, and not after its time', async () => {
       await using stage = await setUp()
       const { outbox, moves } = stage
@@ -183,35 +194,7 @@ for (const engine of engines) {
       )
     })
 
-    test('a failed row is sent again once, and only after the helpdesk was told', async () => {
-      await using stage = await setUp()
-      const { outbox, moves } = stage
-      const now = { waiting: 0, drained: 0, expires_at: null }
-      await outbox.enqueue(sampleRow('a'), null)
-      const row = await outbox.find('a')
-      assert.ok(row)
-      await moves.fail({ ...row, parts: part('refused') }, 'refused', 3000, ['pending'], 4000)
-      const failed = await outbox.find('a')
-      assert.ok(failed)
-      assert.equal(await moves.retry(failed, [], now), false)
-      assert.deepEqual((await moves.dueReports(3999, 10)).length, 0)
-      assert.deepEqual(
-        (await moves.dueReports(4000, 10)).map(({ id }) => id),
-        ['a'],
-      )
-      await moves.saveReport('a', 'done', 4100)
-      assert.deepEqual(
-        await Promise.all([moves.retry(failed, [], now), moves.retry(failed, [], now)]).then((all) =>
-          all.filter(Boolean),
-        ),
-        [true],
-      )
-      const again = await outbox.find('a')
-      assert.deepEqual([again?.status, again?.parts, again?.attempts], ['pending', [], 0])
-      assert.equal((await outbox.totals('shop')).failed, 0)
-    })
-
-    test('what was refused at the door can be asked for again and is counted nowhere', async () => {
+    test('what was refused at the door is kept and counted nowhere', async () => {
       await using stage = await setUp()
       const { outbox, moves } = stage
       const refusal = { reason: 'spam', reportAt: 2000 }
@@ -226,10 +209,25 @@ for (const engine of engines) {
         failed: 0,
         oldestPendingAt: null,
       })
-      await moves.saveReport('a', 'done', 2000)
-      const row = await outbox.find('a')
-      assert.ok(row)
-      assert.equal(await moves.retry(row, [], { waiting: 0, drained: 0, expires_at: null }), true)
+    })
+
+    test('a callback that is settled ahead is a duplicate when it comes; one that has come cannot be', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      for (let told = 0; told < 2; told++) assert.equal(await outbox.settleAhead(callback(70), 1000), true)
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70)), 'duplicate')
+      assert.equal(await outbox.keepRefused(sampleRow('a'), { reason: 'spam', reportAt: 1 }, callback(70)), false)
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(71)), 'accepted')
+      assert.equal(await outbox.settleAhead(callback(71), 1000), false)
+    })
+
+    test('what takes back neither expires nor fills the queue', async () => {
+      await using stage = await setUp()
+      const { outbox, moves, audits } = stage
+      await outbox.enqueue(sampleRow('a', { kind: 'revoke', payload: { type: 'revoke', messageId: 70 } }), null)
+      await moves.startWaiting('shop', 2000)
+      assert.deepEqual([(await outbox.find('a'))?.expires_at, await outbox.countWaiting('shop')], [null, 0])
+      assert.ok(!(await audits()).includes('outbox.enqueue a'))
     })
 
     test('an acceptance that is taken back leaves its callback open', async () => {

@@ -85,6 +85,9 @@ test('the 201st that would have to wait is refused, and may come again; another 
   await waitUntil('the queue is empty', async () => (await stage.outbox())['pending'] === 0)
   assert.equal((await stage.post(stage.callback(id, 'one too many'))).status, 200)
   assert.equal(stage.texts().length, 201)
+  // The helpdesk was told twice that it failed.
+  await stage.service.app.workers.get('outbox-report')?.tick()
+  await stage.shown(id, ({ status }) => status === 'sent')
 })
 
 test('what is queued survives a restart', async () => {

@@ -36,6 +36,7 @@ async function assertTakenBack(stage: OutboundStage, id: number, text: string): 
   const again = await stage.post(stage.callback(id, text))
   assert.deepEqual([again.status, (again.body as { status: string }).status], [200, 'sent'])
   assert.deepEqual(stage.texts(), ['another', text])
+  await stage.shown(id, ({ status }) => status === 'sent')
 }
 
 describe('SQLite stuck for longer than the answer may take', () => {

@@ -7,5 +7,14 @@ import { reconnecting } from './003-reconnecting.ts'
 import { inbox } from './004-inbox.ts'
 import { outbox } from './005-outbox.ts'
 import { deliveries } from './006-deliveries.ts'
+import { retries } from './007-retries.ts'
 
-export const migrations: readonly Migration[] = [foundation, instances, reconnecting, inbox, outbox, deliveries]
+export const migrations: readonly Migration[] = [
+  foundation,
+  instances,
+  reconnecting,
+  inbox,
+  outbox,
+  deliveries,
+  retries,
+]

@@ -113,5 +113,5 @@ export class ScriptedHelpdesk implements Downstream {
 }
 
 function seen({ id, sourceId }: Posted): PostedMessage {
-  return { id, sourceId, status: 'sent', createdAt: 0 }
+  return { id, sourceId, status: 'sent', createdAt: 0, isDeleted: false }
 }

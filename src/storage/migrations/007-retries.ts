@@ -1,0 +1,7 @@
+// Messages that an agent asked for again, until the helpdesk has been asked about them.
+
+import type { Migration } from '../migrate.ts'
+
+const statements = ["CREATE INDEX outbox_by_ask ON outbox (report_at) WHERE report = 'asked'"]
+
+export const retries: Migration = { version: 7, name: 'retries', sqlite: statements, postgres: statements }
