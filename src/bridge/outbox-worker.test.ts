@@ -374,3 +374,20 @@ test('every part of a message takes a turn of its own', async () => {
   await reaches('x', 'sent')
   assert.ok(clock.monotonic() >= 60_000, `after ${clock.monotonic()} ms`)
 })
+
+test('files that are slow to fetch hold up no text to somebody else', async () => {
+  await using stage = await setUp()
+  const { account, add, reaches } = stage
+  const slow = Promise.withResolvers<undefined>()
+  let fetching = 0
+  account.fetch = async () => {
+    fetching++
+    await slow.promise
+  }
+  for (let n = 0; n < 12; n++) await add(`file ${n}`, `p${n}`, 1)
+  await waitUntil('as many as may are being fetched', () => fetching === 8)
+  await add('text', 'somebody else')
+  await reaches('text', 'sent')
+  slow.resolve(undefined)
+  await reaches('file 11', 'sent')
+})

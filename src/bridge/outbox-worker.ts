@@ -16,7 +16,8 @@ import { InstanceLanes } from './instance-lanes.ts'
 import type { StepOutcome } from './instance-lanes.ts'
 import type { OutboundLedger } from './outbound-ledger.ts'
 
-// The network side of one account works through its sends one by one; more at once only holds files open.
+// The network side of one account works through its sends one by one; more at once only holds files open. Files have places
+// of their own: fetched from a slow helpdesk or taken by a slow media host, they would keep every text waiting.
 const deliveriesAtOnce = 8
 const maxAttempts = 5
 const firstPauseMs = 5000
@@ -47,7 +48,7 @@ type Deps = {
 
 type Listener = (fate: RowFate) => void
 type Leaving = { departure: Departure; stored: Promise<boolean> }
-type Queue = { lanes: InstanceLanes; gate: Gate; isReady: boolean }
+type Queue = { lanes: InstanceLanes; gates: { texts: Gate; files: Gate }; isReady: boolean }
 
 export class OutboxWorker {
   readonly #deps: Deps
@@ -91,8 +92,8 @@ export class OutboxWorker {
   depart(row: OpenOutboxRow, leaving: Leaving, listener: Listener): boolean {
     const { instance, id, chat } = row
     const { sessionOf, pace } = this.#deps
-    const { lanes, gate } = this.#queueOf(instance)
-    if (!sessionOf(instance) || !lanes.isFree(chat) || gate.isFull || !pace.turnAtOnce(instance)) return false
+    const { lanes, gates } = this.#queueOf(instance)
+    if (!sessionOf(instance) || !lanes.isFree(chat) || gates.texts.isFull || !pace.turnAtOnce(instance)) return false
     this.#listeners.set(id, listener)
     lanes.push(chat, id)
     this.#leaving.set(id, { row, ...leaving })
@@ -182,7 +183,8 @@ export class OutboxWorker {
       for (const id of ids) this.#tell(id, { kind: 'waiting' })
     }
     const lanes = new InstanceLanes({ clock, step, onResting })
-    const queue = { lanes, gate: new Gate(deliveriesAtOnce), isReady: sessionOf(instance) !== undefined }
+    const gates = { texts: new Gate(deliveriesAtOnce), files: new Gate(deliveriesAtOnce) }
+    const queue = { lanes, gates, isReady: sessionOf(instance) !== undefined }
     this.#queues.set(instance, queue)
     return queue
   }
@@ -229,7 +231,7 @@ export class OutboxWorker {
 
   async #attempt(row: OpenOutboxRow, signal: AbortSignal): Promise<StepOutcome> {
     const { deliverer, sessionOf } = this.#deps
-    const leave = await this.#queues.get(row.instance)?.gate.enter(signal)
+    const leave = await this.#queues.get(row.instance)?.gates[hasFiles(row) ? 'files' : 'texts'].enter(signal)
     if (!leave) return 'woken'
     try {
       const session = sessionOf(row.instance)
@@ -247,7 +249,7 @@ export class OutboxWorker {
     const { deliverer, moves, sessionOf } = this.#deps
     const { id, instance } = row
     this.#leaving.delete(id)
-    const leave = await this.#queues.get(instance)?.gate.enter(signal)
+    const leave = await this.#queues.get(instance)?.gates.texts.enter(signal)
     try {
       if (!(await stored)) {
         this.#listeners.delete(id)
@@ -321,6 +323,10 @@ export class OutboxWorker {
     this.#listeners.get(id)?.(fate)
     if (fate.kind !== 'waiting') this.#listeners.delete(id)
   }
+}
+
+function hasFiles({ payload }: OpenOutboxRow): boolean {
+  return payload.type === 'message' && payload.attachments.length > 0
 }
 
 function kindOf(
