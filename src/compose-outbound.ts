@@ -1,5 +1,6 @@
 // Puts together the way from the helpdesk to the network: the outbox, its guards and its workers.
 
+import { Acceptances } from './bridge/acceptances.ts'
 import { AgentActivity } from './bridge/agent-activity.ts'
 import { Composer } from './bridge/compose.ts'
 import { createOwnerOf } from './bridge/conversation-owner.ts'
@@ -104,7 +105,8 @@ export function composeOutbound(deps: Deps) {
   const transcode = createTranscoder()
   const composer = new Composer({ map, downstream, transcode, ...settings })
   const wake = () => void reports.tick()
-  const reporter = new FailureReporter({ moves, downstream, destinationOf, clock, log, wake })
+  const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
+  const acceptances = new Acceptances({ moves, reporter, clock, log })
   const deliverer: Deliverer = new Deliverer({
     moves,
     sent,
@@ -112,6 +114,7 @@ export function composeOutbound(deps: Deps) {
     recipients,
     restrictions,
     ledger,
+    pace,
     destinationOf,
     takingBack: (destination, messageId) => changes.takingBack(destination, messageId),
     newId,
@@ -126,6 +129,8 @@ export function composeOutbound(deps: Deps) {
     ledger,
     pace,
     sessionOf,
+    exists: (name) => accounts.find(name) !== undefined,
+    isOpen: (id) => acceptances.isOpen(id),
     clock,
     log,
   })
@@ -148,9 +153,9 @@ export function composeOutbound(deps: Deps) {
   })
   const outbound = new Outbound({
     ...{
+      acceptances,
       departures,
       outbox,
-      moves,
       sent,
       worker,
       recipients,
@@ -175,7 +180,10 @@ export function composeOutbound(deps: Deps) {
   const reports = every('outbox-report', reportMs, () => reporter.run())
   const looks = every('outbox-retry', retryMs, () => retries.run())
   const workers = [
-    every('outbox-drain', drainMs, () => worker.drain()),
+    every('outbox-drain', drainMs, async () => {
+      await acceptances.run()
+      await worker.drain()
+    }),
     every('outbox-expire', expireMs, () => worker.expire()),
     every('ban-risk', banRiskMs, () => {
       ledger.evaluate()
@@ -189,6 +197,7 @@ export function composeOutbound(deps: Deps) {
   stack.use(activity)
   stack.use(changes)
   stack.use(worker)
+  stack.use(acceptances)
   return {
     outbox,
     banRisk,
@@ -196,12 +205,12 @@ export function composeOutbound(deps: Deps) {
     workers,
     /** What was sent under this id, for those who ask for it again after a restart. */
     findSent: (instance: string, networkId: string) => findSentText(map, instance, networkId),
-    edit: (request: EditRequest) => editMessage({ map, recipients, ledger, sessionOf, clock }, request),
+    edit: (request: EditRequest) => editMessage({ map, sent, recipients, ledger, sessionOf, clock, log }, request),
     outboxPending: async () => sum((await outbox.countPending()).values()),
     /** Takes up what earlier processes left. */
     async load(): Promise<void> {
       await restrictions.load()
-      await worker.load((name) => accounts.find(name) !== undefined)
+      await worker.load()
     },
     /** From now on messages are queued for the next process. */
     hold(): void {

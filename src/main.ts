@@ -3,6 +3,7 @@
 import { createApp } from './app.ts'
 import { ConfigError, describeConfig, loadConfig, unknownVariables } from './config.ts'
 import { createLog } from './lib/log.ts'
+import { clearScratch } from './lib/scratch.ts'
 import { firstStopSignal } from './lib/stop-signal.ts'
 
 async function main(): Promise<void> {
@@ -14,6 +15,7 @@ async function main(): Promise<void> {
   log.info({ settings: describeConfig(process.env) }, 'configuration')
   for (const variable of unknownVariables(process.env)) log.warn({ variable }, 'unknown variable, is it misspelt?')
   const stopped = firstStopSignal(log)
+  await clearScratch()
   await using app = await createApp(config, { log })
   const reason = await Promise.race([stopped, app.start().then(() => app.ended)])
   if (reason instanceof Error) throw reason

@@ -8,6 +8,7 @@ import type { Destination } from '../core/downstream.ts'
 import { SendError } from '../core/network.ts'
 import type { NetworkSession, OutgoingContent } from '../core/network.ts'
 import type { OutboxPart, PartState } from '../core/outbox.ts'
+import type { Pace } from '../guard/pace.ts'
 import type { Restrictions } from '../guard/restrictions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { withDeadline } from '../lib/clock.ts'
@@ -44,6 +45,7 @@ type Deps = {
   recipients: Recipients
   restrictions: Restrictions
   ledger: OutboundLedger
+  pace: Pick<Pace, 'turn'>
   /** What takes back everything that was, or may have been, sent for a message at the helpdesk. */
   takingBack: (destination: string, messageId: number) => Promise<OutgoingContent[]>
   destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
@@ -118,6 +120,8 @@ export class Deliverer {
     // The list may grow while it is walked: a text that found no caption to be in.
     for (const part of parts) {
       if (part.state === 'sent' || part.state === 'refused') continue
+      // The first of an attempt has had its turn.
+      if (progress.current) await this.#awaitTurn(attempt)
       progress.current = { part, before: part.state, handedOver: false }
       try {
         if (!(await this.#sendPart(attempt, progress, part))) return { kind: 'moved' }
@@ -132,6 +136,11 @@ export class Deliverer {
     }
     if (parts.every(({ state }) => state === 'sent')) return { kind: 'sent', waid: parts[0]?.id ?? '' }
     return { kind: 'failed', reason: failureReason(parts, unconfirmed), parts }
+  }
+
+  async #awaitTurn({ row, signal }: Attempt): Promise<void> {
+    const isTurn = await this.#deps.pace.turn(row.instance, { drained: row.drained === 1 }, signal)
+    if (!isTurn) throw new SendError('not_sent', 'the instance was closed before all of the message was sent')
   }
 
   /** False when the row is no longer ours to send. */

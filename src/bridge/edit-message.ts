@@ -5,7 +5,9 @@ import { BridgeError } from '../core/errors.ts'
 import { SendError } from '../core/network.ts'
 import type { NetworkSession } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import type { MessageMapStore } from '../storage/message-map-store.ts'
+import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import { markdownToText } from './markdown-to-text.ts'
 import type { OutboundLedger, Who } from './outbound-ledger.ts'
 import type { Recipients } from './recipients.ts'
@@ -13,11 +15,13 @@ import type { Recipients } from './recipients.ts'
 const editWindowMs = 15 * 60_000
 
 type Deps = {
-  map: Pick<MessageMapStore, 'findByNetworkId'>
+  map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
+  sent: Pick<SentMessageStore, 'saveContent'>
   recipients: Pick<Recipients, 'refOf'>
   ledger: Pick<OutboundLedger, 'acknowledged' | 'lost'>
   sessionOf: (instance: string) => NetworkSession | undefined
   clock: Clock
+  log: Log
 }
 
 export type EditRequest = { who: Who; waid: string; chat: string; content: string }
@@ -43,6 +47,14 @@ export async function editMessage(deps: Deps, { who, waid, chat, content }: Edit
     throw refused(error instanceof SendError ? error.message : 'the network did not take the edit', error)
   }
   deps.ledger.acknowledged(who, networkKey.chat, 'edit')
+  await remember(deps, ours.id, text).catch((err: unknown) => {
+    deps.log.warn({ err, instance }, 'an edited message could not be stored: quotes of it show the old text')
+  })
+}
+
+/** For those who quote it, and for those who ask for it again. */
+async function remember({ map, sent }: Deps, id: string, text: string): Promise<void> {
+  await sent.saveContent(id, { ...(await map.contentOf(id)), text })
 }
 
 function refused(reason: string, cause?: unknown): BridgeError {

@@ -6,15 +6,20 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import type { OutboxRow } from '../storage/outbox-rows.ts'
+import type { OutboxStore } from '../storage/outbox-store.ts'
 
 // The helpdesk writes the status line of a refused callback over the reason; ours must come after.
 const afterAnswerMs = 1000
 const retryMs = 30_000
+const overtakenMs = 5000
 const giveUpMs = 24 * 3_600_000
 const atOnce = 20
 const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
 
+type Report = 'due' | 'done' | 'given_up'
+
 type Deps = {
+  outbox: Pick<OutboxStore, 'ofMessage'>
   moves: Pick<OutboxMoves, 'dueReports' | 'saveReport'>
   downstream: Pick<Downstream, 'inbox'>
   destinationOf: (row: Pick<OutboxRow, 'instance' | 'owner_tag' | 'inbox_id'>) => Promise<Destination | null>
@@ -74,22 +79,36 @@ export class FailureReporter {
   }
 
   async #report(row: OutboxRow): Promise<void> {
-    const { moves, downstream, destinationOf, clock, log } = this.#deps
-    const { id, conversation_id: conversation, message_id: message } = row
+    const { moves, clock, log } = this.#deps
+    const { id, instance, settled_at: settledAt } = row
+    let report: Report
+    let pauseMs = overtakenMs
     try {
-      const destination = await destinationOf(row)
-      if (conversation === null || message === null || destination?.key !== row.destination) {
-        await moves.saveReport(id, 'given_up', clock.now())
-        return
-      }
-      await downstream.inbox(destination).setStatus(conversation, message, 'failed', row.reason ?? 'not sent')
-      await moves.saveReport(id, 'done', clock.now())
+      report = await this.#tell(row)
     } catch (err) {
+      log.warn({ err, instance, queue_id: id }, 'the helpdesk could not be told of a failed message')
       const isHopeless = err instanceof DownstreamError && hopeless.has(err.failure)
-      const isLate = clock.now() - (row.settled_at ?? 0) > giveUpMs
-      log.warn({ err, instance: row.instance, queue_id: id }, 'the helpdesk could not be told of a failed message')
-      const next = isHopeless || isLate ? 'given_up' : 'due'
-      await moves.saveReport(id, next, clock.now() + (next === 'due' ? retryMs : 0))
+      pauseMs = retryMs
+      report = isHopeless || clock.now() - (settledAt ?? 0) > giveUpMs ? 'given_up' : 'due'
     }
+    await moves.saveReport(id, report, clock.now() + (report === 'due' ? pauseMs : 0))
+  }
+
+  /** A repeat of the callback may have been accepted since: then that decides what the helpdesk shows. */
+  async #tell(row: OutboxRow): Promise<Report> {
+    const { outbox, downstream, destinationOf } = this.#deps
+    const { id, conversation_id: conversation, message_id: message } = row
+    const destination = await destinationOf(row)
+    if (conversation === null || message === null || destination?.key !== row.destination) return 'given_up'
+    const inbox = downstream.inbox(destination)
+    const newest = await outbox.ofMessage(row.destination, message)
+    if (newest === undefined || newest.id === id) {
+      await inbox.setStatus(conversation, message, 'failed', row.reason ?? 'not sent')
+      return 'done'
+    }
+    if (newest.status === 'pending' || newest.status === 'sending') return 'due'
+    if (newest.status !== 'sent') return 'given_up'
+    await inbox.setStatus(conversation, message, 'sent')
+    return 'done'
   }
 }

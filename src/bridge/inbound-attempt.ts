@@ -1,12 +1,13 @@
 // One attempt to take an event to the helpdesk: what it says, where it belongs, its file, and the post.
 
 import type { Chat } from '../core/address.ts'
-import type { Destination, Downstream, HelpdeskInbox } from '../core/downstream.ts'
+import type { Destination, Downstream } from '../core/downstream.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { lateFile } from '../storage/inbox-store.ts'
 import type { InboxRow, InboxStore } from '../storage/inbox-store.ts'
 import type { MessageMapStore } from '../storage/message-map-store.ts'
+import type { Desk } from './conversation-opener.ts'
 import type { GroupHeaders } from './group-headers.ts'
 import type { Draft, InboundComposer } from './inbound-compose.ts'
 import type { InboundPeople, Scene } from './inbound-people.ts'
@@ -51,6 +52,8 @@ export type Attempt = {
   refusals: number
   /** A probe found the destination working since the last failure. */
   hasProbed: boolean
+  /** What a failure counts as. */
+  doing: Draft['counted'] | 'contact' | 'conversation'
   file?: FetchedFile | 'missing' | 'too_large'
 }
 
@@ -83,7 +86,11 @@ export class InboundAttempt {
       await this.#settle(row, draft.skipped)
       return
     }
-    const conversation = await this.#conversationOf(row, { scene, draft, destination, inbox })
+    const onStep = (step: Attempt['doing']) => {
+      attempt.doing = step
+    }
+    onStep('conversation')
+    const conversation = await this.#conversationOf(row, { scene, draft, desk: { destination, inbox, onStep } })
     if (typeof conversation === 'string') {
       await this.#settle(row, conversation)
       return
@@ -94,22 +101,20 @@ export class InboundAttempt {
   /** What is about an earlier message stays with it; anything else goes where the chat is held. */
   async #conversationOf(
     { event, instance }: InboxRow,
-    where: { scene: Scene; draft: Draft; destination: Destination; inbox: HelpdeskInbox },
+    where: { scene: Scene; draft: Draft; desk: Desk },
   ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
     const { places, map, poster } = this.#deps
-    const { scene, draft, destination, inbox } = where
+    const { scene, draft, desk } = where
     if ('target' in event) {
       await poster.noted(instance)
       const known = await map.findByNetworkId(instance, [event.target.id])
-      const target = known.find((each) => each.destination === destination.key && each.messageId !== null)
+      const target = known.find((each) => each.destination === desk.destination.key && each.messageId !== null)
       const about = { chat: scene.place, mayReopen: draft.opens }
       const id = target?.conversationId ?? null
-      const earlier = id === null ? null : await places.earlier(id, about, destination, inbox)
+      const earlier = id === null ? null : await places.earlier(id, about, desk)
       if (earlier) return earlier
     }
-    return draft.opens
-      ? places.conversationFor(scene.place, destination, inbox)
-      : places.existing(scene.place, destination, inbox)
+    return draft.opens ? places.conversationFor(scene.place, desk) : places.existing(scene.place, desk)
   }
 
   async #post(
@@ -126,6 +131,7 @@ export class InboundAttempt {
     const { row, destination, attempt, scene, draft, conversation } = work
     const { poster, headers, downstream, report, clock } = this.#deps
     const { event, instance } = row
+    attempt.doing = draft.counted
     await this.#fetchFile(row, draft, attempt, signal)
     const { content, files, isLate } = this.#contentOf(draft, attempt)
     const { outcome, messageId } = await poster.post(

@@ -46,7 +46,14 @@ export class InboundDelivery {
   /** Never rejects; `stopped` leaves the row for another time. */
   async deliver(row: InboxRow, signal: AbortSignal): Promise<Delivered> {
     const counts = { failures: 0, unexplained: 0, relocations: 0, refusals: 0 }
-    const attempt: Attempt = { destination: '', state: {}, stage: 'whole', hasProbed: false, ...counts }
+    const attempt: Attempt = {
+      destination: '',
+      state: {},
+      stage: 'whole',
+      hasProbed: false,
+      doing: isMedia(row) ? 'media' : 'text',
+      ...counts,
+    }
     try {
       while (!signal.aborted) {
         const ended = await this.#try(row, attempt, signal)
@@ -112,7 +119,7 @@ export class InboundDelivery {
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason)
     const verdict = judgeFailure(error, triesOf(attempt, error, clock.now() - row.receivedAt), inboxTtlMs)
     attempt.failures++
-    report.failed(row.instance, countedKind(row))
+    report.failed(row.instance, attempt.doing)
     log.warn(
       { err: error, instance: row.instance, kind: row.event.kind, act: verdict.act },
       'a message was not delivered',
@@ -209,12 +216,6 @@ function triesOf(attempt: Attempt, error: unknown, ageMs: number): Tries {
 
 function isMedia({ event }: InboxRow): boolean {
   return event.kind === 'message' && event.content.type === 'media'
-}
-
-function countedKind(row: InboxRow): string {
-  const { kind } = row.event
-  if (isMedia(row)) return 'media'
-  return kind === 'reaction' || kind === 'edit' || kind === 'revoke' ? kind : 'text'
 }
 
 /** Resolves with the promise, or to undefined as soon as the signal aborts. */

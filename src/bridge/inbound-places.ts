@@ -1,13 +1,13 @@
 // Where at the helpdesk the messages of a chat go: finds or makes its contact and its conversation, and remembers them.
 
-import type { Contact, ContactSpec, Destination, HelpdeskInbox } from '../core/downstream.ts'
+import type { ContactSpec, HelpdeskInbox } from '../core/downstream.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { ContactStore, ConversationPlace, KnownConversation } from '../storage/contact-store.ts'
 import type { ContactJoiner } from './contact-joiner.ts'
-import type { ConversationOpener } from './conversation-opener.ts'
+import type { ConversationOpener, Desk } from './conversation-opener.ts'
 
 /** A chat as the helpdesk knows it, and how its contact is described when it must be found or created. */
 export type ChatPlace = {
@@ -65,23 +65,19 @@ export class InboundPlaces {
   }
 
   /** The conversation that new messages of this chat belong into. */
-  async conversationFor(chat: ChatPlace, destination: Destination, inbox: HelpdeskInbox): Promise<OpenConversation> {
-    const place = placeOf(chat, destination)
+  async conversationFor(chat: ChatPlace, desk: Desk): Promise<OpenConversation> {
+    const place = placeOf(chat, desk)
     const entry = this.#entries.get(keyOf(place))
     if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.joinedLid === chat.formerLid) return entry.open
-    return this.#lanes.run(keyOf(place), () => this.#find(chat, place, destination, inbox))
+    return this.#lanes.run(keyOf(place), () => this.#find(chat, place, desk))
   }
 
   /** The conversation the chat is held in already; what is missing when there is none. */
-  async existing(
-    chat: ChatPlace,
-    destination: Destination,
-    inbox: HelpdeskInbox,
-  ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
-    const current = await this.#current(chat, placeOf(chat, destination), destination, inbox)
+  async existing(chat: ChatPlace, desk: Desk): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
+    const current = await this.#current(chat, placeOf(chat, desk), desk)
     if (current) return current
     const { sourceId, formerSourceIds } = await chat.describe()
-    const contacts = await this.#deps.store.findContacts(destination.key, [sourceId, ...formerSourceIds])
+    const contacts = await this.#deps.store.findContacts(desk.destination.key, [sourceId, ...formerSourceIds])
     return contacts.length > 0 ? 'no_conv' : 'no_contact'
   }
 
@@ -89,16 +85,15 @@ export class InboundPlaces {
   async earlier(
     conversationId: number,
     { chat, mayReopen }: { chat: ChatPlace; mayReopen: boolean },
-    destination: Destination,
-    inbox: HelpdeskInbox,
+    desk: Desk,
   ): Promise<OpenConversation | null> {
     const { store, mode } = this.#deps
-    const place = placeOf(chat, destination)
+    const place = placeOf(chat, desk)
     const entry = this.#entries.get(keyOf(place))
     const isCurrent = entry?.open.id === conversationId
     if (isCurrent && this.#isTrusted(entry)) return entry.open
     const known = entry?.known ?? (await store.findConversation(place))
-    const found = known && (await this.#look({ ...known, conversationId }, destination, inbox))
+    const found = known && (await this.#look({ ...known, conversationId }, desk))
     if (!found || (found.status === 'resolved' && mode === 'new' && !mayReopen)) return null
     return isCurrent ? entry.open : { id: conversationId, newest: found.newestMessageId ?? 0 }
   }
@@ -134,7 +129,7 @@ export class InboundPlaces {
   }
 
   /** Null when it is gone, or its id is that of somebody else's by now. */
-  async #look({ conversationId, contactId }: KnownConversation, destination: Destination, inbox: HelpdeskInbox) {
+  async #look({ conversationId, contactId }: KnownConversation, { destination, inbox }: Desk) {
     const found = await inbox.findConversation(conversationId)
     if (!found) return null
     const isOurs = found.inboxId === destination.inboxId && [null, contactId].includes(found.contactId)
@@ -146,21 +141,23 @@ export class InboundPlaces {
     return null
   }
 
-  async #find(chat: ChatPlace, place: ConversationPlace, destination: Destination, inbox: HelpdeskInbox) {
+  async #find(chat: ChatPlace, place: ConversationPlace, desk: Desk): Promise<OpenConversation> {
     const entry = this.#entries.get(keyOf(place))
-    if (entry?.isNameless) await this.#name(entry, chat, destination.key, inbox)
-    if (entry?.joinedLid !== chat.formerLid) await this.#join(entry, chat, destination, inbox)
-    const current = await this.#current(chat, place, destination, inbox)
-    return current ?? this.#open(chat, place, destination, inbox)
+    if (entry?.isNameless) await this.#name(entry, chat, desk)
+    if (entry?.joinedLid !== chat.formerLid) await this.#join(entry, chat, desk)
+    const current = await this.#current(chat, place, desk)
+    if (current) return current
+    const { known, newest } = await this.#deps.opener.open(place, await chat.describe(), desk)
+    return (await this.#remember(chat, place, known, newest)).open
   }
 
   /** The one used last, unless it is gone or resolved for good. */
-  async #current(chat: ChatPlace, place: ConversationPlace, destination: Destination, inbox: HelpdeskInbox) {
+  async #current(chat: ChatPlace, place: ConversationPlace, desk: Desk): Promise<OpenConversation | undefined> {
     const { store, clock, mode } = this.#deps
     const entry = this.#entries.get(keyOf(place))
     if (entry && this.#isTrusted(entry)) return entry.open
     const known = entry?.known ?? (await store.findConversation(place))
-    const found = known && (await this.#look(known, destination, inbox))
+    const found = known && (await this.#look(known, desk))
     if (!known || !found || (found.status === 'resolved' && mode === 'new')) return undefined
     if (!entry) return (await this.#remember(chat, place, known, found.newestMessageId ?? 0)).open
     entry.checkedAt = clock.monotonic()
@@ -168,49 +165,14 @@ export class InboundPlaces {
     return entry.open
   }
 
-  async #open(chat: ChatPlace, place: ConversationPlace, destination: Destination, inbox: HelpdeskInbox) {
-    const spec = await chat.describe()
-    const contact = await inbox.ensureContact(spec)
-    // Accounts that share an inbox may have the same group or customer: each must see what the others hold already.
-    const key = `contact|${destination.key}|${contact.sourceId}`
-    return this.#lanes.run(key, () => this.#openWith({ spec, contact }, chat, place, destination, inbox))
-  }
-
-  async #openWith(
-    { spec, contact }: { spec: ContactSpec; contact: Contact },
-    chat: ChatPlace,
-    place: ConversationPlace,
-    destination: Destination,
-    inbox: HelpdeskInbox,
-  ) {
-    const { store, epoch, clock, opener } = this.#deps
-    const openingSince = await this.#saveContact(destination.key, contact, spec)
-    const others = await store.conversationsOfOthers(place, contact.sourceId)
-    const opening = { contact, destination: destination.key, others, openingSince }
-    const { id, newestMessageId } = await opener.open(opening, inbox)
-    const known = { conversationId: id, contactId: contact.id, sourceId: contact.sourceId }
-    await store.saveConversation(epoch(), place, known, clock.now())
-    return (await this.#remember(chat, place, known, newestMessageId ?? 0)).open
-  }
-
-  async #name(entry: Entry, chat: ChatPlace, destination: string, inbox: HelpdeskInbox): Promise<void> {
+  async #name(entry: Entry, chat: ChatPlace, { destination, inbox }: Desk): Promise<void> {
     const { name } = await chat.describe()
     if (name === chat.fallbackName) return
     entry.isNameless = false
-    await this.rename(chat, name, destination, inbox)
+    await this.rename(chat, name, destination.key, inbox)
   }
 
-  /** Since when a conversation with it is being opened. */
-  async #saveContact(destination: string, contact: Contact, spec: ContactSpec): Promise<number | null> {
-    const { store, epoch } = this.#deps
-    const [known] = await store.findContacts(destination, [contact.sourceId])
-    const ours = contact.created || (known?.contactId === contact.id && known.ours)
-    const name = contact.created ? spec.name : contact.name
-    await store.saveContact(epoch(), destination, { sourceId: contact.sourceId, contactId: contact.id, ours, name })
-    return known?.openingSince ?? null
-  }
-
-  async #join(entry: Entry | undefined, chat: ChatPlace, destination: Destination, inbox: HelpdeskInbox) {
+  async #join(entry: Entry | undefined, chat: ChatPlace, { destination, inbox }: Desk): Promise<void> {
     const { formerLid } = chat
     if (formerLid !== null) await this.#deps.joiner.join(await chat.describe(), formerLid, destination, inbox)
     if (entry) entry.joinedLid = formerLid
@@ -227,7 +189,7 @@ export class InboundPlaces {
   }
 }
 
-function placeOf({ instance, chat }: ChatPlace, destination: Destination): ConversationPlace {
+function placeOf({ instance, chat }: ChatPlace, { destination }: Desk): ConversationPlace {
   return { instance, chat, destination: destination.key }
 }
 

@@ -15,6 +15,9 @@ type Deps = {
 
 export type RealtimeResult = 'ok' | 'no_contact' | 'no_conv' | 'filtered' | 'skip_disabled' | 'duplicate' | 'ds_error'
 
+/** What the interface lets a reaction end in; own ones, repeated ones and those nobody wants are not passed on at all. */
+const reactionResults: readonly RealtimeResult[] = ['ok', 'no_contact', 'no_conv', 'ds_error']
+
 export class InboundReport {
   readonly #deps: Deps
 
@@ -48,8 +51,10 @@ export class InboundReport {
 
   /** The end of a reaction or a group change: told once each. */
   settled(instance: string, eventKind: string, result: RealtimeResult): void {
-    const feature = eventKind === 'reaction' ? 'reaction' : eventKind === 'group' ? 'group_event' : undefined
-    if (feature) this.#deps.metrics.realtimeEvents.inc({ feature, result, instance })
+    const { realtimeEvents } = this.#deps.metrics
+    if (eventKind === 'group') realtimeEvents.inc({ feature: 'group_event', result, instance })
+    if (eventKind !== 'reaction' || !reactionResults.includes(result)) return
+    realtimeEvents.inc({ feature: 'reaction', result, instance })
   }
 
   /** Something that belongs to no chat, or to one that is not bridged. */

@@ -20,6 +20,8 @@ type Deps = {
 export class InstanceLanes {
   readonly #deps: Deps
   readonly #lines = new Map<string, Line>()
+  /** The chat in whose line a row is; its own may have become another since. */
+  readonly #chats = new Map<string, string>()
   readonly #stop = new AbortController()
   #running = new Set<Promise<void>>()
 
@@ -29,9 +31,7 @@ export class InstanceLanes {
 
   /** How many rows wait or are under way. */
   get size(): number {
-    let size = 0
-    for (const { ids } of this.#lines.values()) size += ids.length
-    return size
+    return this.#chats.size
   }
 
   /** How many chats have rows that wait or are under way. */
@@ -51,10 +51,27 @@ export class InstanceLanes {
     return !this.#lines.has(chat) && !this.#stop.signal.aborted
   }
 
-  push(chat: string, id: string): void {
+  /** False when the row is in a line already. */
+  push(chat: string, id: string): boolean {
+    if (this.#chats.has(id)) return false
     const line = this.#lines.get(chat) ?? { ids: [], isRunning: false, isWoken: false }
     this.#lines.set(chat, line)
-    if (!line.ids.includes(id)) line.ids.push(id)
+    this.#chats.set(id, chat)
+    line.ids.push(id)
+    return true
+  }
+
+  /** Somebody else has settled the row. The first of a line finds that out by itself. */
+  drop(id: string): void {
+    const chat = this.#chats.get(id)
+    const line = chat === undefined ? undefined : this.#lines.get(chat)
+    if (chat === undefined || !line) return
+    if (line.ids[0] === id) {
+      this.start(chat)
+      return
+    }
+    line.ids.splice(line.ids.indexOf(id), 1)
+    this.#chats.delete(id)
   }
 
   /** Every line that rests looks again. */
@@ -101,6 +118,7 @@ export class InstanceLanes {
         return outcome
       }
       line.ids.shift()
+      this.#chats.delete(id)
       if (signal.aborted) break
     }
     return 'done'

@@ -14,7 +14,7 @@ import type { OwnerOf } from './conversation-owner.ts'
 import type { Routed } from './outbound.ts'
 import type { OutboxWorker } from './outbox-worker.ts'
 import type { Retries } from './retries.ts'
-import { callbackKey, otherInbox } from './send-command.ts'
+import { callbackKey, deletedReason, otherInbox } from './send-command.ts'
 
 export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 
@@ -23,7 +23,7 @@ type Deps = {
   moves: Pick<OutboxMoves, 'cancel'>
   map: Pick<MessageMapStore, 'findByMessage' | 'contentOf'>
   retries: Pick<Retries, 'ask'>
-  worker: Pick<OutboxWorker, 'submit'>
+  worker: Pick<OutboxWorker, 'submit' | 'drop'>
   ownerOf: OwnerOf
   isReady: (instance: string) => boolean
   newId: () => string
@@ -32,7 +32,6 @@ type Deps = {
 }
 
 const storagePauseMs = 5000
-const deletedReason = 'deleted at the helpdesk before it was sent'
 
 export class MessageChanges {
   readonly #deps: Deps
@@ -88,7 +87,7 @@ export class MessageChanges {
   }
 
   async #takeBack(route: Routed, { place, messageId }: ChangeCommand): Promise<void> {
-    const { outbox, moves, clock } = this.#deps
+    const { outbox, moves, worker, clock } = this.#deps
     const { sender, destination } = await this.#deps.ownerOf(route, place.conversationId)
     if (!destination) return
     const { key } = destination
@@ -101,6 +100,7 @@ export class MessageChanges {
     while (row?.status === 'pending' && !(await moves.cancel(row, deletedReason, clock.now()))) {
       row = await outbox.ofMessage(key, messageId)
     }
+    if (row?.status === 'pending') worker.drop(row)
     const [sent] = await this.#sentKeys(key, messageId)
     const isDoubtful = row?.status === 'sending' || row?.unconfirmed === 1
     if (!sent && !isDoubtful) return

@@ -10,12 +10,13 @@ import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
 import type { CallbackKey } from '../storage/callbacks.ts'
-import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import { openedRow } from '../storage/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../storage/outbox-rows.ts'
 import type { OutboxStore } from '../storage/outbox-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
+import { StorageError } from '../storage/statement.ts'
+import type { Acceptances } from './acceptances.ts'
 import type { SendStep } from './deliver.ts'
 import { leavingOf } from './departures.ts'
 import type { Departure, Departures, Heard } from './departures.ts'
@@ -25,7 +26,7 @@ import type { OutboundLedger } from './outbound-ledger.ts'
 import type { OutboxWorker, RowFate } from './outbox-worker.ts'
 import { recipientChat } from './recipients.ts'
 import type { ChatRef, Recipients } from './recipients.ts'
-import { callbackKey, messageRow, noRecipient, otherInbox } from './send-command.ts'
+import { callbackKey, deletedReason, messageRow, noRecipient, otherInbox } from './send-command.ts'
 import type { SendCommand } from './send-command.ts'
 
 export type Sender = Readonly<
@@ -50,7 +51,7 @@ export type SendAnswer =
 
 type Deps = {
   outbox: OutboxStore
-  moves: Pick<OutboxMoves, 'withdraw'>
+  acceptances: Acceptances
   sent: Pick<SentMessageStore, 'lookAround'>
   departures: Departures
   worker: OutboxWorker
@@ -78,7 +79,6 @@ type Around = Routed & { ref: ChatRef; heard: Heard | undefined } & Seen
 
 const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
 const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
-const lateReason = 'the service could not store the message in time: try again'
 
 export class Outbound {
   readonly #deps: Deps
@@ -122,7 +122,8 @@ export class Outbound {
       const row = this.#newRow(sender, destination, ref, command)
       if (await this.#isBlocked(sender, row)) return this.#block(sender, row, callback)
       const departure = heard && (await this.#deps.departures.prepare(row, ref, heard))
-      return this.#store({ row, callback, departure, hasUnread }, given)
+      const message = { row, callback, departure, hasUnread }
+      return this.#deps.acceptances.during(row.id, () => this.#store(message, given))
     })
   }
 
@@ -151,23 +152,29 @@ export class Outbound {
 
   /** Undefined when it is stored and will be sent. */
   async #commit(
-    { row, callback }: Message,
+    message: Message,
     departure: Departure | undefined,
     given: { up: boolean },
   ): Promise<SendAnswer | undefined> {
-    const { outbox, moves, reporter, clock } = this.#deps
+    const { row, callback } = message
+    const { outbox, acceptances, reporter, clock } = this.#deps
     const stored = await outbox
       .enqueue(row, callback, departure && leavingOf(departure))
-      .catch((error: unknown) => this.#undo(row, error))
+      .catch((error: unknown) => this.#giveUp(row, error))
     if (stored === 'full') {
       const refusal = { reason: fullReason, reportAt: reporter.due(clock.now()) }
       await outbox.keepRefused({ ...row, id: this.#deps.newId() }, refusal, null)
       return { kind: 'full' }
     }
-    if (stored === 'duplicate') return (await this.#settled(callback)) ?? { kind: 'ignored', reason: 'duplicate' }
+    if (stored === 'duplicate') {
+      const settled = callback && (await outbox.settledBy(callback))
+      if (settled && (await acceptances.takeBack(settled.id))) return this.#commit(message, departure, given)
+      return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
+    }
+    if (!given.up) return undefined
     // The helpdesk has been told that it failed: then it must not be sent.
-    if (given.up && (await moves.withdraw(row.id, lateReason, reporter.due(clock.now())))) return { kind: 'late' }
-    return undefined
+    await acceptances.refuse(row.id)
+    return { kind: 'late' }
   }
 
   /** What was answered to the same callback before; undefined when it is the first. */
@@ -177,28 +184,39 @@ export class Outbound {
   }
 
   /** The commit may have been made although nobody heard of it; the helpdesk hears that it failed. */
-  async #undo({ id }: NewOutboxRow, error: unknown): Promise<never> {
-    const { moves, reporter, clock } = this.#deps
-    await moves.withdraw(id, lateReason, reporter.due(clock.now())).catch(() => undefined)
+  async #giveUp({ id }: NewOutboxRow, error: unknown): Promise<never> {
+    const isCertain = error instanceof StorageError && error.failure !== 'unavailable'
+    if (!isCertain) await this.#deps.acceptances.refuse(id)
     throw error
   }
 
   /** What can be said of an accepted message within the time that is left. */
   async #fateOf({ row, fate, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {
-    const { worker, clock, outbox } = this.#deps
-    const unsettled: RowFate = { kind: 'waiting' }
-    const cut = Promise.withResolvers<RowFate>()
-    const cancel = clock.after(Math.max(0, leftMs), () => {
-      cut.resolve(unsettled)
-    })
-    const known = await Promise.race([fate, cut.promise])
-    cancel()
-    worker.stopListening(row.id)
+    const { worker, clock } = this.#deps
     const taken = { queueId: row.id, instance: row.instance, hasUnread }
-    if (known.kind === 'sent') return { kind: 'sent', ...taken, waid: known.waid }
-    if (known.kind === 'failed') return { kind: 'refused', reason: known.reason }
-    const stored = known === unsettled ? undefined : await outbox.find(row.id)
-    return { kind: 'queued', ...taken, expiresAt: stored ? stored.expires_at : row.expires_at }
+    const cut = Promise.withResolvers<undefined>()
+    const cancel = clock.after(Math.max(0, leftMs), () => {
+      cut.resolve(undefined)
+    })
+    try {
+      const known = await Promise.race([fate, cut.promise])
+      if (known?.kind === 'sent') return { kind: 'sent', ...taken, waid: known.waid }
+      if (known?.kind === 'failed') return { kind: 'refused', reason: known.reason }
+      const { expires_at: expiresAt } = (known && (await Promise.race([this.#stored(row), cut.promise]))) ?? row
+      return { kind: 'queued', ...taken, expiresAt }
+    } finally {
+      cancel()
+      worker.stopListening(row.id)
+    }
+  }
+
+  /** The row as it is by now. It will be sent, so failing to read it is no failure of the message. */
+  #stored({ id }: NewOutboxRow): Promise<OutboxRow | undefined> {
+    const { outbox, log } = this.#deps
+    return outbox.find(id).catch((err: unknown) => {
+      log.warn({ err, queue_id: id }, 'when a queued message expires could not be read')
+      return undefined
+    })
   }
 
   #newRow(sender: Sender, destination: Destination | null, ref: ChatRef, command: SendCommand): NewOutboxRow {
@@ -274,8 +292,8 @@ export class Outbound {
 
 /** The same answer as before where that was a refusal; else there is nothing left to do. */
 function repeated({ id, status, reason, report }: OutboxRow): SendAnswer {
-  // An agent has asked for it: that is being followed.
-  if (report === 'asked') return { kind: 'ignored', reason: 'duplicate', queueId: id }
+  // An agent has asked for it, or has deleted it: that is being followed.
+  if (report === 'asked' || reason === deletedReason) return { kind: 'ignored', reason: 'duplicate', queueId: id }
   if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
   if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }
   return { kind: 'ignored', reason: 'duplicate', queueId: id }

@@ -13,18 +13,31 @@ import { LeaseStore } from '../storage/lease-store.ts'
 import { OutboxMoves } from '../storage/outbox-moves.ts'
 import { OutboxStore } from '../storage/outbox-store.ts'
 import { SentMessageStore } from '../storage/sent-message-store.ts'
+import type { MessagePayload, OutboxPart } from '../core/outbox.ts'
+import { openedRow } from '../storage/outbox-rows.ts'
+import type { NewOutboxRow } from '../storage/outbox-rows.ts'
 import { Deliverer } from './deliver.ts'
+import { leavingOf } from './departures.ts'
 import { OutboxWorker } from './outbox-worker.ts'
 
 type Send = (chat: string, id: string) => Promise<void>
 
-async function setUp() {
+async function setUp({ perMinute = 0 } = {}) {
   await using stack = new AsyncDisposableStack()
   const { database } = stack.use(await newDatabase('sqlite'))
   const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
   const clock = new ManualClock()
   const [outbox, moves] = [new OutboxStore(database, () => epoch), new OutboxMoves(database, () => epoch)]
-  const account = { isReady: true, send: (() => Promise.resolve()) as Send, sent: [] as string[], ids: 0 }
+  const account = {
+    isReady: true,
+    exists: true,
+    send: (() => Promise.resolve()) as Send,
+    sent: [] as string[],
+    fetch: () => Promise.resolve(),
+    /** Rows of which it is not decided whether they are accepted. */
+    open: new Set<string>(),
+    ids: 0,
+  }
   const session = {
     newMessageId: () => `W${++account.ids}`,
     send: async (chat: string, content: { text: string }, id: string) => {
@@ -46,25 +59,32 @@ async function setUp() {
     [Symbol.asyncDispose]: () => Promise.resolve(),
   })
   let ids = 0
+  const pace = new Pace({ perMinute, drainPerSecond: 0, clock, random: Math.random })
   const deliverer = new Deliverer({
     moves,
     sent: new SentMessageStore(database, () => epoch),
     composer: {
-      draft: ({ content }: { content: string }) =>
-        Promise.resolve({ plan: ['text'], contentOf: () => Promise.resolve(piece(content)) }),
+      draft: ({ content, attachments }: MessagePayload) =>
+        Promise.resolve({
+          plan: attachments.length > 0 ? [...attachments.keys()] : ['text'],
+          contentOf: async (of: OutboxPart['of']) => {
+            if (of !== 'text') await account.fetch()
+            return piece(content)
+          },
+        }),
     } as never,
     recipients: {
       addressOf: (_: string, { jid, chat }: { jid: string; chat: string }) => Promise.resolve({ jid, chat }),
     } as never,
     restrictions: { until: () => undefined, note: () => Promise.resolve(true) } as never,
     ledger: ledger as never,
+    pace,
     destinationOf: () => Promise.resolve(null),
     takingBack: () => Promise.resolve([]),
     newId: () => `m${++ids}`,
     clock,
     onStep: () => Promise.resolve(),
   })
-  const pace = new Pace({ perMinute: 0, drainPerSecond: 0, clock, random: Math.random })
   const sessionOf = () => (account.isReady ? session : undefined)
   const reporter = { due: (now: number) => now }
   const worker = stack.use(
@@ -76,11 +96,14 @@ async function setUp() {
       ledger: ledger as never,
       pace,
       sessionOf,
+      exists: () => account.exists,
+      isOpen: (id) => account.open.has(id),
       clock,
       log: silentLog,
     }),
   )
-  const add = async (id: string, chat = 'p1') => {
+  const rowOf = (id: string, chat: string, files = 0): NewOutboxRow => {
+    const attachments = Array.from({ length: files }, () => ({ url: '', fileName: null, mimeType: null, size: null }))
     const place = {
       instance: 'a',
       owner_tag: '',
@@ -89,10 +112,32 @@ async function setUp() {
       chat,
       remote_jid: `${chat}@s.whatsapp.net`,
     }
-    const payload = { type: 'message' as const, content: id, attachments: [], inReplyTo: null, agentName: null }
+    const payload = { type: 'message' as const, content: id, attachments, inReplyTo: null, agentName: null }
     const rest = { conversation_id: 1, message_id: 1, waiting: 0, drained: 0, expires_at: null, fingerprint: null }
-    await outbox.enqueue({ id, kind: 'message', ...place, ...rest, created_at: clock.now(), payload }, null)
+    return { id, kind: 'message', ...place, ...rest, created_at: clock.now(), payload }
+  }
+  const store = async (id: string, chat = 'p1', files = 0) => {
+    await outbox.enqueue(rowOf(id, chat, files), null)
+  }
+  const add = async (id: string, chat = 'p1', files = 0) => {
+    await store(id, chat, files)
     worker.submit({ id, instance: 'a', chat })
+  }
+  /** As a callback does it; `between` is what happens before it is stored. */
+  const depart = async (id: string, between: () => Promise<unknown> = () => Promise.resolve(), chat = 'p1') => {
+    const row = rowOf(id, chat)
+    const draft = { plan: ['text'] as const, contentOf: () => Promise.resolve(piece(id) as never) }
+    const parts = [{ id: session.newMessageId(), of: 'text', state: 'new' }] as OutboxPart[]
+    const departure = { address: row.remote_jid, chat, draft, parts }
+    const stored = Promise.withResolvers<boolean>()
+    const fates: string[] = []
+    const leaves = worker.depart(openedRow(row), { departure, stored: stored.promise }, ({ kind }) => fates.push(kind))
+    await between()
+    if (leaves) {
+      await outbox.enqueue(row, null, leavingOf(departure))
+      stored.resolve(true)
+    }
+    return { leaves, fates }
   }
   const reaches = (id: string, status: string) =>
     waitUntil(`${id} is ${status}`, async () => (await outbox.find(id))?.status === status, { timeoutMs: 5000 })
@@ -105,7 +150,9 @@ async function setUp() {
     account,
     told,
     worker,
+    store,
     add,
+    depart,
     reaches,
     settles,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -212,4 +259,135 @@ test('a deleted instance ends what is under way and fails everything', async () 
     await reaches(id, 'failed')
     assert.equal((await outbox.find(id))?.reason, 'the instance was deleted')
   }
+})
+
+test('what departs is sent once, under the id it was stored with, and those behind it wait', async () => {
+  await using stage = await setUp()
+  const { account, outbox, depart, add, reaches } = stage
+  const { leaves, fates } = await depart('x', async () => {
+    assert.equal((await depart('y')).leaves, false, 'its chat is taken')
+    await add('y')
+    assert.deepEqual(account.sent, [], 'nothing leaves before it is stored')
+  })
+  assert.equal(leaves, true)
+  await reaches('y', 'sent')
+  assert.deepEqual(account.sent, ['x W1', 'y W3'])
+  assert.deepEqual(fates, ['sent'])
+  const row = await outbox.find('x')
+  assert.deepEqual([row?.status, row?.attempts, row?.parts], ['sent', 1, [{ id: 'W1', of: 'text', state: 'sent' }]])
+})
+
+test('what departs without an acknowledgement is repeated under its id', async () => {
+  await using stage = await setUp()
+  const { clock, account, depart, reaches } = stage
+  account.send = silent
+  await depart('x')
+  await reaches('x', 'pending')
+  account.send = () => Promise.resolve()
+  await clock.advance(5000)
+  await reaches('x', 'sent')
+  assert.deepEqual(account.sent, ['x W1', 'x W1'])
+})
+
+test('a connection that goes before the message is stored: it waits like any other, nothing being in doubt', async () => {
+  await using stage = await setUp()
+  const { account, outbox, worker, depart, reaches } = stage
+  await depart('x', () => {
+    account.isReady = false
+    worker.connectionChanged('a')
+    return Promise.resolve()
+  })
+  await waitUntil('it waits', async () => (await outbox.find('x'))?.expires_at != null)
+  const row = await outbox.find('x')
+  assert.deepEqual([row?.status, row?.waiting, row?.attempts, row?.unconfirmed], ['pending', 1, 0, 0])
+  account.isReady = true
+  worker.connectionChanged('a')
+  await reaches('x', 'sent')
+  assert.deepEqual(account.sent, ['x W2'])
+})
+
+test('without a connection nothing departs', async () => {
+  await using stage = await setUp()
+  const { account, depart } = stage
+  account.isReady = false
+  assert.equal((await depart('x')).leaves, false)
+})
+
+test('what is stored and in no line is taken up, expires and fails like everything else', async () => {
+  await using stage = await setUp()
+  const { clock, account, outbox, worker, store, reaches, settles } = stage
+  account.open.add('undecided')
+  await store('undecided')
+  await store('unheard')
+  await worker.drain()
+  await reaches('unheard', 'sent')
+  await settles()
+  assert.deepEqual(account.sent, ['unheard W1'])
+  account.isReady = false
+  await store('too late', 'p2')
+  await worker.expire()
+  await clock.advance(300_000)
+  await worker.expire()
+  await reaches('too late', 'expired')
+  await store('of nobody', 'p3')
+  account.exists = false
+  await worker.forget('a')
+  await store('left over', 'p3')
+  await worker.drain()
+  await reaches('left over', 'failed')
+  assert.equal((await outbox.find('left over'))?.reason, 'the instance was deleted')
+})
+
+test('rows that are settled while they wait are counted no longer, wherever they are in their line', async () => {
+  await using stage = await setUp()
+  const { clock, account, outbox, moves, worker, add, reaches } = stage
+  account.isReady = false
+  for (const id of ['x', 'y', 'z']) await add(id)
+  await add('other', 'p2')
+  await worker.expire()
+  assert.deepEqual(worker.counts(), { pending: 4, lanes: 2 })
+  for (const id of ['y', 'other']) {
+    const row = await outbox.find(id)
+    assert.ok(row && (await moves.cancel(row, 'deleted', clock.now())))
+    worker.drop(row)
+  }
+  await waitUntil('both are let go', () => worker.counts().pending === 2, { instead: () => worker.counts() })
+  assert.deepEqual(worker.counts(), { pending: 2, lanes: 1 })
+  await clock.advance(300_000)
+  await worker.expire()
+  await reaches('z', 'expired')
+  await waitUntil('all are let go', () => worker.counts().pending === 0, { instead: () => worker.counts() })
+  assert.deepEqual(worker.counts(), { pending: 0, lanes: 0 })
+})
+
+test('every part of a message takes a turn of its own', async () => {
+  await using stage = await setUp({ perMinute: 2 })
+  const { clock, account, add, reaches, settles } = stage
+  await add('x', 'p1', 3)
+  await waitUntil('two have left', () => account.sent.length === 2)
+  await settles()
+  assert.equal(account.sent.length, 2)
+  await waitUntil('the third has left', async () => {
+    await clock.advance(1000)
+    return account.sent.length === 3
+  })
+  await reaches('x', 'sent')
+  assert.ok(clock.monotonic() >= 60_000, `after ${clock.monotonic()} ms`)
+})
+
+test('files that are slow to fetch hold up no text to somebody else', async () => {
+  await using stage = await setUp()
+  const { account, add, reaches } = stage
+  const slow = Promise.withResolvers<undefined>()
+  let fetching = 0
+  account.fetch = async () => {
+    fetching++
+    await slow.promise
+  }
+  for (let n = 0; n < 12; n++) await add(`file ${n}`, `p${n}`, 1)
+  await waitUntil('as many as may are being fetched', () => fetching === 8)
+  await add('text', 'somebody else')
+  await reaches('text', 'sent')
+  slow.resolve(undefined)
+  await reaches('file 11', 'sent')
 })

@@ -16,7 +16,8 @@ import { InstanceLanes } from './instance-lanes.ts'
 import type { StepOutcome } from './instance-lanes.ts'
 import type { OutboundLedger } from './outbound-ledger.ts'
 
-// The network side of one account works through its sends one by one; more at once only holds files open.
+// The network side of one account works through its sends one by one; more at once only holds files open. Files have places
+// of their own: fetched from a slow helpdesk or taken by a slow media host, they would keep every text waiting.
 const deliveriesAtOnce = 8
 const maxAttempts = 5
 const firstPauseMs = 5000
@@ -37,13 +38,17 @@ type Deps = {
   pace: Pace
   /** Only while the account can send. */
   sessionOf: (instance: string) => NetworkSession | undefined
+  /** Whether there is an instance of this name. */
+  exists: (instance: string) => boolean
+  /** Whether a stored row is not to be taken up. */
+  isOpen: (id: string) => boolean
   clock: Clock
   log: Log
 }
 
 type Listener = (fate: RowFate) => void
 type Leaving = { departure: Departure; stored: Promise<boolean> }
-type Queue = { lanes: InstanceLanes; gate: Gate; isReady: boolean }
+type Queue = { lanes: InstanceLanes; gates: { texts: Gate; files: Gate }; isReady: boolean }
 
 export class OutboxWorker {
   readonly #deps: Deps
@@ -57,8 +62,8 @@ export class OutboxWorker {
   }
 
   /** Takes up what earlier processes have accepted. */
-  async load(exists: (instance: string) => boolean): Promise<void> {
-    const { outbox, moves, clock } = this.#deps
+  async load(): Promise<void> {
+    const { outbox, moves, clock, exists } = this.#deps
     await moves.recover()
     const rows = await outbox.live()
     for (const instance of new Set(rows.map((row) => row.instance))) {
@@ -87,13 +92,18 @@ export class OutboxWorker {
   depart(row: OpenOutboxRow, leaving: Leaving, listener: Listener): boolean {
     const { instance, id, chat } = row
     const { sessionOf, pace } = this.#deps
-    const { lanes, gate } = this.#queueOf(instance)
-    if (!sessionOf(instance) || !lanes.isFree(chat) || gate.isFull || !pace.turnAtOnce(instance)) return false
+    const { lanes, gates } = this.#queueOf(instance)
+    if (!sessionOf(instance) || !lanes.isFree(chat) || gates.texts.isFull || !pace.turnAtOnce(instance)) return false
     this.#listeners.set(id, listener)
     lanes.push(chat, id)
     this.#leaving.set(id, { row, ...leaving })
     lanes.start(chat)
     return true
+  }
+
+  /** Somebody else has settled a row. */
+  drop({ id, instance }: Pick<LiveRow, 'id' | 'instance'>): void {
+    this.#queues.get(instance)?.lanes.drop(id)
   }
 
   /** How much is to be done, from memory. */
@@ -120,35 +130,48 @@ export class OutboxWorker {
     void this.#follow(instance, queue, isReady)
   }
 
-  /** Every line of every connected account looks again: what a missed signal would leave behind. */
-  drain(): Promise<void> {
+  /** Every line of every connected account looks again, and so does what is in no line: what a missed signal would leave behind. */
+  async drain(): Promise<void> {
     for (const [instance, { lanes, isReady }] of this.#queues) {
       if (lanes.size === 0 && !isReady) this.#queues.delete(instance)
       else if (this.#deps.sessionOf(instance)) lanes.wake()
       this.connectionChanged(instance)
     }
-    return Promise.resolve()
+    for (const [instance, count] of await this.#deps.outbox.countPending()) {
+      if (this.#queues.get(instance)?.lanes.size !== count) await this.#takeUp(instance)
+    }
   }
 
   async expire(): Promise<void> {
-    const { moves, clock, sessionOf } = this.#deps
-    for (const [instance, { lanes }] of [...this.#queues]) {
+    const { outbox, moves, clock, sessionOf } = this.#deps
+    for (const instance of (await outbox.countPending()).keys()) {
       // A row that was stored while the connection went may have missed that it waits.
-      if (lanes.size > 0 && !sessionOf(instance)) await moves.startWaiting(instance, clock.now())
+      if (!sessionOf(instance)) await moves.startWaiting(instance, clock.now())
       await this.#expireDue(instance)
     }
   }
 
   /** The instance is gone: nothing of it is sent any more. */
   async forget(instance: string): Promise<void> {
-    const queue = this.#queues.get(instance)
+    await this.#queues.get(instance)?.lanes.close()
     this.#queues.delete(instance)
-    await queue?.lanes.close()
     await this.#failAll(await this.#deps.outbox.live(instance))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#queues.values()].map(({ lanes }) => lanes.close()))
+  }
+
+  /** Rows that are stored and in no line, as after a deletion of the instance that could not be finished. */
+  async #takeUp(instance: string): Promise<void> {
+    const { outbox, exists, isOpen } = this.#deps
+    const rows = await outbox.live(instance)
+    if (!exists(instance)) {
+      if (!this.#queues.has(instance)) await this.#failAll(rows)
+      return
+    }
+    const { lanes } = this.#queueOf(instance)
+    for (const { id, chat } of rows) if (!isOpen(id) && lanes.push(chat, id)) lanes.start(chat)
   }
 
   #queueOf(instance: string): Queue {
@@ -160,7 +183,8 @@ export class OutboxWorker {
       for (const id of ids) this.#tell(id, { kind: 'waiting' })
     }
     const lanes = new InstanceLanes({ clock, step, onResting })
-    const queue = { lanes, gate: new Gate(deliveriesAtOnce), isReady: sessionOf(instance) !== undefined }
+    const gates = { texts: new Gate(deliveriesAtOnce), files: new Gate(deliveriesAtOnce) }
+    const queue = { lanes, gates, isReady: sessionOf(instance) !== undefined }
     this.#queues.set(instance, queue)
     return queue
   }
@@ -207,7 +231,7 @@ export class OutboxWorker {
 
   async #attempt(row: OpenOutboxRow, signal: AbortSignal): Promise<StepOutcome> {
     const { deliverer, sessionOf } = this.#deps
-    const leave = await this.#queues.get(row.instance)?.gate.enter(signal)
+    const leave = await this.#queues.get(row.instance)?.gates[hasFiles(row) ? 'files' : 'texts'].enter(signal)
     if (!leave) return 'woken'
     try {
       const session = sessionOf(row.instance)
@@ -225,7 +249,7 @@ export class OutboxWorker {
     const { deliverer, moves, sessionOf } = this.#deps
     const { id, instance } = row
     this.#leaving.delete(id)
-    const leave = await this.#queues.get(instance)?.gate.enter(signal)
+    const leave = await this.#queues.get(instance)?.gates.texts.enter(signal)
     try {
       if (!(await stored)) {
         this.#listeners.delete(id)
@@ -291,6 +315,7 @@ export class OutboxWorker {
         reporter.due(now)
         this.#tell(row.id, { kind: 'failed', reason })
       }
+      this.drop(row)
     }
   }
 
@@ -298,6 +323,10 @@ export class OutboxWorker {
     this.#listeners.get(id)?.(fate)
     if (fate.kind !== 'waiting') this.#listeners.delete(id)
   }
+}
+
+function hasFiles({ payload }: OpenOutboxRow): boolean {
+  return payload.type === 'message' && payload.attachments.length > 0
 }
 
 function kindOf(

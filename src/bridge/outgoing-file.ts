@@ -1,13 +1,13 @@
 // Brings an attachment of the helpdesk into a temporary file, and decides as what it is sent.
 
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { open, rm } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { DownstreamError } from '../core/downstream.ts'
 import type { Attachment, Destination, Downstream, DownstreamFailure } from '../core/downstream.ts'
 import type { OutgoingFile } from '../core/network.ts'
+import { makeScratch } from '../lib/scratch.ts'
 import { SendRefusal } from './send-refusal.ts'
 import type { Transcode } from './voice-note.ts'
 
@@ -34,9 +34,7 @@ export async function fetchFile(
   signal: AbortSignal,
 ): Promise<FetchedFile> {
   await using stack = new AsyncDisposableStack()
-  const directory = stack.adopt(await mkdtemp(join(tmpdir(), 'causeway-out-')), (path) =>
-    rm(path, { recursive: true, force: true }),
-  )
+  const directory = stack.adopt(await makeScratch(), (path) => rm(path, { recursive: true, force: true }))
   const path = join(directory, 'file')
   const declared = await download(downstream, destination, attachment, path, signal)
   const file = await decide({ path, ...declared }, directory, transcode, signal)

@@ -10,6 +10,7 @@ import type { ChatRef } from './recipients.ts'
 export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
 
 const noDestination = 'none'
+export const deletedReason = 'deleted at the helpdesk before it was sent'
 export const noRecipient = 'the contact has no phone number and no WhatsApp id'
 
 type Way = {

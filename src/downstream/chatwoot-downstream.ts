@@ -15,6 +15,9 @@ import { ChatwootInbox } from './chatwoot-inbox.ts'
 import { uncertainForMs } from './conversation-finder.ts'
 import { fetchMedia } from './media-fetch.ts'
 
+// Of all accounts together; each fetches at most eight.
+const filesAtOnce = 64
+
 export type ChatwootOptions = {
   clock?: Clock
   /** DOWNSTREAM_TIMEOUT */
@@ -27,6 +30,8 @@ export type ChatwootOptions = {
 
 export class ChatwootDownstream implements Downstream {
   readonly #egress: Egress
+  /** For files only, which can take long: they must not keep calls waiting for a connection. */
+  readonly #fileEgress: Egress
   readonly #clock: Clock
   readonly #options: ChatwootOptions
   readonly #clientDeps: ClientDeps
@@ -37,7 +42,9 @@ export class ChatwootDownstream implements Downstream {
     const { clock = systemClock, timeoutMs, egressAllow } = options
     this.#options = options
     this.#clock = clock
-    this.#egress = new Egress({ policy: publicOnly(egressAllow), clock })
+    const policy = publicOnly(egressAllow)
+    this.#egress = new Egress({ policy, clock })
+    this.#fileEgress = new Egress({ policy, clock, connectionsPerOrigin: filesAtOnce })
     this.#clientDeps = { egress: this.#egress, breakers: new Breakers({ clock }), clock, timeoutMs }
     this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: uncertainForMs })
   }
@@ -49,7 +56,7 @@ export class ChatwootDownstream implements Downstream {
 
   download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile> {
     const { timeoutMs, mediaMaxBytes: maxBytes } = this.#options
-    const deps = { egress: this.#egress, clock: this.#clock, timeoutMs, maxBytes }
+    const deps = { egress: this.#fileEgress, clock: this.#clock, timeoutMs, maxBytes }
     return fetchMedia(deps, { origin: new URL(destination.baseUrl).origin, url, signal })
   }
 
@@ -59,6 +66,6 @@ export class ChatwootDownstream implements Downstream {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#egress[Symbol.asyncDispose]()
+    await Promise.all([this.#egress[Symbol.asyncDispose](), this.#fileEgress[Symbol.asyncDispose]()])
   }
 }

@@ -3,6 +3,7 @@
 // Each alert has two modes: quiet → risen when its signal crosses the threshold (told once) → quiet when it clears.
 
 import type { Clock } from '../lib/clock.ts'
+import { Tally } from './tally.ts'
 
 const minute = 60_000
 const velocity = { windowMs: minute, threshold: 30 }
@@ -27,9 +28,12 @@ export type BanRiskSnapshot = {
 
 export const banRiskLimits = { velocity, diversity, delivery } as const
 
-/** A part that has come to its end: acknowledged, or not. */
-type Sample = { at: number; recipient: string; delivered: boolean }
-type Memory = { samples: Sample[]; risen: Set<BanRiskAlert> }
+const windows = { velocityMs: velocity.windowMs, diversityMs: diversity.windowMs, deliveryMs: delivery.windowMs }
+
+type Memory = { tally: Tally; risen: Set<BanRiskAlert> }
+type Counts = ReturnType<Tally['counts']>
+
+const nothing: Counts = { velocity: 0, diversity: 0, delivered: 0, samples: 0 }
 
 export class BanRisk {
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -41,10 +45,9 @@ export class BanRisk {
 
   /** Remembers a finished part; the alerts that rose with it. */
   record(instance: string, recipient: string, delivered: boolean): BanRiskAlert[] {
-    const memory = this.#memories.get(instance) ?? { samples: [], risen: new Set() }
+    const memory = this.#memories.get(instance) ?? { tally: new Tally(windows, maxSamples), risen: new Set() }
     this.#memories.set(instance, memory)
-    memory.samples.push({ at: this.#clock.monotonic(), recipient, delivered })
-    if (memory.samples.length > maxSamples) memory.samples.shift()
+    memory.tally.add({ at: this.#clock.monotonic(), recipient, delivered })
     return this.evaluate(instance)
   }
 
@@ -52,16 +55,15 @@ export class BanRisk {
   evaluate(instance: string): BanRiskAlert[] {
     const memory = this.#memories.get(instance)
     if (!memory) return []
-    const active = this.snapshot(instance).alerts
+    const { alerts: active, samples } = this.snapshot(instance)
     const rising = active.filter((alert) => !memory.risen.has(alert))
     memory.risen = new Set(active)
-    if (memory.samples.length === 0 && active.length === 0) this.#memories.delete(instance)
+    if (samples === 0 && active.length === 0) this.#memories.delete(instance)
     return rising
   }
 
   snapshot(instance: string): BanRiskSnapshot {
-    const samples = this.#recent(instance)
-    return assess(samples, this.#clock.monotonic())
+    return assess(this.#memories.get(instance)?.tally.counts(this.#clock.monotonic()) ?? nothing)
   }
 
   instances(): string[] {
@@ -71,24 +73,11 @@ export class BanRisk {
   forget(instance: string): void {
     this.#memories.delete(instance)
   }
-
-  #recent(instance: string): readonly Sample[] {
-    const memory = this.#memories.get(instance)
-    if (!memory) return []
-    const since = this.#clock.monotonic() - delivery.windowMs
-    const first = memory.samples.findIndex(({ at }) => at > since)
-    memory.samples.splice(0, first === -1 ? memory.samples.length : first)
-    return memory.samples
-  }
 }
 
-function assess(samples: readonly Sample[], now: number): BanRiskSnapshot {
-  const within = (ms: number) => samples.filter(({ at }) => at > now - ms)
-  const speed = within(velocity.windowMs).length
-  const spread = new Set(within(diversity.windowMs).map(({ recipient }) => recipient)).size
-  const taken = samples.filter(({ delivered }) => delivered).length
-  const ratio = samples.length === 0 ? 1 : taken / samples.length
-  const isSampled = samples.length >= delivery.minSamples
+function assess({ velocity: speed, diversity: spread, delivered, samples }: Counts): BanRiskSnapshot {
+  const ratio = samples === 0 ? 1 : delivered / samples
+  const isSampled = samples >= delivery.minSamples
   const crossed: Record<BanRiskAlert, boolean> = {
     high_velocity: speed > velocity.threshold,
     burst_outreach: spread > diversity.threshold,
@@ -103,7 +92,7 @@ function assess(samples: readonly Sample[], now: number): BanRiskSnapshot {
     velocity: speed,
     diversity: spread,
     ratio,
-    samples: samples.length,
+    samples,
     alerts,
     score,
     level: levelOf(score, alerts),

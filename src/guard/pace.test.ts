@@ -42,6 +42,22 @@ test('a backlog leaves at its rate, and a fresh message does not wait for it', a
   assert.deepEqual(turns, ['fresh@0', '1@0', '2@500', '3@1000'])
 })
 
+test('a turn at once is taken like any other, and never before those who wait', async () => {
+  const { clock, pace, turns, ask } = setUp(2, 0)
+  assert.equal(pace.turnAtOnce('a'), true)
+  ask('a', '1')
+  ask('a', '2')
+  await clock.advance(0)
+  assert.equal(pace.turnAtOnce('a'), false)
+  await clock.advance(59_999)
+  assert.deepEqual(turns, ['1@0'])
+  assert.equal(pace.turnAtOnce('a'), false)
+  await clock.advance(60_001)
+  assert.deepEqual(turns, ['1@0', '2@60000'])
+  assert.equal(pace.turnAtOnce('a'), true)
+  assert.equal(setUp(0, 0).pace.turnAtOnce('a'), true)
+})
+
 test('whoever is no longer wanted takes no turn', async () => {
   const { clock, pace } = setUp(1, 0)
   const stop = new AbortController()

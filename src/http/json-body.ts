@@ -53,17 +53,22 @@ function refuseOtherMedia(request: FastifyRequest): void {
   throw new BridgeError('SERVICE_UNSUPPORTED_MEDIA_TYPE', 'send the body as JSON with "Content-Type: application/json"')
 }
 
+// As codes: this runs over every character of every callback.
+const codeOf = (character: string) => character.charCodeAt(0)
+const [quote, backslash] = [codeOf('"'), codeOf('\\')]
+const [openBrace, closeBrace, openBracket, closeBracket] = [codeOf('{'), codeOf('}'), codeOf('['), codeOf(']')]
+
 /** One pass over the text, counting brackets outside of strings. */
 export function refuseDeepNesting(text: string): void {
   let depth = 0
   let inString = false
   for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (character === '\\' && inString) at++
-    else if (character === '"') inString = !inString
+    const code = text.charCodeAt(at)
+    if (code === backslash && inString) at++
+    else if (code === quote) inString = !inString
     else if (inString) continue
-    else if (character === '{' || character === '[') depth++
-    else if (character === '}' || character === ']') depth--
+    else if (code === openBrace || code === openBracket) depth++
+    else if (code === closeBrace || code === closeBracket) depth--
     if (depth > maxDepth) {
       throw new BridgeError('SERVICE_BAD_REQUEST', `the body is nested deeper than ${maxDepth} levels`)
     }

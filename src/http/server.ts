@@ -5,7 +5,6 @@ import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import serveStatic from '@fastify/static'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import underPressure from '@fastify/under-pressure'
 import { fastify, LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyError, FastifyRequest } from 'fastify'
 import { BridgeError } from '../core/errors.ts'
@@ -17,6 +16,7 @@ import type { HttpApp } from './http-app.ts'
 import { addBodyParser, forgetContentType } from './json-body.ts'
 import { watchMethods } from './method-not-allowed.ts'
 import { addOpenApi } from './openapi.ts'
+import { refuseOnOverload } from './overload.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
 import { addAuditRoute } from './routes/audit.ts'
 import type { AuditDeps } from './routes/audit.ts'
@@ -70,9 +70,6 @@ export type ServerDeps = ServerOptions & {
 }
 
 const staticFiles = fileURLToPath(new URL('../../static/', import.meta.url))
-// Mean over the window: every turn of the event loop takes this long, not just one.
-const overloadedDelayMs = 1000
-const overloadWindowMs = 5000
 
 export async function createServer({ routes, ...options }: ServerDeps): Promise<HttpApp> {
   const loggerInstance: FastifyBaseLogger = options.log
@@ -137,11 +134,7 @@ async function addProtection(app: HttpApp, options: ServerOptions): Promise<void
   await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'self'"] } },
   })
-  await app.register(underPressure, {
-    maxEventLoopDelay: overloadedDelayMs,
-    sampleInterval: overloadWindowMs,
-    pressureHandler: (request) => refuseUnless(isUnlimited(request)),
-  })
+  refuseOnOverload(app, isUnlimited)
   if (options.rateLimit > 0) {
     await app.register(rateLimit, {
       max: options.rateLimit,
@@ -175,9 +168,4 @@ function isUnlimited(request: FastifyRequest): boolean {
 function isServedInStandby(request: FastifyRequest): boolean {
   const isProbe = isUnlimited(request) && request.method !== 'POST'
   return isProbe || request.routeOptions.url?.startsWith('/static/') === true
-}
-
-function refuseUnless(allowed: boolean): Promise<void> {
-  if (allowed) return Promise.resolve()
-  return Promise.reject(new BridgeError('SERVICE_OVERLOADED', 'the service is overloaded, try again in some seconds'))
 }

@@ -76,7 +76,8 @@ export class Metrics {
       labelNames: ['version'],
       registers: [this.#registry],
     }).set({ version }, 1)
-    collectDefaultMetrics({ register: this.#registry })
+    // Finer, it would keep an idle process awake.
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 })
   }
 
   watchInbox(read: () => InboxGauges): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import { sleep, systemClock, withDeadline } from './clock.ts'
+import { sleep, systemClock, withDeadline, withPausableDeadline } from './clock.ts'
 
 test('a sleep ends when its time is over, not before', async () => {
   const clock = new ManualClock()
@@ -74,5 +74,50 @@ test('a timer longer than Node can wait fires when it is due, neither at once no
     cancelNever()
   } finally {
     mock.timers.reset()
+  }
+})
+
+test('time that work spends in a line does not count against its deadline', async () => {
+  const clock = new ManualClock()
+  const place = Promise.withResolvers<undefined>()
+  const work = withPausableDeadline(
+    clock,
+    1000,
+    async (unhurried) => {
+      await sleep(clock, 900)
+      await unhurried(() => place.promise)
+      await sleep(clock, 900)
+      return 'done'
+    },
+    () => new Error('late'),
+  )
+  await clock.advance(900)
+  await clock.advance(50_000)
+  place.resolve(undefined)
+  await clock.advance(900)
+  assert.equal(await work, 'done')
+})
+
+test('before and after the line the deadline holds', async () => {
+  for (const [before, after] of [
+    [1001, 0],
+    [0, 1001],
+  ] as const) {
+    const clock = new ManualClock()
+    const work = withPausableDeadline(
+      clock,
+      1000,
+      async (unhurried) => {
+        await sleep(clock, before)
+        await unhurried(() => sleep(clock, 5000))
+        await sleep(clock, after)
+      },
+      () => new Error('late'),
+    )
+    const refused = assert.rejects(work, /late/)
+    await clock.advance(1000)
+    await clock.advance(6000)
+    await clock.advance(1000)
+    await refused
   }
 })

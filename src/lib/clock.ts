@@ -56,3 +56,31 @@ export function withDeadline<T>(clock: Clock, ms: number, work: Promise<T>, late
     work.then(resolve, reject).finally(cancel)
   })
 }
+
+/** Like withDeadline, for work that may have to stand in a line: the time it waits there does not count. */
+export function withPausableDeadline<T>(
+  clock: Clock,
+  ms: number,
+  work: (unhurried: <R>(wait: () => Promise<R>) => Promise<R>) => Promise<T>,
+  late: () => Error,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = () => {
+      reject(late())
+    }
+    let cancel = clock.after(ms, fail)
+    const unhurried = async <R>(wait: () => Promise<R>): Promise<R> => {
+      cancel()
+      try {
+        return await wait()
+      } finally {
+        cancel = clock.after(ms, fail)
+      }
+    }
+    work(unhurried)
+      .then(resolve, reject)
+      .finally(() => {
+        cancel()
+      })
+  })
+}

@@ -4,13 +4,13 @@
 
 import { SendError } from '../core/network.ts'
 import type { OutgoingContent } from '../core/network.ts'
-import { withDeadline } from '../lib/clock.ts'
+import { withPausableDeadline } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { envelopeOf } from './encode-content.ts'
 import type { GroupMetadata, proto } from './library.ts'
 import { MessageEncoder } from './message-encoder.ts'
-import type { Draft } from './outgoing-stanza.ts'
+import type { Draft, Unhurried } from './outgoing-stanza.ts'
 import { Recipients } from './recipients.ts'
 
 type Deps = ConstructorParameters<typeof MessageEncoder>[0] & ConstructorParameters<typeof Recipients>[0]
@@ -58,16 +58,17 @@ export class MessageSender {
   #write(draft: Draft): Promise<Written> {
     const { clock, gone } = this.#deps
     let isTooLate = false
-    const written = this.#chats.run(draft.chat, async () => {
-      if (gone.aborted) throw lostError()
-      const { stanza, written, acknowledged } = await this.#recipients.seal(draft)
-      if (isTooLate) throw lateError()
-      const answered = this.#acknowledgements.send(draft.id, stanza)
-      answered.catch(() => undefined)
-      written?.()
-      return { answered, acknowledged }
-    })
-    return withDeadline(clock, preparationMs, written, () => {
+    const write = (unhurried: Unhurried) =>
+      this.#chats.run(draft.chat, async () => {
+        if (gone.aborted) throw lostError()
+        const { stanza, written, acknowledged } = await this.#recipients.seal(draft, unhurried)
+        if (isTooLate) throw lateError()
+        const answered = this.#acknowledgements.send(draft.id, stanza)
+        answered.catch(() => undefined)
+        written?.()
+        return { answered, acknowledged }
+      })
+    return withPausableDeadline(clock, preparationMs, write, () => {
       isTooLate = true
       return lateError()
     })

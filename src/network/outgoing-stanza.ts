@@ -4,6 +4,7 @@
 // seal for, and does not tell whether anything has left.
 
 import { SendError } from '../core/network.ts'
+import { Gate } from '../lib/gate.ts'
 import type { Device } from './device-directory.ts'
 import type { DurableRepository, Sealed } from './durable-signal.ts'
 import { encodeSignedDeviceIdentity, encodeWAMessage, getMessageReportingToken, proto } from './library.ts'
@@ -13,18 +14,27 @@ import { ownIdentity } from './own-identity.ts'
 import type { OwnIdentity } from './own-identity.ts'
 
 export type Draft = { chat: string; id: string; message: proto.IMessage; envelope: Record<string, string> }
+/** Runs a wait behind others, which is not held against the message. */
+export type Unhurried = <Result>(wait: () => Promise<Result>) => Promise<Result>
 type Item = { device: Device; data: Uint8Array }
 type Addressed = { device: Device; sealed: Sealed }
 
+const manySessions = 16
+// Of all accounts together: sessions with whole groups are opened for a few messages at a time, so that the first of many
+// are through soon instead of all of them late.
+const fanOuts = new Gate(4)
+
 export class StanzaSealer {
   readonly #socket: WASocket
+  readonly #gone: AbortSignal
 
-  constructor(socket: WASocket) {
+  constructor(socket: WASocket, gone: AbortSignal) {
     this.#socket = socket
+    this.#gone = gone
   }
 
   /** To a person: sealed for each device of both sides, the own ones being told whom it is for. */
-  async toPerson(draft: Draft, devices: readonly Device[]): Promise<BinaryNode> {
+  async toPerson(draft: Draft, devices: readonly Device[], unhurried: Unhurried): Promise<BinaryNode> {
     const { chat, message } = draft
     const copy = { deviceSentMessage: { destinationJid: chat, message }, ...contextOf(message) }
     const [forThem, forUs] = [encodeWAMessage(message), encodeWAMessage(copy)]
@@ -32,7 +42,7 @@ export class StanzaSealer {
     const items = devices
       .filter((device) => !isThis(own, device))
       .map((device) => ({ device, data: own.isOwn(device.user) ? forUs : forThem }))
-    const addressed = await this.#sealAll(items)
+    const addressed = await this.#sealAll(items, unhurried)
     return this.#envelope(draft, {}, [participants(draft, addressed)], addressed)
   }
 
@@ -45,6 +55,7 @@ export class StanzaSealer {
       attrs: Record<string, string>
       hasKey: (jid: string) => boolean
     },
+    unhurried: Unhurried,
   ): Promise<{ stanza: BinaryNode; given: string[] }> {
     const { chat, message } = draft
     const data = encodeWAMessage(message)
@@ -57,21 +68,29 @@ export class StanzaSealer {
     const targets = group.devices.filter((one) => !isThis(own, one) && !one.isHosted && !group.hasKey(one.jid))
     const key = { groupId: chat, axolotlSenderKeyDistributionMessage: senderKeyDistributionMessage }
     const carried = encodeWAMessage({ senderKeyDistributionMessage: key })
-    const addressed = await this.#sealAll(targets.map((device) => ({ device, data: carried })))
+    const addressed = await this.#sealAll(
+      targets.map((device) => ({ device, data: carried })),
+      unhurried,
+    )
     const shared = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...labelsOf(message).sealed }, content: ciphertext }
     const content = addressed.length > 0 ? [shared, participants(draft, addressed)] : [shared]
     const stanza = await this.#envelope(draft, group.attrs, content, addressed)
     return { stanza, given: addressed.map(({ device }) => device.jid) }
   }
 
-  async #sealAll(items: readonly Item[]): Promise<Addressed[]> {
+  async #sealAll(items: readonly Item[], unhurried: Unhurried): Promise<Addressed[]> {
     if (items.length === 0) return []
     const addressed = await this.#seal(items)
     const reached = new Set(addressed.map(({ device }) => device))
     const missing = items.filter(({ device }) => !reached.has(device))
     if (missing.length === 0) return addressed
-    await this.#openSessions(missing.map(({ device }) => device.jid))
-    addressed.push(...(await this.#seal(missing)))
+    const leave = missing.length < manySessions ? undefined : await unhurried(() => fanOuts.enter(this.#gone))
+    try {
+      await this.#openSessions(missing.map(({ device }) => device.jid))
+      addressed.push(...(await this.#seal(missing)))
+    } finally {
+      leave?.()
+    }
     const users = new Set(addressed.map(({ device }) => device.user))
     const left = new Set(missing.map(({ device }) => device.user)).difference(users).size
     if (left > 0) throw new SendError('not_sent', `the message was not sent: no keys of ${left} recipients to be had`)

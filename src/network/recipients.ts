@@ -11,13 +11,20 @@ import { isJidGroup, jidDecode } from './library.ts'
 import type { BinaryNode, GroupMetadata, WASocket } from './library.ts'
 import { ownIdentity } from './own-identity.ts'
 import { StanzaSealer } from './outgoing-stanza.ts'
-import type { Draft } from './outgoing-stanza.ts'
+import type { Draft, Unhurried } from './outgoing-stanza.ts'
 import { findPerson } from './people.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
 import type { SenderKeyMemory } from './sender-key-memory.ts'
 import type { Ask } from './user-sync.ts'
 
-type Deps = { socket: WASocket; account: Account; memory: SenderKeyMemory; clock: Clock; ask: Ask }
+type Deps = {
+  socket: WASocket
+  account: Account
+  memory: SenderKeyMemory
+  clock: Clock
+  ask: Ask
+  gone: AbortSignal
+}
 /** A stanza to be written, and what is to be done once it was written or acknowledged. */
 export type Ready = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
 
@@ -33,7 +40,7 @@ export class Recipients {
     const { socket, account, ask, clock } = deps
     this.#directory = new DeviceDirectory({ socket, cache: account.devices, ask })
     this.#rosters = new GroupRosters({ socket, directory: this.#directory, clock })
-    this.#sealer = new StanzaSealer(socket)
+    this.#sealer = new StanzaSealer(socket, deps.gone)
     this.#tokens = new PrivacyTokens(socket)
   }
 
@@ -42,8 +49,9 @@ export class Recipients {
     return this.#rosters.remembered(jid)
   }
 
-  seal(draft: Draft): Promise<Ready> {
-    return isJidGroup(draft.chat) ? this.#forGroup(draft) : this.#forPerson(draft)
+  /** `unhurried` is how it waits behind others. */
+  seal(draft: Draft, unhurried: Unhurried): Promise<Ready> {
+    return isJidGroup(draft.chat) ? this.#forGroup(draft, unhurried) : this.#forPerson(draft, unhurried)
   }
 
   /** After a refusal nothing that is remembered of the recipients is trusted. */
@@ -52,18 +60,18 @@ export class Recipients {
     else this.#deps.account.devices.del(jidDecode(chat)?.user ?? '')
   }
 
-  async #forPerson(draft: Draft): Promise<Ready> {
+  async #forPerson(draft: Draft, unhurried: Unhurried): Promise<Ready> {
     const { chat } = draft
     const own = ownIdentity(this.#deps.socket)
     const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
     const { nodes, after } = await this.#tokens.forMessageTo(chat)
     await loopTurns.next()
-    const stanza = await this.#sealer.toPerson(draft, devices)
+    const stanza = await this.#sealer.toPerson(draft, devices, unhurried)
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
   }
 
-  async #forGroup(draft: Draft): Promise<Ready> {
+  async #forGroup(draft: Draft, unhurried: Unhurried): Promise<Ready> {
     const { chat } = draft
     const { memory, socket } = this.#deps
     const { metadata, devices, unnamed } = await this.#rosters.of(chat)
@@ -74,7 +82,7 @@ export class Recipients {
     const hasKey = (jid: string) => holders[jid] === true
     const sender = ownIdentity(socket).senderIn(addressingMode)
     await loopTurns.next()
-    const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey })
+    const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey }, unhurried)
     if (given.length === 0) return { stanza }
     // Not remembered means only that the next message carries the key again.
     const acknowledged = () => void memory.add(chat, given).catch(() => undefined)

@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { maxWaiting } from '../core/outbox.ts'
 import type { OutboxPart, OutboxPayload, OutboxTotals } from '../core/outbox.ts'
+import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import { auditInsert } from './audit-store.ts'
 import { findSettled, isSettled } from './callbacks.ts'
 import type { CallbackKey } from './callbacks.ts'
@@ -18,32 +19,44 @@ import type { Statement } from './statement.ts'
 /** What is about to leave: the ids of its parts, and where to. */
 export type Leaving = { parts: readonly OutboxPart[]; address: string }
 
+export type Enqueued = 'accepted' | 'full' | 'duplicate'
+
 export class OutboxStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #waitingRows = new KeyedLanes()
   readonly #insert: ReturnType<typeof compileInsert>
   readonly #settle: ReturnType<typeof compileSettle>
+  readonly #reopenReport: ReturnType<typeof compileReopenReport>
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
     this.#writer = new FencedWriter(database, epoch)
     this.#insert = compileInsert(database)
     this.#settle = compileSettle(database)
+    this.#reopenReport = compileReopenReport(database)
   }
 
   /**
    * Stores the message and that its callback is settled, both or neither. With `leaving` it is claimed in the same commit:
    * its frame may leave as soon as this resolves.
    */
-  async enqueue(
+  async enqueue(row: NewOutboxRow, callback: CallbackKey | null, leaving?: Leaving): Promise<Enqueued> {
+    const enqueue = () => this.#enqueue(row, callback, leaving)
+    // One after the other: PostgreSQL does not count what others are about to commit.
+    return row.waiting === 1 ? this.#waitingRows.run(row.instance, enqueue) : enqueue()
+  }
+
+  async #enqueue(
     { payload, ...row }: NewOutboxRow,
     callback: CallbackKey | null,
-    leaving?: Leaving,
-  ): Promise<'accepted' | 'full' | 'duplicate'> {
+    leaving: Leaving | undefined,
+  ): Promise<Enqueued> {
     const { id, instance, created_at, waiting } = row
     try {
       await this.#writer.write(
         ...(callback ? [this.#settle({ ...callback, outbox_id: id, settled_at: created_at })] : []),
+        ...(callback && row.message_id ? [this.#reopenReport({ ...callback, report_at: created_at })] : []),
         ...(waiting === 1 ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
         this.#insert({ ...row, ...claimOf(row, leaving), ...sealed(id, payload) }),
       )
@@ -230,4 +243,17 @@ const callbackColumns = ['instance', 'destination', 'kind', 'event_id', 'outbox_
 
 function compileSettle({ query }: Database) {
   return compileOnce(callbackColumns, (value) => query.insertInto('callbacks').values(value))
+}
+
+/** The helpdesk shows a message as failed that was refused before and is accepted now: to be put right. */
+function compileReopenReport({ query }: Database) {
+  return compileOnce(['destination', 'event_id', 'report_at'], ({ destination, event_id, report_at }) =>
+    query
+      .updateTable('outbox')
+      .set({ report: 'due', report_at })
+      .where('destination', '=', destination)
+      .where('message_id', '=', event_id)
+      .where('status', '=', 'refused')
+      .where('report', '=', 'done'),
+  )
 }

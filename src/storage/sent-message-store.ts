@@ -87,7 +87,7 @@ export class SentMessageStore {
       .select('network_key')
       .where('instance', '=', instance)
       .where('chat', '=', chat)
-      .where('direction', '=', 'in')
+      .where('direction', '=', incoming)
     const [row] = await this.#database.read(query.orderBy('claimed_at', 'desc').limit(1))
     return row && addressIn(row.network_key)
   }
@@ -115,12 +115,24 @@ export class SentMessageStore {
     }))
   }
 
+  /** What a message of ours says now. */
+  async saveContent(id: string, content: MappedContent): Promise<void> {
+    const place = placeOf(messageMapSecrets.table, [id], 'content')
+    const update = this.#database.query
+      .updateTable('message_map')
+      .set({ content: { seal: Buffer.from(JSON.stringify(content)), place } })
+    await this.#writer.write(update.where('id', '=', id))
+  }
+
   async markRead(ids: readonly string[], at: number): Promise<void> {
     if (ids.length === 0) return
     const update = this.#database.query.updateTable('message_map').set({ read_at: at }).where('id', 'in', ids)
     await this.#writer.write(update.where('read_at', 'is', null))
   }
 }
+
+// In the text of the statement: SQLite plans one anew each time it is run when a partial index depends on a parameter of it.
+const incoming = sql.lit('in' as const)
 
 function addressIn(networkKey: string): string {
   return (JSON.parse(networkKey) as MessageKey).chat
@@ -164,7 +176,7 @@ function compileLookAround({ query }: Database) {
         .orderBy('used_at', 'desc')
         .limit(1)
         .as('owner'),
-      inChat.select('network_key').where('direction', '=', 'in').orderBy('claimed_at', 'desc').limit(1).as('heard'),
+      inChat.select('network_key').where('direction', '=', incoming).orderBy('claimed_at', 'desc').limit(1).as('heard'),
       inChat.select(sql.lit(1).as('one')).limit(1).as('known'),
       unreadIn(query, destination, conversation_id).select(sql.lit(1).as('one')).limit(1).as('unread'),
     ])
@@ -176,7 +188,7 @@ function unreadIn(query: Database['query'], destination: string, conversationId:
     .selectFrom('message_map')
     .where('destination', '=', destination)
     .where('conversation_id', '=', conversationId)
-    .where('direction', '=', 'in')
+    .where('direction', '=', incoming)
     .where('kind', '=', 'message')
     .where('read_at', 'is', null)
     .where('message_id', 'is not', null)

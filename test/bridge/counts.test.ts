@@ -51,3 +51,33 @@ test('how many messages the longest lane holds is told', async () => {
   assert.equal(await figure(bed, 'service_inbound_lanes'), 2)
   assert.equal(await figure(bed, 'service_inbound_lane_longest'), 3)
 })
+
+test('what could not be passed on is counted by what was being asked for', async () => {
+  await using bed = await BridgeBed.open()
+  const failing = new Set(['ensureContact', 'ensureConversation', 'post'])
+  bed.helpdesk.script = (call) => {
+    if (failing.delete(call)) throw new DownstreamError('transient', 'busy')
+  }
+  await bed.receive(message('one'))
+  await bed.postedWithin(1, 30_000)
+  for (const kind of ['contact', 'conversation', 'text']) {
+    const labels = `direction="in",instance="a",kind="${kind}",owner_tag=""`
+    assert.equal(await figure(bed, `service_message_dispatch_errors_total{${labels}}`), 1, kind)
+  }
+})
+
+test('of reactions only the results are told that they are specified to have', async () => {
+  await using bed = await BridgeBed.open()
+  const { kind: _, content: __, ...envelope } = message('one')
+  await bed.receive(message('one'))
+  await bed.posted(1)
+  const target = { chat: '', id: 'unknown', fromMe: false, participant: null }
+  const reaction = { ...envelope, kind: 'reaction' as const, target, emoji: '👍' }
+  await bed.receive({ ...reaction, id: 'theirs' })
+  await bed.receive({ ...reaction, id: 'theirs' })
+  await bed.receive({ ...reaction, id: 'ours', fromMe: true })
+  await bed.posted(2)
+  await bed.drained()
+  const lines = (await bed.metrics.exposition()).split('\n').filter((line) => line.includes('feature="reaction"'))
+  assert.deepEqual(lines, ['service_realtime_events_total{feature="reaction",result="ok",instance="a"} 1'])
+})

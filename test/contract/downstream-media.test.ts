@@ -74,6 +74,26 @@ test('a file that is not there in the first moment is waited for', async () => {
   assert.equal((await buffer(file.stream)).length, png.length)
 })
 
+test('files that are slow to come keep no call waiting for a connection', async () => {
+  await using bed = await HelpdeskBed.start()
+  const asked: string[] = []
+  await using desk = await LoopbackServer.start(({ url = '' }, response) => {
+    asked.push(url)
+    if (url.startsWith('/api/')) response.writeHead(503).end()
+  })
+  const destination = bed.destinationOf({ baseUrl: desk.url() })
+  const stop = new AbortController()
+  const files = Array.from({ length: 24 }, (_, n) =>
+    bed.downstream.download(destination, desk.url('127.0.0.1', `/slow/${n}`), stop.signal).catch(() => undefined),
+  )
+  await waitUntil('many files are asked for', () => asked.length >= 16)
+  const call = failureOf(bed.downstream.inbox(destination).setStatus(1, 2, 'failed', 'why'))
+  await waitUntil('the call arrives', () => asked.some((url) => url.startsWith('/api/')))
+  assert.equal((await call).status, 503)
+  stop.abort()
+  await Promise.all(files)
+})
+
 test('a file that never comes is given up after 20 seconds', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ downstream: { clock } })

@@ -63,6 +63,30 @@ for (const engine of engines) {
       assert.deepEqual((await outbox.open('a'))?.payload, sampleRow('a').payload)
     })
 
+    test('a message that leaves at once is stored as claimed, and can be taken back or waits again', async () => {
+      await using stage = await setUp()
+      const { outbox, moves } = stage
+      const leaving = { parts: part('unknown'), address: 'elsewhere@lid' }
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), leaving), 'accepted')
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), leaving), 'duplicate')
+      const seen = async (id: string) => {
+        const row = await outbox.find(id)
+        return row && [row.status, row.attempts, row.unconfirmed, row.parts, row.remote_jid]
+      }
+      assert.deepEqual(await seen('a'), ['sending', 1, 1, part('unknown'), 'elsewhere@lid'])
+      assert.equal(await moves.claim('a', 1000, part('unknown'), 'jid'), false)
+      assert.equal(await moves.unclaim('a'), true)
+      assert.deepEqual((await seen('a'))?.slice(0, 4), ['pending', 0, 0, []])
+      assert.equal(await moves.unclaim('a'), false)
+      await outbox.enqueue(sampleRow('c'), callback(71), leaving)
+      assert.equal(await moves.withdraw('c', 'too late', 2000), true)
+      assert.deepEqual((await seen('c'))?.slice(0, 4), ['refused', 1, 0, []])
+      assert.equal(await outbox.settledBy(callback(71)), undefined)
+      await outbox.enqueue(sampleRow('d'), null, leaving)
+      assert.equal(await moves.markSent({ id: 'd', instance: 'shop' }, part('sent'), 2000, []), true)
+      assert.equal((await outbox.totals('shop')).sent, 1)
+    })
+
     test('what is stored of a message is sealed', async () => {
       await using stage = await setUp()
       await stage.outbox.enqueue(sampleRow('a'), null)
@@ -83,6 +107,17 @@ for (const engine of engines) {
       const enqueued = (await audits()).filter((line) => line.startsWith('outbox.enqueue'))
       assert.equal(enqueued.length, 100)
       assert.ok(!enqueued.includes('outbox.enqueue y'))
+    })
+
+    test('those that come at once do not pass the limit together', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      const waiting = { waiting: 1, drained: 1, expires_at: 5000 }
+      for (let n = 0; n < maxWaiting - 3; n++)
+        await outbox.enqueue(sampleRow(`w${String(n).padStart(3, '0')}`, waiting), null)
+      const rush = Array.from({ length: 10 }, (_, n) => outbox.enqueue(sampleRow(`x${n}`, waiting), null))
+      const accepted = (await Promise.all(rush)).filter((stored) => stored === 'accepted')
+      assert.deepEqual([accepted.length, await outbox.countWaiting('shop')], [3, maxWaiting])
     })
 
     test('a row is claimed once, and not after its time', async () => {

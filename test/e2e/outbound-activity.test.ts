@@ -152,6 +152,7 @@ test('risk: a burst to many people raises the alerts once, and it is told', asyn
     [21, 'moderate', 60_000_000_000],
   )
   const told = 'service_lifecycle_events_total{instance="n0",event="ban_risk",owner_tag=""}'
+  await waitUntil('it is told', async () => (await stage.metric(told)) > 0)
   assert.equal(await stage.metric(told), 1)
 })
 
@@ -170,7 +171,9 @@ test('restricted: a strike, strangers fail at once, chats that exist go on', asy
   await stage.write('still there', {}, known.conversationId)
   await stage.received('still there')
   assert.equal(eve.messages.length, 0)
-  assert.equal(await stage.metric('service_lifecycle_events_total{instance="n0",event="strike",owner_tag=""}'), 1)
+  const strikes = 'service_lifecycle_events_total{instance="n0",event="strike",owner_tag=""}'
+  await waitUntil('the strike is told', async () => (await stage.metric(strikes)) > 0)
+  assert.equal(await stage.metric(strikes), 1)
   await stage.restart()
   assert.equal((await stage.post(stage.callback(9003, 'offer', { conversation }))).status, 500)
 })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { calm } from '../../sim/helpdesk/settings.ts'
 import type { Delivery } from '../../sim/helpdesk/webhooks/webhook-dispatcher.ts'
 import type { SendStep } from '../../src/bridge/deliver.ts'
-import { kindOfMessage, unwrap } from '../../sim/network/people/received-message.ts'
+import { kindOfMessage, textOfMessage, unwrap } from '../../sim/network/people/received-message.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { assertRefused } from '../harness/assertions.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -157,6 +157,8 @@ test('a message deleted while it waits is not sent', async () => {
   await waitUntil('it is queued', async () => (await stage.outbox())['pending'] === 1)
   await stage.agent.delete(`/conversations/${stage.conversation}/messages/${id}`)
   await waitUntil('it is cancelled', async () => (await stage.outbox())['pending'] === 0)
+  const again = await stage.post(stage.callback(id, 'never mind'))
+  assert.deepEqual([again.status, (again.body as { reason: string }).reason], [200, 'duplicate'])
   await stage.reconnect()
   await stage.post(stage.callback(9000, 'the end'))
   await stage.received('the end')
@@ -208,6 +210,10 @@ test('an edit changes what was sent; what is not ours, too old or not connected 
     ({ message }) => kindOfMessage(message) === 'protocolMessage',
   )
   assert.equal(unwrap(edited.message).protocolMessage?.key?.id, waid)
+  await stage.post(stage.callback(2, 'as I said', { content_attributes: { in_reply_to: 1 } }))
+  const { message: answer } = await stage.received('as I said')
+  const quoted = unwrap(answer).extendedTextMessage?.contextInfo?.quotedMessage
+  assert.equal(quoted && textOfMessage(quoted), 'mistake', 'a quote shows the edited text')
   assertRefused(await edit(waid, { chat }), 'SERVICE_BAD_REQUEST', /content/)
   assertRefused(await edit(waid, { content: 'x' }), 'SERVICE_BAD_REQUEST', /chat/)
   assertRefused(await edit('3EB0NOTOURS', { chat, content: 'x' }), 'SERVICE_NETWORK_FAILED', /no message of ours/)

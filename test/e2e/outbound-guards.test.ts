@@ -5,14 +5,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRefused } from '../harness/assertions.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 const hour = 3_600_000
 
 async function setUp() {
   const clock = new ManualClock(Date.now())
   const stage = await OutboundStage.open({ clock, helpdesk: { clock } })
-  const counted = (event: string) =>
-    stage.metric(`service_lifecycle_events_total{instance="n0",event="${event}",owner_tag=""}`)
+  const struck = async (times: number) => {
+    const count = () => stage.metric('service_lifecycle_events_total{instance="n0",event="strike",owner_tag=""}')
+    await waitUntil('the strike is told', async () => (await count()) >= times)
+    assert.equal(await count(), times)
+  }
   let id = 100
   const offer = (text = 'offer') => stage.post(stage.callback(id++, text))
   /** The connection does not live through a jump, and comes back. */
@@ -21,12 +25,12 @@ async function setUp() {
     await stage.allReady()
   }
   const risk = async () => (await stage.service.get('/api/instances/n0/ban-risk')).body as Record<string, unknown>
-  return { stage, counted, offer, jump, risk, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
+  return { stage, struck, offer, jump, risk, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
 }
 
 test('a restriction ends after an hour; the next one is another strike', async () => {
   await using set = await setUp()
-  const { stage, counted, offer, jump } = set
+  const { stage, struck, offer, jump } = set
   stage.network.fault({ kind: 'ack_error', code: 463 })
   assertRefused(await offer(), 'SERVICE_MESSAGE_REFUSED', /restricted/)
   const frames = () => stage.network.log.find({ account: stage.phone.user.phone, tag: 'message' }).length
@@ -34,12 +38,12 @@ test('a restriction ends after an hour; the next one is another strike', async (
   await jump(hour - 120_000)
   assertRefused(await offer(), 'SERVICE_MESSAGE_REFUSED', /until/)
   assert.equal(frames(), before, 'the network is not asked again')
-  assert.equal(await counted('strike'), 1)
+  await struck(1)
   await jump(180_000)
   assert.equal((await offer('the restriction is over')).status, 200)
   stage.network.fault({ kind: 'ack_error', code: 463 })
   assertRefused(await offer('one too many'), 'SERVICE_MESSAGE_REFUSED', /restricted/)
-  assert.equal(await counted('strike'), 2)
+  await struck(2)
   assert.deepEqual(stage.texts(), ['the restriction is over'])
 })
 
@@ -58,6 +62,22 @@ test('a risk decays: velocity within a minute, refusals within ten', async () =>
   await jump(600_000)
   const later = await risk()
   assert.deepEqual([later['alerts'], later['level'], later['score']], [[], 'ok', 0])
+})
+
+test('what waits is compared with too: the same text twice while disconnected is held back', async () => {
+  await using stage = await OutboundStage.open()
+  await stage.service.request('PATCH', '/api/instances/n0', { body: { spamguard_enabled: true } })
+  await stage.disconnect()
+  const text = 'the same long message'
+  const answers = [await stage.post(stage.callback(1, text)), await stage.post(stage.callback(2, text))]
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [202, 422],
+  )
+  await stage.reconnect()
+  await stage.received(text)
+  await waitUntil('it is settled', async () => (await stage.outbox())['pending'] === 0)
+  assert.deepEqual(stage.texts(), [text])
 })
 
 test('switched off for all, or for the instance, nothing is held back', async () => {

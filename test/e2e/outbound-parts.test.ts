@@ -192,3 +192,18 @@ test('what may have arrived keeps its id, also when the repeat is refused: Retry
   await stage.received('the end')
   assert.deepEqual(stage.texts(), ['in doubt', 'the end'])
 })
+
+test('what the network refused at once is known not to be sent: Retry sends it under another id', async () => {
+  await using parts = await PartsStage.open()
+  const { stage } = parts
+  const friend = stage.bob.text(stage.phone, 'hi')
+  await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === friend.id, 20_000)
+  stage.network.fault({ kind: 'ack_error', code: 479 })
+  const id = await stage.write('refused at once')
+  await parts.fails(id)
+  const before = await parts.row(id)
+  assert.deepEqual(before.states, ['refused'])
+  await parts.retry(id)
+  await parts.reaches(id, 'sent')
+  assert.notEqual((await stage.received('refused at once')).id, before.parts[0]?.id)
+})

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../harness/assertions.ts'
 import { CommitCutter } from '../harness/commit-cutter.ts'
+import { FastClock } from '../harness/fast-clock.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -35,6 +36,7 @@ async function assertTakenBack(stage: OutboundStage, id: number, text: string): 
   const again = await stage.post(stage.callback(id, text))
   assert.deepEqual([again.status, (again.body as { status: string }).status], [200, 'sent'])
   assert.deepEqual(stage.texts(), ['another', text])
+  await stage.shown(id, ({ status }) => status === 'sent')
 }
 
 describe('SQLite stuck for longer than the answer may take', () => {
@@ -47,17 +49,22 @@ describe('SQLite stuck for longer than the answer may take', () => {
     await assertTakenBack(stage, id, 'too slow')
   })
 
-  test('without taking it back it would be sent after the refusal', async () => {
-    await using stage = await OutboundStage.open()
-    await stage.service.database.write({
-      sql: `CREATE TRIGGER kept BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'refused'
-            BEGIN SELECT RAISE(IGNORE); END`,
-      parameters: [],
-    })
+  test('nor is it sent while it cannot be taken back', async () => {
+    const clock = new FastClock(4)
+    await using stage = await OutboundStage.open({ clock })
+    const change = (sql: string) => stage.service.database.write({ sql, parameters: [] })
+    await change(`CREATE TRIGGER keeps BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'refused'
+                  BEGIN SELECT RAISE(ABORT, 'no'); END`)
     using lock = locked(stage.service.databasePath)
-    await writeWhileStuck(stage, 'too slow')
+    const { id } = await writeWhileStuck(stage, 'too slow')
     lock.release()
-    await stage.received('too slow')
+    await waitUntil('it is stored', async () => (await stage.outbox())['pending'] === 1)
+    const storedAt = clock.monotonic()
+    // What is stored is looked through every 5 s.
+    await waitUntil('it was seen', () => clock.monotonic() > storedAt + 11_000)
+    assert.deepEqual(stage.texts(), [])
+    await change('DROP TRIGGER keeps')
+    await assertTakenBack(stage, id, 'too slow')
   })
 })
 
@@ -111,6 +118,22 @@ test('a database that refuses is our failure: the callback stays open and is sen
     ['sent', 'ignored'],
   )
   assert.deepEqual(stage.texts(), ['first'])
+})
+
+test('a message that is stored is answered as queued, also when nothing more can be read of it', async () => {
+  const trouble = { begins: () => Promise.resolve() }
+  const onSendStep = () => trouble.begins()
+  await using stage = await OutboundStage.open({ engine: 'postgres', onSendStep })
+  await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })
+  await stage.disconnect()
+  trouble.begins = () => bystander.lock('outbox')
+  const { status, body } = await stage.post(stage.callback(1, 'stored'))
+  assert.deepEqual([status, (body as { status: string }).status], [202, 'queued'])
+  assert.ok((body as { expires_at: unknown }).expires_at)
+  trouble.begins = () => Promise.resolve()
+  await bystander.unlock()
+  await stage.reconnect()
+  await stage.received('stored')
 })
 
 test('a connection to PostgreSQL that dies while the message is stored leaves nothing half done', async () => {

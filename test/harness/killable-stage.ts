@@ -15,6 +15,9 @@ import { silentLog } from './logs.ts'
 import { networkEnvironment } from './service.ts'
 import { ServiceProcess } from './service-process.ts'
 
+// On a busy machine, with a backlog to take up.
+const bootMs = 120_000
+
 export class KillableStage {
   readonly network: SimNetwork
   readonly helpdesk: SimHelpdesk
@@ -47,7 +50,7 @@ export class KillableStage {
     assert.ok(phone)
     const environment = { DATABASE_URL: place.url, ...networkEnvironment(network), ...destination(helpdesk) }
     const stage = new KillableStage({ network, helpdesk, phone }, environment, stack.move())
-    await stage.service.ready()
+    await stage.service.ready(bootMs)
     return stage
   }
 
@@ -56,7 +59,7 @@ export class KillableStage {
     this.service.send('SIGKILL')
     await this.service.exited()
     this.service = new ServiceProcess(this.#environment)
-    await this.service.ready()
+    await this.service.ready(bootMs)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

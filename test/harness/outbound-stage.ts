@@ -75,9 +75,14 @@ export class OutboundStage {
     const conversation = await openChat(desk, '5511888880001')
     const parts = { network, helpdesk, phones, bob, agent, desk, conversation, service }
     const stage = new OutboundStage(parts, { options: lasting, owned: stack.move() })
-    await stage.allReady()
-    await stage.listen()
-    return stage
+    try {
+      await stage.allReady()
+      await stage.listen()
+      return stage
+    } catch (error) {
+      await stage[Symbol.asyncDispose]()
+      throw error
+    }
   }
 
   get phone(): SimPhone {
@@ -94,10 +99,11 @@ export class OutboundStage {
   }
 
   async allReady(): Promise<void> {
-    const list = async () => (await this.service.get('/api/instances')).body as { state: string }[]
     await waitUntil('all accounts are ready', async () => {
       await this.passTime()
-      return (await list()).every(({ state }) => state === 'ready')
+      // Nothing is listed while the machine is overloaded.
+      const { status, body } = await this.service.get('/api/instances')
+      return status === 200 && (body as { state: string }[]).every(({ state }) => state === 'ready')
     })
   }
 

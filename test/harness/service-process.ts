@@ -50,15 +50,16 @@ export class ServiceProcess {
     return this.#lines.some(({ msg, to }) => msg === 'instance state changed' && to === state)
   }
 
-  async logged(message: string): Promise<LogLine> {
+  async logged(message: string, timeoutMs = 30_000): Promise<LogLine> {
     const find = () => this.#lines.find(({ msg }) => msg === message)
-    await waitUntil(`the process logs "${message}"`, () => find() !== undefined, { instead: () => this.#story() })
+    const instead = () => this.#story()
+    await waitUntil(`the process logs "${message}"`, () => find() !== undefined, { timeoutMs, instead })
     return find() as LogLine
   }
 
   /** The base URL, once the service is ready. */
-  async ready(): Promise<string> {
-    return String((await this.logged('service ready'))['url'])
+  async ready(timeoutMs?: number): Promise<string> {
+    return String((await this.logged('service ready', timeoutMs))['url'])
   }
 
   async exited(): Promise<{ code: number | null; signal: string | null }> {

@@ -59,12 +59,14 @@ async function openProtected(): Promise<Send> {
     settings,
     isJournalOff: way === 'unjournalled',
   })
-  const drained = Promise.withResolvers<undefined>()
-  const session = await network.open({ sessionId: 's', instance: 's' }, ({ kind }) => {
-    if (kind === 'drained') drained.resolve(undefined)
-  })
-  await drained.promise
-  return (chat, text, id) => session.send(chat, plain(text), id)
+  // On a busy machine a connection may be given up before it stands.
+  for (;;) {
+    const begun = Promise.withResolvers<'drained' | 'closed'>()
+    const session = await network.open({ sessionId: 's', instance: 's' }, ({ kind }) => {
+      if (kind === 'drained' || kind === 'closed') begun.resolve(kind)
+    })
+    if ((await begun.promise) === 'drained') return (chat, text, id) => session.send(chat, plain(text), id)
+  }
 }
 
 async function openStock(): Promise<Send> {

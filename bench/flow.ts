@@ -1,0 +1,107 @@
+// What the benchmarks of the two message flows share: both ways in turn, for several numbers of accounts, to a person and
+// to a group, and the cost per message.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { interleave, round } from './benchmark.ts'
+import type { BenchmarkResult, Target as Limit } from './benchmark.ts'
+
+export type Way = 'ours' | 'bare'
+export type Target = 'person' | 'group'
+export type Figures = Record<string, number>
+
+type Flow<Stage> = {
+  open: (stack: AsyncDisposableStack, instances: number) => Promise<Stage>
+  /** Sends or receives so many messages one way, and measures it. */
+  block: (stage: Stage, way: Way, target: Target) => Promise<Figures>
+  problems: (stage: Stage) => Promise<string[]>
+  /** What ours may cost of what the bare library does. */
+  limits: Record<Target, Limit>
+}
+
+export const ways: readonly Way[] = ['ours', 'bare']
+const targets: readonly Target[] = ['person', 'group']
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5)
+const instanceCounts = (process.env['BENCH_INSTANCES'] ?? '1,50').split(',').map(Number)
+const pollMs = 20
+const waitMs = 120_000
+
+export async function measureFlow<Stage>(flow: Flow<Stage>): Promise<BenchmarkResult> {
+  const result: BenchmarkResult = { figures: {}, ratios: {}, targets: {} }
+  for (const instances of instanceCounts) {
+    await using stack = new AsyncDisposableStack()
+    const stage = await flow.open(stack, instances)
+    for (const target of targets) {
+      const measured = await compare(flow, stage, target)
+      const name = `${instances}_instances_${target}`
+      for (const way of ways) {
+        for (const [figure, value] of Object.entries(measured[way])) {
+          result.figures[`${way}_${name}_${figure}`] = round(value)
+        }
+      }
+      result.ratios[`${name}_cpu`] = round((measured.ours['cpu_ms'] ?? NaN) / (measured.bare['cpu_ms'] ?? NaN))
+      result.targets[`${name}_cpu`] = flow.limits[target]
+    }
+    const problems = await flow.problems(stage)
+    if (problems.length > 0) throw new Error(problems.join('\n'))
+  }
+  return result
+}
+
+/** The first blocks open sessions, hand out keys and make contacts known; they are not counted. */
+async function compare<Stage>(flow: Flow<Stage>, stage: Stage, target: Target): Promise<Record<Way, Figures>> {
+  const blocks = {
+    ours: () => flow.block(stage, 'ours', target),
+    bare: () => flow.block(stage, 'bare', target),
+  }
+  await interleave(1, blocks)
+  return interleave(rounds, blocks)
+}
+
+/** Of `count` messages; `times` are how long each took, in milliseconds. */
+export function figuresOf(measured: {
+  cpuMs: number
+  wallMs: number
+  count: number
+  times: readonly number[]
+}): Figures {
+  const { cpuMs, wallMs, count } = measured
+  const times = measured.times.toSorted((a, b) => a - b)
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? NaN
+  return { cpu_ms: cpuMs / count, messages_per_s: (count / wallMs) * 1000, p50_ms: at(0.5), p99_ms: at(0.99) }
+}
+
+export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + waitMs
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited ${waitMs} ms until ${what}`)
+    await sleep(pollMs)
+  }
+}
+
+/** Phone numbers of so many accounts of each way. */
+export function numbersOf(instances: number): Record<Way, string[]> {
+  const numbers = (prefix: string) =>
+    Array.from({ length: instances }, (_, index) => `${prefix}${String(index).padStart(7, '0')}`)
+  return { ours: numbers('551190'), bare: numbers('551180') }
+}
+
+type Facts = {
+  url: string
+  rootKey: string
+  helpdesk: { url: string; api_token: string; account_id: number; inbox_id: number }
+}
+
+/** The service as it ships, between the simulated network and the simulated helpdesk. */
+export function serviceEnvironment({ url, rootKey, helpdesk }: Facts, database: string): Record<string, string> {
+  return {
+    SERVICE_NETWORK_URL: url,
+    SERVICE_NETWORK_ROOT_KEY: rootKey,
+    DATABASE_URL: `file:${database}`,
+    DOWNSTREAM_BASE_URL: helpdesk.url,
+    DOWNSTREAM_API_TOKEN: helpdesk.api_token,
+    DOWNSTREAM_ACCOUNT_ID: String(helpdesk.account_id),
+    DOWNSTREAM_INBOX_ID: String(helpdesk.inbox_id),
+    PORT: '0',
+    LOG_FORMAT: 'json',
+  }
+}
