@@ -345,19 +345,19 @@ test('rows that are settled while they wait are counted no longer, wherever they
   for (const id of ['x', 'y', 'z']) await add(id)
   await add('other', 'p2')
   await worker.expire()
-  assert.deepEqual(worker.counts(), { pending: 4, lanes: 2 })
+  assert.deepEqual(worker.counts(), { pending: 4, lanes: 2, longestLane: 3 })
   for (const id of ['y', 'other']) {
     const row = await outbox.find(id)
     assert.ok(row && (await moves.cancel(row, 'deleted', clock.now())))
     worker.drop(row)
   }
   await waitUntil('both are let go', () => worker.counts().pending === 2, { instead: () => worker.counts() })
-  assert.deepEqual(worker.counts(), { pending: 2, lanes: 1 })
+  assert.deepEqual(worker.counts(), { pending: 2, lanes: 1, longestLane: 2 })
   await clock.advance(300_000)
   await worker.expire()
   await reaches('z', 'expired')
   await waitUntil('all are let go', () => worker.counts().pending === 0, { instead: () => worker.counts() })
-  assert.deepEqual(worker.counts(), { pending: 0, lanes: 0 })
+  assert.deepEqual(worker.counts(), { pending: 0, lanes: 0, longestLane: 0 })
 })
 
 test('every part of a message takes a turn of its own', async () => {

@@ -23,7 +23,7 @@ test('a text is one request; what is known of it comes back', async () => {
   const [row] = bed.helpdesk.messages(id)
   assert.deepEqual([row?.content, row?.messageType, row?.sourceId], ['héllo\n*x*', 'incoming', '3EB0A'])
   const createdAt = Math.floor((row?.createdAt ?? 0) / 1000) * 1000
-  assert.deepEqual(posted, { id: row?.id, sourceId: '3EB0A', status: 'sent', createdAt })
+  assert.deepEqual(posted, { id: row?.id, sourceId: '3EB0A', status: 'sent', createdAt, isDeleted: false })
   bed.helpdesk.assertNothingRefused()
 })
 
