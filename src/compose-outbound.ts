@@ -15,6 +15,7 @@ import { Outbound } from './bridge/outbound.ts'
 import type { Routed } from './bridge/outbound.ts'
 import { OutboundLedger } from './bridge/outbound-ledger.ts'
 import { OutboxWorker } from './bridge/outbox-worker.ts'
+import { RowFates } from './bridge/row-fates.ts'
 import type { People } from './bridge/people.ts'
 import { Recipients } from './bridge/recipients.ts'
 import { Retries } from './bridge/retries.ts'
@@ -125,8 +126,7 @@ export function composeOutbound(deps: Deps) {
     outbox,
     moves,
     deliverer,
-    reporter,
-    ledger,
+    fates: new RowFates({ outbox, moves, reporter, ledger, clock }),
     pace,
     sessionOf,
     exists: (name) => accounts.find(name) !== undefined,

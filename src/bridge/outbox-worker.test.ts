@@ -19,6 +19,7 @@ import type { NewOutboxRow } from '../storage/outbox-rows.ts'
 import { Deliverer } from './deliver.ts'
 import { leavingOf } from './departures.ts'
 import { OutboxWorker } from './outbox-worker.ts'
+import { RowFates } from './row-fates.ts'
 
 type Send = (chat: string, id: string) => Promise<void>
 
@@ -92,8 +93,7 @@ async function setUp({ perMinute = 0 } = {}) {
       outbox,
       moves,
       deliverer,
-      reporter,
-      ledger: ledger as never,
+      fates: new RowFates({ outbox, moves, reporter, ledger, clock }),
       pace,
       sessionOf,
       exists: () => account.exists,
