@@ -1,10 +1,9 @@
 // The one place where a message is sent: for the first attempt, for the drain and for every repeat alike.
 //
 // A row leaves in parts. The id of a part, and that it is about to leave, are committed before its frame does (for a
-// departure, as soon as it is accepted); that it was acknowledged is committed together with the message map. So after any crash a part is known to be unsent, sent, or to be
-// repeated under the id it had, of which the recipient shows one.
+// departure, as soon as it is accepted); that it was acknowledged is committed together with the message map. So after any
+// crash a part is known to be unsent, sent, or to be repeated under the id it had, of which the recipient shows one.
 
-import type { Destination } from '../core/downstream.ts'
 import { SendError } from '../core/network.ts'
 import type { NetworkSession, OutgoingContent } from '../core/network.ts'
 import type { OutboxPart, PartState } from '../core/outbox.ts'
@@ -17,11 +16,12 @@ import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import type { OpenOutboxRow } from '../storage/outbox-rows.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import type { Statement } from '../storage/statement.ts'
-import type { Composer, Draft, PartContent } from './compose.ts'
+import type { Draft, PartContent } from './compose.ts'
 import type { Departure } from './departures.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundLedger, PartKind } from './outbound-ledger.ts'
-import type { Address, Recipients } from './recipients.ts'
+import { restrictedNow, RowContents } from './row-contents.ts'
+import type { ContentDeps } from './row-contents.ts'
 import { SendRefusal } from './send-refusal.ts'
 
 const restrictedCode = 463
@@ -38,17 +38,12 @@ export type Verdict =
 /** Where a test may stop the process: before and after each step that can be torn from the next. */
 export type SendStep = 'accepted' | 'composed' | 'claimed' | 'acknowledged' | 'part_saved' | 'sent'
 
-type Deps = {
+type Deps = ContentDeps & {
   moves: Pick<OutboxMoves, 'claim' | 'saveParts' | 'markSent'>
   sent: Pick<SentMessageStore, 'insertStep'>
-  composer: Composer
-  recipients: Recipients
   restrictions: Restrictions
   ledger: OutboundLedger
   pace: Pick<Pace, 'turn'>
-  /** What takes back everything that was, or may have been, sent for a message at the helpdesk. */
-  takingBack: (destination: string, messageId: number) => Promise<OutgoingContent[]>
-  destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
   newId: () => string
   clock: Clock
   onStep: (step: SendStep) => Promise<void>
@@ -75,9 +70,11 @@ type PartAtHand = { part: OutboxPart; before: PartState; handedOver: boolean }
 
 export class Deliverer {
   readonly #deps: Deps
+  readonly #contents: RowContents
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#contents = new RowContents(deps)
   }
 
   /** A departure was made ready and claimed when the row was stored. */
@@ -90,7 +87,7 @@ export class Deliverer {
     const parts = (departure ?? row).parts.map((part) => ({ ...part }))
     const progress: Progress = { parts, claimed: departure !== undefined, isFirstStored: departure !== undefined }
     try {
-      const { address, chat, draft } = departure ?? (await this.#compose(row, session))
+      const { address, chat, draft } = departure ?? (await this.#contents.of(row, session))
       if (progress.parts.length === 0) {
         progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
       }
@@ -100,11 +97,6 @@ export class Deliverer {
     } catch (error) {
       return this.#explain(error, progress)
     }
-  }
-
-  async #compose(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<Departure, 'parts'>> {
-    const { jid: address, chat } = await this.#addressOf(row, session)
-    return { address, chat, draft: await this.#draftOf(row, address, session) }
   }
 
   /** Nothing ever left that could be taken back: then it is done with. */
@@ -221,26 +213,6 @@ export class Deliverer {
     })
   }
 
-  async #addressOf(row: OpenOutboxRow, session: NetworkSession): Promise<Address> {
-    const { recipients, restrictions } = this.#deps
-    const { instance, chat, remote_jid: jid, payload } = row
-    const ref = { chat, jid, isGroup: jid.endsWith('@g.us') }
-    // What was sent to an address is taken back at that address, and a part that may have left is repeated there.
-    if (payload.type === 'revoke' || row.parts.some(({ state }) => state === 'sent' || state === 'unknown')) {
-      return { jid, chat }
-    }
-    const until = restrictions.until(instance)
-    if (until !== undefined && !(await recipients.hasWritten(instance, ref))) throw new SendRefusal(restricted(until))
-    return recipients.addressOf(instance, ref, session)
-  }
-
-  async #draftOf(row: OpenOutboxRow, address: string, session: NetworkSession): Promise<Draft> {
-    const { payload, instance, destination: destinationKey } = row
-    if (payload.type === 'revoke') return revocation(await this.#deps.takingBack(destinationKey, payload.messageId))
-    const destination = payload.attachments.length === 0 ? null : await this.#deps.destinationOf(row)
-    return this.#deps.composer.draft(payload, { instance, destinationKey, destination, address }, session)
-  }
-
   #explain(error: unknown, { parts, claimed, current }: Progress): Verdict {
     const reason = error instanceof Error ? error.message : String(error)
     // Of the row as a whole: nothing of it is tried.
@@ -258,9 +230,6 @@ export class Deliverer {
   }
 }
 
-const restrictedNow =
-  'WhatsApp has restricted this account: it may not write to people who never wrote to it. Wait, and write less to strangers'
-
 type Refusal = SendRefusal | SendError
 
 function isRefusal(error: unknown): error is Refusal {
@@ -275,21 +244,6 @@ function isRestriction(error: Refusal): boolean {
 function refuse({ part, before }: PartAtHand, error: Refusal): void {
   part.state = before === 'unknown' ? 'unknown' : 'refused'
   if (part.state === 'refused') part.refusal = isRestriction(error) ? restrictedNow : error.message
-}
-
-function restricted(until: number): string {
-  return `${restrictedNow} (until ${new Date(until).toISOString()})`
-}
-
-function revocation(contents: readonly OutgoingContent[]): Draft {
-  return {
-    plan: [...contents.keys()],
-    contentOf: (of) => {
-      const content = typeof of === 'number' ? contents[of] : undefined
-      if (!content) throw new SendRefusal('there is nothing to take back')
-      return Promise.resolve({ content, text: '', leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() })
-    },
-  }
 }
 
 function mappedContent(content: OutgoingContent, text: string): MappedContent {
