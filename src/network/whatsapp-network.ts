@@ -66,6 +66,7 @@ export class WhatsappNetwork implements Network {
   readonly #accounts = new Map<string, Account>()
   /** The lease under which a write was refused, because another process has taken it since. */
   #lostEpoch: number | undefined
+  #isOver = false
   readonly #nextId: () => string
   readonly #egress: Egress
 
@@ -85,6 +86,7 @@ export class WhatsappNetwork implements Network {
     // A pairing starts with nothing: keys of another identity would only be wrong.
     if (!stored) await this.forget(sessionId)
     const account = stored ? known : await this.#account(sessionId)
+    if (account.keys.isClosed) throw closedError()
     const creds = stored ?? initAuthCreds()
     // The owner has this account open by now: a connection from here would throw it out.
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
@@ -138,6 +140,7 @@ export class WhatsappNetwork implements Network {
 
   /** Connections first, so that nothing is acknowledged that is then given up. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true
     const accounts = [...this.#accounts.values()]
     await Promise.all(accounts.map(async ({ connection }) => connection?.close()))
     await this.#lastWrites(accounts)
@@ -156,6 +159,8 @@ export class WhatsappNetwork implements Network {
 
   /** Memory filled under an earlier lease may be out of date: another process may have written since. */
   async #account(sessionId: string): Promise<Account> {
+    // Nobody would close it any more: it would ask a closed database for ever.
+    if (this.#isOver) throw closedError()
     const epoch = this.#deps.epoch()
     const known = this.#accounts.get(sessionId)
     if (known && known.keys.epoch === epoch && !known.keys.isClosed) return known
@@ -175,4 +180,8 @@ export class WhatsappNetwork implements Network {
     this.#accounts.delete(sessionId)
     await account?.[Symbol.asyncDispose]()
   }
+}
+
+function closedError(): Error {
+  return new Error('the account was closed while it was being opened')
 }

@@ -145,7 +145,7 @@ test('a connection to PostgreSQL that dies while the message is stored leaves no
   await waitUntil('the message waits to be stored', async () => {
     const rows = await bystander.query(
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-       AND query ILIKE 'insert into "outbox"%'`,
+       AND (query ILIKE 'insert into "outbox"%' OR query ILIKE 'update "outbox"%')`,
     )
     pids = rows.map(({ pid }) => pid)
     return pids.length === 1

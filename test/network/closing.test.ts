@@ -145,3 +145,22 @@ test('after close() nothing is heard, and the socket is gone', async () => {
   await line.session.close()
   assert.deepEqual(line.kinds, ['authenticated', 'drained'])
 })
+
+test('a connection that is being opened when everything ends is refused, and leaves nothing behind that asks storage', async () => {
+  const bed = await Bed.open()
+  await bed.linked('s')
+  let signals = 0
+  const openings = ['s', 'new'].map((sessionId) =>
+    bed.network.open({ sessionId, instance: 'a' }, () => {
+      signals++
+    }),
+  )
+  const ended = bed[Symbol.asyncDispose]()
+  for (const opening of openings) await assert.rejects(opening, /closed/)
+  await ended
+  await assert.rejects(
+    bed.network.open({ sessionId: 's', instance: 'a' }, () => undefined),
+    /closed/,
+  )
+  assert.equal(signals, 0)
+})
