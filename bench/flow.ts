@@ -20,7 +20,7 @@ type Flow<Stage> = {
 
 export const ways: readonly Way[] = ['ours', 'bare']
 const targets: readonly Target[] = ['person', 'group']
-const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5)
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 8)
 const instanceCounts = (process.env['BENCH_INSTANCES'] ?? '1,50').split(',').map(Number)
 const pollMs = 20
 const waitMs = 120_000

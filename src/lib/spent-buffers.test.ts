@@ -20,8 +20,9 @@ async function growth(bytes: number, spent: (bytes: number) => void): Promise<nu
 
 test('spent buffers do not pile up, whatever passes, and would without a word', async () => {
   const paced = await growth(256 * megabyte, buffersSpent)
-  assert.ok(paced < 20 * megabyte, `${paced} bytes lay there`)
+  // Buffers are swept in the background, which a busy machine does a little later.
+  assert.ok(paced < 32 * megabyte, `${paced} bytes lay there`)
   const left = await growth(256 * megabyte, () => undefined)
-  assert.ok(left > 30 * megabyte, `${left} bytes lay there`)
+  assert.ok(left > 40 * megabyte, `${left} bytes lay there`)
   assert.equal(globalThis.gc, undefined)
 })
