@@ -3,10 +3,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { interleave, round } from './benchmark.ts'
 import type { BenchmarkResult } from './benchmark.ts'
 import { Child } from './child.ts'
+import { serviceEnvironment, until } from './flow.ts'
 import type { OursDesk } from './instances-ours.ts'
 import { fillDatabase, parseCredentials } from './instances-seed.ts'
 import type { SimDesk } from './media-sim.ts'
@@ -15,7 +15,6 @@ const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5)
 const megabyte = 1024 * 1024
 /** BENCH_FILE_MB=256 shows what does not grow with the file. */
 const fileBytes = Number(process.env['BENCH_FILE_MB'] ?? 64) * megabyte
-const pollMs = 20
 
 export async function run(): Promise<BenchmarkResult> {
   await using stack = new AsyncDisposableStack()
@@ -48,26 +47,18 @@ async function growth(sim: Child<SimDesk>, number: string): Promise<Record<strin
 async function open(stack: AsyncDisposableStack, sim: Child<SimDesk>, number: string): Promise<Child<OursDesk>> {
   const directory = await mkdtemp(join(tmpdir(), 'causeway-bench-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
-  const { url, rootKey, certificate, helpdesk } = await sim.ask('facts')
+  const facts = await sim.ask('facts')
   const [database, trusted] = [join(directory, 'service.db'), join(directory, 'ca.pem')]
-  await writeFile(trusted, certificate)
+  await writeFile(trusted, facts.certificate)
   await fillDatabase(database, [parseCredentials(await sim.ask('link', number), 30)])
   const ours = stack.use(
     new Child<OursDesk>('./instances-ours.ts', {
-      SERVICE_NETWORK_URL: url,
-      SERVICE_NETWORK_ROOT_KEY: rootKey,
+      ...serviceEnvironment(facts, database),
       SERVICE_NETWORK_CA: trusted,
       SERVICE_MEDIA_MAX_BYTES: `${fileBytes / megabyte}mb`,
-      DATABASE_URL: `file:${database}`,
-      DOWNSTREAM_BASE_URL: helpdesk.url,
-      DOWNSTREAM_API_TOKEN: helpdesk.api_token,
-      DOWNSTREAM_ACCOUNT_ID: String(helpdesk.account_id),
-      DOWNSTREAM_INBOX_ID: String(helpdesk.inbox_id),
-      PORT: '0',
-      LOG_FORMAT: 'json',
     }),
   )
   await ours.ask('start')
-  while (!(await sim.ask('isOnline', number))) await sleep(pollMs)
+  await until('the account is online', () => sim.ask('isOnline', number))
   return ours
 }

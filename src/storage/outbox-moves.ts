@@ -7,7 +7,7 @@ import { auditInsert } from './audit-store.ts'
 import { compileOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
-import { hasUnknown, outboxColumns, reported, settledAudit, withParts } from './outbox-rows.ts'
+import { hasUnknown, outboxColumns, reported, rowsToReport, settledAudit, withParts } from './outbox-rows.ts'
 import type { OutboxRow } from './outbox-rows.ts'
 import type { Statement } from './statement.ts'
 
@@ -222,13 +222,8 @@ export class OutboxMoves {
     return this.#writer.guarded(update, query.deleteFrom('callbacks').where('outbox_id', '=', id))
   }
 
-  async dueReports(now: number, limit: number): Promise<OutboxRow[]> {
-    const query = this.#database.query
-      .selectFrom('outbox')
-      .select(outboxColumns)
-      .where('report', '=', 'due')
-      .where('report_at', '<=', now)
-    return (await this.#database.read(query.orderBy('report_at').limit(limit))).map(withParts)
+  dueReports(now: number, limit: number): Promise<OutboxRow[]> {
+    return rowsToReport(this.#database, 'due', now, limit)
   }
 
   async saveReport(id: string, report: 'due' | 'done' | 'given_up', at: number): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely'
 import type { OutboxPart, OutboxPayload } from '../core/outbox.ts'
 import type { AuditRecord } from '../core/audit.ts'
+import type { Database } from './database.ts'
 import { outboxSecrets } from './schema.ts'
 import type { OutboxTable } from './schema.ts'
 import { placeOf } from './statement.ts'
@@ -88,4 +89,19 @@ export function settledAudit(
   at: number,
 ): AuditRecord {
   return { at, actor: 'system', action, instance, ownerTag: owner_tag, target: id, metadata: { attempts, reason } }
+}
+
+/** Rows about which the helpdesk is due to be told, or asked. */
+export async function rowsToReport(
+  database: Database,
+  report: 'due' | 'asked',
+  now: number,
+  limit: number,
+): Promise<OutboxRow[]> {
+  const query = database.query
+    .selectFrom('outbox')
+    .select(outboxColumns)
+    .where('report', '=', report)
+    .where('report_at', '<=', now)
+  return (await database.read(query.orderBy('report_at').limit(limit))).map(withParts)
 }

@@ -7,7 +7,7 @@ import type { CallbackKey } from './callbacks.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
 import { addToTotals } from './outbox-moves.ts'
-import { enqueued, hasUnknown, outboxColumns, sealed, withParts } from './outbox-rows.ts'
+import { enqueued, hasUnknown, rowsToReport, sealed } from './outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { StorageError } from './statement.ts'
 
@@ -55,13 +55,8 @@ export class RetryStore {
     }
   }
 
-  async asked(now: number, limit: number): Promise<OutboxRow[]> {
-    const query = this.#database.query
-      .selectFrom('outbox')
-      .select(outboxColumns)
-      .where('report', '=', 'asked')
-      .where('report_at', '<=', now)
-    return (await this.#database.read(query.orderBy('report_at').limit(limit))).map(withParts)
+  asked(now: number, limit: number): Promise<OutboxRow[]> {
+    return rowsToReport(this.#database, 'asked', now, limit)
   }
 
   /** Sent again; false when there is nothing left of it to send. */
