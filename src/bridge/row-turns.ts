@@ -136,7 +136,9 @@ export class RowTurns {
       return 'done'
     }
     const { parts, reason } = verdict
-    log.info({ ...line, outcome: verdict.kind, reason }, 'outgoing message')
+    // Reasons of files name them, which is for the agent only.
+    const why = hasFiles(row) ? { parts: parts.map(({ state }) => state) } : { reason }
+    log.info({ ...line, outcome: verdict.kind, ...why }, 'outgoing message')
     if (verdict.kind === 'failed' || attempts >= maxAttempts) {
       await fates.fail({ ...row, parts, attempts }, verdict.kind === 'failed' ? reason : failureReason(parts, reason))
       return 'done'

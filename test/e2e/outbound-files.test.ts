@@ -62,6 +62,13 @@ test('a file that never comes fails after 20 s with the reason', async () => {
   )
   assert.equal(status, 'failed')
   assert.deepEqual(shownTo(stage.bob), [])
+  // The name is for the agent. The log tells which message, and how its parts ended.
+  assert.deepEqual(
+    stage.service.logs.lines.filter((line) => line.includes('never.txt')),
+    [],
+  )
+  const [line] = stage.service.logs.withMessage('outgoing message')
+  assert.deepEqual([line?.['outcome'], line?.['parts']], ['failed', ['refused']])
 })
 
 test('a file that hangs is answered in time and holds up nobody else', async () => {
