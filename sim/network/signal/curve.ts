@@ -79,9 +79,24 @@ export function verifySignature(publicKey: Uint8Array, message: Uint8Array, sign
   const plain = Buffer.from(signature)
   const signBit = (plain[63] ?? 0) & 128
   plain[63] = (plain[63] ?? 0) & 127
-  const point = edwardsPoint(untyped(publicKey))
+  return verify(null, message, verifyingKey(untyped(publicKey), signBit), plain)
+}
+
+/** Remembered for the newest: everybody in a group checks the same author, and finding the point takes longer than checking. */
+const verifyingKeys = new Map<string, KeyObject>()
+const KEYS_REMEMBERED = 1000
+
+function verifyingKey(publicKey: Buffer, signBit: number): KeyObject {
+  const name = `${publicKey.toString('base64')} ${signBit}`
+  const known = verifyingKeys.get(name)
+  if (known) return known
+  const point = edwardsPoint(publicKey)
   point[31] = (point[31] ?? 0) | signBit
-  return verify(null, message, publicKeyOf(ED25519_PUBLIC, point), plain)
+  const key = publicKeyOf(ED25519_PUBLIC, point)
+  const [oldest] = verifyingKeys.keys()
+  if (verifyingKeys.size >= KEYS_REMEMBERED && oldest !== undefined) verifyingKeys.delete(oldest)
+  verifyingKeys.set(name, key)
+  return key
 }
 
 /** y = (u - 1) / (u + 1): the same point on the curve that Ed25519 uses. */
