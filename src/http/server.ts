@@ -1,7 +1,6 @@
 // Builds the HTTP server: limits first, then who may pass, then the routes.
 
 import { fileURLToPath } from 'node:url'
-import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import serveStatic from '@fastify/static'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -17,6 +16,7 @@ import { addBodyParser, forgetContentType } from './json-body.ts'
 import { watchMethods } from './method-not-allowed.ts'
 import { addOpenApi } from './openapi.ts'
 import { refuseOnOverload } from './overload.ts'
+import { addSecurityHeaders } from './security-headers.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
 import { addAuditRoute } from './routes/audit.ts'
 import type { AuditDeps } from './routes/audit.ts'
@@ -131,9 +131,7 @@ async function addStaticFiles(app: HttpApp): Promise<void> {
 }
 
 async function addProtection(app: HttpApp, options: ServerOptions): Promise<void> {
-  await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'self'"] } },
-  })
+  addSecurityHeaders(app)
   refuseOnOverload(app, isUnlimited)
   if (options.rateLimit > 0) {
     await app.register(rateLimit, {

@@ -1,7 +1,7 @@
 // What the helpdesk is answered: a 2xx leaves its message as it is, anything else marks it failed.
 
 import { Type } from 'typebox'
-import type { SendAnswer } from '../bridge/outbound.ts'
+import type { SendAnswer } from '../bridge/send-answer.ts'
 import type { OutgoingCommand } from '../core/downstream.ts'
 import { statusOfCode } from '../core/errors.ts'
 import type { ErrorCode } from '../core/errors.ts'
