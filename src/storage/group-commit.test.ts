@@ -26,7 +26,7 @@ test('a commit that fails fails the whole batch, and the connection goes on', ()
     [true, true],
   )
   connection.raw.setAuthorizer(null)
-  assert.deepEqual(commitTogether(connection, [insert]), [{ results: [1] }])
+  assert.deepEqual(commitTogether(connection, [insert]), [[1]])
 })
 
 test('a transaction that cannot be ended at all is not hidden: the first error is told with it', () => {

@@ -15,7 +15,7 @@ export function commitTogether(connection: SqliteConnection, batch: readonly (re
     const answers =
       alone && others.length === 0
         ? // The transaction is its own: it needs no savepoint.
-          [{ results: runAll(connection, alone) }]
+          [runAll(connection, alone)]
         : batch.map((statements) => runJob(connection, statements))
     connection.control('COMMIT')
     return answers
@@ -44,7 +44,7 @@ function runJob(connection: SqliteConnection, statements: readonly Statement[]):
   try {
     const results = runAll(connection, statements)
     if (guarded) connection.control('RELEASE job')
-    return { results }
+    return results
   } catch (cause) {
     // Some failures end the whole transaction by themselves; then the batch is lost, not only this job.
     if (!raw.isTransaction) throw cause

@@ -13,27 +13,26 @@ export type WorkerOptions = {
 
 export type Job = { statements: readonly Statement[]; opens?: SecretColumns }
 
+// Lists, because every name of a property crosses with every object.
 type WireStatement = [sql: WireSql, parameters: readonly (Scalar | Secret)[], expect?: number]
-export type WireJob = { statements: WireStatement[]; opens: SecretColumns | undefined }
+export type WireJob = [statements: WireStatement[], opens?: SecretColumns]
 
 /** One batch goes out at a time; its answers come back in the order of its jobs. */
 export type Batch = WireJob[] | 'close'
 
 /** Per statement its rows, or how many it touched when it returns none. */
-export type JobAnswer = { results: (Row[] | number)[] } | { failed: StatementFailure }
+export type JobAnswer = (Row[] | number)[] | { failed: StatementFailure }
 
-export type WorkerAnswer = { ready: true } | { cannotOpen: string } | { answers: JobAnswer[] }
+export type WorkerAnswer = { ready: true } | { cannotOpen: string } | JobAnswer[]
 
 export function encodeJob({ statements, opens }: Job, numbers: SqlEncoder): WireJob {
-  return {
-    opens,
-    statements: statements.map(({ sql, parameters, expect }) =>
-      expect === undefined ? [numbers.encode(sql), parameters] : [numbers.encode(sql), parameters, expect],
-    ),
-  }
+  const wire = statements.map(({ sql, parameters, expect }): WireStatement => {
+    return expect === undefined ? [numbers.encode(sql), parameters] : [numbers.encode(sql), parameters, expect]
+  })
+  return opens ? [wire, opens] : [wire]
 }
 
-export function decodeStatements({ statements }: WireJob, texts: SqlDecoder): Statement[] {
+export function decodeStatements([statements]: WireJob, texts: SqlDecoder): Statement[] {
   return statements.map(([sql, parameters, expect]) => {
     const statement = { sql: texts.decode(sql), parameters }
     return expect === undefined ? statement : { ...statement, expect }

@@ -27,7 +27,7 @@ function main(port: Port, options: WorkerOptions): void {
         connection.raw.close()
         port.close()
       } else {
-        say({ answers: answer(connection, batch, texts) })
+        say(answer(connection, batch, texts))
       }
     })
     say({ ready: true })
@@ -50,14 +50,13 @@ function writeBatch(connection: SqliteConnection, batch: readonly WireJob[], tex
 }
 
 function readBatch(connection: SqliteConnection, batch: readonly WireJob[], texts: SqlDecoder): JobAnswer[] {
-  return batch.map((job) => readOne(connection, decodeStatements(job, texts), job.opens))
+  return batch.map((job) => readOne(connection, decodeStatements(job, texts), job[1]))
 }
 
 function readOne(connection: SqliteConnection, statements: Statement[], opens: SecretColumns | undefined): JobAnswer {
   try {
     const results = statements.map((statement) => connection.run(statement))
-    if (!opens) return { results: results.map(encodeResult) }
-    return { results: results.map(({ rows }) => connection.open(rows, opens)) }
+    return opens ? results.map(({ rows }) => connection.open(rows, opens)) : results.map(encodeResult)
   } catch (cause) {
     return { failed: describeSqliteFailure(cause) }
   }

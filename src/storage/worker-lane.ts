@@ -100,9 +100,9 @@ export class WorkerLane {
   }
 
   #hear(answer: WorkerAnswer): void {
-    if ('ready' in answer) this.#opened.resolve(undefined)
-    else if ('cannotOpen' in answer) this.#opened.reject(new StorageError('unavailable', answer.cannotOpen))
-    else this.#settle(answer.answers)
+    if (Array.isArray(answer)) this.#settle(answer)
+    else if ('ready' in answer) this.#opened.resolve(undefined)
+    else this.#opened.reject(new StorageError('unavailable', answer.cannotOpen))
   }
 
   #settle(answers: readonly JobAnswer[]): void {
@@ -112,7 +112,7 @@ export class WorkerLane {
     else this.#idle?.()
     for (const [index, waiting] of settled.entries()) {
       const answer = answers[index]
-      if (answer && 'results' in answer) waiting.resolve(answer.results.map(decodeResult))
+      if (Array.isArray(answer)) waiting.resolve(answer.map(decodeResult))
       else waiting.reject(new StorageError(answer?.failed.failure ?? 'failed', answer?.failed.message ?? 'no answer'))
     }
   }
