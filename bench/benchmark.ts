@@ -14,24 +14,39 @@ export type Benchmark = { run: () => Promise<BenchmarkResult> }
 
 type Measured = Record<string, number>
 
-/** Runs all ways in turn, round by round, so that a slow moment of the machine hits all of them; medians per figure. */
-export async function interleave<Way extends string>(
+/** Runs all ways in turn, round by round, so that a slow moment of the machine hits all of them. */
+export async function inTurn<Way extends string>(
   rounds: number,
   ways: Record<Way, () => Promise<Measured>>,
-): Promise<Record<Way, Measured>> {
+): Promise<Record<Way, Measured[]>> {
   const names = Object.keys(ways) as Way[]
   const collected = Object.fromEntries(names.map((name) => [name, [] as Measured[]])) as Record<Way, Measured[]>
   for (let round = 0; round < rounds; round++) {
     for (const name of names) collected[name].push(await ways[name]())
   }
+  return collected
+}
+
+/** The same, as medians per figure. */
+export async function interleave<Way extends string>(
+  rounds: number,
+  ways: Record<Way, () => Promise<Measured>>,
+): Promise<Record<Way, Measured>> {
+  const collected = await inTurn(rounds, ways)
+  const names = Object.keys(ways) as Way[]
   return Object.fromEntries(names.map((name) => [name, medians(collected[name])])) as Record<Way, Measured>
+}
+
+/** The median of the ratios of neighbours, who had the same machine; that of two medians can come from different moments. */
+export function medianRatio(some: readonly Measured[], others: readonly Measured[], figure: string): number {
+  return median(some.map((each, index) => (each[figure] ?? NaN) / (others[index]?.[figure] ?? NaN)))
 }
 
 export function round(value: number, digits = 3): number {
   return Number(value.toPrecision(digits))
 }
 
-function medians(all: readonly Measured[]): Measured {
+export function medians(all: readonly Measured[]): Measured {
   const keys = Object.keys(all[0] ?? {})
   return Object.fromEntries(keys.map((key) => [key, median(all.map((each) => each[key] ?? NaN))]))
 }

@@ -2,7 +2,7 @@
 // to a group, and the cost per message.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { interleave, round } from './benchmark.ts'
+import { inTurn, medianRatio, medians, round } from './benchmark.ts'
 import type { BenchmarkResult, Target as Limit } from './benchmark.ts'
 
 export type Way = 'ours' | 'bare'
@@ -20,7 +20,8 @@ type Flow<Stage> = {
 
 export const ways: readonly Way[] = ['ours', 'bare']
 const targets: readonly Target[] = ['person', 'group']
-const rounds = Number(process.env['BENCH_ROUNDS'] ?? 8)
+const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12)
+const warmUps = 6
 const instanceCounts = (process.env['BENCH_INSTANCES'] ?? '1,50').split(',').map(Number)
 const pollMs = 20
 const waitMs = 120_000
@@ -34,11 +35,11 @@ export async function measureFlow<Stage>(flow: Flow<Stage>): Promise<BenchmarkRe
       const measured = await compare(flow, stage, target)
       const name = `${instances}_instances_${target}`
       for (const way of ways) {
-        for (const [figure, value] of Object.entries(measured[way])) {
+        for (const [figure, value] of Object.entries(medians(measured[way]))) {
           result.figures[`${way}_${name}_${figure}`] = round(value)
         }
       }
-      result.ratios[`${name}_cpu`] = round((measured.ours['cpu_ms'] ?? NaN) / (measured.bare['cpu_ms'] ?? NaN))
+      result.ratios[`${name}_cpu`] = round(medianRatio(measured.ours, measured.bare, 'cpu_ms'))
       result.targets[`${name}_cpu`] = flow.limits[target]
     }
     const problems = await flow.problems(stage)
@@ -47,14 +48,14 @@ export async function measureFlow<Stage>(flow: Flow<Stage>): Promise<BenchmarkRe
   return result
 }
 
-/** The first blocks open sessions, hand out keys and make contacts known; they are not counted. */
-async function compare<Stage>(flow: Flow<Stage>, stage: Stage, target: Target): Promise<Record<Way, Figures>> {
+/** The first blocks open sessions, hand out keys, make contacts known and warm both ways up; they are not counted. */
+async function compare<Stage>(flow: Flow<Stage>, stage: Stage, target: Target): Promise<Record<Way, Figures[]>> {
   const blocks = {
     ours: () => flow.block(stage, 'ours', target),
     bare: () => flow.block(stage, 'bare', target),
   }
-  await interleave(1, blocks)
-  return interleave(rounds, blocks)
+  await inTurn(warmUps, blocks)
+  return inTurn(rounds, blocks)
 }
 
 /** Of `count` messages; `times` are how long each took, in milliseconds. */

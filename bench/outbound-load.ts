@@ -2,13 +2,13 @@
 
 import { Agent, request } from 'undici'
 
-export type Writing = { chats: readonly string[]; each: number; accountId: number; inboxId: number }
+export type Writing = { url: string; chats: readonly string[]; each: number; accountId: number; inboxId: number }
 
 const agent = new Agent({ connections: 64 })
 let messageId = 1000
 
 /** How long each took until its answer, in milliseconds. */
-export async function writeAll(url: string, { chats, each, ...place }: Writing): Promise<number[]> {
+export async function writeAll({ url, chats, each, ...place }: Writing): Promise<number[]> {
   const perInstance = chats.map(async (chat, index) => {
     const webhook = `${url}/api/instances/instance-${String(index).padStart(4, '0')}/webhook`
     const times: number[] = []

@@ -4,6 +4,8 @@ import { calm } from '../sim/helpdesk/settings.ts'
 import { BufferJSON } from '../sim/network/library.ts'
 import { SimWorld } from '../sim/sim-world.ts'
 import { serveParent } from './child.ts'
+import { writeAll } from './outbound-load.ts'
+import type { Writing } from './outbound-load.ts'
 
 const { network, helpdesk } = await SimWorld.start({
   seed: 'bench outbound',
@@ -33,6 +35,7 @@ const desk = {
     numbers
       .flatMap((number) => accounts.get(number)?.companions ?? [])
       .filter(({ live, connection }) => live && connection).length,
+  write: (writing: Writing) => writeAll(writing),
   /** Messages that reached a person, counted once per person. */
   received: () => members.reduce((sum, { messages }) => sum + messages.length, 0),
   problems: () => {

@@ -10,7 +10,6 @@ import type { Figures, Target, Way } from './flow.ts'
 import type { OursDesk } from './instances-ours.ts'
 import { fillDatabase, parseCredentials, writeFiles } from './instances-seed.ts'
 import type { BareDesk } from './outbound-bare.ts'
-import { writeAll } from './outbound-load.ts'
 import type { SimDesk } from './outbound-sim.ts'
 
 type Chats = Record<Target, string[]>
@@ -20,7 +19,7 @@ type Stage = { sim: Child<SimDesk>; ours: Child<OursDesk>; bare: Child<BareDesk>
   place: Place
 }
 
-const messages = { person: 200, group: 20 }
+const messages = { person: 200, group: 50 }
 const least = { person: 10, group: 2 }
 const readers = { person: 1, group: 99 }
 
@@ -74,7 +73,7 @@ async function block({ sim, ours, bare, ...stage }: Stage, way: Way, target: Tar
   const started = performance.now()
   const times =
     way === 'ours'
-      ? await writeAll(stage.url, { chats, each, ...stage.place })
+      ? await sim.ask('write', { url: stage.url, chats, each, ...stage.place })
       : await bare.ask('send', { chats, each })
   const wallMs = performance.now() - started
   await until(`${way} has sent ${count} messages`, async () => {

@@ -12,13 +12,14 @@ import type { EditRequest } from './bridge/edit-message.ts'
 import { FailureReporter } from './bridge/failure-reporter.ts'
 import { MessageChanges } from './bridge/message-changes.ts'
 import { Outbound } from './bridge/outbound.ts'
-import type { Routed } from './bridge/outbound.ts'
+import type { Routed } from './bridge/send-answer.ts'
 import { OutboundLedger } from './bridge/outbound-ledger.ts'
 import { OutboxWorker } from './bridge/outbox-worker.ts'
 import { RowFates } from './bridge/row-fates.ts'
 import type { People } from './bridge/people.ts'
 import { Recipients } from './bridge/recipients.ts'
 import { Retries } from './bridge/retries.ts'
+import { Surroundings } from './bridge/surroundings.ts'
 import { createTranscoder } from './bridge/voice-note.ts'
 import type { Config } from './config.ts'
 import type { Destination, Downstream } from './core/downstream.ts'
@@ -42,6 +43,7 @@ import { RestrictionStore } from './storage/restriction-store.ts'
 import { RetryStore } from './storage/retry-store.ts'
 import type { InstanceRow } from './storage/schema.ts'
 import { SentMessageStore } from './storage/sent-message-store.ts'
+import { SurroundingsStore } from './storage/surroundings-store.ts'
 import type { Routing } from './tenants/routing.ts'
 
 const drainMs = 5000
@@ -87,6 +89,7 @@ export function composeOutbound(deps: Deps) {
   const outbox = new OutboxStore(database, epoch)
   const moves = new OutboxMoves(database, epoch)
   const sent = new SentMessageStore(database, epoch)
+  const store = new SurroundingsStore(database, clock)
   const map = new MessageMapStore(database)
   let isStopping = false
   const sessionOf = (name: string) => (isStopping ? undefined : accounts.find(name)?.session)
@@ -142,7 +145,7 @@ export function composeOutbound(deps: Deps) {
     return sender && { sender, destination: await routing.destinationOf(sender) }
   }
   const departures = new Departures({ composer, recipients, restrictions, sessionOf })
-  const ownerOf = createOwnerOf({ sent, routeOf })
+  const ownerOf = createOwnerOf({ store, routeOf })
   const retries = new Retries({
     ...{ outbox, downstream, destinationOf, recipients, ownerOf, reporter, worker, isReady, newId, clock, log },
     store: new RetryStore(database, epoch),
@@ -152,23 +155,8 @@ export function composeOutbound(deps: Deps) {
     ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
   })
   const outbound = new Outbound({
-    ...{
-      acceptances,
-      departures,
-      outbox,
-      sent,
-      worker,
-      recipients,
-      reporter,
-      ledger,
-      pace,
-      routeOf,
-      isReady,
-      onStep,
-      newId,
-      clock,
-      log,
-    },
+    ...{ acceptances, departures, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
+    surroundings: new Surroundings({ store, recipients, routeOf }),
     spamguard: settings.spamguard,
     isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,

@@ -17,7 +17,7 @@ import type { OpenOutboxRow } from '../storage/outbox-rows.ts'
 import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import type { Statement } from '../storage/statement.ts'
 import type { Draft, PartContent } from './compose.ts'
-import type { Departure } from './departures.ts'
+import type { Leaving } from './departures.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundLedger, PartKind } from './outbound-ledger.ts'
 import { restrictedNow, RowContents } from './row-contents.ts'
@@ -62,8 +62,8 @@ type Attempt = {
 type Progress = {
   parts: OutboxPart[]
   claimed: boolean
-  /** That the first part is about to leave was stored when the row was. */
-  isFirstStored: boolean
+  /** The first part is claimed by the commit that accepts the row, and leaves after it. */
+  release: Promise<void> | undefined
   current?: PartAtHand
 }
 type PartAtHand = { part: OutboxPart; before: PartState; handedOver: boolean }
@@ -77,17 +77,14 @@ export class Deliverer {
     this.#contents = new RowContents(deps)
   }
 
-  /** A departure was made ready and claimed when the row was stored. */
-  async deliver(
-    row: OpenOutboxRow,
-    session: NetworkSession,
-    signal: AbortSignal,
-    departure?: Departure,
-  ): Promise<Verdict> {
-    const parts = (departure ?? row).parts.map((part) => ({ ...part }))
-    const progress: Progress = { parts, claimed: departure !== undefined, isFirstStored: departure !== undefined }
+  /** What is leaving was made ready before, and is being stored and claimed meanwhile; else nothing of it is sent. */
+  async deliver(row: OpenOutboxRow, session: NetworkSession, signal: AbortSignal, leaving?: Leaving): Promise<Verdict> {
+    const parts = (leaving?.departure ?? row).parts.map((part) => ({ ...part }))
+    const release = leaving && this.#releaseOf(leaving)
+    release?.catch(() => undefined)
+    const progress: Progress = { parts, claimed: leaving !== undefined, release }
     try {
-      const { address, chat, draft } = departure ?? (await this.#contents.of(row, session))
+      const { address, chat, draft } = leaving?.departure ?? (await this.#contents.of(row, session))
       if (progress.parts.length === 0) {
         progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
       }
@@ -143,31 +140,45 @@ export class Deliverer {
     if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
       parts.push({ id: session.newMessageId(), of: 'text', state: 'new' })
     }
-    await this.#deps.onStep('composed')
+    const { release } = progress
+    progress.release = undefined
     part.state = 'unknown'
-    if (!(await this.#commit(attempt, progress))) return false
-    await this.#deps.onStep('claimed')
+    if (!release && !(await this.#claim(attempt, progress))) return false
     if (progress.current) progress.current.handedOver = true
-    await this.#send(attempt, part, piece.content)
+    await this.#send(attempt, part, piece.content, release)
     await this.#deps.onStep('acknowledged')
     await this.#save(attempt, parts, part, piece)
     this.#deps.ledger.acknowledged(row, address, kindOf(piece.content))
     return true
   }
 
+  async #releaseOf({ stored }: Leaving): Promise<void> {
+    if (!(await stored)) throw new SendError('not_sent', 'the message was not accepted')
+    await this.#deps.onStep('composed')
+    await this.#deps.onStep('claimed')
+  }
+
+  async #claim(attempt: Attempt, progress: Progress): Promise<boolean> {
+    await this.#deps.onStep('composed')
+    const isOurs = await this.#commit(attempt, progress)
+    if (isOurs) await this.#deps.onStep('claimed')
+    return isOurs
+  }
+
   /** The part at hand has its id and may leave from now on. False when the row is no longer ours to send. */
   async #commit({ row, address }: Attempt, progress: Progress): Promise<boolean> {
     const { moves, clock } = this.#deps
-    if (progress.isFirstStored) {
-      progress.isFirstStored = false
-      return true
-    }
     if (progress.claimed) return moves.saveParts(row.id, progress.parts)
     progress.claimed = await moves.claim(row.id, clock.now(), progress.parts, address)
     return progress.claimed
   }
 
-  async #send({ session, address, signal }: Attempt, part: OutboxPart, content: OutgoingContent): Promise<void> {
+  async #send(
+    { session, address, signal }: Attempt,
+    part: OutboxPart,
+    content: OutgoingContent,
+    release: Promise<void> | undefined,
+  ): Promise<void> {
     const { clock } = this.#deps
     const given = Promise.withResolvers<never>()
     const giveUp = () => {
@@ -176,7 +187,7 @@ export class Deliverer {
     signal.addEventListener('abort', giveUp, { once: true })
     try {
       const late = () => new SendError('unknown', 'the network did not acknowledge the message in time')
-      const sending = session.send(address, content, part.id)
+      const sending = session.send(address, content, part.id, release)
       await withDeadline(clock, sendDeadlineMs, Promise.race([sending, given.promise]), late)
     } finally {
       signal.removeEventListener('abort', giveUp)

@@ -5,8 +5,8 @@ import type { NetworkSession } from '../core/network.ts'
 import type { MessagePayload, OutboxPart } from '../core/outbox.ts'
 import type { Restrictions } from '../guard/restrictions.ts'
 import type { NewOutboxRow } from '../storage/outbox-rows.ts'
-import type { Leaving } from '../storage/outbox-store.ts'
-import type { Surroundings } from '../storage/sent-message-store.ts'
+import type { Leaving as Claim } from '../storage/outbox-store.ts'
+import type { Surroundings } from '../storage/surroundings-store.ts'
 import type { Composer, Draft } from './compose.ts'
 import type { ChatRef, Recipients } from './recipients.ts'
 import { SendRefusal } from './send-refusal.ts'
@@ -15,6 +15,9 @@ export type Heard = Pick<Surroundings, 'lastAddress' | 'isKnown'>
 
 /** Where a message goes and what it consists of; its parts have the ids under which they leave. */
 export type Departure = { address: string; chat: string; draft: Draft; parts: OutboxPart[] }
+
+/** A message whose row is being stored; it leaves when `stored` says that it was. */
+export type Leaving = { departure: Departure; stored: Promise<boolean> }
 
 type Deps = {
   composer: Pick<Composer, 'draft'>
@@ -66,7 +69,7 @@ export class Departures {
 }
 
 /** As it is stored: from then on its frame may have left. */
-export function leavingOf({ address, parts }: Departure): Leaving {
+export function leavingOf({ address, parts }: Departure): Claim {
   return { address, parts: parts.map((part) => ({ ...part, state: 'unknown' })) }
 }
 

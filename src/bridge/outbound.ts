@@ -1,6 +1,5 @@
 // What the helpdesk's callbacks ask for: decides what is sent, what is ignored and what is refused, and stores before it acts.
 
-import type { Chat } from '../core/address.ts'
 import type { Destination } from '../core/downstream.ts'
 import { waitingLifetimeMs } from '../core/outbox.ts'
 import type { MessagePayload } from '../core/outbox.ts'
@@ -13,56 +12,34 @@ import type { CallbackKey } from '../storage/callbacks.ts'
 import { openedRow } from '../storage/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../storage/outbox-rows.ts'
 import type { OutboxStore } from '../storage/outbox-store.ts'
-import type { InstanceRow } from '../storage/schema.ts'
-import type { SentMessageStore } from '../storage/sent-message-store.ts'
 import { StorageError } from '../storage/statement.ts'
 import type { Acceptances } from './acceptances.ts'
 import type { SendStep } from './deliver.ts'
 import { leavingOf } from './departures.ts'
-import type { Departure, Departures, Heard } from './departures.ts'
+import type { Departure, Departures } from './departures.ts'
 import type { FailureReporter } from './failure-reporter.ts'
 import { previewOf } from './outbound-ledger.ts'
 import type { OutboundLedger } from './outbound-ledger.ts'
 import type { OutboxWorker } from './outbox-worker.ts'
 import type { RowFate } from './row-fates.ts'
 import { recipientChat } from './recipients.ts'
-import type { ChatRef, Recipients } from './recipients.ts'
-import { callbackKey, deletedReason, messageRow, noRecipient, otherInbox } from './send-command.ts'
+import type { ChatRef } from './recipients.ts'
+import { blockedReason, repeated } from './send-answer.ts'
+import type { Routed, Seen, SendAnswer, Sender } from './send-answer.ts'
+import { callbackKey, messageRow, noRecipient, otherInbox } from './send-command.ts'
 import type { SendCommand } from './send-command.ts'
-
-export type Sender = Readonly<
-  Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state' | 'created_at'>
->
-export type Routed = { sender: Sender; destination: Destination | null }
-
-/** Whether there was something to be marked read in the conversation the agent wrote in. */
-type Seen = { hasUnread: boolean }
-/** Who has taken a message, which can be another account of the same inbox than the one that was asked. */
-type Taken = { instance: string } & Seen
-
-export type SendAnswer =
-  | ({ kind: 'sent'; waid: string; queueId: string } & Taken)
-  | ({ kind: 'queued'; queueId: string; expiresAt: number | null } & Taken)
-  | { kind: 'ignored'; reason: 'duplicate' | 'empty'; queueId?: string }
-  | { kind: 'full' }
-  | { kind: 'blocked'; reason: string }
-  | { kind: 'undeliverable'; code: 'no_recipient' | 'other_inbox'; reason: string }
-  | { kind: 'refused'; reason: string }
-  | { kind: 'late' }
+import type { Around, Surroundings } from './surroundings.ts'
 
 type Deps = {
   outbox: OutboxStore
   acceptances: Acceptances
-  sent: Pick<SentMessageStore, 'lookAround'>
+  surroundings: Surroundings
   departures: Departures
   worker: OutboxWorker
-  recipients: Recipients
   reporter: FailureReporter
   ledger: OutboundLedger
   pace: Pick<Pace, 'isExhausted'>
   spamguard: boolean
-  /** The record of an instance, and where it belongs; undefined when there is none. */
-  routeOf: (instance: string) => Promise<Routed | undefined>
   isReady: (instance: string) => boolean
   /** Logged in, and handling what waited for it. */
   isNearlyReady: (instance: string) => boolean
@@ -75,10 +52,13 @@ type Deps = {
 }
 
 type Accepted = { row: NewOutboxRow; fate: Promise<RowFate> } & Seen
-type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: Departure | undefined } & Seen
-type Around = Routed & { ref: ChatRef; heard: Heard | undefined } & Seen
+type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: Departure | undefined } & Pick<
+  Around,
+  'still' | 'hasUnread'
+>
+/** What was remembered of the surroundings is no longer so. */
+type Stale = 'stale'
 
-const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
 const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
 
 export class Outbound {
@@ -116,19 +96,35 @@ export class Outbound {
     if (elsewhere) return this.#turnAway(route, command, 'other_inbox', elsewhere)
     const chat = recipientChat(command.recipient)
     if (!chat) return this.#turnAway(route, command, 'no_recipient', noRecipient)
-    const { sender, destination, ref, heard, hasUnread } = await this.#lookAround(route, command, chat)
+    const { surroundings } = this.#deps
+    const accepted = await this.#acceptIn(
+      await surroundings.of(route, command, chat, { afresh: false }),
+      command,
+      given,
+    )
+    if (accepted !== 'stale') return accepted
+    const around = await surroundings.of(route, command, chat, { afresh: true })
+    return (await this.#acceptIn(around, command, given)) as Exclude<typeof accepted, Stale>
+  }
+
+  async #acceptIn(
+    around: Around,
+    command: SendCommand,
+    given: { up: boolean },
+  ): Promise<Accepted | SendAnswer | Stale> {
+    const { sender, destination, ref, heard, still, hasUnread } = around
     const callback = callbackKey(sender.name, destination, command.messageId)
     // One after the other: who comes first is sent first, and is what the next one is compared with.
     return this.#lanes.run(`${sender.name} ${ref.chat}`, async () => {
       const row = this.#newRow(sender, destination, ref, command)
       if (await this.#isBlocked(sender, row)) return this.#block(sender, row, callback)
       const departure = heard && (await this.#deps.departures.prepare(row, ref, heard))
-      const message = { row, callback, departure, hasUnread }
+      const message = { row, callback, departure, still, hasUnread }
       return this.#deps.acceptances.during(row.id, () => this.#store(message, given))
     })
   }
 
-  async #store(message: Message, given: { up: boolean }): Promise<Accepted | SendAnswer> {
+  async #store(message: Message, given: { up: boolean }): Promise<Accepted | SendAnswer | Stale> {
     const { row, departure, hasUnread } = message
     const { worker, onStep } = this.#deps
     const stored = Promise.withResolvers<boolean>()
@@ -156,12 +152,13 @@ export class Outbound {
     message: Message,
     departure: Departure | undefined,
     given: { up: boolean },
-  ): Promise<SendAnswer | undefined> {
-    const { row, callback } = message
+  ): Promise<SendAnswer | Stale | undefined> {
+    const { row, callback, still } = message
     const { outbox, acceptances, reporter, clock } = this.#deps
     const stored = await outbox
-      .enqueue(row, callback, departure && leavingOf(departure))
+      .enqueue(row, callback, { leaving: departure && leavingOf(departure), still })
       .catch((error: unknown) => this.#giveUp(row, error))
+    if (stored === 'stale') return stored
     if (stored === 'full') {
       const refusal = { reason: fullReason, reportAt: reporter.due(clock.now()) }
       await outbox.keepRefused({ ...row, id: this.#deps.newId() }, refusal, null)
@@ -270,32 +267,4 @@ export class Outbound {
     }
     return { kind: 'undeliverable', code, reason }
   }
-
-  /** Inboxes can be shared: the instance that holds the conversation is the one that answers in it. */
-  async #lookAround(route: Routed, { place }: SendCommand, chat: Chat): Promise<Around> {
-    const { sent, recipients, routeOf } = this.#deps
-    const { destination, sender } = route
-    const known = await recipients.lookUp(sender.name, chat)
-    const around = await sent.lookAround({
-      instance: sender.name,
-      chat: known?.chat ?? null,
-      destination: destination?.key ?? null,
-      conversationId: place.conversationId,
-    })
-    const { owner, hasUnread } = around
-    const other = owner === undefined || owner === sender.name ? undefined : await routeOf(owner)
-    if (other?.destination && other.destination.key === destination?.key) {
-      return { ...other, ref: await recipients.refOf(other.sender.name, chat), heard: undefined, hasUnread }
-    }
-    return { ...route, ref: known ?? (await recipients.refOf(sender.name, chat)), heard: around, hasUnread }
-  }
-}
-
-/** The same answer as before where that was a refusal; else there is nothing left to do. */
-function repeated({ id, status, reason, report }: OutboxRow): SendAnswer {
-  // An agent has asked for it, or has deleted it: that is being followed.
-  if (report === 'asked' || reason === deletedReason) return { kind: 'ignored', reason: 'duplicate', queueId: id }
-  if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
-  if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }
-  return { kind: 'ignored', reason: 'duplicate', queueId: id }
 }

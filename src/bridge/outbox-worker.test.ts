@@ -41,7 +41,8 @@ async function setUp({ perMinute = 0 } = {}) {
   }
   const session = {
     newMessageId: () => `W${++account.ids}`,
-    send: async (chat: string, content: { text: string }, id: string) => {
+    send: async (chat: string, content: { text: string }, id: string, released?: Promise<void>) => {
+      await released
       account.sent.push(`${content.text} ${id}`)
       await account.send(chat, id)
     },
@@ -134,7 +135,7 @@ async function setUp({ perMinute = 0 } = {}) {
     const leaves = worker.depart(openedRow(row), { departure, stored: stored.promise }, ({ kind }) => fates.push(kind))
     await between()
     if (leaves) {
-      await outbox.enqueue(row, null, leavingOf(departure))
+      await outbox.enqueue(row, null, { leaving: leavingOf(departure) })
       stored.resolve(true)
     }
     return { leaves, fates }

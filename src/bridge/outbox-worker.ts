@@ -3,10 +3,11 @@
 import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import type { LiveRow, OpenOutboxRow } from '../storage/outbox-rows.ts'
 import type { OutboxStore } from '../storage/outbox-store.ts'
+import type { Leaving } from './departures.ts'
 import { InstanceLanes } from './instance-lanes.ts'
 import type { FateListener } from './row-fates.ts'
 import { RowTurns, sendGates } from './row-turns.ts'
-import type { Leaving, SendGates, TurnDeps } from './row-turns.ts'
+import type { SendGates, TurnDeps } from './row-turns.ts'
 
 const instanceDeleted = 'the instance was deleted'
 

@@ -9,7 +9,7 @@ import type { OutboxMoves } from '../storage/outbox-moves.ts'
 import type { OpenOutboxRow } from '../storage/outbox-rows.ts'
 import type { OutboxStore } from '../storage/outbox-store.ts'
 import type { Deliverer, Verdict } from './deliver.ts'
-import type { Departure } from './departures.ts'
+import type { Leaving } from './departures.ts'
 import { failureReason } from './failure-reason.ts'
 import type { StepOutcome } from './instance-lanes.ts'
 import type { RowFates } from './row-fates.ts'
@@ -23,9 +23,6 @@ const storagePauseMs = 5000
 
 /** The places of one account. */
 export type SendGates = { texts: Gate; files: Gate }
-
-/** Leaves when `stored` says that it was. */
-export type Leaving = { departure: Departure; stored: Promise<boolean> }
 
 export type TurnDeps = {
   outbox: Pick<OutboxStore, 'open'>
@@ -106,18 +103,20 @@ export class RowTurns {
     }
   }
 
-  async #depart({ row, departure, stored }: Leaving & { row: OpenOutboxRow }, turn: Turn): Promise<StepOutcome> {
+  async #depart({ row, ...leaving }: Leaving & { row: OpenOutboxRow }, turn: Turn): Promise<StepOutcome> {
     const { deliverer, moves, sessionOf, fates } = this.#deps
     const { gates, signal } = turn
     this.#leaving.delete(row.id)
     const leave = await gates.texts.enter(signal)
     try {
-      if (!(await stored)) {
+      const session = signal.aborted ? undefined : sessionOf(row.instance)
+      // While it is being stored, so that its keys are written with it.
+      const verdict = session && (await deliverer.deliver(row, session, signal, leaving))
+      if (!(await leaving.stored)) {
         fates.stopListening(row.id)
         return 'done'
       }
-      const session = signal.aborted ? undefined : sessionOf(row.instance)
-      if (session) return await this.#conclude(row, await deliverer.deliver(row, session, signal, departure), signal)
+      if (verdict) return await this.#conclude(row, verdict, signal)
       await moves.unclaim(row.id)
     } finally {
       leave()

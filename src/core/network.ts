@@ -110,8 +110,11 @@ export type NetworkSession = {
   probe(ms: number): Promise<void>
   /** Asks for a code to type on the phone instead of scanning; only while pairing. */
   requestPairingCode(phone: string): Promise<PairingCode>
-  /** Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. */
-  send(chat: string, content: OutgoingContent, messageId: string): Promise<void>
+  /**
+   * Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. What it needs is
+   * made ready at once; nothing leaves before `released` has resolved, or at all when that rejects.
+   */
+  send(chat: string, content: OutgoingContent, messageId: string, released?: Promise<void>): Promise<void>
   /** An id nobody has used yet, to be stored before the first attempt. */
   newMessageId(): string
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */

@@ -6,17 +6,24 @@ const sliceMs = 8
 export class LoopTurns {
   readonly #now: () => number
   #sliceStartedAt: number | undefined
+  #waiting = 0
 
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** In the order of asking. Resolves in this turn of the loop while its slice lasts, else in a later one. */
+  /**
+   * In the order of asking. Resolves in this turn of the loop while its slice lasts, else in a later one; at once for the
+   * first of a turn, when nobody waits.
+   */
   next(): Promise<void> {
+    if (this.#waiting === 0 && this.#sliceStartedAt === undefined && this.#isWithinSlice()) return Promise.resolve()
+    this.#waiting += 1
     return new Promise((resolve) => {
       const ask = () => {
-        if (this.#isWithinSlice()) resolve()
-        else setImmediate(ask)
+        if (!this.#isWithinSlice()) return void setImmediate(ask)
+        this.#waiting -= 1
+        resolve()
       }
       setImmediate(ask)
     })

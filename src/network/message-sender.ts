@@ -42,11 +42,12 @@ export class MessageSender {
     return this.#encoder.sentMessage(chat, id)
   }
 
-  async send(chat: string, content: OutgoingContent, id: string): Promise<void> {
+  async send(chat: string, content: OutgoingContent, id: string, released = Promise.resolve()): Promise<void> {
+    released.catch(() => undefined)
     if (this.#deps.gone.aborted) throw lostError()
     const message = await this.#encoder.encode(chat, content, id).catch(rethrow)
     const draft = { chat, id, message, envelope: envelopeOf(content) }
-    const { answered, acknowledged } = await this.#write(draft).catch(rethrow)
+    const { answered, acknowledged } = await this.#write(draft, released).catch(rethrow)
     await answered.catch((error: unknown) => {
       if (error instanceof SendError && error.outcome === 'refused') this.#recipients.forget(chat)
       throw error
@@ -55,13 +56,14 @@ export class MessageSender {
   }
 
   /** One at a time per chat: a group's members can open messages only in the order in which they were sealed. */
-  #write(draft: Draft): Promise<Written> {
+  #write(draft: Draft, released: Promise<void>): Promise<Written> {
     const { clock, gone } = this.#deps
     let isTooLate = false
     const write = (unhurried: Unhurried) =>
       this.#chats.run(draft.chat, async () => {
         if (gone.aborted) throw lostError()
         const { stanza, written, acknowledged } = await this.#recipients.seal(draft, unhurried)
+        await released
         if (isTooLate) throw lateError()
         const answered = this.#acknowledgements.send(draft.id, stanza)
         answered.catch(() => undefined)

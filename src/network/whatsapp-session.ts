@@ -143,8 +143,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return { code, expiresAt: this.#offerEndsAt }
   }
 
-  send(chat: string, content: OutgoingContent, messageId: string): Promise<void> {
-    return this.#inside(() => this.#sender.send(chat, content, messageId))
+  send(chat: string, content: OutgoingContent, messageId: string, released?: Promise<void>): Promise<void> {
+    return this.#inside(() => this.#sender.send(chat, content, messageId, released))
   }
 
   newMessageId(): string {

@@ -19,7 +19,10 @@ import type { Statement } from './statement.ts'
 /** What is about to leave: the ids of its parts, and where to. */
 export type Leaving = { parts: readonly OutboxPart[]; address: string }
 
-export type Enqueued = 'accepted' | 'full' | 'duplicate'
+/** `still` is to touch one row; when it does not, nothing is stored. */
+type Conditions = { leaving?: Leaving | undefined; still?: Statement | undefined }
+
+export type Enqueued = 'accepted' | 'full' | 'duplicate' | 'stale'
 
 export class OutboxStore {
   readonly #database: Database
@@ -41,8 +44,8 @@ export class OutboxStore {
    * Stores the message and that its callback is settled, both or neither. With `leaving` it is claimed in the same commit:
    * its frame may leave as soon as this resolves.
    */
-  async enqueue(row: NewOutboxRow, callback: CallbackKey | null, leaving?: Leaving): Promise<Enqueued> {
-    const enqueue = () => this.#enqueue(row, callback, leaving)
+  async enqueue(row: NewOutboxRow, callback: CallbackKey | null, conditions: Conditions = {}): Promise<Enqueued> {
+    const enqueue = () => this.#enqueue(row, callback, conditions)
     // One after the other: PostgreSQL does not count what others are about to commit.
     return row.waiting === 1 ? this.#waitingRows.run(row.instance, enqueue) : enqueue()
   }
@@ -50,13 +53,14 @@ export class OutboxStore {
   async #enqueue(
     { payload, ...row }: NewOutboxRow,
     callback: CallbackKey | null,
-    leaving: Leaving | undefined,
+    { leaving, still }: Conditions,
   ): Promise<Enqueued> {
     const { id, instance, created_at, waiting } = row
     try {
       await this.#writer.write(
         ...(callback ? [this.#settle({ ...callback, outbox_id: id, settled_at: created_at })] : []),
         ...(callback && row.message_id ? [this.#reopenReport({ ...callback, report_at: created_at })] : []),
+        ...(still ? [{ ...still, expect: 1 }] : []),
         ...(waiting === 1 ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
         this.#insert({ ...row, ...claimOf(row, leaving), ...sealed(id, payload) }),
       )
@@ -64,6 +68,7 @@ export class OutboxStore {
     } catch (error) {
       if (!(error instanceof StorageError)) throw error
       if (await isSettled(this.#database, error, callback)) return 'duplicate'
+      if (error.failure === 'expectation' && still) return 'stale'
       if (error.failure === 'expectation' && waiting === 1 && (await this.countWaiting(instance)) >= maxWaiting) {
         return 'full'
       }
@@ -245,15 +250,18 @@ function compileSettle({ query }: Database) {
   return compileOnce(callbackColumns, (value) => query.insertInto('callbacks').values(value))
 }
 
+// In the text of the statement: SQLite plans one anew each time it is run when a partial index depends on a parameter of it.
+const [due, done] = [sql.lit('due' as const), sql.lit('done' as const)]
+
 /** The helpdesk shows a message as failed that was refused before and is accepted now: to be put right. */
 function compileReopenReport({ query }: Database) {
   return compileOnce(['destination', 'event_id', 'report_at'], ({ destination, event_id, report_at }) =>
     query
       .updateTable('outbox')
-      .set({ report: 'due', report_at })
+      .set({ report: due, report_at })
       .where('destination', '=', destination)
       .where('message_id', '=', event_id)
       .where('status', '=', 'refused')
-      .where('report', '=', 'done'),
+      .where('report', '=', done),
   )
 }

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { MessageKey } from '../core/message.ts'
-import { compileOnce, compileReadOnce } from './compile-once.ts'
+import { compileOnce } from './compile-once.ts'
 import type { Database } from './database.ts'
 import { FencedWriter } from './fenced-writer.ts'
 import type { MappedContent } from './message-map-store.ts'
@@ -23,33 +23,17 @@ export type SentMessage = {
   at: number
 }
 
-/** A chat of an instance, and a conversation at the helpdesk; what is not known is null. */
-export type Spot = { instance: string; chat: string | null; destination: string | null; conversationId: number | null }
-
-export type Surroundings = {
-  /** The instance the conversation belongs to. */
-  owner: string | undefined
-  /** The address under which the other side of the chat last wrote; undefined when it never did. */
-  lastAddress: string | undefined
-  /** Whether anything was ever said in the chat, by whomever. */
-  isKnown: boolean
-  /** Whether messages of others in the conversation are not marked read. */
-  hasUnread: boolean
-}
-
 export type UnreadMessage = { id: string; instance: string; networkKey: MessageKey }
 
 export class SentMessageStore {
   readonly #database: Database
   readonly #writer: FencedWriter
   readonly #insert: ReturnType<typeof compileInsert>
-  readonly #lookAround: ReturnType<typeof compileLookAround>
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
     this.#writer = new FencedWriter(database, epoch)
     this.#insert = compileInsert(database)
-    this.#lookAround = compileLookAround(database)
   }
 
   /** As a step, so that a message is known in the same commit as it is sent. */
@@ -66,18 +50,6 @@ export class SentMessageStore {
       claimed_at: at,
       content: { seal: Buffer.from(JSON.stringify(sent.content)), place },
     })
-  }
-
-  /** What a callback must know before it is accepted, in one look. */
-  async lookAround({ instance, chat, destination, conversationId }: Spot): Promise<Surroundings> {
-    const spot = { instance, chat, destination, conversation_id: conversationId }
-    const [found] = await this.#database.read(this.#lookAround(spot))
-    return {
-      owner: found?.owner ?? undefined,
-      lastAddress: found?.heard == null ? undefined : addressIn(found.heard),
-      isKnown: found?.known === 1,
-      hasUnread: found?.unread === 1,
-    }
   }
 
   /** The address under which the other side of a chat last wrote; undefined when it never did. */
@@ -132,9 +104,9 @@ export class SentMessageStore {
 }
 
 // In the text of the statement: SQLite plans one anew each time it is run when a partial index depends on a parameter of it.
-const incoming = sql.lit('in' as const)
+export const incoming = sql.lit('in' as const)
 
-function addressIn(networkKey: string): string {
+export function addressIn(networkKey: string): string {
   return (JSON.parse(networkKey) as MessageKey).chat
 }
 
@@ -163,27 +135,7 @@ function compileInsert({ query }: Database) {
   )
 }
 
-function compileLookAround({ query }: Database) {
-  const names = ['instance', 'chat', 'destination', 'conversation_id'] as const
-  return compileReadOnce(names, ({ instance, chat, destination, conversation_id }) => {
-    const inChat = query.selectFrom('message_map').where('instance', '=', instance).where('chat', '=', chat)
-    return query.selectNoFrom([
-      query
-        .selectFrom('conversations')
-        .select('instance')
-        .where('destination', '=', destination)
-        .where('conversation_id', '=', conversation_id)
-        .orderBy('used_at', 'desc')
-        .limit(1)
-        .as('owner'),
-      inChat.select('network_key').where('direction', '=', incoming).orderBy('claimed_at', 'desc').limit(1).as('heard'),
-      inChat.select(sql.lit(1).as('one')).limit(1).as('known'),
-      unreadIn(query, destination, conversation_id).select(sql.lit(1).as('one')).limit(1).as('unread'),
-    ])
-  })
-}
-
-function unreadIn(query: Database['query'], destination: string, conversationId: number) {
+export function unreadIn(query: Database['query'], destination: string, conversationId: number) {
   return query
     .selectFrom('message_map')
     .where('destination', '=', destination)

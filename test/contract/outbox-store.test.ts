@@ -67,8 +67,8 @@ for (const engine of engines) {
       await using stage = await setUp()
       const { outbox, moves } = stage
       const leaving = { parts: part('unknown'), address: 'elsewhere@lid' }
-      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), leaving), 'accepted')
-      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), leaving), 'duplicate')
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), { leaving }), 'accepted')
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), { leaving }), 'duplicate')
       const seen = async (id: string) => {
         const row = await outbox.find(id)
         return row && [row.status, row.attempts, row.unconfirmed, row.parts, row.remote_jid]
@@ -78,13 +78,28 @@ for (const engine of engines) {
       assert.equal(await moves.unclaim('a'), true)
       assert.deepEqual((await seen('a'))?.slice(0, 4), ['pending', 0, 0, []])
       assert.equal(await moves.unclaim('a'), false)
-      await outbox.enqueue(sampleRow('c'), callback(71), leaving)
+      await outbox.enqueue(sampleRow('c'), callback(71), { leaving })
       assert.equal(await moves.withdraw('c', 'too late', 2000), true)
       assert.deepEqual((await seen('c'))?.slice(0, 4), ['refused', 1, 0, []])
       assert.equal(await outbox.settledBy(callback(71)), undefined)
-      await outbox.enqueue(sampleRow('d'), null, leaving)
+      await outbox.enqueue(sampleRow('d'), null, { leaving })
       assert.equal(await moves.markSent({ id: 'd', instance: 'shop' }, part('sent'), 2000, []), true)
       assert.equal((await outbox.totals('shop')).sent, 1)
+    })
+
+    test('a message is stored only while its condition holds; a repeat is a duplicate whether it does or not', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      const holds = { sql: 'SELECT 1', parameters: [] }
+      const fails = { sql: 'SELECT 1 WHERE 1 = 0', parameters: [] }
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), { still: fails }), 'stale')
+      assert.equal(await outbox.find('a'), undefined)
+      assert.equal(await outbox.settledBy(callback(70)), undefined)
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), { still: holds }), 'accepted')
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), { still: fails }), 'duplicate')
+      stage.lease.epoch += 1
+      assert.equal(await outbox.enqueue(sampleRow('c'), callback(71), { still: holds }), 'stale')
+      await assert.rejects(outbox.enqueue(sampleRow('c'), callback(71)), { failure: 'expectation' })
     })
 
     test('what is stored of a message is sealed', async () => {
