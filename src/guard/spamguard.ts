@@ -1,6 +1,6 @@
 // The same message twice in a row to the same person: recognised by what is left of it without case, spaces and marks.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 export const spamguardWindowMs = 30_000
 export const spamguardMinChars = 10
@@ -18,9 +18,7 @@ export function fingerprintOf(text: string, files: readonly { fileName: string |
   const normal = normaliseForSpamguard(text)
   if (Array.from(normal).length < spamguardMinChars) return null
   const named = files.map(({ fileName, size }) => [fileName, size])
-  return createHash('sha256')
-    .update(JSON.stringify([normal, named]))
-    .digest('base64url')
+  return hash('sha256', JSON.stringify([normal, named]), 'base64url')
 }
 
 /** `previous` is the last message to the same chat that was sent or is going to be. */

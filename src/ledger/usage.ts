@@ -1,6 +1,6 @@
 // Counts per instance and day, kept in memory and added to storage every minute, before each read and at the end.
 
-import { noUsage } from '../core/usage.ts'
+import { noUsage, usageCounters } from '../core/usage.ts'
 import type { UsageCounter, UsageCounts } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DailyUsage, MonthlyUsage, UsageKey, UsageRange, UsageStore } from '../storage/usage-store.ts'
@@ -8,9 +8,12 @@ import type { DailyUsage, MonthlyUsage, UsageKey, UsageRange, UsageStore } from 
 type Deps = { store: UsageStore; clock: Clock }
 type Pending = UsageKey & UsageCounts
 
+const dayMs = 24 * 3_600_000
+
 export class Usage {
   readonly #deps: Deps
   #pending = new Map<string, Pending>()
+  #day = { number: NaN, text: '' }
   #last: Promise<void> = Promise.resolve()
   #waiting: Promise<void> | undefined
 
@@ -19,8 +22,7 @@ export class Usage {
   }
 
   count(instance: string, ownerTag: string, counter: UsageCounter, amount = 1): void {
-    const day = new Date(this.#deps.clock.now()).toISOString().slice(0, 10)
-    this.#add({ ...noUsage, instance, day, ownerTag, [counter]: amount })
+    this.#pendingOf({ instance, day: this.#today(), ownerTag })[counter] += amount
   }
 
   /** Stores what was counted so far; after a failure the counts wait for the next flush. */
@@ -64,14 +66,22 @@ export class Usage {
   }
 
   #add(row: Pending): void {
-    const key = JSON.stringify([row.instance, row.day, row.ownerTag])
-    const known = this.#pending.get(key) ?? { ...row, ...noUsage }
-    this.#pending.set(key, {
-      ...known,
-      messages_in: known.messages_in + row.messages_in,
-      messages_out: known.messages_out + row.messages_out,
-      spamguard_blocks: known.spamguard_blocks + row.spamguard_blocks,
-      lifecycle_events: known.lifecycle_events + row.lifecycle_events,
-    })
+    const known = this.#pendingOf(row)
+    for (const counter of usageCounters) known[counter] += row[counter]
+  }
+
+  #pendingOf({ instance, day, ownerTag }: UsageKey): Pending {
+    // Neither a name of an instance nor a day has a space.
+    const key = `${instance} ${day} ${ownerTag}`
+    const known = this.#pending.get(key) ?? { ...noUsage, instance, day, ownerTag }
+    this.#pending.set(key, known)
+    return known
+  }
+
+  #today(): string {
+    const now = this.#deps.clock.now()
+    const number = Math.floor(now / dayMs)
+    if (number !== this.#day.number) this.#day = { number, text: new Date(now).toISOString().slice(0, 10) }
+    return this.#day.text
   }
 }

@@ -15,6 +15,21 @@ const json: Codec = {
   decode: (bytes) => JSON.parse(textOf(bytes)) as unknown,
 }
 
+// Of the sessions just used: who writes to a chat soon writes again. The library copies what it is given.
+const sessionsRemembered = 256
+const sessions = new Map<Uint8Array, unknown>()
+
+const session: Codec = {
+  encode: (value) => {
+    const bytes = json.encode(value)
+    sessions.set(bytes, value)
+    const [oldest] = sessions.keys()
+    if (sessions.size > sessionsRemembered && oldest) sessions.delete(oldest)
+    return bytes
+  },
+  decode: (bytes) => sessions.get(bytes) ?? json.decode(bytes),
+}
+
 const jsonWithBytes: Codec = {
   encode: (value) => Buffer.from(JSON.stringify(value, BufferJSON.replacer)),
   decode: (bytes) => JSON.parse(textOf(bytes), BufferJSON.reviver) as unknown,
@@ -23,7 +38,7 @@ const jsonWithBytes: Codec = {
 const codecs: Record<string, Codec> = {
   'sender-key': raw,
   'identity-key': raw,
-  session: json,
+  session,
   'lid-mapping': json,
   'device-list': json,
   'sender-key-memory': json,

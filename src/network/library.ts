@@ -23,7 +23,6 @@ export {
   Curve,
   encodeSignedDeviceIdentity,
   encodeWAMessage,
-  generateMessageIDV2,
   initAuthCreds,
   isJidGroup,
   jidDecode,

@@ -6,6 +6,7 @@
 // over       → the `closed` signal was given, or close() was called: nothing more is heard of it
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
@@ -31,7 +32,6 @@ import type { JournalDeps } from './journal.ts'
 import { renewFile } from './files/renewal.ts'
 import { askGroupInfo } from './group-info.ts'
 import { KeyDoor } from './key-door.ts'
-import { generateMessageIDV2 } from './library.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library.ts'
 import { lightenRetries } from './light-retries.ts'
 import { MessageSender } from './message-sender.ts'
@@ -148,7 +148,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   }
 
   newMessageId(): string {
-    return generateMessageIDV2(this.#deps.creds.me?.id)
+    // In the form of the library, which hashes as many random bytes first.
+    return `3EB0${randomBytes(9).toString('hex').toUpperCase()}`
   }
 
   findPerson(phone: string): Promise<Person | null> {
