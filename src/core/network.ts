@@ -114,7 +114,7 @@ export type NetworkSession = {
    * Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. What it needs is
    * made ready at once; nothing leaves before `released` has resolved, or at all when that rejects.
    */
-  send(chat: string, content: OutgoingContent, messageId: string, released?: Promise<void>): Promise<void>
+  send(chat: string, content: OutgoingContent, messageId: string, released?: Promise<unknown>): Promise<void>
   /** An id nobody has used yet, to be stored before the first attempt. */
   newMessageId(): string
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */

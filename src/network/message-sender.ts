@@ -42,7 +42,12 @@ export class MessageSender {
     return this.#encoder.sentMessage(chat, id)
   }
 
-  async send(chat: string, content: OutgoingContent, id: string, released = Promise.resolve()): Promise<void> {
+  async send(
+    chat: string,
+    content: OutgoingContent,
+    id: string,
+    released: Promise<unknown> = Promise.resolve(),
+  ): Promise<void> {
     released.catch(() => undefined)
     if (this.#deps.gone.aborted) throw lostError()
     const message = await this.#encoder.encode(chat, content, id).catch(rethrow)
@@ -56,7 +61,7 @@ export class MessageSender {
   }
 
   /** One at a time per chat: a group's members can open messages only in the order in which they were sealed. */
-  #write(draft: Draft, released: Promise<void>): Promise<Written> {
+  #write(draft: Draft, released: Promise<unknown>): Promise<Written> {
     const { clock, gone } = this.#deps
     let isTooLate = false
     const write = (unhurried: Unhurried) =>

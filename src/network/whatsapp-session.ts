@@ -143,7 +143,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return { code, expiresAt: this.#offerEndsAt }
   }
 
-  send(chat: string, content: OutgoingContent, messageId: string, released?: Promise<void>): Promise<void> {
+  send(chat: string, content: OutgoingContent, messageId: string, released?: Promise<unknown>): Promise<void> {
     return this.#inside(() => this.#sender.send(chat, content, messageId, released))
   }
 
