@@ -36,6 +36,22 @@ test('what an agent has seen is marked read, once; so is what he replies to', as
   assert.deepEqual(reads(stage), [first.id, second.id])
 })
 
+test('messages in a row, and a question in between: all arrive in order, and the question is marked read', async () => {
+  await using stage = await OutboundStage.open()
+  const first = stage.bob.text(stage.phone, 'hello')
+  const posted = await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === first.id, 20_000)
+  const say = async (text: string) => {
+    await stage.write(text, {}, posted.conversationId)
+    await stage.received(text)
+  }
+  for (const text of ['one', 'two', 'three', 'four']) await say(text)
+  const question = stage.bob.text(stage.phone, 'when?')
+  await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
+  await say('five')
+  await waitUntil('the question is marked read', () => reads(stage).includes(question.id))
+  assert.deepEqual(stage.texts(), ['one', 'two', 'three', 'four', 'five'])
+})
+
 test('marking as read can be switched off', async () => {
   await using stage = await OutboundStage.open({ environment: { SERVICE_MARK_AS_READ_OUTGOING: 'false' } })
   const first = stage.bob.text(stage.phone, 'one')
