@@ -100,7 +100,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       door: this.#door,
       repository: durableRepository({ door: this.#door, memory, journal: this.#receiving.journal, clock }),
       groupMetadata: (jid) => this.#sender.rememberedGroup(jid),
-      sentMessage: (chat, id) => this.#sender.sentMessage(chat, id),
+      sentMessage: (chat, id, asking) => this.#sender.sentMessage(chat, id, asking),
     })
     const opened = runFenced(this, () => ({
       socket: openSocket(config, this.#onListenerFault.bind(this), this.#receiving.gate),
