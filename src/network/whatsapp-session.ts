@@ -177,6 +177,12 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return this.#inside(() => renewFile(message, file, deps))
   }
 
+  async restrictedUntil(): Promise<number | null> {
+    const { isActive, timeEnforcementEnds } = await this.#inside(() => this.#socket.fetchAccountReachoutTimelock())
+    const until = timeEnforcementEnds?.getTime() ?? NaN
+    return isActive && Number.isFinite(until) ? until : null
+  }
+
   async logout(): Promise<void> {
     const jid = this.#deps.creds.me?.id
     if (jid === undefined) return

@@ -34,6 +34,8 @@ export class User {
   isUnnamed = false
   /** The server has no keys of this user's devices to hand out, until this is false again. */
   hasNoKeys = false
+  /** What this account is told when it asks how long it may not write to strangers, in milliseconds; nothing when undefined. */
+  restrictedUntil: number | undefined
 
   constructor(phone: string, lid: string, pushName: string) {
     this.phone = phone
