@@ -97,7 +97,11 @@ export function composeOutbound(deps: Deps) {
   const destinationOf = createDestinations(routing, accounts)
   const recipients = new Recipients({ people: deps.people, sent })
   const banRisk = new BanRisk({ clock })
-  const restrictions = new Restrictions({ store: new RestrictionStore(database, epoch), clock })
+  const restrictions = new Restrictions({
+    store: new RestrictionStore(database, epoch),
+    clock,
+    askNetwork: async (name) => (await sessionOf(name)?.restrictedUntil()) ?? null,
+  })
   const { rateLimit: perMinute, drainRate: drainPerSecond, ...settings } = config.outbound
   const pace = new Pace({ perMinute, drainPerSecond, clock, random: Math.random })
   const ledger = new OutboundLedger({

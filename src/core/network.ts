@@ -127,6 +127,8 @@ export type NetworkSession = {
   setAvailable(available: boolean): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef>
+  /** Until when the network lets the account write only to people it has a chat with; null when it names no time. */
+  restrictedUntil(): Promise<number | null>
   /** Tells the network to forget this device; resolves when it was told. A `closed` signal may follow. */
   logout(): Promise<void>
   /** Closes without logging out; no `closed` signal follows. Does no harm on a session that has ended. */

@@ -4,8 +4,15 @@ import type { Clock } from '../lib/clock.ts'
 import type { RestrictionStore } from '../storage/restriction-store.ts'
 
 const hour = 3_600_000
+/** What the network says is not believed beyond this: an account must not be shut for ever by a wrong number. */
+const longest = 7 * 24 * hour
 
-type Deps = { store: RestrictionStore; clock: Pick<Clock, 'now'> }
+type Deps = {
+  store: RestrictionStore
+  clock: Pick<Clock, 'now'>
+  /** When the restriction ends by the network's own word; null when it says nothing. */
+  askNetwork: (instance: string) => Promise<number | null>
+}
 type Restriction = { until: number; struckAt: number }
 
 export class Restrictions {
@@ -28,15 +35,32 @@ export class Restrictions {
     return until > this.#deps.clock.now() ? until : undefined
   }
 
-  /** The network refused a message for it; true when that is worth a strike, which is once an hour. */
+  /**
+   * The network refused a message for it; true when that is worth a strike, which is once an hour. The restriction counts as
+   * one of an hour until the network has said when it ends, which nobody waits for.
+   */
   async note(instance: string): Promise<boolean> {
     const now = this.#deps.clock.now()
-    const struckAt = this.#known.get(instance)?.struckAt ?? 0
+    const { until = 0, struckAt = 0 } = this.#known.get(instance) ?? {}
     const strikes = now - struckAt >= hour
-    const next = { until: now + hour, struckAt: strikes ? now : struckAt }
-    this.#known.set(instance, next)
-    await this.#deps.store.save({ instance, until: next.until, struck_at: next.struckAt })
+    const noted = { until: Math.max(until, now + hour), struckAt: strikes ? now : struckAt }
+    await this.#keep(instance, noted)
+    void this.#learnEnd(instance, noted)
     return strikes
+  }
+
+  async #learnEnd(instance: string, noted: Restriction): Promise<void> {
+    const { askNetwork, clock } = this.#deps
+    const said = await askNetwork(instance).catch(() => null)
+    const now = clock.now()
+    if (said === null || said <= now || this.#known.get(instance) !== noted) return
+    // Not stored means only that after a restart it counts as the hour again.
+    await this.#keep(instance, { ...noted, until: Math.min(said, now + longest) }).catch(() => undefined)
+  }
+
+  async #keep(instance: string, restriction: Restriction): Promise<void> {
+    this.#known.set(instance, restriction)
+    await this.#deps.store.save({ instance, until: restriction.until, struck_at: restriction.struckAt })
   }
 
   async forget(instance: string): Promise<void> {

@@ -19,7 +19,7 @@ type Deps = { socket: WASocket; cache: DeviceCache; ask: Ask }
 const about = [
   { tag: 'devices', attrs: { version: '2' } },
   { tag: 'lid', attrs: {} },
-]
+] as const
 
 export class DeviceDirectory {
   readonly #deps: Deps

@@ -8,6 +8,7 @@ import { withPausableDeadline } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { envelopeOf } from './encode-content.ts'
+import { GroupResends } from './group-resends.ts'
 import type { GroupMetadata, proto } from './library.ts'
 import { MessageEncoder } from './message-encoder.ts'
 import type { Draft, Unhurried } from './outgoing-stanza.ts'
@@ -25,12 +26,14 @@ export class MessageSender {
   readonly #encoder: MessageEncoder
   readonly #recipients: Recipients
   readonly #acknowledgements: Acknowledgements
+  readonly #resends: GroupResends
   readonly #chats = new KeyedLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#encoder = new MessageEncoder(deps)
     this.#recipients = new Recipients(deps)
+    this.#resends = new GroupResends(deps)
     this.#acknowledgements = new Acknowledgements(deps)
   }
 
@@ -38,8 +41,10 @@ export class MessageSender {
     return this.#recipients.rememberedGroup(jid)
   }
 
-  sentMessage(chat: string, id: string): Promise<proto.IMessage | undefined> {
-    return this.#encoder.sentMessage(chat, id)
+  /** For the library, which is asked for it by a device; undefined when it is not for the library to answer. */
+  async sentMessage(chat: string, id: string, asking: string): Promise<proto.IMessage | undefined> {
+    const message = await this.#encoder.sentMessage(chat, id)
+    return message && this.#resends.takes({ group: chat, id, asking, message }) ? undefined : message
   }
 
   async send(

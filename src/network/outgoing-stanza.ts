@@ -43,10 +43,15 @@ export class StanzaSealer {
       .filter((device) => !isThis(own, device))
       .map((device) => ({ device, data: own.isOwn(device.user) ? forUs : forThem }))
     const addressed = await this.#sealAll(items, unhurried)
+    const unreached = usersOf(items).difference(usersOf(addressed)).size
+    if (unreached > 0) throw keylessError(unreached)
     return this.#envelope(draft, {}, [participants(draft, addressed)], addressed)
   }
 
-  /** To a group: sealed once; the key goes along to those devices that do not have it yet. */
+  /**
+   * To a group: sealed once; the key goes along to those devices that do not have it yet. Who cannot be given it now asks
+   * for the message, and is given it with the next one.
+   */
   async toGroup(
     draft: Draft,
     group: {
@@ -78,6 +83,7 @@ export class StanzaSealer {
     return { stanza, given: addressed.map(({ device }) => device.jid) }
   }
 
+  /** For as many as there are keys of. */
   async #sealAll(items: readonly Item[], unhurried: Unhurried): Promise<Addressed[]> {
     if (items.length === 0) return []
     const addressed = await this.#seal(items)
@@ -91,9 +97,6 @@ export class StanzaSealer {
     } finally {
       leave?.()
     }
-    const users = new Set(addressed.map(({ device }) => device.user))
-    const left = new Set(missing.map(({ device }) => device.user)).difference(users).size
-    if (left > 0) throw new SendError('not_sent', `the message was not sent: no keys of ${left} recipients to be had`)
     return addressed
   }
 
@@ -115,11 +118,8 @@ export class StanzaSealer {
     addressed: readonly Addressed[],
   ): Promise<BinaryNode> {
     const attrs = { id, to: chat, type: labelsOf(message).type, ...more, ...envelope }
-    const { account } = this.#socket.authState.creds
-    const isFirst = account && addressed.some(({ sealed }) => sealed.type === 'pkmsg')
-    const identity = isFirst
-      ? [{ tag: 'device-identity', attrs: {}, content: encodeSignedDeviceIdentity(account, true) }]
-      : []
+    const isFirst = addressed.some(({ sealed }) => sealed.type === 'pkmsg')
+    const identity = isFirst ? deviceIdentity(this.#socket) : []
     const report = await reportOf(message, { id, remoteJid: chat, fromMe: true })
     return { tag: 'message', attrs, content: [...content, ...identity, ...report] }
   }
@@ -127,6 +127,20 @@ export class StanzaSealer {
   get #repository(): DurableRepository {
     return this.#socket.signalRepository as DurableRepository
   }
+}
+
+function usersOf(each: readonly { device: Device }[]): Set<string> {
+  return new Set(each.map(({ device }) => device.user))
+}
+
+function keylessError(count: number): SendError {
+  return new SendError('not_sent', `the message was not sent: no keys of ${count} recipients to be had`)
+}
+
+/** Vouches for this device before those who have no session with it. */
+export function deviceIdentity({ authState }: WASocket): BinaryNode[] {
+  const { account } = authState.creds
+  return account ? [{ tag: 'device-identity', attrs: {}, content: encodeSignedDeviceIdentity(account, true) }] : []
 }
 
 function isThis(own: OwnIdentity, { user, device }: Device): boolean {

@@ -8,7 +8,7 @@ import type { Ask } from './user-sync.ts'
 const about = [
   { tag: 'contact', attrs: {} },
   { tag: 'lid', attrs: {} },
-]
+] as const
 
 const notThere: ReadonlySet<string> = new Set(['out', 'invalid'])
 

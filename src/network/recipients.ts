@@ -57,7 +57,7 @@ export class Recipients {
   /** After a refusal nothing that is remembered of the recipients is trusted. */
   forget(chat: string): void {
     if (isJidGroup(chat)) this.#rosters.forget(chat)
-    else this.#deps.account.devices.del(jidDecode(chat)?.user ?? '')
+    else this.#deps.account.devices.del(userOf(chat))
   }
 
   async #forPerson(draft: Draft, unhurried: Unhurried): Promise<Ready> {
@@ -74,15 +74,18 @@ export class Recipients {
   async #forGroup(draft: Draft, unhurried: Unhurried): Promise<Ready> {
     const { chat } = draft
     const { memory, socket } = this.#deps
-    const { metadata, devices, unnamed } = await this.#rosters.of(chat)
-    if (unnamed.length > 0) throw unnamedError(unnamed.length)
+    const { metadata, devices } = await this.#rosters.of(chat)
     const { addressingMode = 'lid', ephemeralDuration } = metadata
     const attrs = { addressing_mode: addressingMode, ...(ephemeralDuration && { expiration: `${ephemeralDuration}` }) }
     const holders = await memory.holders(chat)
     const hasKey = (jid: string) => holders[jid] === true
-    const sender = ownIdentity(socket).senderIn(addressingMode)
+    const own = ownIdentity(socket)
+    const sender = own.senderIn(addressingMode)
     await loopTurns.next()
     const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey }, unhurried)
+    const readers = new Set([...given, ...devices.map(({ jid }) => jid).filter(hasKey)])
+    const others = metadata.participants.filter(({ id }) => !own.isOwn(userOf(id)))
+    if (others.length > 0 && !readers.values().some((jid) => !own.isOwn(userOf(jid)))) throw nobodyError()
     if (given.length === 0) return { stanza }
     // Not remembered means only that the next message carries the key again.
     const acknowledged = () => void memory.add(chat, given).catch(() => undefined)
@@ -105,4 +108,15 @@ function unnamedError(count: number): SendError {
     'not_sent',
     `the message was not sent: the network did not name the devices of ${count} recipients`,
   )
+}
+
+function nobodyError(): SendError {
+  return new SendError(
+    'not_sent',
+    'the message was not sent: the network has neither devices nor keys of anybody in this group just now',
+  )
+}
+
+function userOf(jid: string): string {
+  return jidDecode(jid)?.user ?? ''
 }

@@ -11,6 +11,8 @@ export const senderKeyMemoryKind = 'sender-key-memory'
 
 export class SenderKeyMemory {
   readonly #door: KeyDoor
+  /** Somebody asked for the key of this group again. */
+  onForgotten: (group: string) => void = () => undefined
 
   constructor(door: KeyDoor) {
     this.#door = door
@@ -26,6 +28,7 @@ export class SenderKeyMemory {
     const forgotten = Object.keys(recipients).filter((group) => recipients[group] === null)
     if (forgotten.length === 0) return
     await this.#door.set({ [senderKeyMemoryKind]: Object.fromEntries(forgotten.map((group) => [group, null])) })
+    for (const group of forgotten) this.onForgotten(group)
   }
 
   async holders(group: string): Promise<Holders> {

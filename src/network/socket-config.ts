@@ -45,7 +45,7 @@ type Parts = {
   /** The library's own way without it. */
   repository?: ReturnType<typeof durableRepository>
   groupMetadata: (jid: string) => GroupMetadata | undefined
-  sentMessage: (chat: string, id: string) => Promise<proto.IMessage | undefined>
+  sentMessage: (chat: string, id: string, asking: string) => Promise<proto.IMessage | undefined>
 }
 
 /** Settings of the process: which root key and which authorities to trust besides the usual ones. */
@@ -101,7 +101,7 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
     msgRetryCounterCache: account.retryCounts,
     callOfferCache: account.callOffers,
     placeholderResendCache: account.resendRequests,
-    getMessage: ({ remoteJid, id }) => sentMessage(remoteJid ?? '', id ?? ''),
+    getMessage: ({ remoteJid, id, participant }) => sentMessage(remoteJid ?? '', id ?? '', participant ?? ''),
     cachedGroupMetadata: (jid) => Promise.resolve(groupMetadata(jid)),
     ...(proxied && {
       agent: proxied.agent,

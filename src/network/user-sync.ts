@@ -5,7 +5,12 @@ import type { BinaryNode } from './library.ts'
 
 /** Asks the server; rejects when it does not answer or answers with an error. */
 export type Ask = (attrs: { xmlns: string; type: string }, content: BinaryNode) => Promise<BinaryNode>
-type Question = { context: 'message' | 'interactive'; about: readonly BinaryNode[]; users: readonly BinaryNode[] }
+/** What is asked about first is what the question is for: without it there is no answer. */
+type Question = {
+  context: 'message' | 'interactive'
+  about: readonly [BinaryNode, ...BinaryNode[]]
+  users: readonly BinaryNode[]
+}
 /** What was said of one user, by the name of the question. */
 export type UserAnswer = { jid: string; said: ReadonlyMap<string, BinaryNode> }
 
@@ -18,7 +23,11 @@ export async function askAboutUsers(ask: Ask, { context, about, users }: Questio
     { tag: 'list', attrs: {}, content: [...users] },
   ]
   const answer = await ask({ xmlns: 'usync', type: 'get' }, { tag: 'usync', attrs, content })
-  const list = nodesOf(answer, 'usync').flatMap((usync) => nodesOf(usync, 'list'))
+  const sync = nodesOf(answer, 'usync').flatMap((usync) => nodesOf(usync))
+  const failed = sync.filter(({ tag }) => tag === 'result').flatMap((result) => nodesOf(result, about[0].tag))
+  const [error] = failed.flatMap((each) => nodesOf(each, 'error'))
+  if (error) throw new Error(`the network could not answer about ${about[0].tag} (code ${error.attrs['code'] ?? '?'})`)
+  const list = sync.filter(({ tag }) => tag === 'list')
   return list.flatMap((each) => nodesOf(each, 'user')).map(answerOf)
 }
 

@@ -100,7 +100,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       door: this.#door,
       repository: durableRepository({ door: this.#door, memory, journal: this.#receiving.journal, clock }),
       groupMetadata: (jid) => this.#sender.rememberedGroup(jid),
-      sentMessage: (chat, id) => this.#sender.sentMessage(chat, id),
+      sentMessage: (chat, id, asking) => this.#sender.sentMessage(chat, id, asking),
     })
     const opened = runFenced(this, () => ({
       socket: openSocket(config, this.#onListenerFault.bind(this), this.#receiving.gate),
@@ -176,6 +176,12 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     const { clock, creds } = this.#deps
     const deps = { socket: this.#socket, clock, ownJid: jidOf(creds), gone: this.#gone.signal }
     return this.#inside(() => renewFile(message, file, deps))
+  }
+
+  async restrictedUntil(): Promise<number | null> {
+    const { isActive, timeEnforcementEnds } = await this.#inside(() => this.#socket.fetchAccountReachoutTimelock())
+    const until = timeEnforcementEnds?.getTime() ?? NaN
+    return isActive && Number.isFinite(until) ? until : null
   }
 
   async logout(): Promise<void> {

@@ -25,7 +25,7 @@ async function setUp() {
     await stage.allReady()
   }
   const risk = async () => (await stage.service.get('/api/instances/n0/ban-risk')).body as Record<string, unknown>
-  return { stage, struck, offer, jump, risk, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
+  return { clock, stage, struck, offer, jump, risk, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
 }
 
 test('a restriction ends after an hour; the next one is another strike', async () => {
@@ -45,6 +45,25 @@ test('a restriction ends after an hour; the next one is another strike', async (
   assertRefused(await offer('one too many'), 'SERVICE_MESSAGE_REFUSED', /restricted/)
   await struck(2)
   assert.deepEqual(stage.texts(), ['the restriction is over'])
+})
+
+test('a restriction lasts as long as the network says, over a restart too', async () => {
+  await using set = await setUp()
+  const { clock, stage, struck, offer, jump } = set
+  const until = Math.ceil(clock.now() / 1000) * 1000 + 24 * hour
+  stage.phone.user.restrictedUntil = until
+  stage.network.fault({ kind: 'ack_error', code: 463 })
+  assertRefused(await offer(), 'SERVICE_MESSAGE_REFUSED', /restricted/)
+  const { database } = stage.service
+  const rows = () => database.read(database.query.selectFrom('restrictions').select('until'))
+  await waitUntil('its end is known', async () => Number((await rows())[0]?.until) === until, { instead: rows })
+  await struck(1)
+  await jump(2 * hour)
+  await stage.restart()
+  const { body } = await offer('too early')
+  assert.match((body as { error: string }).error, new RegExp(`until ${new Date(until).toISOString()}`))
+  await jump(22 * hour)
+  assert.equal((await offer('the restriction is over')).status, 200)
 })
 
 test('a risk decays: velocity within a minute, refusals within ten', async () => {

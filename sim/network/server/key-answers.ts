@@ -34,7 +34,8 @@ export function registrationNode(registrationId: number): Stanza {
 
 export function keyAnswers(directory: Directory): IqTable {
   const userBundle = (jid: string): Stanza => {
-    const bundle = directory.device(jid)?.takeBundle()
+    const device = directory.device(jid)
+    const bundle = device?.user.hasNoKeys ? undefined : device?.takeBundle()
     if (!bundle) return stanza('user', { jid }, [stanza('error', { code: '404', text: 'item-not-found' })])
     return stanza('user', { jid }, [registrationNode(bundle.registrationId), ...bundleNodes(bundle)])
   }

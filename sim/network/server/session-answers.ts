@@ -3,6 +3,7 @@ import { SERVER_JID } from '../wire/jid.ts'
 import { children, stanza, textOf, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
 import { IqError, type IqTable } from './iq-router.ts'
+import type { User } from './user.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
 type Deps = {
@@ -45,7 +46,7 @@ export function sessionAnswers({ onActive, onRemoveCompanion }: Deps): IqTable {
       return []
     },
     'w:biz get business_profile': () => [stanza('business_profile', { v: '244' })],
-    'w:mex get query': ({ content }) => [stanza('result', {}, mexResult(content))],
+    'w:mex get query': ({ device, content }) => [stanza('result', {}, mexResult(device.user, content))],
     ...privacyAnswers(),
   }
 }
@@ -89,10 +90,16 @@ function privacyNode(settings: Record<string, string>): Stanza {
   )
 }
 
-/** Restrictions are asked for after a refused message; this network never has one beyond the refusal itself. */
-function mexResult(query: Stanza | undefined): Buffer {
+/** Restrictions are asked for after a refused message. */
+function mexResult({ restrictedUntil }: User, query: Stanza | undefined): Buffer {
+  const ends =
+    restrictedUntil === undefined ? {} : { time_enforcement_ends: String(Math.floor(restrictedUntil / 1000)) }
   const data = {
-    xwa2_fetch_account_reachout_timelock: { is_active: false, enforcement_type: 'DEFAULT' },
+    xwa2_fetch_account_reachout_timelock: {
+      is_active: restrictedUntil !== undefined,
+      enforcement_type: restrictedUntil === undefined ? 'DEFAULT' : 'WEB_COMPANION_ONLY',
+      ...ends,
+    },
     xwa2_message_capping_info: null,
   }
   return Buffer.from(JSON.stringify({ data, query_id: query?.attrs['query_id'] }))

@@ -30,6 +30,12 @@ export class User {
   hidesPhone = false
   /** Who meets this user by phone number is not told the LID, as of somebody who has none yet, until this is false again. */
   hidesLid = false
+  /** The server says nothing about this user's devices, whoever asks, until this is false again. */
+  isUnnamed = false
+  /** The server has no keys of this user's devices to hand out, until this is false again. */
+  hasNoKeys = false
+  /** What this account is told when it asks how long it may not write to strangers, in milliseconds; nothing when undefined. */
+  restrictedUntil: number | undefined
 
   constructor(phone: string, lid: string, pushName: string) {
     this.phone = phone

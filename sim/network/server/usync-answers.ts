@@ -14,10 +14,11 @@ export function usyncAnswers(directory: Directory, watch: DeviceWatch): IqTable 
       const asked = new Set((child(content, 'query')?.content as Stanza[] | undefined)?.map((one) => one.tag))
       // Half an answer would hide what is missing.
       if (![...asked].every((tag) => PROTOCOLS.has(tag))) return null
-      const users = children(child(content, 'list'), 'user').map((one) => {
+      const users = children(child(content, 'list'), 'user').flatMap((one) => {
         const user = asked.has('devices') ? directory.find(one.attrs.jid ?? '') : undefined
+        if (user?.isUnnamed) return []
         if (user) watch.watch(user, device)
-        return answerUser(directory, asked, one)
+        return [answerUser(directory, asked, one)]
       })
       const attributes = { sid: content?.attrs['sid'], mode: 'query', index: '0', last: 'true' }
       return [stanza('usync', attributes, [stanza('list', {}, users)])]

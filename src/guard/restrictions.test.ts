@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import type { RestrictionStore } from '../storage/restriction-store.ts'
+import { Restrictions } from './restrictions.ts'
+
+const hour = 3_600_000
+const week = 7 * 24 * hour
+
+type Row = Awaited<ReturnType<RestrictionStore['list']>>[number]
+
+function setUp() {
+  const clock = new ManualClock(10 * hour)
+  const rows = new Map<string, Row>()
+  const store = {
+    list: () => Promise.resolve([...rows.values()]),
+    save: (row: Row) => Promise.resolve(void rows.set(row.instance, row)),
+    remove: (instance: string) => Promise.resolve(void rows.delete(instance)),
+  } as unknown as RestrictionStore
+  const answers: PromiseWithResolvers<number | null>[] = []
+  const askNetwork = () => {
+    const answer = Promise.withResolvers<number | null>()
+    answers.push(answer)
+    return answer.promise
+  }
+  const restrictions = new Restrictions({ store, clock, askNetwork })
+  const said = async (each: number | null | Error, which = answers.length - 1) => {
+    if (each instanceof Error) answers[which]?.reject(each)
+    else answers[which]?.resolve(each)
+    await new Promise(setImmediate)
+  }
+  return { clock, rows, restrictions, said, now: clock.now() }
+}
+
+test('an hour until the network has said when it ends, then until that', async () => {
+  const { restrictions, rows, said, now } = setUp()
+  assert.equal(await restrictions.note('a'), true)
+  assert.equal(restrictions.until('a'), now + hour)
+  await said(now + 5 * hour)
+  assert.equal(restrictions.until('a'), now + 5 * hour)
+  assert.deepEqual(rows.get('a'), { instance: 'a', until: now + 5 * hour, struck_at: now })
+})
+
+test('shorter than an hour is believed, longer than a week is not', async () => {
+  const { restrictions, said, now } = setUp()
+  await restrictions.note('a')
+  await said(now + 60_000)
+  assert.equal(restrictions.until('a'), now + 60_000)
+  await restrictions.note('a')
+  await said(now + 1000 * week)
+  assert.equal(restrictions.until('a'), now + week)
+})
+
+for (const [what, answer] of [
+  ['no time', null],
+  ['a time that is over', 1],
+  ['nothing', new Error('no answer')],
+] as const) {
+  test(`an hour when the network says ${what}`, async () => {
+    const { restrictions, said, now } = setUp()
+    await restrictions.note('a')
+    await said(answer)
+    assert.equal(restrictions.until('a'), now + hour)
+  })
+}
+
+test('another refusal does not shorten what the network said', async () => {
+  const { restrictions, clock, said, now } = setUp()
+  await restrictions.note('a')
+  await said(now + 5 * hour)
+  await clock.advance(2 * hour)
+  assert.equal(await restrictions.note('a'), true)
+  await said(null)
+  assert.equal(restrictions.until('a'), now + 5 * hour)
+})
+
+test('an answer that comes late says nothing about an account that is gone, or was refused again', async () => {
+  const { restrictions, rows, said, now } = setUp()
+  await restrictions.note('a')
+  await restrictions.forget('a')
+  await said(now + 5 * hour)
+  assert.equal(restrictions.until('a'), undefined)
+  assert.equal(rows.size, 0)
+  await restrictions.note('b')
+  await restrictions.note('b')
+  await said(now + 5 * hour, 2)
+  await said(now + 2 * hour, 1)
+  assert.equal(restrictions.until('b'), now + 5 * hour)
+})
