@@ -1,6 +1,7 @@
 // Messages that changed at the helpdesk after they were handed to us: deleted, or asked for again.
 
 import type { OutgoingCommand } from '../core/downstream.ts'
+import type { MessageKey } from '../core/message.ts'
 import type { OutgoingContent } from '../core/network.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -21,7 +22,7 @@ export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
   moves: Pick<OutboxMoves, 'cancel'>
-  map: Pick<MessageMapStore, 'findByMessage' | 'contentOf'>
+  map: Pick<MessageMapStore, 'findByMessage' | 'contentOf' | 'reactionsAfter'>
   retries: Pick<Retries, 'ask'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
   ownerOf: OwnerOf
@@ -79,11 +80,21 @@ export class MessageChanges {
     ]
   }
 
-  /** A reaction is not revoked: an empty one takes its place. */
-  async #undoing({ id, kind, networkKey }: MappedMessage): Promise<OutgoingContent | null> {
+  /** A reaction is not revoked: an empty one takes its place, unless a newer one has done so already. */
+  async #undoing(mapped: MappedMessage): Promise<OutgoingContent | null> {
+    const { id, kind, networkKey } = mapped
     if (kind === 'message') return { type: 'revoke', target: networkKey }
-    const target = kind === 'reaction' ? (await this.#deps.map.contentOf(id))?.reactsTo : undefined
-    return target ? { type: 'reaction', target, emoji: '' } : null
+    const target = kind === 'reaction' ? await this.#reactedTo(id) : undefined
+    if (!target) return null
+    for (const later of await this.#deps.map.reactionsAfter(mapped)) {
+      const other = await this.#reactedTo(later)
+      if (other?.id === target.id && other.fromMe === target.fromMe) return null
+    }
+    return { type: 'reaction', target, emoji: '' }
+  }
+
+  async #reactedTo(id: string): Promise<MessageKey | undefined> {
+    return (await this.#deps.map.contentOf(id))?.reactsTo
   }
 
   async #takeBack(route: Routed, { place, messageId }: ChangeCommand): Promise<void> {

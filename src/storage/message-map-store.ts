@@ -174,6 +174,19 @@ export class MessageMapStore {
     return rows.map(toMapped)
   }
 
+  /** Our reactions in the same chat that were sent after this one. */
+  async reactionsAfter({ id, instance, chat, claimedAt }: MappedMessage): Promise<string[]> {
+    const query = this.#database.query.selectFrom('message_map').select('id')
+    const later = query
+      .where('instance', '=', instance)
+      .where('chat', '=', chat)
+      .where('direction', '=', 'out')
+      .where('claimed_at', '>=', claimedAt)
+      .where('kind', '=', 'reaction')
+      .where('id', '>', id)
+    return (await this.#database.read(later)).map((row) => row.id)
+  }
+
   async contentOf(id: string): Promise<MappedContent | null> {
     const query = this.#database.query.selectFrom('message_map').select(['id', 'content']).where('id', '=', id)
     const [row] = await this.#database.read(query, messageMapSecrets)

@@ -99,3 +99,26 @@ test('a deletion that the database refuses is answered in time, and done when th
   })
   assert.deepEqual(revoked(stage), [waid])
 })
+
+test('of two emojis in reply to one message the newer is the reaction: only its deletion takes it back', async () => {
+  await using stage = await OutboundStage.open({ environment: { SERVICE_EMOJI_REPLY_AS_REACTION: 'true' } })
+  const question = stage.bob.text(stage.phone, 'thanks!')
+  const asked = await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
+  const reply = { content_attributes: { in_reply_to: asked.id } }
+  const reactions = () =>
+    stage.bob.messages.entries
+      .flatMap(({ message }) => unwrap(message).reactionMessage ?? [])
+      .map(({ text }) => text ?? '')
+  const [older, newer] = [
+    await stage.write('👍', reply, asked.conversationId),
+    await stage.write('🎉', reply, asked.conversationId),
+  ]
+  await waitUntil('both are settled', async () => (await stage.outbox())['sent'] === 2)
+  const remove = (id: number) => stage.agent.delete(`/conversations/${asked.conversationId}/messages/${id}`)
+  await remove(older)
+  await waitUntil('the deletion is settled', async () => (await stage.outbox())['sent'] === 3)
+  assert.deepEqual(reactions(), ['👍', '🎉'])
+  await remove(newer)
+  await waitUntil('it is taken back', () => reactions().length === 3)
+  assert.deepEqual(reactions(), ['👍', '🎉', ''])
+})
