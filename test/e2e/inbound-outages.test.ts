@@ -38,7 +38,7 @@ async function gauges(stage: InboundStage): Promise<{ pending: number; held: num
   return { pending: read('service_inbox_pending'), held: read('service_destinations_held') }
 }
 
-describe('an hour in which the helpdesk', () => {
+describe('an hour in which the helpdesk', { concurrency: true }, () => {
   for (const { name, fault, isHeld } of outages) {
     test(name, { timeout: 120_000 }, async () => {
       const clock = new LeapingClock()
