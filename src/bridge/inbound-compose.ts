@@ -79,7 +79,7 @@ export class InboundComposer {
         return { ...this.#plain(given, text), kind: event.missed ? 'missed_call' : 'call' }
       }
       case 'undecryptable':
-        return this.#plain(given, texts.waiting)
+        return this.#plain(given, event.isAwaited === false ? texts.withheld : texts.waiting)
       case 'group':
         return this.#group(given, event)
     }
@@ -172,8 +172,10 @@ export class InboundComposer {
     return renderContent(content, { texts, written })
   }
 
-  async #quote(given: Composing, { sender, fromMe, text, mentions = [] }: NonNullable<MessageEvent['quote']>) {
+  async #quote(given: Composing, quote: NonNullable<MessageEvent['quote']>) {
+    const { sender, fromMe, media, mentions = [] } = quote
     const { scene } = given
+    const text = quote.text ?? (media ? `[${this.#deps.texts.media[media]}]` : null)
     const author = fromMe ? await scene.who('me') : sender && (await scene.who(sender))
     return { author, text, mentioned: await everybody(given, mentions) }
   }

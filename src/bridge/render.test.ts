@@ -5,7 +5,7 @@ import { createIgnoreRule } from './ignored-chats.ts'
 import { nameMentions } from './mentions.ts'
 import { fillHeader, mentionName } from './names.ts'
 import type { KnownPerson } from './names.ts'
-import { breakUpLiquid, renderMessage, renderQuote, truncate } from './render.ts'
+import { breakUpLiquid, renderContent, renderMessage, renderQuote, truncate } from './render.ts'
 import { textsOf } from './texts.ts'
 
 const maria: KnownPerson = {
@@ -43,6 +43,25 @@ describe('headers', () => {
       assert.equal(fillHeader(template, { ...maria, ...person }), wanted)
     })
   }
+})
+
+test('what was done to a message is told in the language of the helpdesk', () => {
+  const told = (['en', 'es', 'pt'] as const).map((locale) => {
+    const writing = { texts: textsOf[locale], written: (text: string) => text }
+    return (['pinned', 'unpinned', 'kept', 'unkept'] as const).map((mark) =>
+      renderContent({ type: 'mark', mark }, writing),
+    )
+  })
+  assert.deepEqual(told, [
+    ['📌 pinned a message', '📌 unpinned a message', '🔖 kept a message', '🔖 no longer keeps a message'],
+    ['📌 fijó un mensaje', '📌 dejó de fijar un mensaje', '🔖 conservó un mensaje', '🔖 dejó de conservar un mensaje'],
+    [
+      '📌 fixou uma mensagem',
+      '📌 desafixou uma mensagem',
+      '🔖 manteve uma mensagem',
+      '🔖 deixou de manter uma mensagem',
+    ],
+  ])
 })
 
 describe('quotes', () => {

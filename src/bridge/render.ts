@@ -76,6 +76,8 @@ export function renderContent(content: Content, { texts, written }: Writing): st
       return texts.album(content.images, content.videos)
     case 'view_once':
       return texts.viewOnce(texts.media[content.media ?? 'file'])
+    case 'mark':
+      return texts.mark[content.mark]
     case 'unsupported':
       return lines(texts.unsupported(content.name), content.text === null ? null : written(content.text))
   }
@@ -101,6 +103,7 @@ export function plainText(content: Content): string | null {
       return content.cards.map(({ name }) => name).join(', ')
     case 'album':
     case 'view_once':
+    case 'mark':
       return null
     case 'unsupported':
       return content.text

@@ -1,6 +1,6 @@
 // Every sentence the service writes into a conversation, in every language of SERVICE_LOCALE.
 
-import type { MediaKind } from '../core/message.ts'
+import type { Mark, MediaKind } from '../core/message.ts'
 
 export type Locale = 'en' | 'es' | 'pt'
 
@@ -20,6 +20,8 @@ export type Texts = {
   liveLocation: string
   ad: string
   waiting: string
+  withheld: string
+  mark: Record<Mark, string>
   unsupported: (name: string) => string
   unreadable: string
   truncated: string
@@ -73,6 +75,13 @@ const en: Texts = {
   liveLocation: '📍 Live location',
   ad: '📣 Came from an ad',
   waiting: '⏳ This message could not be decrypted yet. Its content follows as a reply when it arrives.',
+  withheld: '🔒 The content of this message cannot be shown here. It can be seen on the phone.',
+  mark: {
+    pinned: '📌 pinned a message',
+    unpinned: '📌 unpinned a message',
+    kept: '🔖 kept a message',
+    unkept: '🔖 no longer keeps a message',
+  },
   unsupported: (name) => `❔ Message of a kind that is not supported here (${name}). It can be seen on the phone.`,
   unreadable: '⚠️ A message could not be shown here. It can be seen on the phone.',
   truncated: '✂️ The message was too long and is cut off here.',
@@ -135,6 +144,13 @@ const es: Texts = {
   liveLocation: '📍 Ubicación en tiempo real',
   ad: '📣 Llegó desde un anuncio',
   waiting: '⏳ Este mensaje aún no se pudo descifrar. Su contenido sigue como respuesta cuando llegue.',
+  withheld: '🔒 El contenido de este mensaje no se puede mostrar aquí. Se puede ver en el teléfono.',
+  mark: {
+    pinned: '📌 fijó un mensaje',
+    unpinned: '📌 dejó de fijar un mensaje',
+    kept: '🔖 conservó un mensaje',
+    unkept: '🔖 dejó de conservar un mensaje',
+  },
   unsupported: (name) => `❔ Tipo de mensaje no compatible aquí (${name}). Se puede ver en el teléfono.`,
   unreadable: '⚠️ Un mensaje no se pudo mostrar aquí. Se puede ver en el teléfono.',
   truncated: '✂️ El mensaje era demasiado largo y se corta aquí.',
@@ -199,6 +215,13 @@ const pt: Texts = {
   liveLocation: '📍 Localização em tempo real',
   ad: '📣 Veio de um anúncio',
   waiting: '⏳ Esta mensagem ainda não pôde ser decifrada. O conteúdo segue como resposta quando chegar.',
+  withheld: '🔒 O conteúdo desta mensagem não pode ser mostrado aqui. Pode ser visto no telefone.',
+  mark: {
+    pinned: '📌 fixou uma mensagem',
+    unpinned: '📌 desafixou uma mensagem',
+    kept: '🔖 manteve uma mensagem',
+    unkept: '🔖 deixou de manter uma mensagem',
+  },
   unsupported: (name) => `❔ Tipo de mensagem não suportado aqui (${name}). Pode ser visto no telefone.`,
   unreadable: '⚠️ Uma mensagem não pôde ser mostrada aqui. Pode ser vista no telefone.',
   truncated: '✂️ A mensagem era longa demais e está cortada aqui.',

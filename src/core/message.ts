@@ -26,6 +26,8 @@ export type MediaContent = {
   seconds: number | null
 }
 
+export type Mark = 'pinned' | 'unpinned' | 'kept' | 'unkept'
+
 export type ContactCard = { name: string; phones: readonly string[]; organisation: string | null }
 
 export type Content =
@@ -48,6 +50,8 @@ export type Content =
   | { type: 'album'; images: number; videos: number }
   /** Only the phone may show it. */
   | { type: 'view_once'; media: MediaKind | null }
+  /** What somebody did to a message in the chat, for everybody in it. */
+  | { type: 'mark'; mark: Mark }
   /** Anything else, by the network's own name for it; `text` is what a person could read of it. */
   | { type: 'unsupported'; name: string; text: string | null }
 
@@ -57,6 +61,8 @@ export type Quote = {
   fromMe: boolean
   /** What can be shown of the quoted message; null when nothing can. */
   text: string | null
+  /** What kind of file it is, where that is all that can be said of it. */
+  media?: MediaKind
   /** Whom that mentions, if anybody. */
   mentions?: readonly Person[]
 }
@@ -114,8 +120,11 @@ export type SealedEvent = Envelope & {
 
 export type CallEvent = Envelope & { kind: 'call'; video: boolean; missed: boolean }
 
-/** The keys were missing; the content may still come, under the same id. */
-export type UndecryptableEvent = Envelope & { kind: 'undecryptable'; reason: string }
+/**
+ * The keys were missing; the content may still come, under the same id. `isAwaited` is false where nobody was asked for it:
+ * a message of a kind that cannot be opened here.
+ */
+export type UndecryptableEvent = Envelope & { kind: 'undecryptable'; reason: string; isAwaited?: boolean }
 
 export type GroupChange =
   | { change: 'subject'; subject: string }

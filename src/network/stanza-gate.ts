@@ -48,7 +48,7 @@ export class StanzaGate {
     )
     if (sealed.length > 0) return journal.expect(stanza, sealed)
     const origin = journal.originOf(stanza)
-    if (origin) return journal.keep(messageName('withheld', origin), withheldEvent(origin, stanza))
+    if (origin) return journal.keep(messageName('withheld', origin), withheldEvent(origin, stanza, this.#deps.now()))
     this.#deps.reception.onPassedOver?.(this.#deps.instance, 'no chat')
     return undefined
   }

@@ -47,7 +47,8 @@ async function writeAndKill(stage: KillableStage, { messages, kills, chats }: Ru
   return written
 }
 
-describe('a killed service loses nothing and doubles nothing', () => {
+// Side by side: most of the time is spent waiting for the lease of a dead process and for posts that may still turn up.
+describe('a killed service loses nothing and doubles nothing', { concurrency: true }, () => {
   for (const run of runs) {
     const name = `${run.messages} messages and ${run.kills} kills on ${run.engine}`
     test(name, { timeout: 240_000 }, async () => {

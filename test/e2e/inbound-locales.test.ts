@@ -1,8 +1,13 @@
 // What the service writes into conversations, in the languages of SERVICE_LOCALE, byte for byte.
 
+import '../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { proto } from 'baileys'
 import { InboundStage } from '../harness/inbound-stage.ts'
+
+const { Type: Pin } = proto.Message.PinInChatMessage
+const { KeepType } = proto
 
 type Wanted = {
   reacted: string
@@ -16,6 +21,9 @@ type Wanted = {
   liveLocation: string
   ad: string
   unsupported: string
+  pinned: string
+  kept: string
+  quotedPicture: string
   ringing: string
   missed: string
   subject: string
@@ -34,6 +42,9 @@ const wanted: Record<'es' | 'pt', Wanted> = {
     liveLocation: '📍 Ubicación en tiempo real\nhttps://maps.google.com/?q=1.5,2.5\ncoming',
     ad: 'I saw it\n\n📣 Llegó desde un anuncio: Shoes\nNow cheap\nhttps://ad.example/1',
     unsupported: '❔ Tipo de mensaje no compatible aquí (eventMessage). Se puede ver en el teléfono.\nParty',
+    pinned: '📌 fijó un mensaje',
+    kept: '🔖 conservó un mensaje',
+    quotedPicture: '> `↪ +5511988887777 · ~Maria`\n> [foto]\n\nthat one',
     ringing: '📹 Videollamada',
     missed: '📹 Videollamada perdida',
     subject: 'Maria cambió el nombre del grupo a &quot;Equipo&quot;',
@@ -50,6 +61,9 @@ const wanted: Record<'es' | 'pt', Wanted> = {
     liveLocation: '📍 Localização em tempo real\nhttps://maps.google.com/?q=1.5,2.5\ncoming',
     ad: 'I saw it\n\n📣 Veio de um anúncio: Shoes\nNow cheap\nhttps://ad.example/1',
     unsupported: '❔ Tipo de mensagem não suportado aqui (eventMessage). Pode ser visto no telefone.\nParty',
+    pinned: '📌 fixou uma mensagem',
+    kept: '🔖 manteve uma mensagem',
+    quotedPicture: '> `↪ +5511988887777 · ~Maria`\n> [foto]\n\nthat one',
     ringing: '📹 Chamada de vídeo',
     missed: '📹 Chamada de vídeo perdida',
     subject: 'Maria mudou o nome do grupo para &quot;Equipo&quot;',
@@ -69,6 +83,7 @@ async function everyKind(stage: InboundStage): Promise<Wanted> {
   const call = maria.call(phone, { video: true })
   const ringing = await stage.arrived(call)
   call.end(true)
+  const picture = maria.media(phone, 'image', { bytes: Buffer.from('x') })
   const group = network.group('Team', maria, [phone])
   group.setSubject(maria.user, 'Equipo')
   return {
@@ -83,6 +98,11 @@ async function everyKind(stage: InboundStage): Promise<Wanted> {
     liveLocation: await said(maria.send(phone, live)),
     ad: await said(maria.send(phone, { extendedTextMessage: { text: 'I saw it', contextInfo: { externalAdReply } } })),
     unsupported: await said(maria.send(phone, { eventMessage: { name: 'Party' } })),
+    pinned: await said(maria.send(phone, { pinInChatMessage: { key: { id: first.id }, type: Pin.PIN_FOR_ALL } })),
+    kept: await said(
+      maria.send(phone, { keepInChatMessage: { key: { id: first.id }, keepType: KeepType.KEEP_FOR_ALL } }),
+    ),
+    quotedPicture: await said(maria.text(phone, 'that one', { quote: picture })),
     ringing: ringing.content ?? '',
     missed: (await stage.arrived(call, ({ id }) => id !== ringing.id)).content ?? '',
     subject: (await helpdesk.waitForMessage(undefined, ({ content }) => /Equipo/.test(content ?? ''))).content ?? '',

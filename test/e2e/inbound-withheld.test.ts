@@ -8,6 +8,7 @@ import { FastClock } from '../harness/fast-clock.ts'
 import { InboundStage } from '../harness/inbound-stage.ts'
 
 const waiting = '⏳ This message could not be decrypted yet. Its content follows as a reply when it arrives.'
+const withheld = '🔒 The content of this message cannot be shown here. It can be seen on the phone.'
 const viewOnce = '👁️ View-once file: it can only be opened on the phone'
 const daySeconds = 86_400
 
@@ -28,12 +29,12 @@ describe('a message that is not for linked devices', () => {
 
   const announced: [name: string, send: () => { id: string }, text: string][] = [
     ['to be seen once', () => notice('view_once_unavailable_fanout'), viewOnce],
-    ['of a bot', () => notice('bot_unavailable_fanout'), waiting],
-    ['of a hosted business', () => notice('hosted_unavailable_fanout'), waiting],
+    ['of a bot', () => notice('bot_unavailable_fanout'), withheld],
+    ['of a hosted business', () => notice('hosted_unavailable_fanout'), withheld],
     [
       'older than two weeks',
       () => notice(undefined, Math.floor(stage.network.clock.now() / 1000) - 15 * daySeconds),
-      waiting,
+      withheld,
     ],
   ]
   for (const [name, send, text] of announced) {
@@ -46,14 +47,14 @@ describe('a message that is not for linked devices', () => {
     })
   }
 
-  test('sealed for a bot (msmsg) is announced', async () => {
+  test('sealed for a bot (msmsg) is announced, and no content is promised', async () => {
     const id = '3AMSMSG0000000000001'
     const from = maria.user.pnJid
     const t = String(Math.floor(stage.network.clock.now() / 1000))
     const attributes = { id, from, t, type: 'text', notify: 'Maria', sender_lid: maria.user.lidJid }
     const sealed = stanza('enc', { type: 'msmsg', v: '2' }, Buffer.alloc(48, 1))
     stage.phone.companion.deliver(stanza('message', attributes, [sealed]))
-    assert.equal((await stage.arrived({ id })).content, waiting)
+    assert.equal((await stage.arrived({ id })).content, withheld)
   })
 
   test('whose content the phone sends later is announced, and the content is a reply to that', async () => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { assertRefused } from '../harness/assertions.ts'
 import { LinkedStage } from '../harness/linked-stage.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 type Entry = { action: string; actor: string; instance: string; metadata: Record<string, unknown> }
 
@@ -118,10 +119,9 @@ describe('instance records', () => {
     await using stage = await LinkedStage.open()
     await stage.post('', { name: 'a' })
     await stage.qrText('a')
-    assert.match(
-      (await stage.service.get('/metrics')).text,
-      /service_lifecycle_events_total\{instance="a",event="qr_generated",owner_tag=""\} 1/,
-    )
+    const told = 'service_lifecycle_events_total{instance="a",event="qr_generated",owner_tag=""} 1'
+    // Counted when the event is stored, which is after the code can be seen.
+    await waitUntil('it has a series', async () => (await stage.service.get('/metrics')).text.includes(told))
     const deleted = await stage.service.request('DELETE', '/api/instances/a')
     assert.deepEqual([deleted.status, deleted.body], [200, { message: 'deleted' }])
     assert.doesNotMatch((await stage.service.get('/metrics')).text, /instance="a"/)

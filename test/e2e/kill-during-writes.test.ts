@@ -37,9 +37,9 @@ async function storedNames({ location }: TestLocation): Promise<Set<string>> {
   return new Set((await new InstanceStore(database).list()).map(({ name }) => name))
 }
 
-for (const engine of engines) {
-  describe(`kill -9 during writes on ${engine}`, () => {
-    test(`loses no acknowledged row in ${rounds} rounds and leaves no corruption`, async () => {
+describe('kill -9 during writes', { concurrency: true }, () => {
+  for (const engine of engines) {
+    test(`loses no acknowledged row in ${rounds} rounds on ${engine} and leaves no corruption`, async () => {
       await using place = await newLocation(engine)
       const acknowledged: string[] = []
       for (let round = 0; round < rounds; round++) {
@@ -53,18 +53,18 @@ for (const engine of engines) {
       assert.ok(acknowledged.length >= rounds * 20, `${acknowledged.length} rows acknowledged`)
       if (place.location.engine === 'sqlite') assert.equal(integrityOf(place.location.path), 'ok')
     })
-  })
-}
+  }
 
-test('the same check finds lost rows when they are acknowledged before they are stored', async () => {
-  await using place = await newLocation('sqlite')
-  const reported: string[] = []
-  for (let round = 0; round < 3; round++) reported.push(...(await killAtReport(place.url, 50, 'early')))
-  const stored = await storedNames(place)
-  assert.notDeepEqual(
-    reported.filter((name) => !stored.has(name)),
-    [],
-  )
+  test('the same check finds lost rows when they are acknowledged before they are stored', async () => {
+    await using place = await newLocation('sqlite')
+    const reported: string[] = []
+    for (let round = 0; round < 3; round++) reported.push(...(await killAtReport(place.url, 50, 'early')))
+    const stored = await storedNames(place)
+    assert.notDeepEqual(
+      reported.filter((name) => !stored.has(name)),
+      [],
+    )
+  })
 })
 
 function integrityOf(path: string): unknown {

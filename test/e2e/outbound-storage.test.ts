@@ -17,7 +17,7 @@ async function writeWhileStuck(stage: OutboundStage, text: string): Promise<{ id
   const { status } = await stage.helpdesk.waitForDelivery(
     'the answer',
     ({ event, body }) => event === 'message_created' && 'id' in body && body.id === id,
-    10_000,
+    20_000,
   )
   assert.equal(status, 500)
   return { id, ms: performance.now() - started }
@@ -39,7 +39,10 @@ async function assertTakenBack(stage: OutboundStage, id: number, text: string): 
   await stage.shown(id, ({ status }) => status === 'sent')
 }
 
-describe('SQLite stuck for longer than the answer may take', () => {
+// Most of the time of each passes until an answer is due, or until what is stored is looked through.
+const together = { concurrency: 3 }
+
+describe('SQLite stuck for longer than the answer may take', together, () => {
   test('refused within 4 s, taken back, sent when it is repeated', async () => {
     await using stage = await OutboundStage.open()
     using lock = locked(stage.service.databasePath)
@@ -68,7 +71,7 @@ describe('SQLite stuck for longer than the answer may take', () => {
   })
 })
 
-describe('PostgreSQL stuck for longer than the answer may take', () => {
+describe('PostgreSQL stuck for longer than the answer may take', together, () => {
   for (const table of ['outbox', 'callbacks']) {
     test(`${table}: refused within 4 s, taken back, sent when it is repeated`, async () => {
       await using stage = await OutboundStage.open({ engine: 'postgres' })
@@ -102,75 +105,77 @@ describe('PostgreSQL stuck for longer than the answer may take', () => {
   })
 })
 
-test('a database that refuses is our failure: the callback stays open and is sent when it comes again', async () => {
-  await using stage = await OutboundStage.open()
-  const change = (sql: string) => stage.service.database.write({ sql, parameters: [] })
-  await change(`CREATE TRIGGER refuses BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'no'); END`)
-  assertRefused(await stage.post(stage.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
-  assertRefused(await stage.post(stage.callback(0, 'without an id')), 'SERVICE_STORAGE_FAILED')
-  await change('DROP TRIGGER refuses')
-  await change('ALTER TABLE callbacks RENAME TO callbacks_away')
-  assertRefused(await stage.post(stage.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
-  await change('ALTER TABLE callbacks_away RENAME TO callbacks')
-  const answers = [await stage.post(stage.callback(1, 'first')), await stage.post(stage.callback(1, 'first'))]
-  assert.deepEqual(
-    answers.map(({ body }) => (body as { status: string }).status),
-    ['sent', 'ignored'],
-  )
-  assert.deepEqual(stage.texts(), ['first'])
-})
-
-test('a message that is stored is answered as queued, also when nothing more can be read of it', async () => {
-  const trouble = { begins: () => Promise.resolve() }
-  const onSendStep = () => trouble.begins()
-  await using stage = await OutboundStage.open({ engine: 'postgres', onSendStep })
-  await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })
-  await stage.disconnect()
-  trouble.begins = () => bystander.lock('outbox')
-  const { status, body } = await stage.post(stage.callback(1, 'stored'))
-  assert.deepEqual([status, (body as { status: string }).status], [202, 'queued'])
-  assert.ok((body as { expires_at: unknown }).expires_at)
-  trouble.begins = () => Promise.resolve()
-  await bystander.unlock()
-  await stage.reconnect()
-  await stage.received('stored')
-})
-
-test('a connection to PostgreSQL that dies while the message is stored leaves nothing half done', async () => {
-  await using stage = await OutboundStage.open({ engine: 'postgres' })
-  await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })
-  await bystander.lock('outbox')
-  const answer = stage.post(stage.callback(1, 'cut off'))
-  let pids: unknown[] = []
-  await waitUntil('the message waits to be stored', async () => {
-    const rows = await bystander.query(
-      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-       AND (query ILIKE 'insert into "outbox"%' OR query ILIKE 'update "outbox"%')`,
+describe('a database that fails', together, () => {
+  test('a database that refuses is our failure: the callback stays open and is sent when it comes again', async () => {
+    await using stage = await OutboundStage.open()
+    const change = (sql: string) => stage.service.database.write({ sql, parameters: [] })
+    await change(`CREATE TRIGGER refuses BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'no'); END`)
+    assertRefused(await stage.post(stage.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
+    assertRefused(await stage.post(stage.callback(0, 'without an id')), 'SERVICE_STORAGE_FAILED')
+    await change('DROP TRIGGER refuses')
+    await change('ALTER TABLE callbacks RENAME TO callbacks_away')
+    assertRefused(await stage.post(stage.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
+    await change('ALTER TABLE callbacks_away RENAME TO callbacks')
+    const answers = [await stage.post(stage.callback(1, 'first')), await stage.post(stage.callback(1, 'first'))]
+    assert.deepEqual(
+      answers.map(({ body }) => (body as { status: string }).status),
+      ['sent', 'ignored'],
     )
-    pids = rows.map(({ pid }) => pid)
-    return pids.length === 1
+    assert.deepEqual(stage.texts(), ['first'])
   })
-  await bystander.query(`SELECT pg_terminate_backend(${String(pids[0])})`)
-  assertRefused(await answer, 'SERVICE_STORAGE_FAILED')
-  await bystander.unlock()
-  assert.equal((await stage.post(stage.callback(1, 'cut off'))).status, 200)
-  assert.deepEqual(stage.texts(), ['cut off'])
-})
 
-test('a commit that nobody hears of is taken back: what was refused is not sent, and may come again', async () => {
-  await using stack = new AsyncDisposableStack()
-  const stage = await OutboundStage.open({ engine: 'postgres' })
-  const cutter = stack.use(await CommitCutter.to(stage.service.databasePath))
-  stack.use(stage)
-  await stage.restart({ DATABASE_URL: cutter.url })
-  cutter.cutAfter = 'insert into "outbox"'
-  assertRefused(await stage.post(stage.callback(1, 'unheard')), 'SERVICE_STORAGE_FAILED')
-  assert.equal(cutter.cuts, 1)
-  await waitUntil('nothing is left of it', async () => (await stage.outbox())['pending'] === 0)
-  assert.equal((await stage.post(stage.callback(1, 'unheard'))).status, 200)
-  await stage.restart()
-  assert.equal((await stage.post(stage.callback(2, 'the end'))).status, 200)
-  assert.deepEqual(stage.texts(), ['unheard', 'the end'])
+  test('a message that is stored is answered as queued, also when nothing more can be read of it', async () => {
+    const trouble = { begins: () => Promise.resolve() }
+    const onSendStep = () => trouble.begins()
+    await using stage = await OutboundStage.open({ engine: 'postgres', onSendStep })
+    await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })
+    await stage.disconnect()
+    trouble.begins = () => bystander.lock('outbox')
+    const { status, body } = await stage.post(stage.callback(1, 'stored'))
+    assert.deepEqual([status, (body as { status: string }).status], [202, 'queued'])
+    assert.ok((body as { expires_at: unknown }).expires_at)
+    trouble.begins = () => Promise.resolve()
+    await bystander.unlock()
+    await stage.reconnect()
+    await stage.received('stored')
+  })
+
+  test('a connection to PostgreSQL that dies while the message is stored leaves nothing half done', async () => {
+    await using stage = await OutboundStage.open({ engine: 'postgres' })
+    await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })
+    await bystander.lock('outbox')
+    const answer = stage.post(stage.callback(1, 'cut off'))
+    let pids: unknown[] = []
+    await waitUntil('the message waits to be stored', async () => {
+      const rows = await bystander.query(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+       AND (query ILIKE 'insert into "outbox"%' OR query ILIKE 'update "outbox"%')`,
+      )
+      pids = rows.map(({ pid }) => pid)
+      return pids.length === 1
+    })
+    await bystander.query(`SELECT pg_terminate_backend(${String(pids[0])})`)
+    assertRefused(await answer, 'SERVICE_STORAGE_FAILED')
+    await bystander.unlock()
+    assert.equal((await stage.post(stage.callback(1, 'cut off'))).status, 200)
+    assert.deepEqual(stage.texts(), ['cut off'])
+  })
+
+  test('a commit that nobody hears of is taken back: what was refused is not sent, and may come again', async () => {
+    await using stack = new AsyncDisposableStack()
+    const stage = await OutboundStage.open({ engine: 'postgres' })
+    const cutter = stack.use(await CommitCutter.to(stage.service.databasePath))
+    stack.use(stage)
+    await stage.restart({ DATABASE_URL: cutter.url })
+    cutter.cutAfter = 'insert into "outbox"'
+    assertRefused(await stage.post(stage.callback(1, 'unheard')), 'SERVICE_STORAGE_FAILED')
+    assert.equal(cutter.cuts, 1)
+    await waitUntil('nothing is left of it', async () => (await stage.outbox())['pending'] === 0)
+    assert.equal((await stage.post(stage.callback(1, 'unheard'))).status, 200)
+    await stage.restart()
+    assert.equal((await stage.post(stage.callback(2, 'the end'))).status, 200)
+    assert.deepEqual(stage.texts(), ['unheard', 'the end'])
+  })
 })
 
 /** Holds the one place where SQLite can be written. */

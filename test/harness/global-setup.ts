@@ -1,14 +1,18 @@
-// Starts one PostgreSQL for the whole test run, unless TEST_POSTGRES_URL names one, and stops it at the end.
+// Starts one PostgreSQL for the whole test run, unless TEST_POSTGRES_URL names one, and stops it at the end. Gives all
+// processes of the run one place for compiled modules.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 let stop: (() => Promise<void>) | undefined
 
 export async function globalSetup(): Promise<void> {
+  // Some hundred processes load the same modules: each is compiled once.
+  process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
   if (process.env['TEST_POSTGRES_URL']) return
   const { default: EmbeddedPostgres } = await importWithoutExitHooks()
   const databaseDir = await mkdtemp(join(tmpdir(), 'causeway-postgres-'))

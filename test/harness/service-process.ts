@@ -15,9 +15,10 @@ export class ServiceProcess {
   #errors = ''
   #exit: { code: number | null; signal: string | null } | undefined
 
-  /** Starts with nothing but these variables, on a free port unless they name one. */
+  /** Starts with nothing but these variables and what Node is found and started with, on a free port unless they name one. */
   constructor(environment: Record<string, string>, cwd?: string, script: readonly string[] = [main]) {
-    const env = { PATH: process.env['PATH'] ?? '', PORT: '0', LOG_FORMAT: 'json', ...environment }
+    const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+    const env = { PATH, NODE_COMPILE_CACHE, PORT: '0', LOG_FORMAT: 'json', ...environment }
     this.#child = spawn(process.execPath, script, { env, ...(cwd !== undefined && { cwd }) })
     let partial = ''
     this.#child.stdout?.on('data', (chunk: Buffer) => {

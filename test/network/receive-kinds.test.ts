@@ -254,15 +254,17 @@ const kinds: [string, proto.IMessage, unknown][] = [
     },
     unsupported('eventMessage', 'Party\n2023-11-14T22:13:20.000Z\nOffice\nbring cake'),
   ],
-  [
-    'pin',
-    { pinInChatMessage: { key: { id: 'X' }, type: Pin.PIN_FOR_ALL } },
-    unsupported('pinInChatMessage', 'pinned a message'),
-  ],
+  ['pin', { pinInChatMessage: { key: { id: 'X' }, type: Pin.PIN_FOR_ALL } }, { type: 'mark', mark: 'pinned' }],
   [
     'keep',
     { keepInChatMessage: { key: { id: 'X' }, keepType: proto.KeepType.KEEP_FOR_ALL } },
-    unsupported('keepInChatMessage', 'kept a message'),
+    { type: 'mark', mark: 'kept' },
+  ],
+  ['unpin', { pinInChatMessage: { key: { id: 'X' }, type: Pin.UNPIN_FOR_ALL } }, { type: 'mark', mark: 'unpinned' }],
+  [
+    'keep no longer',
+    { keepInChatMessage: { key: { id: 'X' }, keepType: proto.KeepType.UNDO_KEEP_FOR_ALL } },
+    { type: 'mark', mark: 'unkept' },
   ],
   ['payment', { sendPaymentMessage: {} }, unsupported('sendPaymentMessage')],
   ['call log', { callLogMesssage: { isVideo: true } }, unsupported('callLogMesssage')],
@@ -319,7 +321,8 @@ test('quotes, mentions, advertisements and secrets', async () => {
   const own = { phone: '5511999990001', lid: phone.user.lidJid.replace('@lid', '') }
   assert.deepEqual(quoting.quote, { id: ours.id, sender: own, fromMe: true, text: 'ours' })
   const bare = bob.media(phone, 'image', { bytes: Buffer.from('x') })
-  assert.equal((await message(bed, bob.text(phone, 'that', { quote: bare }).id)).quote?.text, '[image]')
+  const { quote: ofPicture } = await message(bed, bob.text(phone, 'that', { quote: bare }).id)
+  assert.deepEqual([ofPicture?.text, ofPicture?.media], [null, 'image'])
   const mention = await message(bed, bob.text(phone, 'ask @5511888880002', { mentions: [eve] }).id)
   assert.deepEqual(
     mention.mentions.map(({ phone: number }) => number),

@@ -88,10 +88,11 @@ const readers: Readers = {
       description,
       joinLink,
     ),
-  pinInChatMessage: ({ type }) =>
-    named('pinInChatMessage', type === Pin.UNPIN_FOR_ALL ? 'unpinned a message' : 'pinned a message'),
-  keepInChatMessage: ({ keepType }) =>
-    named('keepInChatMessage', keepType === proto.KeepType.UNDO_KEEP_FOR_ALL ? 'unkept a message' : 'kept a message'),
+  pinInChatMessage: ({ type }) => ({ type: 'mark', mark: type === Pin.UNPIN_FOR_ALL ? 'unpinned' : 'pinned' }),
+  keepInChatMessage: ({ keepType }) => ({
+    type: 'mark',
+    mark: keepType === proto.KeepType.UNDO_KEEP_FOR_ALL ? 'unkept' : 'kept',
+  }),
   stickerPackMessage: ({ name, publisher, caption }) => named('stickerPackMessage', name, publisher, caption),
   questionResponseMessage: ({ text }) => ({ type: 'text', text: text ?? '' }),
   statusQuestionAnswerMessage: ({ text }) => ({ type: 'text', text: text ?? '' }),
@@ -111,14 +112,14 @@ export function contentOf({ message, part, isViewOnce }: Unwrapped): Content | u
   return once ? { type: 'view_once', media: content.type === 'media' ? content.media : null } : content
 }
 
-/** What can be shown of it in one piece, as in a quote. */
+/** What can be shown of it in one piece, as in a quote; of a file without any words, nothing. */
 export function summaryOf(content: Content): string | null {
   switch (content.type) {
     case 'text':
     case 'choice':
       return content.text
     case 'media':
-      return content.caption ?? content.fileName ?? `[${content.media}]`
+      return content.caption ?? content.fileName
     case 'location':
       return content.caption ?? content.name ?? content.address ?? `${content.latitude}, ${content.longitude}`
     case 'contacts':
@@ -129,6 +130,7 @@ export function summaryOf(content: Content): string | null {
       return content.text
     case 'album':
     case 'view_once':
+    case 'mark':
       return null
   }
 }

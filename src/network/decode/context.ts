@@ -27,7 +27,9 @@ export function quoteOf(context: proto.IContextInfo | undefined, own: Person): Q
   const quoted = unwrapped && contentOf(unwrapped)
   const mentions = unwrapped ? mentionsOf(contextOf(unwrapped)) : []
   const fromMe = sender !== null && isSame(sender, own)
-  return { id, sender, fromMe, text: quoted ? summaryOf(quoted) : null, ...(mentions.length > 0 && { mentions }) }
+  const text = quoted ? summaryOf(quoted) : null
+  const media = quoted?.type === 'media' && text === null ? { media: quoted.media } : {}
+  return { id, sender, fromMe, text, ...media, ...(mentions.length > 0 && { mentions }) }
 }
 
 export function mentionsOf(context: proto.IContextInfo | undefined): Person[] {

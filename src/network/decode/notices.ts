@@ -11,8 +11,12 @@ import type { Origin } from './origin.ts'
 
 type Deps = { own: Person; now: () => number }
 
+// What the library asks nobody for. It asks nobody for what is sealed for bots (msmsg) either.
+const neverAsked = new Set(['bot_unavailable_fanout', 'hosted_unavailable_fanout'])
+const longestAskedMs = 14 * 86_400_000
+
 /** A message whose content stays on the phone, or whose keys nobody has. */
-export function withheldEvent({ envelope }: Origin, stanza: BinaryNode): NetworkEvent {
+export function withheldEvent({ envelope }: Origin, stanza: BinaryNode, now: number): NetworkEvent {
   const unavailable = childrenOf(stanza).find(({ tag }) => tag === 'unavailable')
   const type = unavailable?.attrs['type'] ?? ''
   if (type.startsWith('view_once')) {
@@ -21,7 +25,9 @@ export function withheldEvent({ envelope }: Origin, stanza: BinaryNode): Network
   }
   const sealed = childrenOf(stanza).find(({ tag }) => tag === 'enc')
   const reason = unavailable ? `unavailable ${type}`.trim() : (sealed?.attrs['type'] ?? 'no content')
-  return { ...envelope, kind: 'undecryptable', reason }
+  const isTooOld = !sealed && now - envelope.at > longestAskedMs
+  const isAwaited = !isTooOld && !neverAsked.has(type) && reason !== 'msmsg'
+  return { ...envelope, kind: 'undecryptable', reason, ...(!isAwaited && { isAwaited }) }
 }
 
 export type CallWord = { callId: string; word: 'rings' | 'missed' | 'answered' | 'other'; event: CallEvent }
