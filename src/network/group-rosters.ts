@@ -45,7 +45,7 @@ export class GroupRosters {
     const { revision } = directory
     if (known.found?.revision === revision) return { metadata, ...known.found.found }
     const found = await directory.find(metadata.participants.map(({ id }) => id))
-    if (found.without.length + found.unnamed.length === 0) known.found = { revision, found }
+    if (found.unnamed.length === 0) known.found = { revision, found }
     return { metadata, ...found }
   }
 
