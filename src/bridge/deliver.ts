@@ -188,7 +188,10 @@ export class Deliverer {
     try {
       const late = () => new SendError('unknown', 'the network did not acknowledge the message in time')
       const sending = session.send(address, content, part.id, release)
-      await withDeadline(clock, sendDeadlineMs, Promise.race([sending, given.promise]), late)
+      // What is not released need not be waited for.
+      const released = release ? release.then(() => sending) : sending
+      sending.catch(() => undefined)
+      await withDeadline(clock, sendDeadlineMs, Promise.race([released, given.promise]), late)
     } finally {
       signal.removeEventListener('abort', giveUp)
       given.promise.catch(() => undefined)

@@ -38,7 +38,7 @@ type Deps = {
   worker: OutboxWorker
   reporter: FailureReporter
   ledger: OutboundLedger
-  pace: Pick<Pace, 'isExhausted'>
+  pace: Pick<Pace, 'isExhausted' | 'giveBack'>
   spamguard: boolean
   isReady: (instance: string) => boolean
   /** Logged in, and handling what waited for it. */
@@ -126,7 +126,7 @@ export class Outbound {
 
   async #store(message: Message, given: { up: boolean }): Promise<Accepted | SendAnswer | Stale> {
     const { row, departure, hasUnread } = message
-    const { worker, onStep } = this.#deps
+    const { worker, pace, onStep } = this.#deps
     const stored = Promise.withResolvers<boolean>()
     const heard = Promise.withResolvers<RowFate>()
     const listen = (fate: RowFate) => {
@@ -137,7 +137,10 @@ export class Outbound {
     const leaves = departure && worker.depart(opened, { departure, stored: stored.promise }, listen)
     try {
       const refusal = await this.#commit(message, leaves ? departure : undefined, given)
-      if (refusal) return refusal
+      if (refusal) {
+        if (leaves) pace.giveBack(row.instance)
+        return refusal
+      }
       await onStep('accepted')
       stored.resolve(true)
     } finally {

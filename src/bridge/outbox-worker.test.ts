@@ -33,6 +33,7 @@ async function setUp({ perMinute = 0 } = {}) {
     isReady: true,
     exists: true,
     send: (() => Promise.resolve()) as Send,
+    seal: () => Promise.resolve(),
     sent: [] as string[],
     fetch: () => Promise.resolve(),
     /** Rows of which it is not decided whether they are accepted. */
@@ -42,6 +43,7 @@ async function setUp({ perMinute = 0 } = {}) {
   const session = {
     newMessageId: () => `W${++account.ids}`,
     send: async (chat: string, content: { text: string }, id: string, released?: Promise<void>) => {
+      await account.seal()
       await released
       account.sent.push(`${content.text} ${id}`)
       await account.send(chat, id)
@@ -125,7 +127,11 @@ async function setUp({ perMinute = 0 } = {}) {
     worker.submit({ id, instance: 'a', chat })
   }
   /** As a callback does it; `between` is what happens before it is stored. */
-  const depart = async (id: string, between: () => Promise<unknown> = () => Promise.resolve(), chat = 'p1') => {
+  const depart = async (
+    id: string,
+    between: () => Promise<unknown> = () => Promise.resolve(),
+    { chat = 'p1', isAccepted = true } = {},
+  ) => {
     const row = rowOf(id, chat)
     const draft = { plan: ['text'] as const, contentOf: () => Promise.resolve(piece(id) as never) }
     const parts = [{ id: session.newMessageId(), of: 'text', state: 'new' }] as OutboxPart[]
@@ -134,7 +140,8 @@ async function setUp({ perMinute = 0 } = {}) {
     const fates: string[] = []
     const leaves = worker.depart(openedRow(row), { departure, stored: stored.promise }, ({ kind }) => fates.push(kind))
     await between()
-    if (leaves) {
+    if (!isAccepted) stored.resolve(false)
+    else if (leaves) {
       await outbox.enqueue(row, null, { leaving: leavingOf(departure) })
       stored.resolve(true)
     }
@@ -305,6 +312,38 @@ test('a connection that goes before the message is stored: it waits like any oth
   worker.connectionChanged('a')
   await reaches('x', 'sent')
   assert.deepEqual(account.sent, ['x W2'])
+})
+
+test('a connection that goes while the message is stored: it waits like any other, too', async () => {
+  await using stage = await setUp()
+  const { account, outbox, worker, depart, reaches } = stage
+  account.send = () => {
+    account.isReady = false
+    return Promise.reject(new SendError('not_sent', 'the connection was lost'))
+  }
+  await depart('x', () => new Promise(setImmediate))
+  await waitUntil('it waits', async () => (await outbox.find('x'))?.expires_at != null)
+  const row = await outbox.find('x')
+  assert.deepEqual([row?.status, row?.waiting, row?.attempts, row?.unconfirmed], ['pending', 1, 0, 0])
+  account.send = () => Promise.resolve()
+  account.isReady = true
+  worker.connectionChanged('a')
+  await worker.drain()
+  await reaches('x', 'sent')
+})
+
+test('what is not accepted after all does not hold up its chat, however long it is being made ready', async () => {
+  await using stage = await setUp()
+  const { account, depart, add, reaches } = stage
+  const ready = Promise.withResolvers<undefined>()
+  account.seal = () => ready.promise as Promise<unknown> as Promise<void>
+  assert.equal((await depart('x', () => new Promise(setImmediate), { isAccepted: false })).leaves, true)
+  account.seal = () => Promise.resolve()
+  await add('y')
+  await reaches('y', 'sent')
+  ready.resolve(undefined)
+  await new Promise(setImmediate)
+  assert.deepEqual(account.sent, ['y W2'])
 })
 
 test('without a connection nothing departs', async () => {

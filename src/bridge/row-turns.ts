@@ -116,7 +116,9 @@ export class RowTurns {
         fates.stopListening(row.id)
         return 'done'
       }
-      if (verdict) return await this.#conclude(row, verdict, signal)
+      // One whose connection was lost meanwhile waits like any other.
+      const isLost = verdict !== undefined && isUnsent(verdict) && sessionOf(row.instance) === undefined
+      if (verdict && !isLost) return await this.#conclude(row, verdict, signal)
       await moves.unclaim(row.id)
     } finally {
       leave()
@@ -147,6 +149,10 @@ export class RowTurns {
     await moves.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !verdict.claimed })
     return signal.aborted || !sessionOf(row.instance) ? 'woken' : { until }
   }
+}
+
+function isUnsent(verdict: Verdict): boolean {
+  return verdict.kind === 'retry' && verdict.parts.every(({ state }) => state === 'new')
 }
 
 function hasFiles({ payload }: OpenOutboxRow): boolean {

@@ -90,3 +90,13 @@ test('never more than the limit within any minute', async () => {
     { numRuns: 20 },
   )
 })
+
+test('a turn that was not used is given back', async () => {
+  const { clock, pace } = setUp(2, 0)
+  assert.deepEqual([pace.turnAtOnce('a'), pace.turnAtOnce('a'), pace.turnAtOnce('a')], [true, true, false])
+  pace.giveBack('a')
+  assert.equal(pace.isExhausted('a'), false)
+  assert.deepEqual([pace.turnAtOnce('a'), pace.turnAtOnce('a')], [true, false])
+  await clock.advance(60_000)
+  assert.deepEqual([pace.turnAtOnce('a'), pace.turnAtOnce('a'), pace.turnAtOnce('a')], [true, true, false])
+})

@@ -55,6 +55,11 @@ export class Pace {
     return true
   }
 
+  /** A turn that was taken at once and not used. */
+  giveBack(instance: string): void {
+    this.#gauges.get(instance)?.taken.pop()
+  }
+
   /** Whether a message that comes now would have to wait. */
   isExhausted(instance: string): boolean {
     const gauge = this.#gauges.get(instance)

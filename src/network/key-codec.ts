@@ -15,19 +15,25 @@ const json: Codec = {
   decode: (bytes) => JSON.parse(textOf(bytes)) as unknown,
 }
 
-// Of the sessions just used: who writes to a chat soon writes again. The library copies what it is given.
+// Of the sessions just used, in all accounts: who writes to a chat soon writes again. The library copies what it is given.
 const sessionsRemembered = 256
+const largestRemembered = 16_384
 const sessions = new Map<Uint8Array, unknown>()
 
 const session: Codec = {
   encode: (value) => {
     const bytes = json.encode(value)
-    sessions.set(bytes, value)
+    if (bytes.byteLength <= largestRemembered) sessions.set(bytes, value)
     const [oldest] = sessions.keys()
     if (sessions.size > sessionsRemembered && oldest) sessions.delete(oldest)
     return bytes
   },
-  decode: (bytes) => sessions.get(bytes) ?? json.decode(bytes),
+  decode: (bytes) => {
+    const value = sessions.get(bytes)
+    // About to be replaced: the versions of one session must not pile up.
+    sessions.delete(bytes)
+    return value ?? json.decode(bytes)
+  },
 }
 
 const jsonWithBytes: Codec = {

@@ -51,8 +51,8 @@ export class SurroundingsStore {
   }
 
   async lookAround(spot: Spot): Promise<Surroundings> {
-    const { kind = null, event_id = null } = spot.callback ?? {}
-    const [found] = await this.#database.read(this.#lookAround({ ...placeIn(spot), kind, event_id }))
+    const { destination: asked_from = null, kind = null, event_id = null } = spot.callback ?? {}
+    const [found] = await this.#database.read(this.#lookAround({ ...placeIn(spot), asked_from, kind, event_id }))
     const look = { owner: null, heard: null, known: null, unread: null, ...found }
     const isSettled = found?.settled === 1
     // What changes with the very message that asks is not worth remembering.
@@ -91,21 +91,23 @@ const placeNames = ['instance', 'chat', 'destination', 'conversation_id'] as con
 type Place = Record<(typeof placeNames)[number], never>
 
 function compileLookAround({ query }: Database) {
-  return compileReadOnce([...placeNames, 'kind', 'event_id'], ({ kind, event_id, ...place }) =>
-    query.selectNoFrom([
-      ownerAt(query, place).as('owner'),
-      heardAt(query, place).as('heard'),
-      inChat(query, place).select(sql.lit(1).as('one')).limit(1).as('known'),
-      unreadAt(query, place).as('unread'),
-      query
-        .selectFrom('callbacks')
-        .select(sql.lit(1).as('one'))
-        .where('instance', '=', place.instance)
-        .where('destination', '=', place.destination)
-        .where('kind', '=', kind)
-        .where('event_id', '=', event_id)
-        .as('settled'),
-    ]),
+  return compileReadOnce(
+    [...placeNames, 'asked_from', 'kind', 'event_id'],
+    ({ asked_from, kind, event_id, ...place }) =>
+      query.selectNoFrom([
+        ownerAt(query, place).as('owner'),
+        heardAt(query, place).as('heard'),
+        inChat(query, place).select(sql.lit(1).as('one')).limit(1).as('known'),
+        unreadAt(query, place).as('unread'),
+        query
+          .selectFrom('callbacks')
+          .select(sql.lit(1).as('one'))
+          .where('instance', '=', place.instance)
+          .where('destination', '=', asked_from)
+          .where('kind', '=', kind)
+          .where('event_id', '=', event_id)
+          .as('settled'),
+      ]),
   )
 }
 

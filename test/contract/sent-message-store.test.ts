@@ -108,6 +108,8 @@ for (const engine of engines) {
         database.query.insertInto('callbacks').values({ ...callback, outbox_id: 'a', settled_at: 1 }),
       )
       assert.equal((await surroundings.lookAround({ ...spot, callback })).isSettled, true)
+      const nowhere = { ...spot, destination: null, conversationId: null }
+      assert.equal((await surroundings.lookAround({ ...nowhere, callback })).isSettled, true)
       const another = { ...spot, callback: { ...callback, event_id: 71 } }
       assert.equal((await surroundings.lookAround(another)).isSettled, false)
     })
