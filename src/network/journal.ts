@@ -47,6 +47,8 @@ type Entry = { envelope: string; events: readonly NetworkEvent[]; business?: Unf
 /** Padding alone, which is an empty message: the library confirms it and has nothing to do. */
 const nothing = Buffer.from([1])
 
+const behindEarlier: Rider = { statements: [], onSaved: () => undefined }
+
 export class Journal {
   readonly #deps: Deps
   /** The stanza that a ciphertext came in: the library hands on the ciphertext alone. */
@@ -99,7 +101,7 @@ export class Journal {
     if (senderKey) await learnSenderKey(stanza.attrs['participant'] ?? stanza.attrs['from'] ?? '', senderKey)
     const entry = await this.#entryFor(envelope, stanza, opened)
     if (this.#deps.isOff) this.#storeLater(entry)
-    else this.#deps.door.rideStep(this.#rider(entry))
+    else this.#ride(entry)
     return nothing
   }
 
@@ -125,6 +127,7 @@ export class Journal {
   /** About when the library's own event would have told of it, which it holds back for a while. */
   #storeLater(entry: Entry): void {
     const { account, clock } = this.#deps
+    account.opened.set(entry.envelope, true)
     clock.after(100, () => void account.keys.store(this.#rider(entry)).catch(() => undefined))
   }
 
@@ -152,7 +155,7 @@ export class Journal {
         return
       }
       await completePeople([event], door.getInStep)
-      door.rideStep(this.#rider({ envelope, events: [event] }))
+      this.#ride({ envelope, events: [event] })
     })
   }
 
@@ -181,11 +184,17 @@ export class Journal {
     return { envelope, events, business }
   }
 
+  #ride(entry: Entry): void {
+    const { door, account } = this.#deps
+    door.rideStep(this.#rider(entry))
+    // Not before: a connection that has ended takes nothing, and it will come again.
+    account.opened.set(entry.envelope, true)
+  }
+
   #rider({ envelope, events, business }: Entry): Rider {
     const { account, instance, store, reception, nextId, clock, onBusiness } = this.#deps
     const { sessionId } = account
     const receivedAt = clock.now()
-    account.opened.set(envelope, true)
     const rows = events.map((event) => ({ id: nextId(), event: cleaned(event), receivedAt }))
     const statements = [store.opened(sessionId, envelope, receivedAt)]
     for (const row of rows) statements.push(store.inbox({ ...row, instance }))
@@ -197,7 +206,9 @@ export class Journal {
     return { statements, onSaved }
   }
 
+  /** Part of a step: what was received before may not be stored yet, and must be before this is confirmed. */
   #repeated(): void {
+    this.#deps.door.rideStep(behindEarlier)
     const { reception, instance } = this.#deps
     runOutside(() => reception.onRepeated?.(instance))
   }

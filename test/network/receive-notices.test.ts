@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NetworkEvent } from '../../src/core/message.ts'
+import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
+import type { FileAuthor } from '../../sim/network/people/file-author.ts'
 import { stanza } from '../../sim/network/wire/stanza.ts'
+import type { NetworkEvent } from '../../src/core/message.ts'
+import type { SessionKeyStore } from '../../src/storage/session-key-store.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
@@ -174,6 +177,41 @@ test('a notice that comes again because its confirmation was lost is received on
     ['group', 'message'],
   )
 })
+
+for (const [what, write] of [
+  ['a notice', (bob: FileAuthor, phone: SimPhone) => void bob.viewOnce(phone)],
+  ['a message', (bob: FileAuthor, phone: SimPhone) => void bob.text(phone, 'hello')],
+] as const) {
+  test(`${what} that comes again while it is still being stored is not confirmed before it is`, async () => {
+    let disk: Promise<unknown> = Promise.resolve()
+    const keys = (store: SessionKeyStore) => ({
+      load: store.load.bind(store),
+      dropSession: store.dropSession.bind(store),
+      save: async (...write: Parameters<SessionKeyStore['save']>) => {
+        await disk
+        await store.save(...write)
+      },
+    })
+    await using bed = await Bed.open({ keys })
+    const phone = await bed.linked('s')
+    const bob = bed.sim.person({ phone: bobNumber })
+    const first = await bed.online('s')
+    await waitUntil('all is confirmed', () => phone.companion.books.size === 0)
+    const before = bed.received.length
+    const { promise, resolve } = Promise.withResolvers()
+    disk = promise
+    write(bob, phone)
+    await first.session.probe(5000)
+    await first.session.close()
+    const { session } = await bed.dial('s')
+    await waitUntil('it has come again', () => phone.companion.books.redelivered > 0)
+    for (let n = 0; n < 3; n++) await session.probe(5000)
+    assert.equal(phone.companion.books.size, 1)
+    resolve(undefined)
+    await waitUntil('all is confirmed', () => phone.companion.books.size === 0)
+    assert.equal(bed.received.after(before).length, 1)
+  })
+}
 
 test('names from the address book and pairs of addresses are told', async () => {
   await using bed = await Bed.open()
