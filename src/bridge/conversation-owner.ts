@@ -1,7 +1,7 @@
 // Inboxes can be shared: the instance that holds a conversation is the one that speaks in it.
 
 import type { SurroundingsStore } from '../storage/surroundings-store.ts'
-import type { Routed } from './send-answer.ts'
+import type { Routed } from './routed.ts'
 
 type Deps = {
   store: Pick<SurroundingsStore, 'lookAround'>

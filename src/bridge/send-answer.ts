@@ -1,14 +1,7 @@
 // What is answered to a callback that asks for a message to be sent.
 
-import type { Destination } from '../core/downstream.ts'
 import type { OutboxRow } from '../storage/outbox-rows.ts'
-import type { InstanceRow } from '../storage/schema.ts'
 import { deletedReason } from './send-command.ts'
-
-export type Sender = Readonly<
-  Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state' | 'created_at'>
->
-export type Routed = { sender: Sender; destination: Destination | null }
 
 /** Whether there was something to be marked read in the conversation the agent wrote in. */
 export type Seen = { hasUnread: boolean }

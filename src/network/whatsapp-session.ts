@@ -148,7 +148,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   }
 
   newMessageId(): string {
-    // In the form of the library, which hashes as many random bytes first.
+    // In the form of the library, which takes the time and its random bytes through a hash first.
     return `3EB0${randomBytes(9).toString('hex').toUpperCase()}`
   }
 
