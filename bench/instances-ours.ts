@@ -1,7 +1,7 @@
 // The service as it ships, on a database that is filled already; it connects its accounts when it is told to start.
 
-import { createApp } from '../src/app.ts'
-import { loadConfig } from '../src/config.ts'
+import { createApp } from '../src/app/app.ts'
+import { loadConfig } from '../src/config/config.ts'
 import { serveParent } from './child.ts'
 import { ownCpuMs, ownMemory, peakResidentKb, watchResident } from './own-use.ts'
 

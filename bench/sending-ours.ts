@@ -2,13 +2,13 @@
 
 import { systemClock } from '../src/lib/clock.ts'
 import { createLog } from '../src/lib/log.ts'
-import { encodeKey } from '../src/network/key-codec.ts'
-import { BufferJSON } from '../src/network/library.ts'
+import { encodeKey } from '../src/network/account/key-codec.ts'
+import { BufferJSON } from '../src/network/library/library.ts'
 import { WhatsappNetwork } from '../src/network/whatsapp-network.ts'
 import { openDatabase } from '../src/storage/database.ts'
-import { JournalStore } from '../src/storage/journal-store.ts'
-import { LeaseStore } from '../src/storage/lease-store.ts'
-import { SessionKeyStore } from '../src/storage/session-key-store.ts'
+import { JournalStore } from '../src/storage/stores/messages/journal-store.ts'
+import { LeaseStore } from '../src/storage/stores/lease-store.ts'
+import { SessionKeyStore } from '../src/storage/stores/accounts/session-key-store.ts'
 import { serveParent } from './child.ts'
 import { ownCpuMs } from './own-use.ts'
 

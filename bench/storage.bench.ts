@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createLog } from '../src/lib/log.ts'
 import { openDatabase } from '../src/storage/database.ts'
-import { toStatement } from '../src/storage/statement.ts'
+import { toStatement } from '../src/storage/engine/statement.ts'
 import { interleave, round } from './benchmark.ts'
 import type { BenchmarkResult } from './benchmark.ts'
 

@@ -1,8 +1,8 @@
 // .env.example and docs/configuration.md, from the table of settings.
 
 import { format } from 'prettier'
-import { settings } from '../src/settings.ts'
-import type { Setting } from '../src/settings.ts'
+import { settings } from '../src/config/settings.ts'
+import type { Setting } from '../src/config/settings.ts'
 
 const titles: Record<keyof typeof settings, string> = {
   http: 'HTTP',

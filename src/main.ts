@@ -1,7 +1,7 @@
 // The process: environment → configuration → application, until a signal or a reason to give up.
 
-import { createApp } from './app.ts'
-import { ConfigError, describeConfig, loadConfig, unknownVariables } from './config.ts'
+import { createApp } from './app/app.ts'
+import { ConfigError, describeConfig, loadConfig, unknownVariables } from './config/config.ts'
 import { createLog } from './lib/log.ts'
 import { clearScratch } from './lib/scratch.ts'
 import { firstStopSignal } from './lib/stop-signal.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import type { RestrictionStore } from '../storage/restriction-store.ts'
+import type { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 import { Restrictions } from './restrictions.ts'
 
 const hour = 3_600_000

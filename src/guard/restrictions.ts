@@ -1,7 +1,7 @@
 // Accounts that the network lets write only to people they have a chat with; known across restarts.
 
 import type { Clock } from '../lib/clock.ts'
-import type { RestrictionStore } from '../storage/restriction-store.ts'
+import type { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 
 const hour = 3_600_000
 /** What the network says is not believed beyond this: an account must not be shut for ever by a wrong number. */

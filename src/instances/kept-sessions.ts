@@ -1,7 +1,7 @@
 // Destroys the sessions that were kept under a name: a new pairing or a logout has made them worthless.
 
 import type { Network } from '../core/network.ts'
-import type { InstanceStore } from '../storage/instance-store.ts'
+import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 
 /** Sessions of deleted instances can be resumed for this long. */
 export const keepSessionsMs = 30 * 86_400_000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import type { LeaseHolder } from '../storage/lease-store.ts'
+import type { LeaseHolder } from '../storage/stores/lease-store.ts'
 import { Ownership } from './ownership.ts'
 
 /** A lease row in memory, with a switch for the database being away. The real one has a contract suite of its own. */

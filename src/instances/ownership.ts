@@ -9,7 +9,7 @@
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { LeaseStore } from '../storage/lease-store.ts'
+import type { LeaseStore } from '../storage/stores/lease-store.ts'
 
 export type OwnershipState = 'standby' | 'held' | 'uncertain' | 'lost' | 'released'
 

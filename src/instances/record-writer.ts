@@ -8,7 +8,7 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Announcement } from '../lifecycle/announcer.ts'
-import type { InstanceStore } from '../storage/instance-store.ts'
+import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 
 type Deps = {

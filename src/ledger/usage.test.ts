@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDatabase } from '../../test/harness/databases.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import { UsageStore } from '../storage/usage-store.ts'
+import { UsageStore } from '../storage/stores/ledger/usage-store.ts'
 import { Usage } from './usage.ts'
 
 /** A store whose additions wait until they are let through. */

@@ -3,7 +3,13 @@
 import { noUsage, usageCounters } from '../core/usage.ts'
 import type { UsageCounter, UsageCounts } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { DailyUsage, MonthlyUsage, UsageKey, UsageRange, UsageStore } from '../storage/usage-store.ts'
+import type {
+  DailyUsage,
+  MonthlyUsage,
+  UsageKey,
+  UsageRange,
+  UsageStore,
+} from '../storage/stores/ledger/usage-store.ts'
 
 type Deps = { store: UsageStore; clock: Clock }
 type Pending = UsageKey & UsageCounts

@@ -5,7 +5,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts'
 import type { Delivery, DeliveryResult } from '../core/delivery.ts'
 import type { LifecycleEvent } from '../core/lifecycle.ts'
 import { Courier } from './courier.ts'
-import type { Attempt } from './patience.ts'
+import type { Attempt } from './retry-schedule.ts'
 
 const yes: Attempt = { code: 200, error: null, retryAfter: null }
 const no: Attempt = { code: 500, error: 'no', retryAfter: null }

@@ -8,9 +8,9 @@ import type { Delivery, DeliveryResult } from '../core/delivery.ts'
 import type { LifecycleEvent } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import { resultOf } from './patience.ts'
-import type { Attempt } from './patience.ts'
+import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
+import { resultOf } from './retry-schedule.ts'
+import type { Attempt } from './retry-schedule.ts'
 
 type Lane = { due: Delivery[]; inFlight: number; host: string }
 

@@ -11,8 +11,8 @@ import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
 import type { Announcement } from './announcer.ts'
 import type { NoticeTexts } from './notice-texts.ts'
-import { conversationOf, postNotice, takeBack } from './operations-desk.ts'
-import type { Notice, Posted } from './operations-desk.ts'
+import { conversationOf, postNotice, takeBack } from './operations-contact-inbox.ts'
+import type { Notice, Posted } from './operations-contact-inbox.ts'
 
 export type NoticedAccount = {
   readonly state: InstanceState

@@ -5,7 +5,7 @@ import { BridgeError } from '../core/errors.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
+import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import type { Announcement, Announcer, Subject } from './announcer.ts'
 import type { Courier } from './courier.ts'
 

@@ -1,7 +1,7 @@
 // Statements of the busiest paths are compiled once: only their values change, and building SQL costs more than running it.
 
 import type { Compilable } from 'kysely'
-import type { Scalar, Secret, Statement } from './statement.ts'
+import type { Scalar, Secret, Statement } from './engine/statement.ts'
 
 type Values<Name extends string> = Readonly<Record<Name, Scalar | Secret>>
 /** Stands for a value while the statement is built, whatever type its column has. */

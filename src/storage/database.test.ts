@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { Database } from './database.ts'
-import type { Engine, StatementResult } from './statement.ts'
+import type { Engine, StatementResult } from './engine/statement.ts'
 
 class SilentEngine implements Engine {
   readonly questions: PromiseWithResolvers<StatementResult[]>[] = []

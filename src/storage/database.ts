@@ -15,12 +15,12 @@ import type { Compilable, Dialect, OrderByItemBuilder, RawBuilder } from 'kysely
 import { withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { DatabaseLocation } from './location.ts'
-import { PostgresEngine } from './postgres-engine.ts'
+import type { DatabaseLocation } from '../core/database-location.ts'
+import { PostgresEngine } from './engine/postgres-engine.ts'
 import type { Schema } from './schema.ts'
-import { SqliteEngine } from './sqlite-engine.ts'
-import { StorageError, toStatement } from './statement.ts'
-import type { Engine, SecretColumns, Statement } from './statement.ts'
+import { SqliteEngine } from './engine/sqlite-engine.ts'
+import { StorageError, toStatement } from './engine/statement.ts'
+import type { Engine, SecretColumns, Statement } from './engine/statement.ts'
 
 export type EngineName = DatabaseLocation['engine']
 

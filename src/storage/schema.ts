@@ -5,7 +5,7 @@ import type { DeliveryStatus } from '../core/delivery.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { LifecycleEvent } from '../core/lifecycle.ts'
 import type { OutboxPayload, OutboxReport, OutboxStatus } from '../core/outbox.ts'
-import type { Secret, SecretColumns } from './statement.ts'
+import type { Secret, SecretColumns } from './engine/statement.ts'
 
 /** Stored sealed; read as bytes when the read asks for it to be opened. */
 type Sealed = ColumnType<Uint8Array, Secret, Secret>

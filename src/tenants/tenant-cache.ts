@@ -2,7 +2,7 @@
 
 import type { Tenant, TenantSecrets } from '../core/tenant.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { TenantStore } from '../storage/tenant-store.ts'
+import type { TenantStore } from '../storage/stores/accounts/tenant-store.ts'
 
 const maxAgeMs = 30_000
 const maxEntries = 10_000

@@ -4,7 +4,7 @@ import type { AuditRecord } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
 import type { Tenant, TenantSettings } from '../core/tenant.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { TenantStore } from '../storage/tenant-store.ts'
+import type { TenantStore } from '../storage/stores/accounts/tenant-store.ts'
 
 type Deps = {
   tenants: Pick<TenantStore, 'list' | 'find' | 'put' | 'patch' | 'remove'>

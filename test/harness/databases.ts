@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
-import type { DatabaseLocation } from '../../src/storage/location.ts'
+import type { DatabaseLocation } from '../../src/core/database-location.ts'
 import { silentLog } from './logs.ts'
 
 export const engines: readonly EngineName[] = ['sqlite', 'postgres']

@@ -3,8 +3,8 @@
 import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import type { SimNetwork } from '../../sim/network/sim-network.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { LeaseStore } from '../../src/storage/lease-store.ts'
-import { SessionKeyStore } from '../../src/storage/session-key-store.ts'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { storeLinked } from '../network/harness/bed.ts'
 import { sampleInstance } from './samples.ts'
 

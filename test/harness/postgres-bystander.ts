@@ -1,7 +1,7 @@
 // A second client on a test's PostgreSQL database: holds locks, ends connections, looks at who waits.
 
 import pg from 'pg'
-import type { DatabaseLocation } from '../../src/storage/location.ts'
+import type { DatabaseLocation } from '../../src/core/database-location.ts'
 import { waitUntil } from './wait-until.ts'
 
 export class Bystander {

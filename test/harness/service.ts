@@ -1,9 +1,9 @@
 // A whole service inside the test: real HTTP on a free port, a database of its own, logs that can be read.
 
 import type { SimNetwork } from '../../sim/network/sim-network.ts'
-import { createApp } from '../../src/app.ts'
-import type { App, Overrides } from '../../src/app.ts'
-import { loadConfig } from '../../src/config.ts'
+import { createApp } from '../../src/app/app.ts'
+import type { App, Overrides } from '../../src/app/app.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'

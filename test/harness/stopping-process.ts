@@ -1,7 +1,7 @@
 // The service as a process that stands still at one step of a send, the n-th time it comes there, until it is killed.
 
-import { createApp } from '../../src/app.ts'
-import { loadConfig } from '../../src/config.ts'
+import { createApp } from '../../src/app/app.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/lib/log.ts'
 
 const [, , stopAt, nth = '1'] = process.argv

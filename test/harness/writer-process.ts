@@ -1,7 +1,7 @@
 // A process that writes rows as fast as it can and reports each one that it was told is stored; made to be killed.
 // Arguments: database URL, how many writers, and "early" to report before storage has answered (the broken way).
 
-import { databaseUrl } from '../../src/setting-formats.ts'
+import { databaseUrl } from '../../src/config/setting-formats.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { sampleInstance } from './samples.ts'
 import { silentLog } from './logs.ts'

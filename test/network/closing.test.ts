@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CloseCause } from '../../src/core/network.ts'
-import { closingOf } from '../../src/network/close-causes.ts'
+import { closingOf } from '../../src/network/connection/close-causes.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AccountKeys } from '../../src/network/account-keys.ts'
-import type { SessionKey, SessionKeyWrite } from '../../src/storage/session-key-store.ts'
+import { AccountKeys } from '../../src/network/account/account-keys.ts'
+import type { SessionKey, SessionKeyWrite } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { silentLog } from '../harness/logs.ts'
 

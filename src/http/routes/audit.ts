@@ -1,7 +1,7 @@
 // GET /api/audit: the append-only log, newest entries first.
 
 import { Type } from 'typebox'
-import type { AuditStore } from '../../storage/audit-store.ts'
+import type { AuditStore } from '../../storage/stores/ledger/audit-store.ts'
 import type { HttpApp } from '../http-app.ts'
 import { InstanceName, OwnerTag, responses, Timestamp, toTimestamp } from '../schemas.ts'
 

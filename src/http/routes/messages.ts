@@ -2,13 +2,13 @@
 
 import { Type } from 'typebox'
 import { BridgeError } from '../../core/errors.ts'
-import type { EditRequest } from '../../bridge/edit-message.ts'
+import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { HttpApp } from '../http-app.ts'
 import { refuseDeepNesting } from '../json-body.ts'
 import { ErrorBody, InstanceParams, responses } from '../schemas.ts'
-import { toWebhookReply, WebhookBody } from '../webhook-reply.ts'
-import type { WebhookDesk } from '../webhook-desk.ts'
+import { toWebhookReply, WebhookBody } from '../webhook/webhook-reply.ts'
+import type { WebhookDesk } from '../webhook/webhook-handler.ts'
 
 const smallestLimit = 5 * 1024 ** 2
 

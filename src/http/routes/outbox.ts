@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import { banRiskLimits } from '../../guard/ban-risk.ts'
 import type { BanRisk } from '../../guard/ban-risk.ts'
-import type { OutboxStore } from '../../storage/outbox-store.ts'
+import type { OutboxStore } from '../../storage/stores/messages/outbox-store.ts'
 import type { HttpApp } from '../http-app.ts'
 import { InstanceParams, nullable, responses, Timestamp, toTimestamp } from '../schemas.ts'
 

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { buffersSpent } from '../spent-buffers.ts'
+import { buffersSpent } from '../buffer-garbage.ts'
 
 export type FieldPart = { name: string; value: string }
 

@@ -1,7 +1,7 @@
 // Messages of businesses with buttons, lists, products: as a person could read them, with their picture where they have one.
 
 import type { Content } from '../../core/message.ts'
-import type { proto } from '../library.ts'
+import type { proto } from '../library/library.ts'
 import { documentContent, imageContent, videoContent } from './media.ts'
 import { lines, numberOf } from './values.ts'
 

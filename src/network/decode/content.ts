@@ -1,7 +1,7 @@
 // What a message says, in the service's own words: one reader per kind the network knows.
 
 import type { Content } from '../../core/message.ts'
-import { proto } from '../library.ts'
+import { proto } from '../library/library.ts'
 import { buttons, interactive, invoice, list, order, product, structuredText, template } from './business.ts'
 import { audioContent, documentContent, imageContent, mediaContent, videoContent } from './media.ts'
 import type { Part, Unwrapped } from './unwrap.ts'

@@ -2,7 +2,7 @@
 
 import type { Person } from '../../core/address.ts'
 import type { Ad, MessageKey, Quote } from '../../core/message.ts'
-import type { proto } from '../library.ts'
+import type { proto } from '../library/library.ts'
 import { contentOf, summaryOf } from './content.ts'
 import { addressOf, isSame, personOf } from './origin.ts'
 import type { Origin } from './origin.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { proto } from '../library.ts'
+import { proto } from '../library/library.ts'
 import { decodeEvent } from './event.ts'
 import { readEnvelope } from './opened-message.ts'
 import { readCard } from './vcard.ts'

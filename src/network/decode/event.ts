@@ -2,7 +2,7 @@
 
 import type { Person } from '../../core/address.ts'
 import type { Content, NetworkEvent, SealedEvent } from '../../core/message.ts'
-import { proto } from '../library.ts'
+import { proto } from '../library/library.ts'
 import { contentOf } from './content.ts'
 import { adOf, contextOf, mentionsOf, quoteOf, targetOf } from './context.ts'
 import type { OpenedMessage } from './opened-message.ts'

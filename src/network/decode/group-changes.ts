@@ -2,8 +2,8 @@
 
 import type { Person } from '../../core/address.ts'
 import type { GroupChange } from '../../core/message.ts'
-import { childrenOf } from '../library.ts'
-import type { BinaryNode } from '../library.ts'
+import { childrenOf } from '../library/library.ts'
+import type { BinaryNode } from '../library/library.ts'
 import { isSame, personOf } from './origin.ts'
 
 type Reader = (node: BinaryNode, author: Person | undefined) => GroupChange

@@ -1,7 +1,7 @@
 // Messages that carry a file: what it is, and what it is fetched with.
 
 import type { FileRef, MediaContent, MediaKind } from '../../core/message.ts'
-import type { proto } from '../library.ts'
+import type { proto } from '../library/library.ts'
 import { base64Of, numberOf, textOf } from './values.ts'
 
 type File = {

@@ -1,6 +1,6 @@
 // What an opened envelope holds.
 
-import { proto } from '../library.ts'
+import { proto } from '../library/library.ts'
 
 export type OpenedMessage = {
   /** Undefined when it cannot be read. */

@@ -3,7 +3,7 @@
 import { groupJid, lidJid, parseChat, phoneJid } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
 import type { Envelope } from '../../core/message.ts'
-import type { BinaryNode } from '../library.ts'
+import type { BinaryNode } from '../library/library.ts'
 
 export type Origin = {
   envelope: Envelope

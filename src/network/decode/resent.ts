@@ -3,7 +3,7 @@
 import { parseChat } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
 import type { NetworkEvent } from '../../core/message.ts'
-import { proto } from '../library.ts'
+import { proto } from '../library/library.ts'
 import { decodeEvent } from './event.ts'
 import { addressed, addressOf, personOf } from './origin.ts'
 import type { Origin } from './origin.ts'

@@ -1,6 +1,6 @@
 // Takes messages out of the envelopes they come in: copies to own devices, disappearing, edited, seen once, and others.
 
-import type { proto } from '../library.ts'
+import type { proto } from '../library/library.ts'
 
 export type Part = keyof proto.IMessage
 

@@ -8,7 +8,7 @@ import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
 import type { FileRef } from '../../core/message.ts'
 import { FileError } from '../../core/network.ts'
-import { buffersSpent } from '../../lib/spent-buffers.ts'
+import { buffersSpent } from '../../lib/buffer-garbage.ts'
 
 const purposes: Record<FileRef['kind'], string> = {
   image: 'WhatsApp Image Keys',

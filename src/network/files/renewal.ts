@@ -5,8 +5,8 @@ import type { FileRef, MessageKey } from '../../core/message.ts'
 import { FileError } from '../../core/network.ts'
 import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { childrenOf, proto } from '../library.ts'
-import type { BinaryNode, WASocket } from '../library.ts'
+import { childrenOf, proto } from '../library/library.ts'
+import type { BinaryNode, WASocket } from '../library/library.ts'
 
 type Deps = { socket: WASocket; clock: Clock; ownJid: string; gone: AbortSignal }
 

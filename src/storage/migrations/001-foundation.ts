@@ -1,6 +1,6 @@
 // Lease, instances, tenants, usage, audit and session keys.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 const tables = (bytes: string, identity: string) => [
   `CREATE TABLE lease (

@@ -1,6 +1,6 @@
 // Pairings that are under way, and the sessions of deleted instances that may be resumed.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 const statements = [
   'ALTER TABLE instances ADD COLUMN pairing_session_id TEXT',

@@ -1,6 +1,6 @@
 // When a banned account may try again, and the session that a scanned one replaces once it has logged in.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 const statements = [
   'ALTER TABLE instances ADD COLUMN retry_at BIGINT',

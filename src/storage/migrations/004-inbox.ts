@@ -1,6 +1,6 @@
 // What arrives: opened envelopes, library business, the inbox; people, contacts, conversations and the message map.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 const tables = (bytes: string) => [
   `CREATE TABLE opened (

@@ -1,6 +1,6 @@
 // What leaves: the outbox with its totals, the callbacks that were settled, and restrictions the network has put on us.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 const tables = (bytes: string) => [
   `CREATE TABLE outbox (

@@ -1,6 +1,6 @@
 // Lifecycle events on their way to subscribers, and how long an instance has been down.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 const statements = (bytes: string) => [
   `CREATE TABLE deliveries (

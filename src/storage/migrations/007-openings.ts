@@ -1,6 +1,6 @@
 // Since when a conversation with a contact is being opened: whoever takes over after a crash must not open a second one.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 const statements = ['ALTER TABLE contacts ADD COLUMN opening_since BIGINT']
 

@@ -1,6 +1,6 @@
 // Messages that an agent asked for again, until the helpdesk has been asked about them.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 const statements = ["CREATE INDEX outbox_by_ask ON outbox (report_at) WHERE report = 'asked'"]
 

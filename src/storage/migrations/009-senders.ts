@@ -1,6 +1,6 @@
 // Two records of a person that become one: their messages are found by sender, too.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 
 const indexes = ['CREATE INDEX message_map_by_sender ON message_map (instance, sender)']
 

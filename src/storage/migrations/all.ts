@@ -1,6 +1,6 @@
 // Every migration in order. Additive only: an older row stays readable, nothing is dropped.
 
-import type { Migration } from '../migrate.ts'
+import type { Migration } from './migration.ts'
 import { foundation } from './001-foundation.ts'
 import { instances } from './002-instances.ts'
 import { reconnecting } from './003-reconnecting.ts'

@@ -1,6 +1,6 @@
 // A process in which something escapes: from a session, or from nobody. Ends with 0 when the rest goes on.
 
-import { raiseFence, runFenced } from '../../../src/network/fault-fence.ts'
+import { raiseFence, runFenced } from '../../../src/network/connection/fault-isolation.ts'
 
 const escaped: string[] = []
 const owner = {

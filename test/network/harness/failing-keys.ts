@@ -1,7 +1,7 @@
 // A key store that can be switched off, as when a disk is full or a database is away.
 
-import type { SessionKeyStore } from '../../../src/storage/session-key-store.ts'
-import { StorageError } from '../../../src/storage/statement.ts'
+import type { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
+import { StorageError } from '../../../src/storage/engine/statement.ts'
 
 export class FailingKeys implements Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'> {
   readonly #store: SessionKeyStore

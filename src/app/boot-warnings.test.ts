@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sampleTenant } from '../../test/harness/samples.ts'
+import { bootWarnings } from './boot-warnings.ts'
+import { loadConfig } from '../config/config.ts'
+
+const safe = { SERVICE_API_TOKEN: 't', SERVICE_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') }
+const tenants = {
+  find: (ownerTag: string) =>
+    Promise.resolve(
+      ownerTag === 'unknown'
+        ? undefined
+        : {
+            ...sampleTenant,
+            ownerTag,
+            createdAt: 1,
+            updatedAt: 1,
+            webhookSecret: ownerTag === 'guarded' ? 'secret' : null,
+          },
+    ),
+}
+const instances = [
+  { name: 'a', owner_tag: '' },
+  { name: 'b', owner_tag: 'guarded' },
+  { name: 'c', owner_tag: 'open' },
+  { name: 'd', owner_tag: 'unknown' },
+]
+
+test('a service with token, key and webhook secret has nothing to warn of', async () => {
+  assert.deepEqual(await bootWarnings(loadConfig({ ...safe, WEBHOOK_HMAC_SECRET: 's' }), instances, tenants), [])
+})
+
+test('instances whose webhook anybody can use are named', async () => {
+  const [warning, ...others] = await bootWarnings(loadConfig(safe), instances, tenants)
+  assert.match(warning ?? '', /webhook of a, c, d: set WEBHOOK_HMAC_SECRET/)
+  assert.deepEqual(others, [])
+})
+
+test('an open API, a missing key and another network are told', async () => {
+  for (const [environment, sentence] of [
+    [{ ...safe, SERVICE_API_TOKEN: '' }, /API is open .* SERVICE_API_TOKEN/],
+    [{ ...safe, SERVICE_ENCRYPTION_KEY: '' }, /stored in plain: set SERVICE_ENCRYPTION_KEY/],
+    [{ ...safe, SERVICE_NETWORK_URL: 'ws://sim' }, /SERVICE_NETWORK_URL is set: .* not to WhatsApp/],
+  ] as const) {
+    const warnings = await bootWarnings(loadConfig(environment), [], tenants)
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0] ?? '', sentence)
+  }
+})

@@ -1,0 +1,39 @@
+// What an operator should know at every start: doors that stand open and secrets stored in plain.
+
+import type { Config } from '../config/config.ts'
+import type { InstanceRow } from '../storage/schema.ts'
+import type { TenantCache } from '../tenants/tenant-cache.ts'
+
+export async function bootWarnings(
+  config: Config,
+  instances: readonly Pick<InstanceRow, 'name' | 'owner_tag'>[],
+  tenants: Pick<TenantCache, 'find'>,
+): Promise<string[]> {
+  const warnings: string[] = []
+  if (config.http.apiToken === '') {
+    warnings.push('the API is open to everybody who can reach it: set SERVICE_API_TOKEN')
+  }
+  if (config.storage.encryptionKeys.length === 0) {
+    warnings.push('session keys, tenant secrets and messages are stored in plain: set SERVICE_ENCRYPTION_KEY')
+  }
+  if (config.network.url !== null) {
+    warnings.push('SERVICE_NETWORK_URL is set: this service talks to that network, not to WhatsApp')
+  }
+  const open = config.downstream.webhookSecret === '' ? await withoutSecret(instances, tenants) : []
+  if (open.length > 0) {
+    warnings.push(`anybody can send through the webhook of ${open.join(', ')}: set WEBHOOK_HMAC_SECRET or the tenant's`)
+  }
+  return warnings
+}
+
+async function withoutSecret(
+  instances: readonly Pick<InstanceRow, 'name' | 'owner_tag'>[],
+  tenants: Pick<TenantCache, 'find'>,
+): Promise<string[]> {
+  const open: string[] = []
+  for (const { name, owner_tag } of instances) {
+    const tenant = owner_tag === '' ? undefined : await tenants.find(owner_tag)
+    if (!tenant?.webhookSecret) open.push(name)
+  }
+  return open
+}

@@ -1,0 +1,43 @@
+// What a chat is called at the helpdesk: its source id, its identifier, and every spelling it may be found under.
+
+import { groupJid, lidJid, personJid, phoneJid } from '../../core/address.ts'
+import type { ContactSpec } from '../../core/downstream.ts'
+import { phoneVariants } from '../../core/phone-variants.ts'
+import type { PersonRecord } from '../../storage/stores/people/people-store.ts'
+import { contactName, strangerOf } from '../people/names.ts'
+
+export function lidSourceId(lid: string): string {
+  return `lid-${lid}`
+}
+
+export function groupSourceId(groupId: string): string {
+  return `group-${groupId}`
+}
+
+export function personSpec(person: PersonRecord): ContactSpec {
+  const { phone, lid } = person
+  const name = contactName({ ...strangerOf(person), pushName: person.pushName, savedName: person.savedName })
+  if (phone === null) return lidSpec(lid ?? '', name)
+  const phones = phoneVariants(phone)
+  return {
+    sourceId: phone,
+    formerSourceIds: [...phones.slice(1), ...(lid === null ? [] : [lidSourceId(lid)])],
+    identifier: personJid(person),
+    identifiers: [...phones.map(phoneJid), ...(lid === null ? [] : [lidJid(lid)])],
+    phone: `+${phone}`,
+    phones: phones.map((each) => `+${each}`),
+    name,
+  }
+}
+
+export function lidSpec(lid: string, name: string): ContactSpec {
+  return specWithoutPhone(lidSourceId(lid), lidJid(lid), name)
+}
+
+export function groupSpec(groupId: string, name: string): ContactSpec {
+  return specWithoutPhone(groupSourceId(groupId), groupJid(groupId), name)
+}
+
+function specWithoutPhone(sourceId: string, identifier: string, name: string): ContactSpec {
+  return { sourceId, formerSourceIds: [], identifier, identifiers: [identifier], phone: null, phones: [], name }
+}

@@ -1,0 +1,235 @@
+// What becomes of an event: the message that the helpdesk is to get, or why it gets none.
+
+import type { NewMessage } from '../../../core/downstream.ts'
+import type { Content, EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
+import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
+import type { Network } from '../../../core/network.ts'
+import type { Person } from '../../../core/address.ts'
+import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
+import { renderGroupChanges } from './group-changes.ts'
+import type { Scene } from '../event-context.ts'
+import { mentionName } from '../../people/names.ts'
+import type { KnownPerson } from '../../people/names.ts'
+import { breakUpLiquid, plainText, renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
+import type { RenderedQuote, RenderSettings } from './render.ts'
+import type { Texts } from './texts.ts'
+
+export type ComposeSettings = RenderSettings & {
+  groupPrefixSender: boolean
+  groupEvents: boolean
+  reactions: boolean
+  reactionAsReply: boolean
+}
+
+type Deps = {
+  settings: ComposeSettings
+  texts: Texts
+  network: Pick<Network, 'unseal'>
+  map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
+  ownJid: (instance: string) => string
+}
+
+export type Draft = {
+  /** What of the network's message it is, in the message map. */
+  kind: string
+  /** How it is counted. */
+  counted: 'text' | 'media' | 'reaction' | 'edit' | 'revoke'
+  type: NewMessage['type']
+  isPrivate: boolean
+  /** The network id of the message it answers. */
+  replyTo: string | null
+  media: MediaContent | null
+  remember: MappedContent | null
+  /** Whether it may open a conversation; reactions do not. */
+  opens: boolean
+  /** The text; a notice stands below what the person wrote, or instead of it. */
+  write: (extra?: { notice: string; instead?: boolean }) => string
+}
+
+export type Skipped = { skipped: 'filtered' | 'skip_disabled' }
+export type Composing = { instance: string; event: NetworkEvent; scene: Scene; showsHeader: boolean }
+
+const rememberedText = 1000
+
+export class InboundComposer {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async compose(given: Composing): Promise<Draft | Skipped> {
+    const { event } = given
+    const { texts } = this.#deps
+    switch (event.kind) {
+      case 'message':
+        return this.#message(given, event)
+      case 'reaction':
+        return this.#reaction(given, event)
+      case 'edit':
+        return this.#edit(given, event)
+      case 'revoke':
+        return this.#plain(given, texts.deleted, { counted: 'revoke', replyTo: event.target.id })
+      case 'sealed':
+        return this.#sealed(given, event)
+      case 'call': {
+        const { voice, video, missedVoice, missedVideo } = texts.call
+        const text = event.missed ? (event.video ? missedVideo : missedVoice) : event.video ? video : voice
+        // A call that rings is told at once; that nobody answered is another message.
+        return { ...this.#plain(given, text), kind: event.missed ? 'missed_call' : 'call' }
+      }
+      case 'undecryptable':
+        return this.#plain(given, event.isAwaited === false ? texts.withheld : texts.waiting)
+      case 'group':
+        return this.#group(given, event)
+    }
+  }
+
+  async #message(given: Composing, event: MessageEvent): Promise<Draft> {
+    const { content, quote, ad } = event
+    const body = await this.#body(given, content, event.mentions)
+    const quoted = quote && (await this.#quote(given, quote))
+    const below = ad === null ? '' : renderAd(ad, this.#deps.texts)
+    const media = content.type === 'media' ? content : null
+    const draft = this.#plain(given, [body, below].filter((part) => part !== '').join('\n\n'), { quote: quoted })
+    return {
+      ...draft,
+      counted: media ? 'media' : 'text',
+      replyTo: quote?.id ?? null,
+      media,
+      remember: rememberedOf(event),
+    }
+  }
+
+  #reaction(given: Composing, event: ReactionEvent): Draft | Skipped {
+    const { settings, texts } = this.#deps
+    if (event.fromMe) return { skipped: 'filtered' }
+    if (!settings.reactions) return { skipped: 'skip_disabled' }
+    const body = event.emoji === '' ? texts.unreacted : texts.reacted(event.emoji)
+    const draft = this.#plain(given, body, {
+      counted: 'reaction',
+      header: given.scene.sender,
+      separator: settings.reactionHeaderSeparator,
+      replyTo: settings.reactionAsReply ? event.target.id : null,
+    })
+    return { ...draft, opens: false }
+  }
+
+  async #edit(
+    given: Composing,
+    event: Pick<EditEvent, 'target' | 'content'> & { mentions: readonly Person[] },
+  ): Promise<Draft> {
+    const body = await this.#body(given, event.content, event.mentions)
+    const draft = this.#plain(given, `${this.#deps.texts.edited}\n${body}`, {
+      counted: 'edit',
+      replyTo: event.target.id,
+    })
+    return { ...draft, remember: { text: plainText(event.content)?.slice(0, rememberedText) ?? '' } }
+  }
+
+  async #sealed(given: Composing, event: SealedEvent): Promise<Draft> {
+    const { texts } = this.#deps
+    const opened = await this.#unseal(given, event)
+    if (opened?.type === 'edit') return this.#edit(given, { target: event.target, ...opened })
+    if (!opened) {
+      const body = event.purpose === 'other' ? texts.unsupported('sealed') : texts.sealed
+      return this.#plain(given, body, { replyTo: event.target.id })
+    }
+    const body = opened.options.length === 0 ? texts.unvoted : texts.voted(opened.options.join(', '))
+    return { ...this.#plain(given, body, { replyTo: event.target.id }), isPrivate: true }
+  }
+
+  async #unseal({ instance, scene }: Composing, event: SealedEvent) {
+    const { map, network, ownJid } = this.#deps
+    for (const row of await map.findByNetworkId(instance, [event.target.id])) {
+      if (row.chat !== scene.place.chat) continue
+      const content = await map.contentOf(row.id)
+      if (!content?.secret || !content.sender) continue
+      const { secret, sender, pollOptions = [] } = content
+      return network.unseal(event, { secret, sender, ownJid: ownJid(instance), pollOptions })
+    }
+    return null
+  }
+
+  async #group(given: Composing, event: GroupEvent): Promise<Draft | Skipped> {
+    const { settings, texts } = this.#deps
+    if (!settings.groupEvents) return { skipped: 'skip_disabled' }
+    const names = new Map<string, string>()
+    for (const change of event.changes) {
+      if (!('people' in change)) continue
+      for (const person of change.people) names.set(keyOf(person), mentionName(await given.scene.who(person)))
+    }
+    const actor = mentionName(given.scene.sender)
+    const nameOf = (person: Person) => names.get(keyOf(person)) ?? ''
+    const text = renderGroupChanges(event.changes, actor === '' ? null : actor, nameOf, texts.change)
+    return { ...this.#plain(given, text), type: 'activity', write: () => truncate(text, texts) }
+  }
+
+  async #body(given: Composing, content: Content, mentions: readonly Person[]): Promise<string> {
+    const { settings, texts } = this.#deps
+    const mentioned = await everybody(given, mentions)
+    const written = (text: string) => renderText(text, mentioned, settings.mentionTemplate)
+    return renderContent(content, { texts, written })
+  }
+
+  async #quote(given: Composing, quote: NonNullable<MessageEvent['quote']>) {
+    const { sender, fromMe, media, mentions = [] } = quote
+    const { scene } = given
+    const text = quote.text ?? (media ? `[${this.#deps.texts.media[media]}]` : null)
+    const author = fromMe ? await scene.who('me') : sender && (await scene.who(sender))
+    return { author, text, mentioned: await everybody(given, mentions) }
+  }
+
+  #plain(
+    given: Composing,
+    body: string,
+    options: {
+      counted?: Draft['counted']
+      replyTo?: string | null
+      quote?: RenderedQuote | null
+      header?: KnownPerson
+      separator?: string
+    } = {},
+  ): Draft {
+    const { settings, texts } = this.#deps
+    const { event, scene, showsHeader } = given
+    const inGroup = scene.isGroup && !event.fromMe && settings.groupPrefixSender && showsHeader ? scene.sender : null
+    const { header = inGroup, separator = settings.groupHeaderSeparator, quote = null } = options
+    const write: Draft['write'] = (extra) => {
+      const below = extra && !extra.instead ? extra.notice : ''
+      const whole = extra?.instead ? extra.notice : [body, below].filter((part) => part !== '').join('\n\n')
+      const text = renderMessage({ header, separator, quote: extra?.instead ? null : quote, body: whole }, settings)
+      return truncate(event.fromMe ? breakUpLiquid(text) : text, texts)
+    }
+    return {
+      kind: event.kind,
+      counted: options.counted ?? 'text',
+      type: event.fromMe ? 'outgoing' : 'incoming',
+      isPrivate: false,
+      replyTo: options.replyTo ?? null,
+      media: null,
+      remember: null,
+      opens: true,
+      write,
+    }
+  }
+}
+
+async function everybody({ scene }: Composing, people: readonly Person[]): Promise<KnownPerson[]> {
+  const known: KnownPerson[] = []
+  for (const person of people) known.push(await scene.who(person))
+  return known
+}
+
+function rememberedOf({ content, secret, sender }: MessageEvent): MappedContent {
+  const text = plainText(content)
+  return {
+    ...(text !== null && { text: text.slice(0, rememberedText) }),
+    ...(secret !== null && { secret, sender }),
+    ...(content.type === 'poll' && { pollOptions: content.options }),
+  }
+}
+
+function keyOf({ phone, lid }: Person): string {
+  return `${phone}|${lid}`
+}

@@ -1,0 +1,141 @@
+// The exact text of what is posted to the helpdesk. Order: header, quote, text; captions alike.
+
+import type { Ad, Content } from '../../../core/message.ts'
+import { fillHeader } from '../../people/names.ts'
+import type { KnownPerson } from '../../people/names.ts'
+import { nameMentions } from './mentions.ts'
+import { textToMarkdown } from './text-to-markdown.ts'
+import type { Texts } from './texts.ts'
+
+// Chatwoot takes 150,000 characters; what we write around the text needs some of them.
+const maxText = 148_000
+const quotedCharacters = 200
+
+export type RenderSettings = {
+  headerTemplate: string
+  mentionTemplate: string
+  groupHeaderSeparator: string
+  reactionHeaderSeparator: string
+}
+
+export type RenderedQuote = { author: KnownPerson | null; text: string | null; mentioned?: readonly KnownPerson[] }
+
+export type Parts = {
+  /** Whose message it is, where that must be said. */
+  header: KnownPerson | null
+  separator: string
+  quote: RenderedQuote | null
+  body: string
+}
+
+export function renderMessage({ header, separator, quote, body }: Parts, settings: RenderSettings): string {
+  const head = header === null ? '' : fillHeader(settings.headerTemplate, header)
+  const quoted = quote === null ? '' : renderQuote(quote, settings.mentionTemplate)
+  const rest = [quoted, body].filter((part) => part !== '').join('\n\n')
+  return [head, rest].filter((part) => part !== '').join(separator)
+}
+
+/** The blank line after it keeps Markdown from taking the text into the quote. */
+export function renderQuote({ author, text, mentioned = [] }: RenderedQuote, mentionTemplate: string): string {
+  const who = author === null ? '' : fillHeader('$phone · $name', author)
+  const lines = text === null || text === '' ? [] : renderText(quotable(text), mentioned, mentionTemplate).split('\n')
+  return [`\`${['↪', who].filter((part) => part !== '').join(' ')}\``, ...lines].map((line) => `> ${line}`).join('\n')
+}
+
+/** Whom half of an id means, nobody can tell. */
+function quotable(text: string): string {
+  const beginning = firstCharacters(text, quotedCharacters)
+  return /^\d/.test(text.slice(beginning.length)) ? beginning.replace(/@\d*$/, '') : beginning
+}
+
+/** What a person wrote, as Markdown with names for mentions. */
+export function renderText(text: string, mentioned: readonly KnownPerson[], template: string): string {
+  return nameMentions(textToMarkdown(text), mentioned, template)
+}
+
+type Writing = { texts: Texts; written: (text: string) => string }
+
+/** The text of a message's content; empty where a file says it all. */
+export function renderContent(content: Content, { texts, written }: Writing): string {
+  switch (content.type) {
+    case 'text':
+      return written(content.text)
+    case 'media':
+      return content.caption === null ? '' : written(content.caption)
+    case 'location':
+      return renderLocation(content, { texts, written })
+    case 'contacts':
+      return content.cards
+        .map(({ name, phones, organisation }) => lines(`👤 ${name}`, organisation, ...phones))
+        .join('\n\n')
+    case 'poll':
+      return lines(texts.poll(content.question), ...content.options.map((option) => `- ${option}`))
+    case 'choice':
+      return lines(written(content.text), content.description)
+    case 'album':
+      return texts.album(content.images, content.videos)
+    case 'view_once':
+      return texts.viewOnce(texts.media[content.media ?? 'file'])
+    case 'mark':
+      return texts.mark[content.mark]
+    case 'unsupported':
+      return lines(texts.unsupported(content.name), content.text === null ? null : written(content.text))
+  }
+}
+
+export function renderAd({ title, body, url }: Ad, texts: Texts): string {
+  return lines(title === null ? texts.ad : `${texts.ad}: ${title}`, body, url)
+}
+
+/** What a later quote of it shows. */
+export function plainText(content: Content): string | null {
+  switch (content.type) {
+    case 'text':
+    case 'choice':
+      return content.text
+    case 'media':
+      return content.caption ?? content.fileName
+    case 'poll':
+      return content.question
+    case 'location':
+      return content.name
+    case 'contacts':
+      return content.cards.map(({ name }) => name).join(', ')
+    case 'album':
+    case 'view_once':
+    case 'mark':
+      return null
+    case 'unsupported':
+      return content.text
+  }
+}
+
+/** Outgoing content is run through Liquid: a zero-width space keeps what the owner typed from being read as a template. */
+export function breakUpLiquid(text: string): string {
+  return text.replace(/\{(?=[{%])/g, '{\u200b')
+}
+
+export function truncate(text: string, texts: Texts): string {
+  return text.length <= maxText ? text : `${firstCharacters(text, maxText / 2)}\n\n${texts.truncated}`
+}
+
+function renderLocation(
+  { name, address, latitude, longitude, caption, live }: Extract<Content, { type: 'location' }>,
+  { texts, written }: Writing,
+): string {
+  const title = live ? texts.liveLocation : name === null ? texts.location : `📍 ${name}`
+  const link = `https://maps.google.com/?q=${latitude},${longitude}`
+  return lines(title, live ? name : null, address, link, caption === null ? null : written(caption))
+}
+
+function lines(...parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null && part !== '').join('\n')
+}
+
+/** Whole characters: half of an emoji is none. */
+function firstCharacters(text: string, count: number): string {
+  if (text.length <= count) return text
+  return Array.from(text.slice(0, count * 2))
+    .slice(0, count)
+    .join('')
+}

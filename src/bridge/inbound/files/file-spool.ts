@@ -1,0 +1,78 @@
+// Keeps files until they are posted: small ones in memory, within a limit for all of them together; others in a file that
+// has no name and is gone with the process.
+
+import { randomBytes } from 'node:crypto'
+import { open, unlink } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { UploadFile } from '../../../core/downstream.ts'
+
+export type Spooled = { upload: Pick<UploadFile, 'open' | 'size'>; [Symbol.asyncDispose](): Promise<void> }
+
+/** More than SERVICE_MEDIA_MAX_BYTES, as stated or as it turned out. */
+export class FileTooLarge extends Error {}
+
+const smallBytes = 1024 * 1024
+const inMemoryBytes = 16 * 1024 * 1024
+
+export class FileSpool {
+  /** What all of them together take up in memory. */
+  #inMemory = 0
+
+  async take(stream: Readable, maxBytes: number): Promise<Spooled> {
+    const kept: Buffer[] = []
+    let size = 0
+    let handle: FileHandle | undefined
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        size += chunk.length
+        if (size > maxBytes) throw new FileTooLarge()
+        if (!handle && size <= smallBytes && this.#inMemory + chunk.length <= inMemoryBytes) {
+          kept.push(chunk)
+          this.#inMemory += chunk.length
+          continue
+        }
+        handle ??= await openNameless()
+        for (const early of this.#letGo(kept)) await handle.writeFile(early)
+        await handle.writeFile(chunk)
+      }
+    } catch (error) {
+      this.#letGo(kept)
+      await handle?.close()
+      throw error
+    }
+    return handle ? inFile(handle, size) : this.#asBytes(kept)
+  }
+
+  #asBytes(kept: Buffer[]): Spooled {
+    const bytes = Buffer.concat(kept.splice(0))
+    const open = () => Promise.resolve(Readable.from([bytes], { objectMode: false }))
+    let isKept = true
+    const dispose = () => {
+      if (isKept) this.#inMemory -= bytes.length
+      isKept = false
+      return Promise.resolve()
+    }
+    return { upload: { open, size: bytes.length }, [Symbol.asyncDispose]: dispose }
+  }
+
+  #letGo(kept: Buffer[]): Buffer[] {
+    const chunks = kept.splice(0)
+    for (const { length } of chunks) this.#inMemory -= length
+    return chunks
+  }
+}
+
+function inFile(handle: FileHandle, size: number): Spooled {
+  const open = () => Promise.resolve(handle.createReadStream({ start: 0, autoClose: false, emitClose: true }))
+  return { upload: { open, size }, [Symbol.asyncDispose]: () => handle.close() }
+}
+
+async function openNameless(): Promise<FileHandle> {
+  const path = join(tmpdir(), `causeway-${randomBytes(12).toString('hex')}`)
+  const handle = await open(path, 'wx+', 0o600)
+  await unlink(path)
+  return handle
+}

@@ -1,0 +1,9 @@
+// How the network wants a received message to be named in receipts, reactions, quotes and revokes.
+
+import { chatJid, personJid } from '../../core/address.ts'
+import type { Envelope, MessageKey } from '../../core/message.ts'
+
+export function messageKeyOf({ chat, id, fromMe, sender, address }: Envelope): MessageKey {
+  if (address) return { ...address, id, fromMe }
+  return { chat: chatJid(chat), id, fromMe, participant: chat.kind === 'group' ? personJid(sender) : null }
+}

@@ -1,0 +1,95 @@
+// Brings an attachment of the helpdesk into a temporary file, and decides as what it is sent.
+
+import { createWriteStream } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { DownstreamError } from '../../../core/downstream.ts'
+import type { Attachment, Destination, Downstream, DownstreamFailure } from '../../../core/downstream.ts'
+import type { OutgoingFile } from '../../../core/network.ts'
+import { makeScratch } from '../../../lib/scratch.ts'
+import { SendRefusal } from './send-refusal.ts'
+import type { Transcode } from './voice-note.ts'
+
+type Deps = { downstream: Pick<Downstream, 'download'>; transcode: Transcode }
+
+export type FetchedFile = { file: OutgoingFile; [Symbol.asyncDispose](): Promise<void> }
+
+const opus = 'audio/ogg; codecs=opus'
+const unknownType = 'application/octet-stream'
+const videos: ReadonlySet<string> = new Set(['video/mp4', 'video/3gpp', 'video/quicktime'])
+const images: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif'])
+// Asking again will not help.
+const lasting: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
+
+export function isDeclaredAudio({ mimeType, fileName }: Attachment): boolean {
+  if (mimeType !== null && mimeType !== '') return mimeType.startsWith('audio')
+  return /\.(mp3|ogg|oga|opus|m4a|aac|wav|amr|flac)$/i.test(fileName ?? '')
+}
+
+export async function fetchFile(
+  { downstream, transcode }: Deps,
+  destination: Destination,
+  attachment: Attachment,
+  signal: AbortSignal,
+): Promise<FetchedFile> {
+  await using stack = new AsyncDisposableStack()
+  const directory = stack.adopt(await makeScratch(), (path) => rm(path, { recursive: true, force: true }))
+  const path = join(directory, 'file')
+  const declared = await download(downstream, destination, attachment, path, signal)
+  const file = await decide({ path, ...declared }, directory, transcode, signal)
+  const owned = stack.move()
+  return { file, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+async function download(
+  downstream: Pick<Downstream, 'download'>,
+  destination: Destination,
+  attachment: Attachment,
+  path: string,
+  signal: AbortSignal,
+): Promise<{ mimeType: string; fileName: string }> {
+  const name = attachment.fileName ?? 'a file'
+  try {
+    const { stream, mimeType, fileName } = await downstream.download(destination, attachment.url, signal)
+    await pipeline(stream, createWriteStream(path, { mode: 0o600 }), { signal })
+    // The content speaks first, then who stored it, then who sent it.
+    const known = mimeType !== null && mimeType !== unknownType ? mimeType : (attachment.mimeType ?? unknownType)
+    return { mimeType: known.toLowerCase(), fileName: attachment.fileName ?? fileName ?? 'file' }
+  } catch (cause) {
+    if (cause instanceof DownstreamError && lasting.has(cause.failure)) {
+      throw new SendRefusal(`${name} could not be fetched from the helpdesk: ${cause.message}`, { cause })
+    }
+    throw cause
+  }
+}
+
+/** Opus in Ogg is what the network plays as a voice note; the container alone does not tell. */
+async function isOpus(path: string): Promise<boolean> {
+  await using handle = await open(path)
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(36), 0, 36, 0)
+  if (bytesRead === 0) throw new SendRefusal('an attachment is empty')
+  return buffer.toString('latin1', 0, 4) === 'OggS' && buffer.toString('latin1', 28) === 'OpusHead'
+}
+
+async function decide(
+  { path, mimeType, fileName }: { path: string; mimeType: string; fileName: string },
+  directory: string,
+  transcode: Transcode,
+  signal: AbortSignal,
+): Promise<OutgoingFile> {
+  const as = (kind: OutgoingFile['kind']): OutgoingFile => ({ kind, path, mimeType, fileName })
+  if (await isOpus(path)) return { ...as('voice'), mimeType: opus }
+  if (mimeType.startsWith('audio/')) {
+    const voice = join(directory, 'voice.ogg')
+    if (!(await transcode(path, voice, signal))) return as('audio')
+    return {
+      kind: 'voice',
+      path: voice,
+      mimeType: opus,
+      fileName: `${fileName.slice(0, -extname(fileName).length || undefined)}.ogg`,
+    }
+  }
+  if (images.has(mimeType)) return as('image')
+  return as(videos.has(mimeType) ? 'video' : 'document')
+}

@@ -1,0 +1,147 @@
+// Turns an agent's message into what is sent for it: one part for a text, one for each file, the text as caption.
+
+import { parseChat } from '../../../core/address.ts'
+import type { Person } from '../../../core/address.ts'
+import type { Destination, Downstream } from '../../../core/downstream.ts'
+import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '../../../core/network.ts'
+import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
+import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
+import { markdownToText } from './markdown-to-text.ts'
+import { fetchFile, isDeclaredAudio } from './attachment-fetcher.ts'
+import { SendRefusal } from './send-refusal.ts'
+import type { Transcode } from './voice-note.ts'
+
+const maxLength = 65_536
+const singleEmoji =
+  /^(?:\p{Regional_Indicator}{2}|\p{Emoji_Presentation}|\p{Extended_Pictographic})(?:\p{Emoji_Modifier}|\uFE0F|\u200D\p{Extended_Pictographic})*$/u
+
+type Deps = {
+  map: Pick<MessageMapStore, 'findByMessage' | 'findByNetworkId' | 'contentOf'>
+  downstream: Pick<Downstream, 'download'>
+  transcode: Transcode
+  signMessages: boolean
+  emojiReplyAsReaction: boolean
+}
+
+export type Place = { instance: string; destinationKey: string; destination: Destination | null; address: string }
+
+export type PartContent = {
+  content: OutgoingContent
+  /** What can be shown of it in a quote. */
+  text: string
+  /** The text that was meant to go along and cannot: a recording has no caption. */
+  leftOver: boolean
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export type Draft = {
+  plan: readonly OutboxPart['of'][]
+  contentOf(of: OutboxPart['of'], signal: AbortSignal): Promise<PartContent>
+}
+
+export class Composer {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async draft(payload: MessagePayload, place: Place, session: Pick<NetworkSession, 'groupInfo'>): Promise<Draft> {
+    const target = await this.#target(payload, place)
+    const emoji = payload.content.trim()
+    const isReaction = this.#deps.emojiReplyAsReaction && payload.attachments.length === 0 && singleEmoji.test(emoji)
+    if (target && isReaction) return reaction(target, emoji)
+    const written = this.#textOf(payload)
+    const { text, mentions } = await withMentions(written, place.address, session)
+    const quote = target && (await this.#quote(target))
+    const { attachments } = payload
+    const carrier = text === '' ? -1 : attachments.findIndex((each) => !isDeclaredAudio(each))
+    const plan = [...(text !== '' && carrier === -1 ? (['text'] as const) : []), ...attachments.keys()]
+    const first = plan[0]
+    if (first === undefined) throw new SendRefusal('nothing of the text is left to send without its Markdown')
+    return {
+      plan,
+      contentOf: async (of, signal) => {
+        const reply = of === first ? quote : null
+        if (of === 'text') return plain({ type: 'text', text, mentions, quote: reply }, text)
+        return this.#file(payload, of, { caption: of === carrier ? text : null, mentions, quote: reply }, place, signal)
+      },
+    }
+  }
+
+  #textOf({ content, agentName }: MessagePayload): string {
+    // Marks shrink, but never to less than half.
+    const text = content.length > 2 * maxLength ? content : markdownToText(content)
+    const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
+    if (Array.from(signed).length > maxLength) {
+      throw new SendRefusal(`the text is longer than the ${maxLength} characters that WhatsApp takes: send it in parts`)
+    }
+    return signed
+  }
+
+  async #file(
+    { attachments }: MessagePayload,
+    index: number,
+    along: { caption: string | null; mentions: readonly Person[]; quote: QuotedMessage | null },
+    { destination }: Place,
+    signal: AbortSignal,
+  ): Promise<PartContent> {
+    const attachment = attachments[index]
+    if (!attachment || !destination) throw new SendRefusal('no helpdesk is configured to fetch the attachment from')
+    const fetched = await fetchFile(this.#deps, destination, attachment, signal)
+    const { file } = fetched
+    const isRecording = file.kind === 'audio' || file.kind === 'voice'
+    const caption = isRecording ? null : along.caption
+    return {
+      content: { type: 'file', file, ...along, caption },
+      text: caption ?? file.fileName,
+      leftOver: isRecording && along.caption !== null,
+      [Symbol.asyncDispose]: () => fetched[Symbol.asyncDispose](),
+    }
+  }
+
+  /** The message on the network that this one answers. */
+  async #target({ inReplyTo }: MessagePayload, { instance, destinationKey }: Place): Promise<MappedMessage | null> {
+    if (!inReplyTo) return null
+    const { messageId, sourceId } = inReplyTo
+    const byMessage = messageId === null ? [] : await this.#deps.map.findByMessage(destinationKey, messageId)
+    const found =
+      byMessage.length > 0 || sourceId === null ? byMessage : await this.#deps.map.findByNetworkId(instance, [sourceId])
+    const ours = found.filter((each) => each.instance === instance)
+    return ours.find(({ kind }) => kind === 'message') ?? ours[0] ?? null
+  }
+
+  async #quote({ id, networkKey }: MappedMessage): Promise<QuotedMessage> {
+    const content = await this.#deps.map.contentOf(id)
+    return { key: networkKey, text: content?.text ?? '' }
+  }
+}
+
+function reaction({ networkKey }: MappedMessage, emoji: string): Draft {
+  const content = { type: 'reaction', target: networkKey, emoji } as const
+  return { plan: ['text'], contentOf: () => Promise.resolve(plain(content, emoji)) }
+}
+
+function plain(content: OutgoingContent, text: string): PartContent {
+  return { content, text, leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() }
+}
+
+/** `@phone` of somebody in the group becomes a mention; the reader's phone looks for the digits in the text. */
+async function withMentions(text: string, address: string, session: Pick<NetworkSession, 'groupInfo'>) {
+  const chat = parseChat(address)
+  const named = /(?<![\p{L}\p{N}])@\+?(\d{7,15})(?!\d)/gu
+  if (chat?.kind !== 'group' || !named.test(text)) return { text, mentions: [] }
+  const members = membersByPhone(await session.groupInfo(chat.id))
+  const mentions = new Map<string, Person>()
+  const shown = text.replace(named, (whole, phone: string) => {
+    const member = members.get(phone)
+    if (!member) return whole
+    mentions.set(phone, member)
+    return `@${phone}`
+  })
+  return { text: shown, mentions: [...mentions.values()] }
+}
+
+function membersByPhone({ members }: GroupInfo): Map<string, Person> {
+  return new Map(members.flatMap(({ phone, lid }) => (phone === null ? [] : [[phone, { phone, lid }] as const])))
+}

@@ -1,0 +1,114 @@
+// Tells the helpdesk of messages that were not sent, so that the agent sees it and can ask again.
+
+import { DownstreamError } from '../../../core/downstream.ts'
+import type { Destination, Downstream, DownstreamFailure } from '../../../core/downstream.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
+
+// The helpdesk writes the status line of a refused callback over the reason; ours must come after.
+const afterAnswerMs = 1000
+const retryMs = 30_000
+const overtakenMs = 5000
+const giveUpMs = 24 * 3_600_000
+const atOnce = 20
+const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
+
+type Report = 'due' | 'done' | 'given_up'
+
+type Deps = {
+  outbox: Pick<OutboxStore, 'ofMessage'>
+  moves: Pick<OutboxMoves, 'dueReports' | 'saveReport'>
+  downstream: Pick<Downstream, 'inbox'>
+  destinationOf: (row: Pick<OutboxRow, 'instance' | 'owner_tag' | 'inbox_id'>) => Promise<Destination | null>
+  clock: Clock
+  log: Log
+  /** Runs the reports that are due, in the background. */
+  wake: () => void
+}
+
+export class FailureReporter {
+  readonly #deps: Deps
+  readonly #timers = new Set<() => void>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** When a failure of now is to be reported; it will be. */
+  due(now: number): number {
+    this.#later(() => {
+      this.#deps.wake()
+    })
+    return now + afterAnswerMs
+  }
+
+  async run(): Promise<void> {
+    const { moves, clock } = this.#deps
+    for (let rows = await moves.dueReports(clock.now(), atOnce); rows.length > 0;) {
+      await Promise.all(rows.map((row) => this.#report(row)))
+      rows = rows.length < atOnce ? [] : await moves.dueReports(clock.now(), atOnce)
+    }
+  }
+
+  /** For what was refused at the door and is stored nowhere: tried once, after the answer. */
+  tellLater(destination: Destination, conversationId: number, messageId: number, reason: string): void {
+    this.#later(() => {
+      const { downstream, log } = this.#deps
+      downstream
+        .inbox(destination)
+        .setStatus(conversationId, messageId, 'failed', reason)
+        .catch((err: unknown) => {
+          log.warn({ err, message_id: messageId }, 'the helpdesk could not be told why a message was refused')
+        })
+    })
+  }
+
+  [Symbol.dispose](): void {
+    for (const cancel of this.#timers) cancel()
+  }
+
+  #later(work: () => void): void {
+    const cancel = this.#deps.clock.after(afterAnswerMs, () => {
+      this.#timers.delete(cancel)
+      work()
+    })
+    this.#timers.add(cancel)
+  }
+
+  async #report(row: OutboxRow): Promise<void> {
+    const { moves, clock, log } = this.#deps
+    const { id, instance, settled_at: settledAt } = row
+    let report: Report
+    let pauseMs = overtakenMs
+    try {
+      report = await this.#tell(row)
+    } catch (err) {
+      log.warn({ err, instance, queue_id: id }, 'the helpdesk could not be told of a failed message')
+      const isHopeless = err instanceof DownstreamError && hopeless.has(err.failure)
+      pauseMs = retryMs
+      report = isHopeless || clock.now() - (settledAt ?? 0) > giveUpMs ? 'given_up' : 'due'
+    }
+    await moves.saveReport(id, report, clock.now() + (report === 'due' ? pauseMs : 0))
+  }
+
+  /** A repeat of the callback may have been accepted since: then that decides what the helpdesk shows. */
+  async #tell(row: OutboxRow): Promise<Report> {
+    const { outbox, downstream, destinationOf } = this.#deps
+    const { id, conversation_id: conversation, message_id: message } = row
+    const destination = await destinationOf(row)
+    if (conversation === null || message === null || destination?.key !== row.destination) return 'given_up'
+    const inbox = downstream.inbox(destination)
+    const newest = await outbox.ofMessage(row.destination, message)
+    if (newest === undefined || newest.id === id) {
+      await inbox.setStatus(conversation, message, 'failed', row.reason ?? 'not sent')
+      return 'done'
+    }
+    if (newest.status === 'pending' || newest.status === 'sending') return 'due'
+    if (newest.status !== 'sent') return 'given_up'
+    await inbox.setStatus(conversation, message, 'sent')
+    return 'done'
+  }
+}

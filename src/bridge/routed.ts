@@ -1,9 +1,0 @@
-// Who is to speak, and at which helpdesk it belongs.
-
-import type { Destination } from '../core/downstream.ts'
-import type { InstanceRow } from '../storage/schema.ts'
-
-export type Sender = Readonly<
-  Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state' | 'created_at'>
->
-export type Routed = { sender: Sender; destination: Destination | null }

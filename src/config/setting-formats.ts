@@ -1,0 +1,74 @@
+// Setting kinds with a format of their own: keys, templates, separators, the database URL.
+
+import { resolve } from 'node:path'
+import { hideCredentials, isOrigin, secretText } from './setting-kinds.ts'
+import type { Kind } from './setting-kinds.ts'
+import type { DatabaseLocation } from '../core/database-location.ts'
+
+export const databaseUrl: Kind<DatabaseLocation> = {
+  takes: 'file:<path of a database file> or postgres://…',
+  parse(value) {
+    if (/^postgres(ql)?:\/\/./.test(value)) return URL.canParse(value) ? { engine: 'postgres', url: value } : undefined
+    // A colon inside is a Windows drive, one in front something like :memory:.
+    const path = /^file:(?:\/\/(?=\/))?([^:?#][^?#]*)$/.exec(value)?.[1]
+    return path === undefined ? undefined : { engine: 'sqlite', path: resolve(path) }
+  },
+  show: (value) => (/^file:[^@?]*$/.test(value) ? value : hideCredentials(value)),
+}
+
+/** Nothing, like a `*`, stands for any origin. */
+export const origins: Kind<readonly string[]> = {
+  takes: 'origins such as https://desk.example, separated by commas, or * for any',
+  parse(value) {
+    const items = value.split(',').map((item) => item.trim())
+    if (value === '' || value === '*') return []
+    return items.every(isOrigin) ? items : undefined
+  },
+}
+
+export const encryptionKeys: Kind<readonly Uint8Array[]> = {
+  ...secretText,
+  takes: 'keys of 32 bytes in base64 or base64url, separated by commas, or nothing',
+  parse(value) {
+    if (value === '') return []
+    const keys = value.split(',').map((key) => decodeBase64(key.trim()))
+    return keys.every((key) => key?.length === 32) ? (keys as Uint8Array[]) : undefined
+  },
+}
+
+export const hexKey: Kind<string | null> = {
+  takes: '64 hexadecimal digits, or nothing',
+  parse: (value) => (value === '' ? null : /^[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : undefined),
+}
+
+/** The bytes that sign, or null for none: `whsec_` announces base64, anything else is taken as it is. */
+export const signingSecret: Kind<Uint8Array | null> = {
+  ...secretText,
+  takes: 'whsec_ followed by base64, or any other text, or nothing',
+  parse(value) {
+    if (value === '') return null
+    return value.startsWith('whsec_') ? decodeBase64(value.slice('whsec_'.length)) : Buffer.from(value)
+  },
+}
+
+/** Text in which $variables are replaced; only these names exist. */
+export function template(...variables: readonly string[]): Kind<string> {
+  const names = variables.map((name) => `$${name}`)
+  return {
+    takes: `text with ${names.join(' and ')}`,
+    parse: (value) => ((value.match(/\$[a-z_]+/gi) ?? []).every((used) => names.includes(used)) ? value : undefined),
+  }
+}
+
+// `br` is Markdown's hard break: the helpdesk renders no HTML.
+const namedSeparators: Record<string, string> = { paragraph: '\n\n', p: '\n\n', nl: '\n', br: '  \n' }
+
+export const separator: Kind<string> = {
+  takes: 'paragraph, nl, br or any literal text',
+  parse: (value) => namedSeparators[value.trim()] ?? value,
+  verbatim: true,
+}
+
+function decodeBase64(value: string): Uint8Array | undefined {
+  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(value) ? Buffer.from(value, 'base64url') : undefined
+}

@@ -1,0 +1,109 @@
+// The one table of settings: the parser, .env.example and docs/configuration.md all come from it.
+
+import { bool, decimal, duration, httpUrl, integer, isHostOrCidr, list } from './setting-kinds.ts'
+import { oneOf, secretHeaderText, secretText, size, text, url } from './setting-kinds.ts'
+import type { Kind } from './setting-kinds.ts'
+import { databaseUrl, encryptionKeys, hexKey, origins, separator, signingSecret, template } from './setting-formats.ts'
+
+export type Setting<T> = {
+  name: string
+  kind: Kind<T>
+  /** The text that stands in for an absent or empty variable. */
+  standard: string
+  doc: string
+}
+
+function setting<T>(name: string, kind: Kind<T>, standard: string, doc: string): Setting<T> {
+  return { name, kind, standard, doc }
+}
+
+// One row, one line: a table is read down its columns.
+// prettier-ignore
+export const settings = {
+  http: {
+    port: setting('PORT', integer(0, 65535), '3100', 'TCP port of the HTTP listener; 0 picks a free one'),
+    host: setting('HOST', text, '', 'Address to listen on; empty: 127.0.0.1 while SERVICE_API_TOKEN is empty, else 0.0.0.0'),
+    apiToken: setting('SERVICE_API_TOKEN', secretHeaderText, '', 'Bearer token of the API; empty: every route is open (development)'),
+    publicUrl: setting('SERVICE_PUBLIC_URL', httpUrl, '', 'Base URL under which the helpdesk reaches this service'),
+    bodyLimit: setting('SERVICE_BODY_LIMIT', size('1kb', '64mb'), '1mb', 'Largest request body; the webhook takes at least 5mb. Above it 413'),
+    rateLimit: setting('SERVICE_API_RATE_LIMIT', integer(0, 1_000_000), '0', 'Requests per minute and client address, then 429; 0: no limit. Never applied to webhook, health and metrics'),
+    trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Take the client address from the last entry of X-Forwarded-For, which the proxy in front of us wrote'),
+    publicStats: setting('PUBLIC_STATS_ENABLED', bool, 'false', 'Serve GET /api/public/stats without a token'),
+    publicStatsOrigins: setting('PUBLIC_STATS_ALLOW_ORIGIN', origins, '', 'Browser origins allowed to read the public stats; empty: any'),
+  },
+  log: {
+    level: setting('LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least important level that is logged'),
+    format: setting('LOG_FORMAT', oneOf('', 'pretty', 'json'), '', 'pretty or json; empty: pretty on a terminal, else json'),
+  },
+  storage: {
+    database: setting('DATABASE_URL', databaseUrl, 'file:./data/service.db', 'file:<path> for embedded SQLite, postgres://… for PostgreSQL'),
+    encryptionKeys: setting('SERVICE_ENCRYPTION_KEY', encryptionKeys, '', 'Keys that encrypt session keys, tenant secrets and message payloads at rest; the first encrypts, all decrypt'),
+  },
+  downstream: {
+    baseUrl: setting('DOWNSTREAM_BASE_URL', httpUrl, '', 'Base URL of the default Chatwoot; empty: incoming messages wait until there is one'),
+    apiToken: setting('DOWNSTREAM_API_TOKEN', secretText, '', 'API access token of the default Chatwoot'),
+    accountId: setting('DOWNSTREAM_ACCOUNT_ID', integer(1, 2 ** 31 - 1), '1', 'Account id at the default Chatwoot'),
+    inboxId: setting('DOWNSTREAM_INBOX_ID', integer(0, 2 ** 31 - 1), '0', 'Inbox id at the default Chatwoot; 0: the instance or tenant names it'),
+    webhookSecret: setting('WEBHOOK_HMAC_SECRET', secretText, '', 'Secret of the inbound webhook signature; empty: not verified'),
+    timeout: setting('DOWNSTREAM_TIMEOUT', duration('1s', '10m'), '15s', 'Deadline of one call to Chatwoot; uploads get their size / 256 KB/s on top'),
+    databaseUrl: setting('DOWNSTREAM_DB_URL', url('postgres:', 'postgresql:'), '', 'Chatwoot database for the backdate worker; empty: worker off'),
+    conversationMode: setting('SERVICE_CONVERSATION_MODE', oneOf('new', 'reopen'), 'new', 'What a message does when the last conversation is resolved'),
+    egressAllow: setting('SERVICE_EGRESS_ALLOW', list('hosts or CIDR ranges', isHostOrCidr), '', 'Hosts or networks that attachment downloads may reach although they are private'),
+  },
+  inbound: {
+    inboxTtl: setting('SERVICE_INBOX_TTL', duration('1h', '8760h'), '168h', 'How long an undeliverable incoming message is kept trying'),
+    messageMapTtl: setting('SERVICE_MESSAGE_MAP_TTL', duration('24h', '87600h'), '2160h', 'How long network and helpdesk message ids stay linked'),
+    mediaMaxBytes: setting('SERVICE_MEDIA_MAX_BYTES', size('64kb', '2gb'), '64mb', 'Largest attachment, both directions'),
+    ignoreJids: setting('SERVICE_IGNORE_JIDS', list('jids, * matches anything'), '', 'Chats that are not bridged; status and newsletters never are'),
+    groupPrefixSender: setting('SERVICE_GROUP_PREFIX_SENDER', bool, 'true', 'Start group messages with a header naming the sender'),
+    groupHeaderTtl: setting('SERVICE_GROUP_HEADER_TTL', duration('0', '720h'), '0', '0: header on every group message; else only when the sender changed or this long passed'),
+    groupEvents: setting('SERVICE_GROUP_EVENTS_ENABLED', bool, 'false', 'Post group changes as activity messages'),
+    headerTemplate: setting('SERVICE_HEADER_TEMPLATE', template('phone', 'name'), '`$phone · $name`', 'Sender header of group messages and reactions'),
+    groupHeaderSeparator: setting('SERVICE_GROUP_HEADER_SEP', separator, 'paragraph', 'What follows a group header'),
+    reactionHeaderSeparator: setting('SERVICE_REACTION_HEADER_SEP', separator, 'nl', 'What follows a reaction header'),
+    mentionTemplate: setting('SERVICE_MENTION_TEMPLATE', template('name'), '@$name', 'How a resolved mention is written'),
+    reactionAsReply: setting('SERVICE_REACTION_AS_REPLY', bool, 'true', 'Post a reaction as a reply to its target'),
+    locale: setting('SERVICE_LOCALE', oneOf('en', 'es', 'pt'), 'en', 'Language of the texts the service writes'),
+  },
+  sync: {
+    readReceipts: setting('SERVICE_READ_RECEIPTS_SYNC', bool, 'true', 'Carry read receipts to the helpdesk'),
+    typing: setting('SERVICE_TYPING_SYNC', bool, 'true', 'Carry typing indicators'),
+    reactions: setting('SERVICE_REACTIONS_SYNC', bool, 'true', 'Carry reactions'),
+    avatars: setting('SERVICE_AVATAR_SYNC', bool, 'true', 'Carry profile pictures'),
+    avatarTtl: setting('SERVICE_AVATAR_REFRESH_TTL', duration('1m', '8760h'), '24h', 'How long a profile picture counts as fresh'),
+    deliveryStatus: setting('SERVICE_DELIVERY_STATUS_SYNC', bool, 'false', 'Also carry "delivered", not only "read"'),
+    markAsReadOutgoing: setting('SERVICE_MARK_AS_READ_OUTGOING', bool, 'true', 'Mark network messages read when an agent has seen them'),
+    presence: setting('SERVICE_PRESENCE', oneOf('auto', 'online', 'never'), 'auto', 'When to appear online; auto: while an agent acted on that instance in the last 2 minutes'),
+    retroactiveNames: setting('SERVICE_RETROACTIVE_NAME_UPDATE', bool, 'true', 'Rename contacts and headers when a better name is learnt'),
+    retroactivePersist: setting('SERVICE_RETROACTIVE_PERSIST', bool, 'true', 'Keep the message history used for that across restarts'),
+    retroactiveTtl: setting('SERVICE_RETROACTIVE_TTL', duration('1h', '87600h'), '720h', 'How long that history is kept'),
+    retroactiveCap: setting('SERVICE_RETROACTIVE_CAP_PER_SENDER', integer(1, 100_000), '200', 'Messages kept per sender'),
+  },
+  outbound: {
+    rateLimit: setting('SERVICE_OUTGOING_RATE_LIMIT', integer(0, 100_000), '0', 'Messages per minute and instance, above it sends wait in order; 0: off'),
+    drainRate: setting('SERVICE_DRAIN_RATE', decimal(0, 1000), '1', 'Queued messages per second and instance after a reconnect; 0: unlimited'),
+    spamguard: setting('SERVICE_SPAMGUARD_ENABLED', bool, 'true', 'false turns the per-instance duplicate filter off everywhere'),
+    emojiReplyAsReaction: setting('SERVICE_EMOJI_REPLY_AS_REACTION', bool, 'false', 'Send a reply that is a single emoji as a reaction'),
+    signMessages: setting('SERVICE_SIGN_MESSAGES', bool, 'false', "Prefix agents' messages with the agent's name"),
+  },
+  lifecycle: {
+    timeout: setting('SERVICE_LIFECYCLE_TIMEOUT', duration('1s', '1m'), '10s', 'Deadline of one lifecycle webhook call'),
+    secret: setting('SERVICE_LIFECYCLE_SECRET', signingSecret, '', 'Signs lifecycle webhooks; empty: unsigned'),
+    unreachableGrace: setting('SERVICE_UNREACHABLE_GRACE', duration('0', '1h'), '60s', 'How long an instance must be down before "unreachable"'),
+    reconnectedGrace: setting('SERVICE_RECONNECTED_GRACE', duration('0', '1h'), '5s', 'How long an instance must be back before "reconnected"'),
+    shutdownGrace: setting('SERVICE_SHUTDOWN_GRACE', duration('0', '5m'), '12s', 'How long open connections to the network are kept after a stop signal; without one there is no wait'),
+    helpdeskNotices: setting('SERVICE_HELPDESK_NOTICES', bool, 'false', 'Post connection notices and QR images to an operations contact'),
+  },
+  network: {
+    url: setting('SERVICE_NETWORK_URL', url('ws:', 'wss:'), '', 'WebSocket URL of another network, such as the simulator; empty: WhatsApp'),
+    rootKey: setting('SERVICE_NETWORK_ROOT_KEY', hexKey, '', 'Noise root key of that network'),
+    caFile: setting('SERVICE_NETWORK_CA', text, '', 'PEM file trusted for the media host of that network'),
+    version: setting('SERVICE_NETWORK_VERSION', list('three numbers', (part) => /^\d{1,10}$/.test(part)), '', 'Overrides the protocol version, as 2,3000,1234567890'),
+    proxy: setting('SERVICE_NETWORK_PROXY', url('http:', 'https:', 'socks5:'), '', 'Proxy for socket, media and version query; unusable: the instance fails closed'),
+  },
+  history: {
+    enabled: setting('SERVICE_HISTORY_IMPORT_ENABLED', bool, 'false', 'Allow history import'),
+    days: setting('SERVICE_HISTORY_IMPORT_DAYS', integer(1, 30), '7', 'How far back an import goes unless the request says so'),
+    ratePerSecond: setting('SERVICE_HISTORY_IMPORT_RATE_PER_SEC', decimal(0.1, 100), '5', 'Imported messages per second'),
+  },
+} as const

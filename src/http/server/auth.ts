@@ -1,0 +1,33 @@
+// Bearer authentication: every route needs the token unless its own declaration says it is public.
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { BridgeError } from '../../core/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Served without a token. Declared on the route, so no path can be dressed up to look exempt. */
+    public?: true
+    /** Never refused for load or rate: a refusal here would fail an agent's message or blind the operator. */
+    unlimited?: true
+    /** The handler gets the bytes as they came: it checks a signature over them. */
+    rawBody?: true
+  }
+}
+
+export function createTokenCheck(token: string): (request: FastifyRequest) => void {
+  if (token === '') return () => undefined
+  const expected = digest(token)
+  return (request) => {
+    if (request.routeOptions.config.public) return
+    const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    // Digests have one length whatever was sent, which timingSafeEqual needs and an attacker must not learn.
+    if (given === undefined || !timingSafeEqual(digest(given), expected)) {
+      throw new BridgeError('SERVICE_UNAUTHORIZED', 'send the header "Authorization: Bearer <SERVICE_API_TOKEN>"')
+    }
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,74 @@
+// The only translator from errors to HTTP answers: always the error object, never an internal detail.
+
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { BridgeError, statusOfCode } from '../../core/errors.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import { StorageError } from '../../storage/engine/statement.ts'
+import type { StorageFailure } from '../../storage/engine/statement.ts'
+import { echoTraceIds } from './request-context.ts'
+
+export type ErrorObject = { error: string; error_code: ErrorCode }
+
+type Validation = NonNullable<FastifyError['validation']>[number] & { parentSchema?: { description?: string } }
+
+const refused = 'the database did not take the request; nothing was changed'
+const storageSentences: Record<StorageFailure, string> = {
+  failed: refused,
+  constraint: refused,
+  expectation: refused,
+  // The answer may have been lost after the commit.
+  unavailable: 'the database did not answer; look whether a change was made before you repeat it',
+}
+
+/** What Fastify itself refuses, by the status it chose. */
+const codeOfStatus: Record<number, ErrorCode> = {
+  408: 'SERVICE_REQUEST_TIMEOUT',
+  413: 'SERVICE_BODY_TOO_LARGE',
+  415: 'SERVICE_UNSUPPORTED_MEDIA_TYPE',
+  429: 'SERVICE_RATE_LIMITED',
+}
+
+/** Refusals for a while: the request line tells of them, nobody has to look into anything. */
+const passing: readonly ErrorCode[] = ['SERVICE_STANDBY', 'SERVICE_OVERLOADED']
+
+export function replyWithError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+  const { code, message } = describe(error)
+  const status = statusOfCode[code]
+  if (status >= 500 && !passing.includes(code))
+    request.log.error({ err: error, route: request.routeOptions.url }, 'request failed')
+  void reply.code(status).send({ error: message, error_code: code } satisfies ErrorObject)
+}
+
+/** What the router refuses before there is a route, and so before the hooks. */
+export function replyWithRouterError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  echoTraceIds(request, reply)
+  const tooLong = error.code === 'FST_ERR_MAX_PARAM_LENGTH'
+  const sentence = tooLong ? 'a part of the path is too long' : 'the path is not a valid one: check its percent escapes'
+  const known = tooLong || error.code === 'FST_ERR_BAD_URL'
+  replyWithError(known ? new BridgeError('SERVICE_BAD_REQUEST', sentence) : error, request, reply)
+}
+
+export function unknownRoute(): BridgeError {
+  return new BridgeError('SERVICE_ROUTE_NOT_FOUND', 'there is no such route; /static/reference.html lists them')
+}
+
+function describe(error: FastifyError | Error): { code: ErrorCode; message: string } {
+  if (error instanceof BridgeError) return { code: error.code, message: error.message }
+  if (error instanceof StorageError) {
+    return { code: 'SERVICE_STORAGE_FAILED', message: storageSentences[error.failure] }
+  }
+  const [invalid] = ('validation' in error && error.validation) || []
+  if (invalid) {
+    return { code: 'SERVICE_BAD_REQUEST', message: sentenceFor(invalid, (error as FastifyError).validationContext) }
+  }
+  const status = ('statusCode' in error && error.statusCode) || 500
+  if (status < 500) return { code: codeOfStatus[status] ?? 'SERVICE_BAD_REQUEST', message: error.message }
+  return { code: 'SERVICE_INTERNAL', message: 'the service failed on this request; its log says why' }
+}
+
+function sentenceFor({ instancePath, keyword, message, parentSchema }: Validation, context = 'request'): string {
+  const field = instancePath.slice(1).replaceAll('/', '.')
+  const subject = field === '' ? `the ${context}` : field
+  if (keyword === 'pattern' && parentSchema?.description) return `${subject} is not ${parentSchema.description}`
+  return `${subject} ${message ?? 'is not valid'}`
+}

@@ -1,0 +1,49 @@
+// The OpenAPI 3.0.3 document and the page that shows it, both made from the route schemas.
+
+import swagger from '@fastify/swagger'
+import type { HttpApp } from '../http-app.ts'
+import { renderReference } from './reference-page.ts'
+import type { ApiDocument } from './reference-page.ts'
+
+export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.0.3',
+      info: {
+        title: 'Causeway',
+        version,
+        description:
+          'Bridges WhatsApp accounts and a Chatwoot helpdesk. Every error is an object with error and error_code.',
+        license: { name: 'MIT' },
+      },
+      servers: [{ url: '/' }],
+      tags: [
+        { name: 'operations', description: 'Health, version, metrics' },
+        { name: 'instances', description: 'Linked accounts' },
+        { name: 'pairing', description: 'Linking an account and its connection' },
+        { name: 'messages', description: 'Callbacks of the helpdesk, and messages that were sent' },
+        { name: 'tenants', description: 'Which helpdesk an owner tag talks to' },
+        { name: 'observability', description: 'Usage, audit, outbox and ban risk' },
+        { name: 'lifecycle', description: 'Deliveries of lifecycle events' },
+      ],
+      components: {
+        securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'SERVICE_API_TOKEN' } },
+      },
+      security: [{ bearer: [] }],
+    },
+    // A route says once whether it is public; the document follows.
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: route.config?.public ? { ...schema, security: [] } : schema,
+    }),
+  })
+  const open = { config: { public: true as const }, schema: { hide: true } }
+  app.get('/static/openapi.json', open, () => documentOf(app))
+  app.get('/static/reference.html', open, (_request, reply) =>
+    reply.type('text/html; charset=utf-8').send(renderReference(documentOf(app))),
+  )
+}
+
+function documentOf(app: HttpApp): ApiDocument {
+  return app.swagger() as ApiDocument
+}

@@ -1,0 +1,169 @@
+// Builds the HTTP server: limits first, then who may pass, then the routes.
+
+import { fileURLToPath } from 'node:url'
+import rateLimit from '@fastify/rate-limit'
+import serveStatic from '@fastify/static'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { fastify, LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyError, FastifyRequest } from 'fastify'
+import { BridgeError } from '../../core/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import { createTokenCheck } from './auth.ts'
+import { answerClientError } from './client-error.ts'
+import { replyWithError, replyWithRouterError, unknownRoute } from './error-reply.ts'
+import type { HttpApp } from '../http-app.ts'
+import { addBodyParser, forgetContentType } from '../json-body.ts'
+import { watchMethods } from './method-not-allowed.ts'
+import { addOpenApi } from './openapi.ts'
+import { refuseOnOverload } from './overload.ts'
+import { addSecurityHeaders } from './security-headers.ts'
+import { addRequestContext, requestIdOf } from './request-context.ts'
+import { addAuditRoute } from '../routes/audit.ts'
+import type { AuditDeps } from '../routes/audit.ts'
+import { addDeliveryRoutes } from '../routes/deliveries.ts'
+import type { DeliveryDeps } from '../routes/deliveries.ts'
+import { addHealthRoute } from '../routes/health.ts'
+import type { HealthDeps } from '../routes/health.ts'
+import { addInstanceRoutes } from '../routes/instances.ts'
+import type { InstanceDeps } from '../routes/instances.ts'
+import { addMessageRoutes } from '../routes/messages.ts'
+import type { MessageDeps } from '../routes/messages.ts'
+import { addOutboxRoutes } from '../routes/outbox.ts'
+import type { OutboxDeps } from '../routes/outbox.ts'
+import { addOperationsRoutes } from '../routes/operations.ts'
+import type { OperationsDeps } from '../routes/operations.ts'
+import { addParkedRoutes } from '../routes/parked.ts'
+import type { ParkedDeps } from '../routes/parked.ts'
+import { addPairingRoutes } from '../routes/pairing.ts'
+import type { PairingDeps } from '../routes/pairing.ts'
+import { addPublicStatsRoutes } from '../routes/public-stats.ts'
+import type { PublicStatsDeps } from '../routes/public-stats.ts'
+import { addTenantRoutes } from '../routes/tenants.ts'
+import type { TenantDeps } from '../routes/tenants.ts'
+import { addUsageRoutes } from '../routes/usage.ts'
+import type { UsageDeps } from '../routes/usage.ts'
+
+export type ServerOptions = {
+  apiToken: string
+  bodyLimit: number
+  /** Requests per minute and client address; 0 is no limit. */
+  rateLimit: number
+  trustProxy: boolean
+  log: Log
+  /** False while another process owns the accounts: only health, metrics and static files answer. */
+  isActive: () => boolean
+}
+
+export type ServerDeps = ServerOptions & {
+  routes: HealthDeps &
+    OperationsDeps &
+    PublicStatsDeps &
+    InstanceDeps &
+    PairingDeps &
+    ParkedDeps &
+    TenantDeps &
+    UsageDeps &
+    DeliveryDeps &
+    AuditDeps &
+    MessageDeps &
+    OutboxDeps
+}
+
+const staticFiles = fileURLToPath(new URL('../../../static/', import.meta.url))
+
+export async function createServer({ routes, ...options }: ServerDeps): Promise<HttpApp> {
+  const loggerInstance: FastifyBaseLogger = options.log
+  const app = fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    bodyLimit: options.bodyLimit,
+    // One hop: the entry the proxy in front of us wrote. Those before it are whatever the client claims.
+    trustProxy: options.trustProxy && ((_address: string, hop: number) => hop === 0),
+    genReqId: requestIdOf,
+    routerOptions: { maxParamLength: 512 },
+    requestTimeout: 10_000,
+    http: { headersTimeout: 8000, connectionsCheckingInterval: 1000 },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: replyWithRouterError,
+    return503OnClosing: false,
+    // No coercion: a wrong type is an error, not something to guess about. Verbose for readable messages.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  app.setErrorHandler(replyWithError)
+  addRequestContext(app)
+  await addProtection(app, options)
+  addBodyParser(app)
+  const refuseOtherMethods = watchMethods(app)
+  await addOpenApi(app, routes.version)
+  addHealthRoute(app, routes)
+  addOperationsRoutes(app, routes)
+  addPublicStatsRoutes(app, routes)
+  addInstanceRoutes(app, routes)
+  addPairingRoutes(app, routes)
+  addParkedRoutes(app, routes)
+  addTenantRoutes(app, routes)
+  addUsageRoutes(app, routes)
+  addAuditRoute(app, routes)
+  addDeliveryRoutes(app, routes)
+  addMessageRoutes(app, routes)
+  addOutboxRoutes(app, routes)
+  await addStaticFiles(app)
+  refuseOtherMethods()
+  app.setNotFoundHandler(() => {
+    throw unknownRoute()
+  })
+  return app
+}
+
+async function addStaticFiles(app: HttpApp): Promise<void> {
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, public: true }
+      route.schema = { hide: true }
+    })
+    // Whatever the file server refuses, a path outside of the folder or no path at all, is no file of ours.
+    scope.setErrorHandler((error: FastifyError, request, reply) => {
+      const isRefusal = !(error instanceof BridgeError) && (error.statusCode ?? 500) < 500
+      replyWithError(isRefusal ? unknownRoute() : error, request, reply)
+    })
+    await scope.register(serveStatic, { root: staticFiles, prefix: '/static/', index: false, decorateReply: false })
+  })
+}
+
+async function addProtection(app: HttpApp, options: ServerOptions): Promise<void> {
+  addSecurityHeaders(app)
+  refuseOnOverload(app, isUnlimited)
+  if (options.rateLimit > 0) {
+    await app.register(rateLimit, {
+      max: options.rateLimit,
+      timeWindow: 60_000,
+      allowList: isUnlimited,
+      errorResponseBuilder: () =>
+        new BridgeError('SERVICE_RATE_LIMITED', `more than ${options.rateLimit} requests a minute from this address`),
+    })
+    // Routes are limited by the plugin; what is no route must be too, or tokens could be guessed there.
+    const limit = app.rateLimit()
+    app.addHook('onRequest', async (request, reply) => {
+      if (request.is404) await limit.call(app, request, reply)
+    })
+  }
+  const checkToken = createTokenCheck(options.apiToken)
+  // After the onRequest hooks, so that guessing tokens counts against the rate limit.
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    checkToken(request)
+    if (!options.isActive() && !isServedInStandby(request)) {
+      throw new BridgeError('SERVICE_STANDBY', 'another process owns the accounts; this one stands by')
+    }
+    forgetContentType(request)
+    done(null, payload)
+  })
+}
+
+function isUnlimited(request: FastifyRequest): boolean {
+  return request.routeOptions.config.unlimited === true
+}
+
+function isServedInStandby(request: FastifyRequest): boolean {
+  const isProbe = isUnlimited(request) && request.method !== 'POST'
+  return isProbe || request.routeOptions.url?.startsWith('/static/') === true
+}

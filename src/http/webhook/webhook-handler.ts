@@ -1,0 +1,161 @@
+// The door of the helpdesk's callbacks: who may knock, what a callback means, and an answer in time.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
+import type { OwnerOf } from '../../bridge/conversations/conversation-owner.ts'
+import type { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
+import type { Outbound } from '../../bridge/outbound/accept/message-acceptor.ts'
+import type { Routed } from '../../bridge/conversations/route.ts'
+import type { OutgoingCommand } from '../../core/downstream.ts'
+import { BridgeError } from '../../core/errors.ts'
+import { namedInstance } from '../../core/operations-contact.ts'
+import { readCallback } from '../../downstream/callback.ts'
+import { isSigned } from '../../downstream/signature.ts'
+import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import { sleep, withDeadline } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Routing } from '../../tenants/routing.ts'
+import type { WebhookAnswer } from './webhook-reply.ts'
+
+// The helpdesk hangs up after 5 s and takes that for a failure.
+const answerWithinMs = 4000
+// Leaves time to say so when the decision was not made in time.
+const decideWithinMs = 3800
+
+type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
+
+type Deps = {
+  instances: Pick<InstanceRegistry, 'find'>
+  routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
+  outbound: Pick<Outbound, 'send'>
+  changes: Pick<MessageChanges, 'follow'>
+  activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
+  ownerOf: OwnerOf
+  /** An agent wrote to the contact under which the service itself speaks. */
+  onOperationsMessage: (instance: string, text: string, destinationKey: string) => Promise<void> | undefined
+  clock: Clock
+  log: Log
+}
+
+export class WebhookDesk {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  receive(
+    name: string,
+    raw: Buffer,
+    headers: IncomingHttpHeaders,
+    parse: (raw: Buffer) => unknown,
+  ): Promise<WebhookAnswer> {
+    const { clock } = this.#deps
+    const startedAt = clock.monotonic()
+    const late = () => new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
+    const work = async () => {
+      const route = await this.#admit(name, raw, headers)
+      return this.#follow(route, readCallback(parse(raw)), decideWithinMs - (clock.monotonic() - startedAt))
+    }
+    return withDeadline(clock, answerWithinMs, work(), late)
+  }
+
+  /** Nobody without the secret learns which instances exist. */
+  async #admit(name: string, raw: Buffer, headers: IncomingHttpHeaders): Promise<Routed> {
+    const { instances, routing, clock } = this.#deps
+    const sender = instances.find(name)?.record
+    const secret = await routing.webhookSecretOf(sender ?? { owner_tag: '' })
+    if (secret !== '' && !isSigned({ headers, rawBody: raw }, secret, clock.now())) {
+      throw new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
+    }
+    if (!sender) throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
+    return { sender, destination: await routing.destinationOf(sender) }
+  }
+
+  async #follow(route: Routed, command: OutgoingCommand, leftMs: number): Promise<WebhookAnswer> {
+    if (command.kind !== 'ignored' && this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
+    switch (command.kind) {
+      case 'ignored':
+        return command
+      case 'send':
+        return this.#send(route, command, leftMs)
+      case 'changed':
+        await this.#change(route, command, leftMs)
+        return { kind: 'followed' }
+      case 'seen':
+      case 'typing':
+        if (isOurs(route, command)) this.#inBackground(route, this.#observe(route, command))
+        return { kind: 'followed' }
+    }
+  }
+
+  async #send(route: Routed, command: Command<'send'>, leftMs: number): Promise<WebhookAnswer> {
+    const { outbound, activity, clock } = this.#deps
+    const { conversationId } = command.place
+    const startedAt = clock.now()
+    const answer = await outbound.send(route, command, leftMs)
+    if (answer.kind !== 'sent' && answer.kind !== 'queued') return answer
+    // Greetings and surveys that the helpdesk sends by itself come without an agent.
+    if (command.agentName !== null) activity.acted(answer.instance, startedAt)
+    const { destination } = route
+    if (answer.hasUnread && destination && conversationId !== null) {
+      activity.seen(destination, conversationId, clock.now())
+    }
+    return answer
+  }
+
+  /** Nothing written to the service's own contact reaches the network or any counter. */
+  #isForUs({ sender, destination }: Routed, command: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
+    const named = namedInstance(command.recipient)
+    if (named === undefined) return false
+    if (command.kind === 'send' && destination) {
+      const { onOperationsMessage, log } = this.#deps
+      onOperationsMessage(named, command.content, destination.key)?.catch((err: unknown) => {
+        log.error({ err, instance: sender.name }, 'what an agent asked of the service could not be done')
+      })
+    }
+    return true
+  }
+
+  /** What is shown of an agent is shown by the account that holds the conversation. */
+  async #observe(route: Routed, command: Command<'seen' | 'typing'>): Promise<void> {
+    const { activity, ownerOf, clock } = this.#deps
+    const { conversationId } = command.place
+    const now = clock.now()
+    const { sender, destination } = await ownerOf(route, conversationId)
+    if (command.kind === 'typing') {
+      activity.acted(sender.name, now)
+      activity.typing(sender.name, command.recipient, command.typing)
+    } else if (destination && conversationId !== null && command.at !== null) {
+      // The helpdesk tells this time with every change of the conversation, also with those that customers cause.
+      activity.acted(sender.name, command.at)
+      // Told in whole seconds: whatever was posted within that second was there.
+      activity.seen(destination, conversationId, command.at + 999)
+    }
+  }
+
+  /** Waits until it is stored, but not for ever: a failure here is no reason to mark the message failed. */
+  async #change(route: Routed, command: Command<'changed'>, leftMs: number): Promise<void> {
+    const { changes, clock, log } = this.#deps
+    if (!route.destination) return
+    const following = changes.follow(route, command, clock.now()).catch((err: unknown) => {
+      log.error({ err, instance: route.sender.name }, 'a changed message could not be followed')
+    })
+    const enough = new AbortController()
+    await Promise.race([following, sleep(clock, leftMs, enough.signal)])
+    enough.abort()
+  }
+
+  #inBackground({ sender }: Routed, work: Promise<void>): void {
+    work.catch((err: unknown) => {
+      this.#deps.log.debug({ err, instance: sender.name }, 'what an agent does could not be shown')
+    })
+  }
+}
+
+function isOurs({ destination }: Routed, { place }: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
+  const { accountId, inboxId } = place
+  const isAccount = accountId === null || accountId === destination?.accountId
+  return isAccount && (inboxId === null || inboxId === destination?.inboxId)
+}

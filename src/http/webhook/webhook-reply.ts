@@ -1,0 +1,59 @@
+// What the helpdesk is answered: a 2xx leaves its message as it is, anything else marks it failed.
+
+import { Type } from 'typebox'
+import type { SendAnswer } from '../../bridge/outbound/accept/send-answer.ts'
+import type { OutgoingCommand } from '../../core/downstream.ts'
+import { statusOfCode } from '../../core/errors.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import { nullable, Timestamp, toTimestamp } from '../schemas.ts'
+
+export type IgnoredReason = Extract<OutgoingCommand, { kind: 'ignored' }>['reason'] | 'operations'
+export type WebhookAnswer = SendAnswer | { kind: 'ignored'; reason: IgnoredReason } | { kind: 'followed' }
+
+export const WebhookBody = Type.Object(
+  {
+    status: Type.String({ description: 'sent, queued, ignored, ok, blocked or rejected' }),
+    reason: Type.Optional(Type.String()),
+    waid: Type.Optional(Type.String({ description: 'Network id of the first part' })),
+    queue_id: Type.Optional(Type.String()),
+    expires_at: Type.Optional(nullable(Timestamp)),
+    error: Type.Optional(Type.String()),
+    error_code: Type.Optional(Type.String()),
+  },
+  { title: 'CallbackAnswer' },
+)
+
+type Reply = { status: number; body: Record<string, unknown> }
+
+export function toWebhookReply(answer: WebhookAnswer): Reply {
+  switch (answer.kind) {
+    case 'sent':
+      return { status: 200, body: { status: 'sent', waid: answer.waid, queue_id: answer.queueId } }
+    case 'queued': {
+      const expires_at = answer.expiresAt === null ? null : toTimestamp(answer.expiresAt)
+      return { status: 202, body: { status: 'queued', queue_id: answer.queueId, expires_at } }
+    }
+    case 'followed':
+      return { status: 200, body: { status: 'ok' } }
+    case 'ignored': {
+      const queueId = 'queueId' in answer ? { queue_id: answer.queueId } : {}
+      return { status: 200, body: { status: 'ignored', reason: answer.reason, ...queueId } }
+    }
+    case 'blocked':
+      return refusal('SERVICE_SPAM_BLOCKED', answer.reason, { status: 'blocked' })
+    case 'undeliverable': {
+      const code = answer.code === 'no_recipient' ? 'SERVICE_NO_RECIPIENT' : 'SERVICE_OTHER_INBOX'
+      return refusal(code, answer.reason, { status: 'rejected', reason: answer.code })
+    }
+    case 'refused':
+      return refusal('SERVICE_MESSAGE_REFUSED', answer.reason)
+    case 'full':
+      return refusal('SERVICE_OUTBOX_FULL', '200 messages of this instance already wait for its connection')
+    case 'late':
+      return refusal('SERVICE_STORAGE_FAILED', 'the database did not take the message in time; it will not be sent')
+  }
+}
+
+function refusal(code: ErrorCode, error: string, more: Record<string, unknown> = {}): Reply {
+  return { status: statusOfCode[code], body: { ...more, error, error_code: code } }
+}

@@ -1,0 +1,131 @@
+// The pairing of one account: at most one is open, under a session id of its own that is stored before the first code.
+
+import { randomUUID } from 'node:crypto'
+import type { Network, PairingCode } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Gate } from '../lib/semaphore.ts'
+import type { Log } from '../lib/log.ts'
+import type { AccountRecord } from './account-record.ts'
+import { Pairing } from './pairing.ts'
+
+const qrCodesPerPairing = 6
+// The network sends all codes at once; connecting comes on top of the time they live.
+const pairingSlackMs = 15_000
+
+export type Qr = { text: string; generatedAt: number; lifetimeMs: number }
+
+type Deps = {
+  account: AccountRecord
+  network: Pick<Network, 'open'>
+  gate: Gate
+  clock: Clock
+  random: () => number
+  log: Log
+  qrLifetimeMs: number
+  onChange: () => void
+  scanned: (sessionId: string, jid: string) => void
+  /** The pairing is done: scanned and let go by the network, or over without a scan. */
+  ended: (sessionId: string) => void
+  forget: (sessionId: string) => Promise<void>
+}
+
+export class PairingDesk {
+  readonly #deps: Deps
+  #pairing: Pairing | undefined
+  #qr: Qr | null = null
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  get isOpen(): boolean {
+    return this.#pairing !== undefined
+  }
+
+  /** The code to scan, while one is valid. */
+  get qr(): Qr | null {
+    return this.#qr
+  }
+
+  requestCode(phone: string): Promise<PairingCode> | undefined {
+    return this.#pairing?.requestCode(phone)
+  }
+
+  /** Opens a new pairing; one that was open is given up, unless it has just been scanned. */
+  async open(): Promise<void> {
+    await this.close()
+    if (this.isOpen) return
+    const { account, scanned, qrLifetimeMs, onChange } = this.#deps
+    const sessionId = randomUUID()
+    account.apply('pair')
+    // Stored before a code is shown: a crash right after the scan finds the linked session under this id.
+    await account.save({ pairing_session_id: sessionId })
+    // The stored session may have come back meanwhile.
+    if (account.row.state !== 'qr_pending') {
+      await this.close()
+      return
+    }
+    this.#pairing = new Pairing({
+      ...this.#deps,
+      instance: account.row.name,
+      sessionId,
+      windowMs: qrCodesPerPairing * qrLifetimeMs + pairingSlackMs,
+      events: {
+        qr: this.#show.bind(this),
+        failed: ({ reason }) => {
+          // Its codes went with the connection.
+          this.#qr = null
+          account.note(reason)
+          onChange()
+        },
+        scanned: (jid) => {
+          this.#qr = null
+          scanned(sessionId, jid)
+        },
+        finished: () => {
+          this.#leave(sessionId)
+        },
+        over: () => {
+          this.#leave(sessionId)
+        },
+      },
+    })
+    this.#pairing.start()
+  }
+
+  /** Closes the pairing and removes what it had stored; one that was scanned and waits to be adopted stays. */
+  async close(): Promise<void> {
+    const { account, forget } = this.#deps
+    const { pairing_session_id: staged } = account.row
+    if (this.#pairing?.isScanned && this.#pairing.sessionId === staged) return
+    await this.stop()
+    if (staged === null) return
+    await account.save({ pairing_session_id: null })
+    await forget(staged)
+  }
+
+  /** Closes the pairing and leaves everything stored as it is, for the next start to look at. */
+  async stop(): Promise<void> {
+    const pairing = this.#pairing
+    this.#pairing = undefined
+    this.#qr = null
+    await pairing?.[Symbol.asyncDispose]()
+  }
+
+  /** A pairing that has ended by itself needs no closing. */
+  #leave(sessionId: string): void {
+    if (this.#pairing?.sessionId !== sessionId) return
+    this.#pairing = undefined
+    this.#qr = null
+    this.#deps.ended(sessionId)
+  }
+
+  #show(text: string): void {
+    const { account, clock, qrLifetimeMs, onChange } = this.#deps
+    this.#qr = { text, generatedAt: clock.now(), lifetimeMs: qrLifetimeMs }
+    account.note(null)
+    const { last_qr_msg_id } = account.row
+    account.announce('qr_generated', last_qr_msg_id > 0 ? { last_qr_msg_id } : {})
+    onChange()
+  }
+}

@@ -1,0 +1,114 @@
+// Which stored session is the account's: a scanned one takes over at once, the one before is kept until the new one has logged in.
+//
+// The keys of a pairing are stored before the network is told of them. A process killed in between leaves keys that the
+// network has never heard of and refuses; then the session before is taken up again.
+
+import type { AuditRecord } from '../core/audit.ts'
+import type { Closing, Network } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
+import type { AccountRecord } from './account-record.ts'
+import { reasonOf } from './account-record.ts'
+import { destroyKeptSessions } from './kept-sessions.ts'
+
+type Deps = {
+  account: AccountRecord
+  network: Pick<Network, 'forget' | 'storedJid'>
+  instances: Pick<InstanceStore, 'keptSessions' | 'dropKeptSessions'>
+  epoch: () => number
+  clock: Clock
+  log: Log
+}
+
+type SessionId = string | null
+
+export class SessionSuccession {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** The scanned session becomes the session of this account; returns the one that nobody needs any more. */
+  adopt(sessionId: string, jid: string): SessionId {
+    const { account, clock } = this.#deps
+    const { name, owner_tag, session_id: current, previous_session_id: proven } = account.row
+    const at = clock.now()
+    const previous = proven ?? current
+    const linked = {
+      session_id: sessionId,
+      pairing_session_id: null,
+      previous_session_id: previous,
+      jid,
+      last_jid: jid,
+    }
+    // Until the login these two tell of the session that may have to come back.
+    const since = previous === null ? { paired_at: at, ready_at: null } : {}
+    const who = { instance: name, ownerTag: owner_tag, target: name }
+    const audit: AuditRecord = { at, actor: 'system', action: 'instance.paired', ...who }
+    account.apply('scanned', { changes: { ...linked, ...since, retry_at: null }, audits: [audit] })
+    return proven === null ? null : current
+  }
+
+  /** The session has logged in; when that was its first time, returns how to remove what it has replaced. */
+  prove(): (() => Promise<void>) | undefined {
+    const { account, clock } = this.#deps
+    const { name, previous_session_id: previous, ready_at } = account.row
+    if (previous === null && ready_at !== null) return undefined
+    if (previous !== null) {
+      void account.save({ previous_session_id: null, paired_at: clock.now(), ready_at: null })
+    }
+    return async () => {
+      await this.forget(previous)
+      await this.#quietly('sessions kept under this name could not be removed yet', () =>
+        destroyKeptSessions(this.#deps, name),
+      )
+    }
+  }
+
+  /** The network refuses the session: the one before is taken up again. False when there is none. */
+  async revert(closing: Closing): Promise<boolean> {
+    const { account, network, log } = this.#deps
+    const { name, session_id: refused, previous_session_id: previous } = account.row
+    const jid = previous === null ? null : await network.storedJid(previous)
+    if (jid === null) return false
+    log.warn({ instance: name, ...reasonOf(closing) }, 'a new link was refused, going back to the one before')
+    const last_error = `the new link was refused (${closing.reason}), the one before is used again`
+    const changes = { session_id: previous, previous_session_id: null, jid, last_jid: jid, last_error }
+    account.apply('reverted', { changes })
+    await this.forget(refused)
+    return true
+  }
+
+  /** The account has no session any more; returns those it had. */
+  end(closing: Closing): SessionId[] {
+    const { account } = this.#deps
+    const { session_id, previous_session_id, jid, last_jid } = account.row
+    const noSession = { session_id: null, previous_session_id: null, jid: null, paired_at: null, ready_at: null }
+    const changes = { ...noSession, last_qr_msg_id: 0, retry_at: null, last_jid: jid ?? last_jid }
+    account.apply('invalidated', { changes: { ...changes, last_error: closing.reason }, extras: reasonOf(closing) })
+    return [session_id, previous_session_id]
+  }
+
+  /** Removes keys once the record that no longer names them is stored. */
+  async forget(...sessionIds: readonly SessionId[]): Promise<void> {
+    await this.#deps.account.stored()
+    for (const sessionId of sessionIds) {
+      if (sessionId === null) continue
+      await this.#quietly('the keys of an old session could not be removed yet', () =>
+        this.#deps.network.forget(sessionId),
+      )
+    }
+  }
+
+  /** For what may be left undone: keys that nothing refers to are removed within a day. */
+  async #quietly(failure: string, work: () => Promise<void>): Promise<void> {
+    const { account, log } = this.#deps
+    try {
+      await work()
+    } catch (err) {
+      log.warn({ err, instance: account.row.name }, failure)
+    }
+  }
+}

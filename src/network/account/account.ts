@@ -1,0 +1,82 @@
+// One linked account as this process knows it: its keys, its credentials and what outlives a connection.
+
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { SessionKeyStore } from '../../storage/stores/accounts/session-key-store.ts'
+import { AccountKeys } from './account-keys.ts'
+import { DeviceCache } from './device-cache.ts'
+import type { CacheLimits } from './key-cache.ts'
+import { LibraryCache } from '../library/library-cache.ts'
+import { jidNormalizedUser } from '../library/library.ts'
+import type { AuthenticationCreds, proto } from '../library/library.ts'
+
+type Deps = {
+  keys: Pick<SessionKeyStore, 'load' | 'save'>
+  sessionId: string
+  epoch: number
+  clock: Clock
+  log: Log
+  limits?: CacheLimits
+  /** Another process has taken the accounts over. */
+  onFenced: () => void
+}
+
+/** What an account holds open; closed before its keys are. */
+export type Connection = { close(): Promise<void>; cut(reason: string): void }
+
+const hour = 60 * 60 * 1000
+
+export class Account {
+  readonly sessionId: string
+  readonly keys: AccountKeys
+  readonly devices: DeviceCache
+  readonly retryCounts: LibraryCache
+  readonly callOffers: LibraryCache
+  readonly resendRequests: LibraryCache
+  /** Names of envelopes opened lately, those still on their way to storage among them. */
+  readonly opened: BoundedMap<true>
+  readonly calls: BoundedMap<{ video: boolean; isAnswered: boolean }>
+  /** What was sent lately, for recipients who ask again. */
+  readonly sent: BoundedMap<proto.IMessage>
+  connection: Connection | undefined
+
+  constructor(deps: Deps) {
+    const { clock } = deps
+    this.sessionId = deps.sessionId
+    this.keys = new AccountKeys({
+      ...deps,
+      onFenced: () => {
+        deps.onFenced()
+        this.connection?.cut('another process has taken this account over')
+      },
+    })
+    this.devices = new DeviceCache({ keys: this.keys, clock })
+    this.retryCounts = new LibraryCache({ clock, max: 500, ttlMs: hour })
+    this.callOffers = new LibraryCache({ clock, max: 50, ttlMs: hour / 12 })
+    this.resendRequests = new LibraryCache({ clock, max: 200, ttlMs: hour })
+    this.opened = new BoundedMap({ clock, max: 1_000, ttlMs: hour })
+    this.calls = new BoundedMap({ clock, max: 50, ttlMs: hour })
+    this.sent = new BoundedMap({ clock, max: 100, ttlMs: hour })
+  }
+
+  /** The stored credentials of a linked account, or undefined. */
+  async loadCreds(): Promise<AuthenticationCreds | undefined> {
+    const { creds } = await this.keys.get('creds', ['creds'])
+    return isLinked(creds as AuthenticationCreds | undefined) ? (creds as AuthenticationCreds) : undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.connection?.close()
+    this.keys.close()
+  }
+}
+
+/** A pairing code makes the library write down a number before anything is linked; only the signed identity counts. */
+export function isLinked(creds: AuthenticationCreds | undefined): boolean {
+  return creds?.me !== undefined && creds.account !== undefined
+}
+
+export function jidOf(creds: AuthenticationCreds): string {
+  return jidNormalizedUser(creds.me?.id)
+}

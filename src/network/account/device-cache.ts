@@ -1,0 +1,60 @@
+// Which devices a contact has, kept with the keys of the account: a miss would open a new Signal session with everybody.
+
+import type { Clock } from '../../lib/clock.ts'
+import type { AccountKeys } from './account-keys.ts'
+import type { CacheStore } from '../library/library.ts'
+
+const kind = 'user-devices'
+/** The server announces changes; asking again once a day covers what was announced while we were away. */
+const trustedMs = 24 * 60 * 60 * 1000
+
+type Stored = { at: number; devices: unknown }
+type Deps = { keys: AccountKeys; clock: Clock }
+
+/** The library's `userDevicesCache`. Failing to remember is not worth failing a send: the caller does not wait. */
+export class DeviceCache implements CacheStore {
+  readonly #deps: Deps
+  #revision = 0
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Grows with every change. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  async get<T>(user: string): Promise<T> {
+    return (await this.getAll<T>([user])).get(user) as T
+  }
+
+  /** Of those users about whom something is remembered. */
+  async getAll<T>(users: readonly string[]): Promise<Map<string, T>> {
+    const { keys, clock } = this.#deps
+    const found = new Map<string, T>()
+    for (const [user, stored] of Object.entries(await keys.get(kind, users)) as [string, Stored][]) {
+      if (clock.now() - stored.at < trustedMs) found.set(user, stored.devices as T)
+    }
+    return found
+  }
+
+  set(user: string, devices: unknown): void {
+    const stored: Stored = { at: this.#deps.clock.now(), devices }
+    this.#write({ [user]: stored })
+  }
+
+  del(user: string): void {
+    this.#write({ [user]: null })
+  }
+
+  /** Never asked for by the library. */
+  flushAll(): void {
+    return undefined
+  }
+
+  #write(values: Record<string, Stored | null>): void {
+    this.#revision += 1
+    this.#deps.keys.set({ [kind]: values }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,68 @@
+// How each kind of key is written down: bytes as they are, the rest as JSON.
+
+import { BufferJSON, proto } from '../library/library.ts'
+
+type Codec = { encode(value: unknown): Uint8Array; decode(bytes: Uint8Array): unknown }
+
+const raw: Codec = {
+  encode: (value) => Buffer.from(value as Uint8Array),
+  // A copy: the library changes what it is given.
+  decode: (bytes) => Buffer.from(bytes),
+}
+
+const json: Codec = {
+  encode: (value) => Buffer.from(JSON.stringify(value)),
+  decode: (bytes) => JSON.parse(textOf(bytes)) as unknown,
+}
+
+// Of the sessions just used, in all accounts: who writes to a chat soon writes again. The library copies what it is given.
+const sessionsRemembered = 256
+const largestRemembered = 16_384
+const sessions = new Map<Uint8Array, unknown>()
+
+const session: Codec = {
+  encode: (value) => {
+    const bytes = json.encode(value)
+    if (bytes.byteLength <= largestRemembered) sessions.set(bytes, value)
+    const [oldest] = sessions.keys()
+    if (sessions.size > sessionsRemembered && oldest) sessions.delete(oldest)
+    return bytes
+  },
+  decode: (bytes) => {
+    const value = sessions.get(bytes)
+    // About to be replaced: the versions of one session must not pile up.
+    sessions.delete(bytes)
+    return value ?? json.decode(bytes)
+  },
+}
+
+const jsonWithBytes: Codec = {
+  encode: (value) => Buffer.from(JSON.stringify(value, BufferJSON.replacer)),
+  decode: (bytes) => JSON.parse(textOf(bytes), BufferJSON.reviver) as unknown,
+}
+
+const codecs: Record<string, Codec> = {
+  'sender-key': raw,
+  'identity-key': raw,
+  session,
+  'lid-mapping': json,
+  'device-list': json,
+  'sender-key-memory': json,
+  'user-devices': json,
+  'app-state-sync-key': {
+    encode: (value) => jsonWithBytes.encode(value),
+    decode: (bytes) => proto.Message.AppStateSyncKeyData.fromObject(jsonWithBytes.decode(bytes) as object),
+  },
+}
+
+export function encodeKey(kind: string, value: unknown): Uint8Array {
+  return (codecs[kind] ?? jsonWithBytes).encode(value)
+}
+
+export function decodeKey(kind: string, bytes: Uint8Array): unknown {
+  return (codecs[kind] ?? jsonWithBytes).decode(bytes)
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+}

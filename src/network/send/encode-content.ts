@@ -1,0 +1,70 @@
+// What the service wants to say, in the network's words. Files are described in encode-file.ts.
+
+import { personJid, lidJid, phoneJid } from '../../core/address.ts'
+import type { Person } from '../../core/address.ts'
+import type { MessageKey } from '../../core/message.ts'
+import type { OutgoingContent, QuotedMessage } from '../../core/network.ts'
+import { jidNormalizedUser, proto } from '../library/library.ts'
+
+/** `ownJid` is the account as the chat knows it: by LID where the chat goes by LIDs. */
+export type Context = { chat: string; ownJid: string; now: number }
+type Plain = Exclude<OutgoingContent, { type: 'file' }>
+
+export function encodeContent(content: Plain, context: Context): proto.IMessage {
+  switch (content.type) {
+    case 'text':
+      return { extendedTextMessage: { text: content.text, ...contextInfo(content, content.text, context) } }
+    case 'reaction':
+      return {
+        reactionMessage: { key: libraryKey(content.target), text: content.emoji, senderTimestampMs: context.now },
+      }
+    case 'edit':
+      return {
+        protocolMessage: {
+          key: libraryKey(content.target),
+          type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT,
+          editedMessage: { extendedTextMessage: { text: content.text } },
+          timestampMs: context.now,
+        },
+      }
+    case 'revoke':
+      return { protocolMessage: { key: libraryKey(content.target), type: proto.Message.ProtocolMessage.Type.REVOKE } }
+  }
+}
+
+/** What the envelope says of changes to earlier messages; an administrator's revoke has a number of its own. */
+export function envelopeOf(content: OutgoingContent): Record<string, string> {
+  if (content.type === 'edit') return { edit: '1' }
+  if (content.type === 'revoke') return { edit: content.target.fromMe ? '7' : '8' }
+  return {}
+}
+
+type Referring = { mentions: readonly Person[]; quote: QuotedMessage | null }
+
+export function contextInfo({ mentions, quote }: Referring, text: string, context: Context) {
+  if (mentions.length === 0 && !quote) return {}
+  const mentioned = mentions.length > 0 ? { mentionedJid: mentions.map((person) => mentionOf(person, text)) } : {}
+  return { contextInfo: { ...mentioned, ...(quote && quoteOf(quote, context)) } }
+}
+
+/** A reader's phone looks for the digits of the address in the text. */
+function mentionOf(person: Person, text: string): string {
+  const { lid, phone } = person
+  if (lid !== null && text.includes(`@${lid}`)) return lidJid(lid)
+  if (phone !== null && text.includes(`@${phone}`)) return phoneJid(phone)
+  return personJid(person)
+}
+
+function quoteOf({ key, text }: QuotedMessage, { chat, ownJid }: Context): proto.IContextInfo {
+  const author = key.participant ?? (key.fromMe ? ownJid : key.chat)
+  return {
+    stanzaId: key.id,
+    participant: jidNormalizedUser(author),
+    quotedMessage: { conversation: text },
+    ...(key.chat !== chat && { remoteJid: key.chat }),
+  }
+}
+
+export function libraryKey({ chat, id, fromMe, participant }: MessageKey): proto.IMessageKey {
+  return { remoteJid: chat, id, fromMe, ...(participant !== null && { participant }) }
+}

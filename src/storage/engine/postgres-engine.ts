@@ -1,0 +1,83 @@
+// PostgreSQL through a small pool: the same operations, one transaction each.
+
+import type { Pool, PoolClient } from 'pg'
+import type { Log } from '../../lib/log.ts'
+import { SecretBox } from '../../lib/secret-box.ts'
+import { migrations } from '../migrations/all.ts'
+import { migratePostgres } from './postgres-migrate.ts'
+import { createPool, runSql, transact } from './postgres-pool.ts'
+import type { PoolSize } from './postgres-pool.ts'
+import { openSecrets, sealSecrets } from './secret-columns.ts'
+import { StorageError } from './statement.ts'
+import type { Engine, Row, SecretColumns, Statement, StatementResult } from './statement.ts'
+
+const forRequests: PoolSize = { connections: 10, deadlineMs: 30_000 }
+// One for the lease, one for health: both are asked every second or so and must not wait behind requests.
+const forVitals: PoolSize = { connections: 2, deadlineMs: 2000 }
+
+type Options = { url: string; encryptionKeys: readonly Uint8Array[]; log: Log }
+
+export class PostgresEngine implements Engine {
+  readonly #pool: Pool
+  readonly #box: SecretBox
+
+  private constructor(pool: Pool, box: SecretBox) {
+    this.#pool = pool
+    this.#box = box
+  }
+
+  /** An engine for requests, and one for what the life of the process hangs on. */
+  static async open({ url, encryptionKeys, log }: Options): Promise<{ engine: PostgresEngine; vital: PostgresEngine }> {
+    await migratePostgres(url, migrations)
+    const box = new SecretBox(encryptionKeys)
+    const over = (size: PoolSize) => new PostgresEngine(createPool(url, size, log), box)
+    return { engine: over(forRequests), vital: over(forVitals) }
+  }
+
+  async write(statements: readonly Statement[]): Promise<StatementResult[]> {
+    const [first, ...rest] = statements
+    try {
+      // A single statement is a transaction by itself.
+      if (first && rest.length === 0 && first.expect === undefined) return [await this.#run(this.#pool, first)]
+      return await transact(this.#pool, (client) => this.#runAll(client, statements))
+    } catch (cause) {
+      throw asFailed(cause)
+    }
+  }
+
+  async read(statement: Statement, opens?: SecretColumns): Promise<Row[]> {
+    try {
+      const { rows } = await this.#run(this.#pool, statement)
+      return opens ? openSecrets(rows, opens, this.#box) : rows
+    } catch (cause) {
+      throw asFailed(cause)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end()
+  }
+
+  async #runAll(client: PoolClient, statements: readonly Statement[]): Promise<StatementResult[]> {
+    const results: StatementResult[] = []
+    for (const statement of statements) {
+      const result = await this.#run(client, statement)
+      if (statement.expect !== undefined && statement.expect !== result.changes) {
+        throw new StorageError('expectation', `expected ${statement.expect} rows, touched ${result.changes}`)
+      }
+      results.push(result)
+    }
+    return results
+  }
+
+  async #run(connection: Pool | PoolClient, { sql, parameters }: Statement): Promise<StatementResult> {
+    const { rows, rowCount } = await runSql(connection, sql, sealSecrets(parameters, this.#box))
+    return { rows, changes: rowCount ?? 0 }
+  }
+}
+
+/** What is not the database's own error, such as a damaged secret, fails for good. */
+function asFailed(cause: unknown): StorageError {
+  if (cause instanceof StorageError) return cause
+  return new StorageError('failed', cause instanceof Error ? cause.message : String(cause), { cause })
+}

@@ -1,0 +1,70 @@
+// Embedded SQLite: one writer thread with group commit and one reader thread, so the event loop never waits for a disk.
+
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isSecret, StorageError } from './statement.ts'
+import type { Engine, Row, Scalar, Secret, SecretColumns, Statement, StatementResult } from './statement.ts'
+import { WorkerLane } from './sqlite-thread.ts'
+
+type Options = { path: string; encryptionKeys: readonly Uint8Array[]; onFatal: (reason: Error) => void }
+
+export class SqliteEngine implements Engine {
+  readonly #writer: WorkerLane
+  readonly #reader: WorkerLane
+
+  private constructor(writer: WorkerLane, reader: WorkerLane) {
+    this.#writer = writer
+    this.#reader = reader
+  }
+
+  static async open({ path, encryptionKeys, onFatal }: Options): Promise<SqliteEngine> {
+    createPrivately(path)
+    await using opening = new AsyncDisposableStack()
+    // The writer migrates, so the reader opens a database that is there and current.
+    const writer = opening.use(new WorkerLane({ role: 'writer', path, encryptionKeys }, onFatal))
+    await writer.opened()
+    const reader = opening.use(new WorkerLane({ role: 'reader', path, encryptionKeys }, onFatal))
+    await reader.opened()
+    opening.move()
+    return new SqliteEngine(writer, reader)
+  }
+
+  async write(statements: readonly Statement[]): Promise<StatementResult[]> {
+    return await this.#writer.run({ statements: statements.map(detach) })
+  }
+
+  async read(statement: Statement, opens?: SecretColumns): Promise<Row[]> {
+    const statements = [detach(statement)]
+    const [result] = await this.#reader.run(opens ? { statements, opens } : { statements })
+    return result?.rows ?? []
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reader[Symbol.asyncDispose]()
+    await this.#writer[Symbol.asyncDispose]()
+  }
+}
+
+/** Session keys and tokens live here: nobody but the owner reads the directory or the file. */
+function createPrivately(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, 'a', 0o600))
+  chmodSync(path, 0o600)
+}
+
+function detach(statement: Statement): Statement {
+  return { ...statement, parameters: statement.parameters.map(detachValue) }
+}
+
+// A small Buffer is a window on a shared pool, and cloning a window copies the whole pool to the worker.
+function detachValue(value: Scalar | Secret): Scalar | Secret {
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value
+  if (value instanceof Uint8Array) return ownBytes(value)
+  if (isSecret(value)) return { seal: ownBytes(value.seal), place: value.place }
+  // Refused here, where only this caller suffers: the worker would fail the whole batch on it.
+  throw new StorageError('failed', `a value of type ${typeof value} cannot be stored`)
+}
+
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Statement } from './statement.ts'
+import { WorkerLane } from './sqlite-thread.ts'
+
+async function openLane() {
+  await using stack = new AsyncDisposableStack()
+  const directory = stack.adopt(await mkdtemp(join(tmpdir(), 'causeway-')), (path) => rm(path, { recursive: true }))
+  const options = { role: 'writer', path: join(directory, 'x.db'), encryptionKeys: [] } as const
+  const fatal: Error[] = []
+  const lane = stack.use(new WorkerLane(options, (reason) => fatal.push(reason)))
+  await lane.opened()
+  const owned = stack.move()
+  return { lane, fatal, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+const select = (value: unknown): { statements: Statement[] } => ({
+  statements: [{ sql: 'SELECT ? AS value', parameters: [value as never] }],
+})
+
+test('a batch that cannot be sent to the worker is refused, and the next one is not hurt', async () => {
+  await using opened = await openLane()
+  const { lane, fatal } = opened
+  const refused = await Promise.allSettled([lane.run(select(() => 1)), lane.run(select(2))])
+  assert.deepEqual(
+    refused.map((each) => each.status === 'rejected' && (each.reason as { failure: string }).failure),
+    ['failed', 'failed'],
+  )
+  assert.equal((await lane.run(select(3)))[0]?.rows[0]?.['value'], 3)
+  assert.deepEqual(fatal, [])
+})
+
+test('more jobs than can wait are refused, those that wait are done', async () => {
+  await using opened = await openLane()
+  const { lane } = opened
+  const jobs = Array.from({ length: 100_001 }, () => lane.run({ statements: [{ sql: 'SELECT 1', parameters: [] }] }))
+  await assert.rejects(jobs.at(-1) as Promise<unknown>, { failure: 'unavailable', message: /100000/ })
+  const outcomes = await Promise.allSettled(jobs)
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 100_000)
+})

@@ -1,0 +1,128 @@
+// The main thread's end of one SQLite worker: one batch in flight, everything asked meanwhile forms the next.
+//
+// opening → ready when the worker has its connection; cannot open rejects start()
+// ready   → idle or waiting for the answers of one batch
+// dead    → after a crash of the worker or disposal: every call rejects
+
+import { Worker } from 'node:worker_threads'
+import { StorageError } from './statement.ts'
+import type { StatementResult } from './statement.ts'
+import { SqlEncoder } from './sql-text-cache.ts'
+import { decodeResult, encodeJob } from './sqlite-protocol.ts'
+import type { Job, JobAnswer, WorkerAnswer, WorkerOptions } from './sqlite-protocol.ts'
+
+// Bounds how long one transaction holds the write lock.
+const maxBatch = 1000
+// Bounds what piles up in memory while the disk does not keep up.
+const maxWaiting = 100_000
+
+type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject: (reason: Error) => void }
+
+export class WorkerLane {
+  readonly #worker: Worker
+  #numbers = new SqlEncoder()
+  readonly #opened = Promise.withResolvers<undefined>()
+  readonly #exited = Promise.withResolvers<undefined>()
+  #queue: Waiting[] = []
+  #inFlight: Waiting[] = []
+  #isSending = false
+  #idle: (() => void) | undefined
+  #dead: Error | undefined
+  #closing = false
+
+  /** `onFatal` hears of a worker that ended by itself: nothing can be stored from then on. */
+  constructor(options: WorkerOptions, onFatal: (reason: Error) => void) {
+    this.#worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
+      workerData: options,
+      name: `sqlite ${options.role}`,
+    })
+    this.#worker.on('message', (answer: WorkerAnswer) => {
+      this.#hear(answer)
+    })
+    this.#worker.on('error', (cause) => {
+      this.#die(new StorageError('unavailable', 'the storage worker crashed', { cause }))
+    })
+    this.#worker.on('exit', () => {
+      if (!this.#closing) onFatal(this.#dead ?? new StorageError('unavailable', 'the storage worker has ended'))
+      this.#die(new StorageError('unavailable', 'the storage worker has ended'))
+      this.#exited.resolve(undefined)
+    })
+  }
+
+  /** Resolves when the connection is open. */
+  opened(): Promise<undefined> {
+    return this.#opened.promise
+  }
+
+  run(job: Job): Promise<StatementResult[]> {
+    if (this.#dead) return Promise.reject(this.#dead)
+    if (this.#queue.length >= maxWaiting) {
+      return Promise.reject(new StorageError('unavailable', `${maxWaiting} operations already wait for the disk`))
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ job, resolve, reject })
+      if (this.#inFlight.length === 0) this.#sendSoon()
+    })
+  }
+
+  /** Finishes what was asked, then closes the connection. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true
+    if (!this.#dead) {
+      if (this.#inFlight.length + this.#queue.length > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+      this.#dead = new StorageError('unavailable', 'the database is closed')
+      this.#worker.postMessage('close')
+    }
+    await this.#exited.promise
+  }
+
+  /** At the end of this turn of the event loop, so that whatever it asks travels together: a trip costs more than a job. */
+  #sendSoon(): void {
+    if (this.#isSending) return
+    this.#isSending = true
+    setImmediate(() => {
+      this.#isSending = false
+      if (this.#dead) return
+      this.#inFlight = this.#queue.splice(0, maxBatch)
+      this.#post(this.#inFlight)
+    })
+  }
+
+  #post(batch: readonly Waiting[]): void {
+    try {
+      this.#worker.postMessage(batch.map(({ job }) => encodeJob(job, this.#numbers)))
+    } catch (cause) {
+      // The worker has not heard the texts behind the numbers given out in this batch: count anew.
+      this.#numbers = new SqlEncoder()
+      const message = cause instanceof Error ? cause.message : String(cause)
+      this.#settle(batch.map(() => ({ failed: { failure: 'failed', message } })))
+    }
+  }
+
+  #hear(answer: WorkerAnswer): void {
+    if (Array.isArray(answer)) this.#settle(answer)
+    else if ('ready' in answer) this.#opened.resolve(undefined)
+    else this.#opened.reject(new StorageError('unavailable', answer.cannotOpen))
+  }
+
+  #settle(answers: readonly JobAnswer[]): void {
+    const settled = this.#inFlight
+    this.#inFlight = []
+    if (this.#queue.length > 0) this.#sendSoon()
+    else this.#idle?.()
+    for (const [index, waiting] of settled.entries()) {
+      const answer = answers[index]
+      if (Array.isArray(answer)) waiting.resolve(answer.map(decodeResult))
+      else waiting.reject(new StorageError(answer?.failed.failure ?? 'failed', answer?.failed.message ?? 'no answer'))
+    }
+  }
+
+  #die(reason: StorageError): void {
+    this.#dead ??= reason
+    this.#opened.reject(this.#dead)
+    for (const waiting of [...this.#inFlight, ...this.#queue]) waiting.reject(this.#dead)
+    this.#inFlight = []
+    this.#queue = []
+    this.#idle?.()
+  }
+}

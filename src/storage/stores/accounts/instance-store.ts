@@ -1,0 +1,134 @@
+// The records of the linked accounts. Changes carry the owner's epoch: only the process that owns the accounts makes them.
+
+import { sql } from 'kysely'
+import type { AuditRecord } from '../../../core/audit.ts'
+import type { Delivery } from '../../../core/delivery.ts'
+import { auditInsert } from '../ledger/audit-store.ts'
+import type { Database } from '../../database.ts'
+import { deliveryInserts } from '../ledger/delivery-store.ts'
+import { createLeaseFence } from '../lease-store.ts'
+import type { InstanceChanges, InstanceRow, KeptSession, NewInstanceRow } from '../../schema.ts'
+import { dropSessionRows } from './session-key-store.ts'
+import { toStatement } from '../../engine/statement.ts'
+import type { Statement } from '../../engine/statement.ts'
+
+/** What is written together with a record. */
+type Along = { audits?: readonly AuditRecord[]; deliveries?: readonly Delivery[] }
+
+export class InstanceStore {
+  readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#fence = createLeaseFence(database)
+  }
+
+  async list(): Promise<InstanceRow[]> {
+    return this.#database.read(
+      this.#database.query
+        .selectFrom('instances')
+        .selectAll()
+        .orderBy('name', (order) => this.#database.inByteOrder(order)),
+    )
+  }
+
+  /**
+   * A record with a session has taken up the one that was kept under its name. What may have been stored for somebody who
+   * had the name before is nothing to this one.
+   */
+  async insert(epoch: number, row: NewInstanceRow, audit: AuditRecord): Promise<void> {
+    const { query } = this.#database
+    const resumed = row.session_id != null
+    await this.#database.write(
+      this.#fence(epoch),
+      query.insertInto('instances').values(row),
+      query.deleteFrom('inbox').where('instance', '=', row.name),
+      ...(resumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
+      auditInsert(this.#database, audit),
+    )
+  }
+
+  async update(epoch: number, name: string, changes: InstanceChanges, along: Along = {}): Promise<void> {
+    const update = this.#database.query.updateTable('instances').set(changes).where('name', '=', name)
+    const isEmpty = Object.keys(changes).length === 0
+    await this.#database.write(this.#fence(epoch), ...(isEmpty ? [] : [toStatement(update, 1)]), ...this.#along(along))
+  }
+
+  /** Writes the whole record, whatever became of it: one whose removal failed may be there or not. */
+  async put(epoch: number, row: InstanceRow, along: Along = {}): Promise<void> {
+    const { query } = this.#database
+    const { name, ...columns } = row
+    await this.#database.write(
+      this.#fence(epoch),
+      query
+        .insertInto('instances')
+        .values(row)
+        .onConflict((taken) => taken.column('name').doUpdateSet(columns)),
+      query.deleteFrom('kept_sessions').where('name', '=', name).where('session_id', '=', row.session_id),
+      ...this.#along(along),
+    )
+  }
+
+  /**
+   * Removes the record and what was on its way to the helpdesk; a linked session is kept for a while, so that the name
+   * can be resumed.
+   */
+  async remove(epoch: number, name: string, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
+    const { query } = this.#database
+    await this.#database.write(
+      this.#fence(epoch),
+      toStatement(query.deleteFrom('instances').where('name', '=', name), 1),
+      query.deleteFrom('inbox').where('instance', '=', name),
+      query.deleteFrom('people').where('instance', '=', name),
+      query.deleteFrom('conversations').where('instance', '=', name),
+      ...(keep ? [query.insertInto('kept_sessions').values(keep)] : []),
+      auditInsert(this.#database, audit),
+    )
+  }
+
+  /** The sessions kept under this name since then, newest first. */
+  async keptSessions(name: string, since = 0): Promise<KeptSession[]> {
+    const kept = this.#database.query.selectFrom('kept_sessions').selectAll()
+    return this.#database.read(kept.where('name', '=', name).where('kept_at', '>=', since).orderBy('kept_at', 'desc'))
+  }
+
+  async dropKeptSessions(epoch: number, name: string): Promise<void> {
+    const removal = this.#database.query.deleteFrom('kept_sessions').where('name', '=', name)
+    await this.#database.write(this.#fence(epoch), removal)
+  }
+
+  /**
+   * Forgets sessions kept before `time` or under the name of an account that was linked anew, and everything
+   * stored of sessions that nothing refers to any more.
+   */
+  async dropOrphans(epoch: number, time: number): Promise<void> {
+    const { query } = this.#database
+    const linked = query.selectFrom('instances').select('name').where('ready_at', 'is not', null)
+    const worthless = query
+      .deleteFrom('kept_sessions')
+      .where((kept) => kept.or([kept('kept_at', '<', time), kept('name', 'in', linked)]))
+    await this.#database.write(this.#fence(epoch), worthless)
+    const orphans = await this.#database.read<{ id: string }>({ compile: () => orphanSessions.compile(query) })
+    for (const { id } of orphans) await dropSessionRows(this.#database, this.#fence(epoch), id)
+  }
+
+  #along({ audits = [], deliveries = [] }: Along) {
+    const entries = audits.map((audit) => auditInsert(this.#database, audit))
+    return [...entries, ...deliveryInserts(this.#database, deliveries)]
+  }
+}
+
+// Jumps from one session to the next on the index: a linked account has hundreds of keys, all of which need not be read.
+const orphanSessions = sql<{ id: string }>`
+  WITH RECURSIVE stored(id) AS (
+    SELECT min(session_id) FROM session_keys
+    UNION ALL
+    SELECT (SELECT min(session_id) FROM session_keys WHERE session_id > stored.id) FROM stored WHERE stored.id IS NOT NULL
+  )
+  SELECT id FROM stored
+  WHERE id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM kept_sessions WHERE session_id = stored.id)
+    AND id NOT IN (SELECT session_id FROM instances WHERE session_id IS NOT NULL)
+    AND id NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)
+    AND id NOT IN (SELECT previous_session_id FROM instances WHERE previous_session_id IS NOT NULL)`

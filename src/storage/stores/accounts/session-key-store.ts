@@ -1,0 +1,100 @@
+// The keys of the linked sessions. Every write carries the owner's epoch: a process that lost the lease writes nothing.
+
+import type { Database } from '../../database.ts'
+import { biteSize, inBites } from '../delete-in-batches.ts'
+import { createLeaseFence } from '../lease-store.ts'
+import { sessionKeySecrets } from '../../schema.ts'
+import { placeOf, toStatement } from '../../engine/statement.ts'
+import type { Statement } from '../../engine/statement.ts'
+
+export type SessionKey = { kind: string; id: string; value: Uint8Array }
+export type SessionKeyWrite = { kind: string; id: string; value: Uint8Array | null }
+
+export class SessionKeyStore {
+  readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+  readonly #upsert: string
+  readonly #removal: string
+
+  // The busiest statements of the service are compiled once; only their parameters change.
+  constructor(database: Database) {
+    const { query } = database
+    const value = { seal: new Uint8Array(), place: '' }
+    this.#database = database
+    this.#fence = createLeaseFence(database)
+    this.#upsert = toStatement(
+      query
+        .insertInto('session_keys')
+        .values({ session_id: '', kind: '', key_id: '', value })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['session_id', 'kind', 'key_id'])
+            .doUpdateSet(({ eb }) => ({ value: eb.ref('excluded.value') })),
+        ),
+    ).sql
+    this.#removal = toStatement(
+      query.deleteFrom('session_keys').where('session_id', '=', '').where('kind', '=', '').where('key_id', '=', ''),
+    ).sql
+  }
+
+  async load(sessionId: string, kind: string, ids: readonly string[]): Promise<SessionKey[]> {
+    if (ids.length === 0) return []
+    const query = this.#database.query
+      .selectFrom('session_keys')
+      .selectAll()
+      .where('session_id', '=', sessionId)
+      .where('kind', '=', kind)
+      .where('key_id', 'in', ids)
+    const rows = await this.#database.read(query, sessionKeySecrets)
+    return rows.map((row) => ({ kind: row.kind, id: row.key_id, value: row.value }))
+  }
+
+  /** All writes or none, `more` included; null removes a key. Rejects when `epoch` is no longer the lease's. */
+  async save(
+    epoch: number,
+    sessionId: string,
+    writes: readonly SessionKeyWrite[],
+    more: readonly Statement[] = [],
+  ): Promise<void> {
+    const steps = writes.map((write) => this.#writeStep(sessionId, write))
+    await this.#database.write(this.#fence(epoch), ...steps, ...more)
+  }
+
+  /** With the memory of what it opened. What it received stays: that belongs to the instance. */
+  async dropSession(epoch: number, sessionId: string): Promise<void> {
+    await dropSessionRows(this.#database, this.#fence(epoch), sessionId)
+  }
+
+  #writeStep(sessionId: string, { kind, id, value }: SessionKeyWrite): Statement {
+    const key = [sessionId, kind, id]
+    if (value === null) return { sql: this.#removal, parameters: key }
+    const place = placeOf(sessionKeySecrets.table, key, 'value')
+    return { sql: this.#upsert, parameters: [...key, { seal: value, place }] }
+  }
+}
+
+/** The credentials first: a session without them is none. Keys last: by those a crash leaves, the rest is found again. */
+export async function dropSessionRows(database: Database, fence: Statement, sessionId: string): Promise<void> {
+  const { query } = database
+  const creds = query.deleteFrom('session_keys').where('session_id', '=', sessionId).where('kind', '=', 'creds')
+  await database.write(fence, creds, query.deleteFrom('unfinished').where('session_id', '=', sessionId))
+  const someKeys = query
+    .selectFrom('session_keys')
+    .select(['kind', 'key_id'])
+    .where('session_id', '=', sessionId)
+    .limit(biteSize)
+  const someOpened = query.selectFrom('opened').select('envelope').where('session_id', '=', sessionId).limit(biteSize)
+  const bites = [
+    query.deleteFrom('opened').where('session_id', '=', sessionId).where('envelope', 'in', someOpened),
+    query
+      .deleteFrom('session_keys')
+      .where('session_id', '=', sessionId)
+      .where((eb) => eb(eb.refTuple('kind', 'key_id'), 'in', someKeys.$asTuple('kind', 'key_id'))),
+  ]
+  for (const bite of bites) {
+    await inBites(async () => {
+      const [, removed = 0] = await database.write(fence, bite)
+      return removed
+    })
+  }
+}

@@ -1,0 +1,36 @@
+// Writes of the process that owns the accounts: they carry its epoch, and a stale one writes nothing.
+
+import type { Compilable } from 'kysely'
+import type { Database } from '../database.ts'
+import { createLeaseFence } from './lease-store.ts'
+import { StorageError, toStatement } from '../engine/statement.ts'
+import type { Statement } from '../engine/statement.ts'
+
+type Step = Compilable | Statement
+
+export class FencedWriter {
+  readonly #database: Database
+  readonly #epoch: () => number
+  readonly #fence: (epoch: number) => Statement
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#epoch = epoch
+    this.#fence = createLeaseFence(database)
+  }
+
+  async write(...steps: readonly Step[]): Promise<void> {
+    await this.#database.write(this.#fence(this.#epoch()), ...steps)
+  }
+
+  /** Everything that goes along happens only if the row was where it was believed to be. */
+  async guarded(update: Step, ...along: readonly Step[]): Promise<boolean> {
+    try {
+      await this.write('compile' in update ? toStatement(update, 1) : { ...update, expect: 1 }, ...along)
+      return true
+    } catch (error) {
+      if (error instanceof StorageError && error.failure === 'expectation') return false
+      throw error
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// The append-only audit log; triggers in the database refuse to change or remove a row.
+
+import type { InsertQueryBuilder, InsertResult } from 'kysely'
+import type { AuditRecord } from '../../../core/audit.ts'
+import type { Database } from '../../database.ts'
+import type { Schema } from '../../schema.ts'
+
+export type AuditEntry = Required<Omit<AuditRecord, 'action' | 'actor'>> & { id: number; action: string; actor: string }
+
+export type AuditFilter = { instance?: string; ownerTag?: string; limit: number }
+
+export class AuditStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async append(record: AuditRecord): Promise<void> {
+    await this.#database.write(auditInsert(this.#database, record))
+  }
+
+  /** Newest first. */
+  async list({ instance, ownerTag, limit }: AuditFilter): Promise<AuditEntry[]> {
+    let query = this.#database.query.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(limit)
+    if (instance !== undefined) query = query.where('instance', '=', instance)
+    if (ownerTag !== undefined) query = query.where('owner_tag', '=', ownerTag)
+    const rows = await this.#database.read(query)
+    return rows.map(({ ts, owner_tag, metadata, ...rest }) => ({
+      ...rest,
+      at: ts,
+      ownerTag: owner_tag,
+      metadata: JSON.parse(metadata) as AuditEntry['metadata'],
+    }))
+  }
+}
+
+/** As a step, so that an entry is written together with the change it tells of, or not at all. */
+export function auditInsert(
+  { query }: Database,
+  { at, actor, action, instance, ownerTag, target, metadata }: AuditRecord,
+): InsertQueryBuilder<Schema, 'audit', InsertResult> {
+  return query.insertInto('audit').values({
+    ts: at,
+    actor,
+    action,
+    instance: instance ?? '',
+    owner_tag: ownerTag ?? '',
+    target: target ?? '',
+    metadata: JSON.stringify(metadata ?? {}),
+  })
+}

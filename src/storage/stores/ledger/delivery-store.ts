@@ -1,0 +1,158 @@
+// Lifecycle deliveries. What an attempt brought is a fact whoever made it, so these writes carry no epoch.
+
+import type { Selectable } from 'kysely'
+import type { Delivery, DeliveryReport, DeliveryResult } from '../../../core/delivery.ts'
+import type { Database } from '../../database.ts'
+import { deliverySecrets } from '../../schema.ts'
+import type { DeliveryTable } from '../../schema.ts'
+import { placeOf } from '../../engine/statement.ts'
+
+const openColumns = [
+  'id',
+  'event_id',
+  'event',
+  'instance',
+  'url',
+  'created_at',
+  'expires_at',
+  'status',
+  'attempts',
+  'next_at',
+  'last_code',
+  'last_error',
+  'finished_at',
+] as const
+
+type OpenRow = Pick<Selectable<DeliveryTable>, (typeof openColumns)[number]>
+
+export class DeliveryStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async insert(deliveries: readonly Delivery[]): Promise<void> {
+    if (deliveries.length > 0) await this.#database.write(...deliveryInserts(this.#database, deliveries))
+  }
+
+  /** Everything that still waits, oldest first. */
+  async pending(): Promise<Delivery[]> {
+    const waiting = this.#database.query.selectFrom('deliveries').selectAll().where('status', '=', 'pending')
+    const rows = await this.#database.read(
+      waiting.orderBy('id', (order) => this.#database.inByteOrder(order)),
+      deliverySecrets,
+    )
+    return rows.map(toDelivery)
+  }
+
+  async record(id: string, { status, attempts, nextAt, code, error }: DeliveryResult, now: number): Promise<void> {
+    const update = this.#database.query
+      .updateTable('deliveries')
+      .set({
+        status,
+        attempts,
+        next_at: nextAt,
+        last_code: code,
+        last_error: error,
+        finished_at: status === 'pending' ? null : now,
+      })
+      .where('id', '=', id)
+      .where('status', '=', 'pending')
+    await this.#database.write(update)
+  }
+
+  /** Newest first. */
+  async list(instance: string, limit: number): Promise<DeliveryReport[]> {
+    const rows = await this.#database.read(
+      this.#database.query
+        .selectFrom('deliveries')
+        .select(openColumns)
+        .where('instance', '=', instance)
+        .orderBy('id', (order) => this.#database.inByteOrder(order).desc())
+        .limit(limit),
+    )
+    return rows.map(toReport)
+  }
+
+  /** Sends a finished delivery on its way again; undefined when there is none with this id that has ended. */
+  async reopen(instance: string, id: string, now: number): Promise<Delivery | undefined> {
+    const again = { status: 'pending', attempts: 0, next_at: now, expires_at: null, finished_at: null } as const
+    const [changed] = await this.#database.write(
+      this.#database.query
+        .updateTable('deliveries')
+        .set(again)
+        .where('instance', '=', instance)
+        .where('id', '=', id)
+        .where('status', '<>', 'pending'),
+    )
+    if (changed !== 1) return undefined
+    const found = this.#database.query.selectFrom('deliveries').selectAll().where('id', '=', id)
+    const [row] = await this.#database.read(found, deliverySecrets)
+    return row && toDelivery(row)
+  }
+
+  async exists(instance: string, id: string): Promise<boolean> {
+    const found = this.#database.query.selectFrom('deliveries').select('id').where('id', '=', id)
+    return (await this.#database.read(found.where('instance', '=', instance))).length > 0
+  }
+
+  /** Forgets deliveries that ended before `time`. */
+  async prune(time: number): Promise<void> {
+    await this.#database.write(
+      this.#database.query.deleteFrom('deliveries').where('status', '<>', 'pending').where('finished_at', '<', time),
+    )
+  }
+}
+
+/** As steps, so that an event is written together with the change it tells of, or not at all. */
+export function deliveryInserts({ query }: Database, deliveries: readonly Delivery[]) {
+  return deliveries.map(({ id, body, ...delivery }) =>
+    query.insertInto('deliveries').values({
+      id,
+      event_id: delivery.eventId,
+      event: delivery.event,
+      instance: delivery.instance,
+      url: delivery.url,
+      body: { seal: Buffer.from(body), place: placeOf(deliverySecrets.table, [id], 'body') },
+      created_at: delivery.createdAt,
+      expires_at: delivery.expiresAt,
+      status: 'pending',
+      attempts: delivery.attempts,
+      next_at: delivery.nextAt,
+    }),
+  )
+}
+
+function toDelivery(row: Selectable<DeliveryTable>): Delivery {
+  return {
+    id: row.id,
+    eventId: row.event_id,
+    event: row.event,
+    instance: row.instance,
+    url: row.url,
+    body: Buffer.from(row.body).toString('utf8'),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    attempts: row.attempts,
+    nextAt: row.next_at,
+  }
+}
+
+function toReport(row: OpenRow): DeliveryReport {
+  return {
+    id: row.id,
+    eventId: row.event_id,
+    event: row.event,
+    instance: row.instance,
+    url: row.url,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    status: row.status,
+    attempts: row.attempts,
+    nextAt: row.next_at,
+    lastCode: row.last_code,
+    lastError: row.last_error,
+    finishedAt: row.finished_at,
+  }
+}

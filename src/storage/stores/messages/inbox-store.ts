@@ -1,0 +1,185 @@
+// Events from the network that the helpdesk does not have yet, in the order they arrived. The journal writes them, the
+// bridge takes them away.
+
+import type { Selectable } from 'kysely'
+import type { NetworkEvent } from '../../../core/message.ts'
+import type { Database } from '../../database.ts'
+import { biteSize, inBites } from '../delete-in-batches.ts'
+import { createLeaseFence } from '../lease-store.ts'
+import { inboxSecrets } from '../../schema.ts'
+import type { InboxTable } from '../../schema.ts'
+import { StorageError, toStatement } from '../../engine/statement.ts'
+import type { Statement } from '../../engine/statement.ts'
+
+export type InboxRow = {
+  id: string
+  instance: string
+  event: NetworkEvent
+  receivedAt: number
+  attempts: number
+  /** The kind of the event, or `late_file` for a message that was posted without its file. */
+  kind: string
+  lastError: string | null
+}
+
+/** Named so in the table: the message is at the helpdesk, its file is still looked for. */
+export const lateFile = 'late_file'
+
+export type ParkedRow = Omit<InboxRow, 'event' | 'instance'>
+export type InboxCounts = { pending: number; parked: number }
+
+const lightColumns = ['id', 'received_at', 'attempts', 'kind', 'last_error'] as const
+
+export class InboxStore {
+  readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#fence = createLeaseFence(database)
+  }
+
+  /** The pending rows of an instance after this id, oldest first; late files are no business of the chat any more. */
+  async pending(instance: string, after: string, limit: number): Promise<InboxRow[]> {
+    const query = this.#database.query
+      .selectFrom('inbox')
+      .selectAll()
+      .where('instance', '=', instance)
+      .where('state', '=', 'pending')
+      .where('kind', '!=', lateFile)
+      .where('id', '>', after)
+      .orderBy('id', (order) => this.#database.inByteOrder(order))
+      .limit(limit)
+    return (await this.#database.read(query, inboxSecrets)).map(toRow)
+  }
+
+  /** The rows that are still there, oldest first. */
+  async load(ids: readonly string[]): Promise<InboxRow[]> {
+    if (ids.length === 0) return []
+    const query = this.#database.query
+      .selectFrom('inbox')
+      .selectAll()
+      .where('id', 'in', ids)
+      .orderBy('id', (order) => this.#database.inByteOrder(order))
+    return (await this.#database.read(query, inboxSecrets)).map(toRow)
+  }
+
+  /** Messages whose file is still looked for, oldest first. */
+  async lateFiles(after: string, limit: number): Promise<InboxRow[]> {
+    const query = this.#database.query
+      .selectFrom('inbox')
+      .selectAll()
+      .where('kind', '=', lateFile)
+      .where('id', '>', after)
+      .orderBy('id', (order) => this.#database.inByteOrder(order))
+      .limit(limit)
+    return (await this.#database.read(query, inboxSecrets)).map(toRow)
+  }
+
+  /** Oldest first. */
+  async parked(instance: string, limit: number): Promise<ParkedRow[]> {
+    const query = this.#database.query
+      .selectFrom('inbox')
+      .select(lightColumns)
+      .where('instance', '=', instance)
+      .where('state', '=', 'parked')
+      .orderBy('id', (order) => this.#database.inByteOrder(order))
+      .limit(limit)
+    return (await this.#database.read(query)).map(toParked)
+  }
+
+  async counts(instance: string): Promise<InboxCounts> {
+    const query = this.#database.query
+      .selectFrom('inbox')
+      .select(['state', ({ fn }) => fn.countAll<number>().as('count')])
+      .where('instance', '=', instance)
+      .where('kind', '!=', lateFile)
+      .groupBy('state')
+    const rows = await this.#database.read(query)
+    const countOf = (state: string) => rows.find((row) => row.state === state)?.count ?? 0
+    return { pending: countOf('pending'), parked: countOf('parked') }
+  }
+
+  /** Done with, without anything to remember. */
+  async remove(epoch: number, id: string): Promise<void> {
+    await this.#database.write(this.#fence(epoch), this.#database.query.deleteFrom('inbox').where('id', '=', id))
+  }
+
+  /** One more try went wrong. */
+  async noteFailure(epoch: number, id: string, reason: string): Promise<void> {
+    const update = this.#database.query
+      .updateTable('inbox')
+      .set(({ eb }) => ({ attempts: eb('attempts', '+', 1), last_error: reason }))
+    await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
+  }
+
+  /** Set aside until somebody asks for another try. */
+  async park(epoch: number, id: string, reason: string): Promise<void> {
+    const update = this.#database.query.updateTable('inbox').set({ state: 'parked', last_error: reason })
+    await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
+  }
+
+  /** Every parked row of the instance is pending again; their ids. */
+  async retryParked(epoch: number, instance: string): Promise<string[]> {
+    const rows = await this.#database.writeReturning(
+      this.#fence(epoch),
+      this.#database.query
+        .updateTable('inbox')
+        .set({ state: 'pending', attempts: 0 })
+        .where('instance', '=', instance)
+        .where('state', '=', 'parked')
+        .returning('id'),
+    )
+    return rows.map(({ id }) => id).sort()
+  }
+
+  /** False when there is no such parked row. */
+  async removeParked(epoch: number, instance: string, id: string): Promise<boolean> {
+    const removal = this.#database.query
+      .deleteFrom('inbox')
+      .where('id', '=', id)
+      .where('instance', '=', instance)
+      .where('state', '=', 'parked')
+    try {
+      await this.#database.write(this.#fence(epoch), toStatement(removal, 1))
+      return true
+    } catch (error) {
+      if (error instanceof StorageError && error.failure === 'expectation') return this.#stillOwner(epoch)
+      throw error
+    }
+  }
+
+  /** Rows of instances that do not exist any more; how many it were. */
+  async dropOrphans(epoch: number): Promise<number> {
+    const { query } = this.#database
+    const orphans = query
+      .selectFrom('inbox')
+      .select('id')
+      .where('instance', 'not in', query.selectFrom('instances').select('name'))
+      .limit(biteSize)
+    const removal = toStatement(query.deleteFrom('inbox').where('id', 'in', orphans))
+    return inBites(async () => {
+      const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)
+      return removed
+    })
+  }
+
+  // Tells "no such row" from "not the owner any more", which must not look like an answer.
+  async #stillOwner(epoch: number): Promise<false> {
+    await this.#database.write(this.#fence(epoch))
+    return false
+  }
+}
+
+function toRow(row: Selectable<InboxTable>): InboxRow {
+  return {
+    ...toParked(row),
+    instance: row.instance,
+    event: JSON.parse(Buffer.from(row.event).toString('utf8')) as NetworkEvent,
+  }
+}
+
+function toParked(row: Pick<Selectable<InboxTable>, (typeof lightColumns)[number]>): ParkedRow {
+  const { id, received_at, attempts, kind, last_error } = row
+  return { id, receivedAt: received_at, attempts, kind, lastError: last_error }
+}

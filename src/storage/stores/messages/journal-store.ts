@@ -1,0 +1,103 @@
+// What the network handed over: envelopes that were opened, events on their way to the helpdesk, business of the library.
+//
+// The rows of a received message are written together with the keys that opened it, so they are handed out as statements.
+
+import type { NetworkEvent } from '../../../core/message.ts'
+import type { Database } from '../../database.ts'
+import { biteSize, inBites } from '../delete-in-batches.ts'
+import { createLeaseFence } from '../lease-store.ts'
+import { inboxSecrets, unfinishedSecrets } from '../../schema.ts'
+import { placeOf, toStatement } from '../../engine/statement.ts'
+import type { Statement } from '../../engine/statement.ts'
+
+export type UnfinishedStanza = { stanzaId: string; stanza: Uint8Array }
+type NewInboxRow = { id: string; instance: string; event: NetworkEvent; receivedAt: number }
+
+export class JournalStore {
+  readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+  readonly #opened: string
+  readonly #unfinished: string
+  readonly #inbox: string
+
+  // Written with every message: compiled once. A write that is repeated finds its own rows and leaves them.
+  constructor(database: Database) {
+    const { query } = database
+    const sealed = { seal: new Uint8Array(), place: '' }
+    const once = (table: 'opened' | 'unfinished' | 'inbox', values: object) =>
+      toStatement(
+        query
+          .insertInto(table)
+          .values(values)
+          .onConflict((conflict) => conflict.doNothing()),
+      ).sql
+    this.#database = database
+    this.#fence = createLeaseFence(database)
+    this.#opened = once('opened', { session_id: '', envelope: '', opened_at: 0 })
+    this.#unfinished = once('unfinished', { session_id: '', stanza_id: '', stored_at: 0, stanza: sealed })
+    this.#inbox = once('inbox', { id: '', instance: '', event: sealed, received_at: 0, kind: '' })
+  }
+
+  opened(sessionId: string, envelope: string, at: number): Statement {
+    return { sql: this.#opened, parameters: [sessionId, envelope, at] }
+  }
+
+  unfinished(sessionId: string, { stanzaId, stanza }: UnfinishedStanza, at: number): Statement {
+    const place = placeOf(unfinishedSecrets.table, [sessionId, stanzaId], 'stanza')
+    return { sql: this.#unfinished, parameters: [sessionId, stanzaId, at, { seal: stanza, place }] }
+  }
+
+  inbox({ id, instance, event, receivedAt }: NewInboxRow): Statement {
+    const seal = Buffer.from(JSON.stringify(event))
+    const place = placeOf(inboxSecrets.table, [id], 'event')
+    return { sql: this.#inbox, parameters: [id, instance, { seal, place }, receivedAt, event.kind] }
+  }
+
+  async wasOpened(sessionId: string, envelope: string): Promise<boolean> {
+    const query = this.#database.query
+      .selectFrom('opened')
+      .select('opened_at')
+      .where('session_id', '=', sessionId)
+      .where('envelope', '=', envelope)
+    return (await this.#database.read(query)).length > 0
+  }
+
+  /** Oldest first. */
+  async loadUnfinished(sessionId: string): Promise<UnfinishedStanza[]> {
+    const query = this.#database.query
+      .selectFrom('unfinished')
+      .selectAll()
+      .where('session_id', '=', sessionId)
+      .orderBy('stored_at')
+      .orderBy('stanza_id')
+    const rows = await this.#database.read(query, unfinishedSecrets)
+    return rows.map(({ stanza_id, stanza }) => ({ stanzaId: stanza_id, stanza }))
+  }
+
+  /** The library has acted on it. */
+  finished(sessionId: string, stanzaId: string): Statement {
+    const { query } = this.#database
+    return toStatement(
+      query.deleteFrom('unfinished').where('session_id', '=', sessionId).where('stanza_id', '=', stanzaId),
+    )
+  }
+
+  /** Forgets envelopes the network will not deliver again; how many there were. */
+  async prune(epoch: number, openedBefore: number): Promise<number> {
+    const { query } = this.#database
+    const old = query
+      .selectFrom('opened')
+      .select(['session_id', 'envelope'])
+      .where('opened_at', '<', openedBefore)
+      .limit(biteSize)
+    const removal = toStatement(
+      query
+        .deleteFrom('opened')
+        .where((eb) => eb(eb.refTuple('session_id', 'envelope'), 'in', old.$asTuple('session_id', 'envelope'))),
+    )
+    return inBites(async () => {
+      const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)
+      return removed
+    })
+  }
+}

@@ -1,0 +1,292 @@
+// Which message of the network is which at the helpdesk. A row is claimed before its message is posted and completed
+// together with the end of the inbox row it came from, so that nothing is posted twice and nothing is forgotten.
+
+import { sql } from 'kysely'
+import type { Selectable } from 'kysely'
+import type { MessageKey } from '../../../core/message.ts'
+import type { Person } from '../../../core/address.ts'
+import type { Database } from '../../database.ts'
+import { createLeaseFence } from '../lease-store.ts'
+import { messageMapSecrets } from '../../schema.ts'
+import type { MessageMapTable } from '../../schema.ts'
+import { placeOf, toStatement } from '../../engine/statement.ts'
+import type { Scalar, Secret, Statement } from '../../engine/statement.ts'
+
+/** What later quotes, votes and edits need of a message. */
+export type MappedContent = {
+  /** What can be shown of it in a quote. */
+  text?: string
+  /** Opens what refers to it; base64. */
+  secret?: string
+  pollOptions?: readonly string[]
+  sender?: Person
+  /** The text is only what went along with a file, or its name. */
+  isFile?: true
+  /** Of a reaction of ours: the message that carries it. */
+  reactsTo?: MessageKey
+}
+
+export type MessageIdentity = {
+  instance: string
+  destination: string
+  /** A group's jid, or the id of a person. */
+  chat: string
+  /** The id of a person, or `me`. */
+  sender: string
+  networkId: string
+  kind: string
+}
+
+export type Posting = { conversationId: number; since: number; after: number }
+
+export type NewClaim = MessageIdentity & {
+  id: string
+  direction: 'in' | 'echo' | 'out'
+  networkKey: MessageKey
+  networkAt: number
+  content: MappedContent | null
+  posting: Posting
+}
+
+export type MappedMessage = MessageIdentity & {
+  id: string
+  direction: 'in' | 'echo' | 'out'
+  networkKey: MessageKey
+  networkAt: number
+  conversationId: number | null
+  messageId: number | null
+  claimedAt: number
+  /** The POST whose outcome is not known. */
+  posting: Posting | null
+  readAt: number | null
+}
+
+const columns = [
+  'id',
+  'instance',
+  'destination',
+  'chat',
+  'sender',
+  'network_id',
+  'kind',
+  'direction',
+  'network_key',
+  'network_at',
+  'conversation_id',
+  'message_id',
+  'claimed_at',
+  'posting_since',
+  'posting_after',
+  'read_at',
+] as const
+
+type LightRow = Pick<Selectable<MessageMapTable>, (typeof columns)[number]>
+
+export class MessageMapStore {
+  readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+  readonly #sql: { claim: string; related: string; complete: string; settle: string }
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#fence = createLeaseFence(database)
+    this.#sql = compileBusyStatements(database)
+  }
+
+  /**
+   * Claims the message unless it is claimed already, and tells what is known under its own id and under `relatedId`:
+   * one commit for all that is needed before a POST.
+   */
+  async claim(epoch: number, claim: NewClaim, relatedId: string): Promise<{ fresh: boolean; known: MappedMessage[] }> {
+    const { id, instance, destination, chat, sender, networkId, kind, direction, posting } = claim
+    const place = placeOf(messageMapSecrets.table, [id], 'content')
+    const content = claim.content && { seal: Buffer.from(JSON.stringify(claim.content)), place }
+    const insert = [
+      ...[id, instance, destination, chat, sender, networkId, kind, direction, JSON.stringify(claim.networkKey)],
+      ...[claim.networkAt, posting.conversationId, posting.since, posting.since, posting.after, content],
+    ]
+    const rows = await this.#database.writeReturning<LightRow>(
+      this.#fence(epoch),
+      statement(this.#sql.claim, insert),
+      statement(this.#sql.related, [instance, networkId, relatedId]),
+    )
+    return { fresh: rows.some((row) => row.id === id), known: rows.map(toMapped) }
+  }
+
+  /** Another POST of a claimed message begins. */
+  async beginPosting(epoch: number, id: string, { conversationId, since, after }: Posting): Promise<void> {
+    const posting = { conversation_id: conversationId, posting_since: since, posting_after: after }
+    const update = this.#database.query.updateTable('message_map').set(posting).where('id', '=', id)
+    await this.#database.write(this.#fence(epoch), update)
+  }
+
+  /** The POST under way certainly had no effect: the next one need not look for it. */
+  async endPosting(epoch: number, id: string): Promise<void> {
+    const update = this.#database.query.updateTable('message_map').set({ posting_since: null, posting_after: null })
+    await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
+  }
+
+  /** The helpdesk has the message: mapped, and its inbox row is done with, in one commit. */
+  async complete(
+    epoch: number,
+    id: string,
+    posted: { conversationId: number; messageId: number },
+    inboxId: string,
+  ): Promise<void> {
+    await this.#database.write(
+      this.#fence(epoch),
+      statement(this.#sql.complete, [posted.conversationId, posted.messageId, null, null, id]),
+      statement(this.#sql.settle, [inboxId]),
+    )
+  }
+
+  /** As complete, but the inbox row lives on under another kind: something of the message is still to come. */
+  async completeInPart(
+    epoch: number,
+    id: string,
+    posted: { conversationId: number; messageId: number },
+    inbox: { id: string; kind: string },
+  ): Promise<void> {
+    const rest = this.#database.query.updateTable('inbox').set({ kind: inbox.kind, attempts: 0 })
+    await this.#database.write(
+      this.#fence(epoch),
+      statement(this.#sql.complete, [posted.conversationId, posted.messageId, null, null, id]),
+      rest.where('id', '=', inbox.id),
+    )
+  }
+
+  /** Everything known under these ids of the network. */
+  async findByNetworkId(instance: string, networkIds: readonly string[]): Promise<MappedMessage[]> {
+    if (networkIds.length === 0) return []
+    const query = this.#database.query.selectFrom('message_map').select(columns)
+    const rows = await this.#database.read(
+      query.where('instance', '=', instance).where('network_id', 'in', networkIds).orderBy('id'),
+    )
+    return rows.map(toMapped)
+  }
+
+  /** The messages of the network behind one at the helpdesk, oldest first. */
+  async findByMessage(destination: string, messageId: number): Promise<MappedMessage[]> {
+    const query = this.#database.query.selectFrom('message_map').select(columns)
+    const rows = await this.#database.read(
+      query.where('destination', '=', destination).where('message_id', '=', messageId).orderBy('id'),
+    )
+    return rows.map(toMapped)
+  }
+
+  /** Our reactions in the same chat that were sent after this one. */
+  async reactionsAfter({ id, instance, chat, claimedAt }: MappedMessage): Promise<string[]> {
+    const query = this.#database.query.selectFrom('message_map').select('id')
+    const later = query
+      .where('instance', '=', instance)
+      .where('chat', '=', chat)
+      .where('direction', '=', 'out')
+      .where('claimed_at', '>=', claimedAt)
+      .where('kind', '=', 'reaction')
+      .where('id', '>', id)
+    return (await this.#database.read(later)).map((row) => row.id)
+  }
+
+  async contentOf(id: string): Promise<MappedContent | null> {
+    const query = this.#database.query.selectFrom('message_map').select(['id', 'content']).where('id', '=', id)
+    const [row] = await this.#database.read(query, messageMapSecrets)
+    return row?.content ? (JSON.parse(Buffer.from(row.content).toString('utf8')) as MappedContent) : null
+  }
+
+  /** Forgets at most `limit` rows claimed before that time; how many it were. */
+  async prune(epoch: number, before: number, limit: number): Promise<number> {
+    const { query } = this.#database
+    const old = query.selectFrom('message_map').select('id').where('claimed_at', '<', before).limit(limit)
+    return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', old))
+  }
+
+  /** Forgets at most `limit` rows of a deleted instance; how many it were. */
+  async dropInstance(epoch: number, instance: string, limit: number): Promise<number> {
+    const { query } = this.#database
+    const some = query.selectFrom('message_map').select('id').where('instance', '=', instance).limit(limit)
+    return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', some))
+  }
+
+  /** Instances that do not exist any more and of which messages are still known. */
+  async orphans(): Promise<string[]> {
+    const { query } = this.#database
+    const rows = await this.#database.read<{ instance: string }>({ compile: () => orphanInstances.compile(query) })
+    return rows.map(({ instance }) => instance)
+  }
+
+  async #removeSome(epoch: number, removal: Parameters<typeof toStatement>[0]): Promise<number> {
+    const [, removed] = await this.#database.write(this.#fence(epoch), toStatement(removal))
+    return removed ?? 0
+  }
+}
+
+// Jumps from one instance to the next on the index: an instance has up to millions of messages.
+const orphanInstances = sql<{ instance: string }>`
+  WITH RECURSIVE stored(instance) AS (
+    SELECT min(instance) FROM message_map
+    UNION ALL
+    SELECT (SELECT min(instance) FROM message_map WHERE instance > stored.instance)
+    FROM stored WHERE stored.instance IS NOT NULL
+  )
+  SELECT instance FROM stored
+  WHERE instance IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instances WHERE name = stored.instance)`
+
+// These run for every message: compiled once, only their parameters change.
+function compileBusyStatements({ query }: Database) {
+  const row = {
+    id: '',
+    instance: '',
+    destination: '',
+    chat: '',
+    sender: '',
+    network_id: '',
+    kind: '',
+    direction: 'in' as const,
+    network_key: '',
+    network_at: 0,
+    conversation_id: 0,
+    claimed_at: 0,
+    posting_since: 0,
+    posting_after: 0,
+    content: { seal: new Uint8Array(), place: '' },
+  }
+  const identity = ['instance', 'destination', 'chat', 'sender', 'network_id', 'kind'] as const
+  const claim = query.insertInto('message_map').values(row)
+  const related = query.selectFrom('message_map').select(columns).where('instance', '=', '')
+  const complete = query
+    .updateTable('message_map')
+    .set({ conversation_id: 0, message_id: 0, posting_since: 0, posting_after: 0 })
+    .where('id', '=', '')
+  return {
+    claim: toStatement(claim.onConflict((conflict) => conflict.columns(identity).doNothing())).sql,
+    related: toStatement(related.where('network_id', 'in', ['', '']).orderBy('id')).sql,
+    complete: toStatement(complete).sql,
+    settle: toStatement(query.deleteFrom('inbox').where('id', '=', '')).sql,
+  }
+}
+
+function statement(sql: string, parameters: readonly (Scalar | Secret)[]): Statement {
+  return { sql, parameters }
+}
+
+function toMapped(row: LightRow): MappedMessage {
+  const { conversation_id, posting_since, posting_after } = row
+  const open = conversation_id !== null && posting_since !== null
+  return {
+    id: row.id,
+    instance: row.instance,
+    destination: row.destination,
+    chat: row.chat,
+    sender: row.sender,
+    networkId: row.network_id,
+    kind: row.kind,
+    direction: row.direction,
+    networkKey: JSON.parse(row.network_key) as MessageKey,
+    networkAt: row.network_at,
+    conversationId: conversation_id,
+    messageId: row.message_id,
+    claimedAt: row.claimed_at,
+    posting: open ? { conversationId: conversation_id, since: posting_since, after: posting_after ?? 0 } : null,
+    readAt: row.read_at,
+  }
+}

@@ -1,0 +1,280 @@
+// How a row of the outbox moves on. Every move is one guarded UPDATE; its row count is the answer.
+
+import { sql } from 'kysely'
+import { waitingLifetimeMs } from '../../../core/outbox.ts'
+import type { OutboxPart, OutboxStatus } from '../../../core/outbox.ts'
+import { auditInsert } from '../ledger/audit-store.ts'
+import { compileOnce } from '../../compile-once.ts'
+import type { Database } from '../../database.ts'
+import { FencedWriter } from '../fenced-writer.ts'
+import { hasUnknown, outboxColumns, reported, rowsToReport, settledAudit, withParts } from './outbox-rows.ts'
+import type { OutboxRow } from './outbox-rows.ts'
+import type { Statement } from '../../engine/statement.ts'
+
+type Counter = 'sent' | 'failed' | 'expired'
+
+export class OutboxMoves {
+  readonly #database: Database
+  readonly #writer: FencedWriter
+  readonly #claim: ReturnType<typeof compileClaim>
+  readonly #markSent: ReturnType<typeof compileMarkSent>
+  readonly #countSent: ReturnType<typeof compileCountSent>
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#writer = new FencedWriter(database, epoch)
+    this.#claim = compileClaim(database)
+    this.#markSent = compileMarkSent(database)
+    this.#countSent = compileCountSent(database)
+  }
+
+  /** What was under way when the last process ended may have left: it goes on under the same ids. */
+  async recover(): Promise<void> {
+    const { query } = this.#database
+    await this.#writer.write(query.updateTable('outbox').set({ status: 'pending' }).where('status', '=', 'sending'))
+  }
+
+  /** The row may leave now: its parts have their ids, the first of them is about to. */
+  claim(id: string, now: number, parts: readonly OutboxPart[], remote_jid: string): Promise<boolean> {
+    return this.#writer.guarded(this.#claim({ id, now, parts: JSON.stringify(parts), remote_jid }))
+  }
+
+  /** It was to leave and did not after all: the row is as it was accepted. */
+  unclaim(id: string): Promise<boolean> {
+    const update = this.#database.query
+      .updateTable('outbox')
+      .set({ status: 'pending', attempts: 0, parts: '[]', unconfirmed: 0 })
+      .where('id', '=', id)
+      .where('status', '=', 'sending')
+    return this.#writer.guarded(update)
+  }
+
+  /** What became of a part, and that the next one is about to leave. */
+  saveParts(id: string, parts: readonly OutboxPart[], along: readonly Statement[] = []): Promise<boolean> {
+    const update = this.#database.query
+      .updateTable('outbox')
+      .set({ parts: JSON.stringify(parts), unconfirmed: hasUnknown(parts) })
+      .where('id', '=', id)
+      .where('status', '=', 'sending')
+    return this.#writer.guarded(update, ...along)
+  }
+
+  markSent(
+    { id, instance }: Pick<OutboxRow, 'id' | 'instance'>,
+    parts: readonly OutboxPart[],
+    at: number,
+    along: readonly Statement[],
+  ): Promise<boolean> {
+    const update = this.#markSent({ id, parts: JSON.stringify(parts), settled_at: at })
+    return this.#writer.guarded(update, this.#countSent({ instance }), ...along)
+  }
+
+  /** Back to waiting for the next attempt. `attempted` counts one that never came to a frame. */
+  postpone(
+    id: string,
+    {
+      parts,
+      reason,
+      nextAttemptAt,
+      attempted,
+    }: {
+      parts: readonly OutboxPart[]
+      reason: string
+      nextAttemptAt: number
+      attempted: boolean
+    },
+  ): Promise<boolean> {
+    const update = this.#database.query
+      .updateTable('outbox')
+      .set(({ eb }) => ({
+        status: 'pending',
+        parts: JSON.stringify(parts),
+        unconfirmed: hasUnknown(parts),
+        reason,
+        next_attempt_at: nextAttemptAt,
+        attempts: eb('attempts', '+', attempted ? 1 : 0),
+      }))
+      .where('id', '=', id)
+      .where('status', 'in', ['pending', 'sending'])
+    return this.#writer.guarded(update)
+  }
+
+  fail(row: OutboxRow, reason: string, at: number, from: readonly OutboxStatus[], reportAt = at): Promise<boolean> {
+    const update = this.#database.query
+      .updateTable('outbox')
+      .set({
+        status: 'failed',
+        waiting: 0,
+        parts: JSON.stringify(row.parts),
+        unconfirmed: hasUnknown(row.parts),
+        reason,
+        settled_at: at,
+        ...reported(row, reportAt),
+      })
+      .where('id', '=', row.id)
+      .where('status', 'in', from)
+    return this.#writer.guarded(
+      update,
+      this.#count(row.instance, 'failed', 1),
+      auditInsert(this.#database, settledAudit('outbox.failed', row, reason, at)),
+    )
+  }
+
+  /** Nobody wants it sent any more; nobody has to be told. */
+  cancel(row: OutboxRow, reason: string, at: number): Promise<boolean> {
+    const update = this.#database.query
+      .updateTable('outbox')
+      .set({ status: 'failed', waiting: 0, reason, settled_at: at, payload: null })
+      .where('id', '=', row.id)
+      .where('status', '=', 'pending')
+    return this.#writer.guarded(
+      update,
+      this.#count(row.instance, 'failed', 1),
+      auditInsert(this.#database, settledAudit('outbox.failed', row, reason, at)),
+    )
+  }
+
+  /** Waiting rows of this instance whose time is over. */
+  async due(instance: string, now: number): Promise<OutboxRow[]> {
+    const query = this.#database.query
+      .selectFrom('outbox')
+      .select(outboxColumns)
+      .where('status', '=', 'pending')
+      .where('instance', '=', instance)
+      .where('expires_at', '<=', now)
+      .orderBy('id')
+    return (await this.#database.read(query)).map(withParts)
+  }
+
+  expire(row: OutboxRow, reason: string, at: number): Promise<boolean> {
+    const update = this.#database.query
+      .updateTable('outbox')
+      .set({ status: 'expired', waiting: 0, reason, settled_at: at, ...reported(row, at) })
+      .where('id', '=', row.id)
+      .where('status', '=', 'pending')
+      .where('unconfirmed', '=', 0)
+      .where('expires_at', '<=', at)
+    return this.#writer.guarded(
+      update,
+      this.#count(row.instance, 'expired', 1),
+      auditInsert(this.#database, settledAudit('outbox.expire', row, reason, at)),
+    )
+  }
+
+  /** The connection is gone: from now on the rows of this instance wait for it. What takes back waits as long as it takes. */
+  async startWaiting(instance: string, now: number): Promise<void> {
+    const { query } = this.#database
+    const fresh = query
+      .selectFrom('outbox')
+      .select((row) => [
+        sql<number>`CAST(${row.val(now)} AS BIGINT)`.as('ts'),
+        sql.lit('system').as('actor'),
+        sql.lit('outbox.enqueue').as('action'),
+        row.ref('instance').as('instance'),
+        row.ref('owner_tag').as('owner_tag'),
+        row.ref('id').as('target'),
+        sql.lit('{}').as('metadata'),
+      ])
+      .where('status', 'in', ['pending', 'sending'])
+      .where('instance', '=', instance)
+      .where('kind', '<>', 'revoke')
+      .where('waiting', '=', 0)
+    await this.#writer.write(
+      query
+        .insertInto('audit')
+        .columns(['ts', 'actor', 'action', 'instance', 'owner_tag', 'target', 'metadata'])
+        .expression(fresh),
+      query
+        .updateTable('outbox')
+        .set((row) => ({
+          waiting: 1,
+          drained: 1,
+          expires_at: row.fn.coalesce('expires_at', sql<number>`CAST(${row.val(now + waitingLifetimeMs)} AS BIGINT)`),
+        }))
+        .where('status', 'in', ['pending', 'sending'])
+        .where('instance', '=', instance)
+        .where('kind', '<>', 'revoke'),
+    )
+  }
+
+  /** Connected again: what is left waits only for its turn, which does not expire. Rows whose time is over stay due. */
+  async stopWaiting(instance: string, now: number): Promise<void> {
+    const { query } = this.#database
+    await this.#writer.write(
+      query
+        .updateTable('outbox')
+        .set({ expires_at: null })
+        .where('status', 'in', ['pending', 'sending'])
+        .where('instance', '=', instance)
+        .where('expires_at', '>', now),
+    )
+  }
+
+  /** Takes back an acceptance that came too late to be answered, before anybody works on it: the callback is open again. */
+  withdraw(id: string, reason: string, at: number): Promise<boolean> {
+    const { query } = this.#database
+    const update = query
+      .updateTable('outbox')
+      .set({ status: 'refused', waiting: 0, reason, settled_at: at, report: 'due', report_at: at })
+      .set({ parts: '[]', unconfirmed: 0 })
+      .where('id', '=', id)
+      .where('status', 'in', ['pending', 'sending'])
+    return this.#writer.guarded(update, query.deleteFrom('callbacks').where('outbox_id', '=', id))
+  }
+
+  dueReports(now: number, limit: number): Promise<OutboxRow[]> {
+    return rowsToReport(this.#database, 'due', now, limit)
+  }
+
+  async saveReport(id: string, report: 'due' | 'done' | 'given_up', at: number): Promise<void> {
+    await this.#writer.write(
+      this.#database.query
+        .updateTable('outbox')
+        .set({ report, report_at: at })
+        .where('id', '=', id)
+        .where('report', '=', 'due'),
+    )
+  }
+
+  #count(instance: string, counter: Counter, by: number) {
+    return addToTotals(this.#database, { instance, counter, by })
+  }
+}
+
+export function addToTotals(
+  { query }: Database,
+  { instance, counter, by }: { instance: string; counter: Counter; by: number },
+) {
+  return query
+    .insertInto('outbox_totals')
+    .values({ instance, [counter]: by })
+    .onConflict((conflict) =>
+      conflict.column('instance').doUpdateSet(({ eb }) => ({ [counter]: eb(`outbox_totals.${counter}`, '+', by) })),
+    )
+}
+
+function compileClaim({ query }: Database) {
+  return compileOnce(['id', 'now', 'parts', 'remote_jid'], ({ id, now, parts, remote_jid }) =>
+    query
+      .updateTable('outbox')
+      .set(({ eb }) => ({ attempts: eb('attempts', '+', 1) }))
+      .set({ status: 'sending', waiting: 0, unconfirmed: 1, parts, remote_jid })
+      .where('id', '=', id)
+      .where('status', '=', 'pending')
+      .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)])),
+  )
+}
+
+function compileMarkSent({ query }: Database) {
+  return compileOnce(['id', 'parts', 'settled_at'], ({ id, parts, settled_at }) =>
+    query
+      .updateTable('outbox')
+      .set({ status: 'sent', parts, payload: null, unconfirmed: 0, settled_at, reason: null })
+      .where('id', '=', id)
+      .where('status', '=', 'sending'),
+  )
+}
+
+function compileCountSent(database: Database) {
+  return compileOnce(['instance'], ({ instance }) => addToTotals(database, { instance, counter: 'sent', by: 1 }))
+}

@@ -1,0 +1,131 @@
+// What is known of the helpdesk's contacts, and which conversation a chat of an account is held in.
+
+import type { Selectable } from 'kysely'
+import type { Database } from '../../database.ts'
+import { createLeaseFence } from '../lease-store.ts'
+import type { ContactTable, ConversationTable } from '../../schema.ts'
+import type { Statement } from '../../engine/statement.ts'
+
+export type KnownContact = {
+  sourceId: string
+  contactId: number
+  /** Whether we created it. */
+  ours: boolean
+  /** The name it was last given by us. */
+  name: string
+  /** When the creation of a conversation began whose outcome is not known yet. */
+  openingSince: number | null
+}
+
+export type KnownConversation = { conversationId: number; contactId: number; sourceId: string }
+export type ConversationPlace = { instance: string; destination: string; chat: string }
+
+export class ContactStore {
+  readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#fence = createLeaseFence(database)
+  }
+
+  async findContacts(destination: string, sourceIds: readonly string[]): Promise<KnownContact[]> {
+    if (sourceIds.length === 0) return []
+    const query = this.#database.query.selectFrom('contacts').selectAll()
+    const rows = await this.#database.read(
+      query.where('destination', '=', destination).where('source_id', 'in', sourceIds),
+    )
+    return rows.map(toContact)
+  }
+
+  async saveContact(epoch: number, destination: string, contact: Omit<KnownContact, 'openingSince'>): Promise<void> {
+    const { sourceId, contactId, ours, name } = contact
+    const columns = { contact_id: contactId, ours: ours ? 1 : 0, name }
+    await this.#database.write(
+      this.#fence(epoch),
+      this.#database.query
+        .insertInto('contacts')
+        .values({ destination, source_id: sourceId, ...columns })
+        .onConflict((conflict) => conflict.columns(['destination', 'source_id']).doUpdateSet(columns)),
+    )
+  }
+
+  /** A conversation is about to be opened; null when it is known that none was. */
+  async noteOpening(epoch: number, destination: string, sourceId: string, since: number | null): Promise<void> {
+    await this.#database.write(this.#fence(epoch), this.#opening(destination, sourceId, since))
+  }
+
+  #opening(destination: string, sourceId: string, since: number | null) {
+    const update = this.#database.query.updateTable('contacts').set({ opening_since: since })
+    return update.where('destination', '=', destination).where('source_id', '=', sourceId)
+  }
+
+  async dropContact(epoch: number, destination: string, sourceId: string): Promise<void> {
+    const removal = this.#database.query.deleteFrom('contacts').where('destination', '=', destination)
+    await this.#database.write(this.#fence(epoch), removal.where('source_id', '=', sourceId))
+  }
+
+  /** Two contacts became one: whatever pointed at `drop` points at `keep`. */
+  async mergeContacts(epoch: number, destination: string, { keep, drop }: { keep: number; drop: number }) {
+    const { query } = this.#database
+    const at = { contact_id: keep }
+    await this.#database.write(
+      this.#fence(epoch),
+      query.updateTable('contacts').set(at).where('destination', '=', destination).where('contact_id', '=', drop),
+      query.updateTable('conversations').set(at).where('destination', '=', destination).where('contact_id', '=', drop),
+    )
+  }
+
+  async findConversation(place: ConversationPlace): Promise<KnownConversation | undefined> {
+    const query = this.#database.query
+      .selectFrom('conversations')
+      .selectAll()
+      .where('instance', '=', place.instance)
+      .where('destination', '=', place.destination)
+      .where('chat', '=', place.chat)
+    const [row] = await this.#database.read(query)
+    return row && toConversation(row)
+  }
+
+  /** With it the opening is over. */
+  async saveConversation(epoch: number, place: ConversationPlace, known: KnownConversation, usedAt: number) {
+    const { conversationId, contactId, sourceId } = known
+    const columns = { conversation_id: conversationId, contact_id: contactId, source_id: sourceId, used_at: usedAt }
+    await this.#database.write(
+      this.#fence(epoch),
+      this.#database.query
+        .insertInto('conversations')
+        .values({ ...place, ...columns })
+        .onConflict((conflict) => conflict.columns(['instance', 'destination', 'chat']).doUpdateSet(columns)),
+      this.#opening(place.destination, sourceId, null),
+    )
+  }
+
+  /** Conversations with this contact that other accounts hold in the same inbox. */
+  async conversationsOfOthers({ instance, destination }: ConversationPlace, sourceId: string): Promise<number[]> {
+    const query = this.#database.query
+      .selectFrom('conversations')
+      .select('conversation_id')
+      .where('destination', '=', destination)
+      .where('source_id', '=', sourceId)
+      .where('instance', '!=', instance)
+    return (await this.#database.read(query)).map(({ conversation_id }) => conversation_id)
+  }
+
+  async dropConversation(epoch: number, place: ConversationPlace): Promise<void> {
+    const removal = this.#database.query
+      .deleteFrom('conversations')
+      .where('instance', '=', place.instance)
+      .where('destination', '=', place.destination)
+      .where('chat', '=', place.chat)
+    await this.#database.write(this.#fence(epoch), removal)
+  }
+}
+
+function toContact({ source_id, contact_id, ours, name, opening_since }: Selectable<ContactTable>): KnownContact {
+  return { sourceId: source_id, contactId: contact_id, ours: ours === 1, name, openingSince: opening_since }
+}
+
+function toConversation(row: Selectable<ConversationTable>): KnownConversation {
+  return { conversationId: row.conversation_id, contactId: row.contact_id, sourceId: row.source_id }
+}

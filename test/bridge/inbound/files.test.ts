@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { describe, test } from 'node:test'
+import { DownstreamError } from '../../../src/core/downstream.ts'
+import type { MediaContent } from '../../../src/core/message.ts'
+import { FileError } from '../../../src/core/network.ts'
+import { sleep } from '../../../src/lib/clock.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
+
+const file = {
+  kind: 'image' as const,
+  url: 'https://x',
+  directPath: null,
+  mediaKey: 'a2V5',
+  sha256: null,
+  encSha256: null,
+}
+
+function photo(changes: Partial<MediaContent> = {}): MediaContent {
+  const rest = { size: 4, fileName: null, caption: 'look', seconds: null }
+  return { type: 'media', media: 'image', file, mimeType: 'image/jpeg', ...rest, ...changes }
+}
+
+const missing = 'look\n\n⚠️ The photo could not be fetched. It follows as a reply if it arrives within 24 hours.'
+
+describe('files', () => {
+  test('are fetched whole before anything is posted', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('ab'), Buffer.from('cd')]))
+    await bed.receive(message(photo()))
+    await bed.posted(1)
+    const [posted] = bed.helpdesk.messages
+    assert.deepEqual([posted?.content, posted?.bytes, posted?.files[0]?.size], ['look', 4, 4])
+  })
+
+  test('larger than a megabyte go through a file, not through memory', async () => {
+    await using bed = await BridgeBed.open()
+    const chunk = Buffer.alloc(256 * 1024, 7)
+    bed.download = () => Promise.resolve(Readable.from(Array.from({ length: 20 }, () => chunk)))
+    await bed.receive(message(photo({ size: null })))
+    await bed.posted(1)
+    assert.equal(bed.helpdesk.messages[0]?.bytes, 20 * chunk.length)
+  })
+
+  test('that break off are tried three times in 30 s; then the words go on without', async () => {
+    await using bed = await BridgeBed.open()
+    let tries = 0
+    bed.download = () => {
+      tries++
+      return Promise.resolve(
+        Readable.from(
+          (function* () {
+            yield Buffer.from('ab')
+            throw new FileError(false, 'not what was sent')
+          })(),
+        ),
+      )
+    }
+    await bed.receive(message(photo()))
+    await bed.receive(message('next'))
+    await bed.postedWithin(2, 30_000)
+    assert.equal(tries, 3)
+    assert.deepEqual(bed.helpdesk.contents, [missing, 'next'])
+  })
+
+  test('that the server no longer has are asked of the phone', async () => {
+    await using bed = await BridgeBed.open()
+    bed.session = { requestFileAgain: (_key, old) => Promise.resolve({ ...old, url: 'https://again' }) }
+    bed.download = ({ url }) =>
+      url === 'https://again'
+        ? Promise.resolve(Readable.from([Buffer.from('abcd')]))
+        : Promise.reject(new FileError(true, 'gone'))
+    await bed.receive(message(photo()))
+    await bed.posted(1)
+    assert.equal(bed.helpdesk.messages[0]?.bytes, 4)
+  })
+
+  const expired = () => Promise.reject(new FileError(true, 'gone'))
+
+  test('are asked of the phone once, and nobody waits for that phone but their own chat', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    let asked = 0
+    bed.session = {
+      requestFileAgain: () => {
+        asked++
+        return sleep(bed.clock, 20_000).then(() => Promise.reject(new FileError(true, 'the phone did not answer')))
+      },
+    }
+    bed.download = ({ url }) =>
+      url === 'https://x' ? expired() : Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    for (let index = 0; index < 10; index++) await bed.receive(message(photo(), { chat: person(`551190000${index}`) }))
+    await waitUntil('all are asked for', () => asked === 10)
+    const there = { ...file, url: 'https://there' }
+    for (const instance of ['a', 'b']) await bed.receive(message(photo({ file: there, caption: instance })), instance)
+    await bed.posted(2)
+    assert.deepEqual(bed.helpdesk.contents.toSorted(), ['a', 'b'])
+    await bed.postedWithin(12, 21_000)
+    assert.deepEqual([asked, bed.helpdesk.contents.at(-1)], [10, missing])
+  })
+
+  test('that hang are given up after 30 s and three tries', async () => {
+    await using bed = await BridgeBed.open()
+    let tries = 0
+    bed.download = (_file, signal) => {
+      tries++
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          reject(signal.reason as Error)
+        })
+      })
+    }
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 31_000)
+    assert.deepEqual([tries, bed.helpdesk.contents], [3, [missing]])
+  })
+
+  test('that a silent phone was asked for do not keep an instance from being let go of', async () => {
+    await using bed = await BridgeBed.open()
+    const asked = Promise.withResolvers<undefined>()
+    bed.session = {
+      requestFileAgain: () => {
+        asked.resolve(undefined)
+        return new Promise(() => undefined)
+      },
+    }
+    bed.download = expired
+    await bed.receive(message(photo()))
+    await asked.promise
+    await bed.inbound.release('a')
+    assert.equal(bed.clock.pending, 0)
+  })
+
+  test('that come within a day follow as a reply, also after a restart', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 40_000)
+    await bed.settle()
+    await bed.restart()
+    assert.deepEqual(bed.inbound.counts(), { pending: 0, parked: 0 })
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    assert.equal(bed.helpdesk.messages.length, 1)
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    const [first, second] = bed.helpdesk.messages
+    assert.deepEqual([first?.content, second?.content, second?.bytes], [missing, '', 4])
+    assert.equal(second?.inReplyTo, first?.id)
+    assert.equal(second?.sourceId, first?.sourceId)
+    assert.equal(await bed.rows(), 0)
+  })
+
+  test('that come late find their own message, whoever else used its id', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message('the same id', { id: 'SAME', chat: person('551190001') }))
+    await bed.posted(1)
+    await bed.receive(message(photo(), { id: 'SAME', chat: person('551190002') }))
+    await bed.postedWithin(2, 40_000)
+    await bed.settle()
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    const [, photoMessage, followed] = bed.helpdesk.messages
+    assert.equal(followed?.conversationId, photoMessage?.conversationId)
+    assert.equal(followed?.inReplyTo, photoMessage?.id)
+  })
+
+  test('that come late do not wait for those of other instances', async () => {
+    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo({ caption: 'slow' })), 'a')
+    await bed.receive(message(photo()), 'b')
+    await bed.postedWithin(2, 40_000)
+    await bed.settle()
+    const slow = Promise.withResolvers<Readable>()
+    let asked = 0
+    bed.download = () => (asked++ === 0 ? slow.promise : Promise.resolve(Readable.from([Buffer.from('abcd')])))
+    await bed.pass(6 * 60_000)
+    const looked = bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    await bed.posted(3)
+    slow.reject(new FileError(false, 'not there'))
+    await looked
+  })
+
+  test('whose destination was changed meanwhile are given up aloud', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 40_000)
+    await bed.settle()
+    bed.routes.set('a', { ...desk, key: 'new|1|1' })
+    await bed.pass(6 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    assert.equal(await bed.rows(), 0)
+    assert.equal(bed.logs.withMessage('a missing file was given up: its message is not at this destination').length, 1)
+  })
+
+  test('are given up after a day', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 40_000)
+    for (let hours = 0; hours < 26; hours++) {
+      await bed.pass(3_600_000)
+      await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    }
+    assert.equal(await bed.rows(), 0)
+    assert.equal(bed.helpdesk.messages.length, 1)
+  })
+
+  test('over the limit are a notice at once, as stated or as they turn out', async () => {
+    await using bed = await BridgeBed.open({ environment: { SERVICE_MEDIA_MAX_BYTES: '1mb' } })
+    const chunk = Buffer.alloc(512 * 1024)
+    bed.download = () => Promise.resolve(Readable.from([chunk, chunk, chunk]))
+    const notice = 'look\n\n⚠️ The photo is larger than 1 MB and can only be seen on the phone.'
+    await bed.receive(message(photo({ size: 2 * 1024 * 1024 })))
+    await bed.receive(message(photo({ size: null })))
+    await bed.posted(2)
+    assert.deepEqual(bed.helpdesk.contents, [notice, notice])
+    await bed.drained()
+  })
+
+  test('over a limit below a megabyte are told so', async () => {
+    await using bed = await BridgeBed.open({ environment: { SERVICE_MEDIA_MAX_BYTES: '512kb' } })
+    await bed.receive(message(photo({ size: 2 * 1024 * 1024 })))
+    await bed.posted(1)
+    assert.match(bed.helpdesk.contents[0] ?? '', /larger than 512 kB/)
+  })
+
+  test('that the helpdesk refuses leave the words and a notice', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    let refusals = 1
+    bed.helpdesk.script = (call) => {
+      if (call === 'post' && refusals-- > 0) throw new DownstreamError('permanent', 'answered 413', { status: 413 })
+    }
+    await bed.receive(message(photo()))
+    await bed.posted(1)
+    assert.deepEqual(bed.helpdesk.contents, ['look\n\n⚠️ The helpdesk refused the photo. It can be seen on the phone.'])
+  })
+
+  test('that leave slowly take up only a part of the way to the helpdesk', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    const commit = bed.helpdesk.commit.bind(bed.helpdesk)
+    const slow = Promise.withResolvers<undefined>()
+    let uploads = 0
+    bed.helpdesk.commit = async (destination, conversation, given) => {
+      if (given.files.length > 0 && ++uploads > 0) await slow.promise
+      return commit(destination, conversation, given)
+    }
+    for (let index = 0; index < 20; index++) await bed.receive(message(photo(), { chat: person(`551190000${index}`) }))
+    await waitUntil('some are on their way', () => uploads === 8)
+    await bed.receive(message('text'))
+    await bed.posted(1)
+    assert.deepEqual([uploads, bed.helpdesk.contents], [8, ['text']])
+    slow.resolve(undefined)
+    await bed.posted(21)
+    await bed.drained()
+  })
+
+  test('are not kept while a destination is held, but fetched again', async () => {
+    await using bed = await BridgeBed.open()
+    let fetched = 0
+    bed.download = () => {
+      fetched++
+      return Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    }
+    let failures = 1
+    bed.helpdesk.script = (call) => {
+      if (call === 'post' && failures-- > 0) throw new DownstreamError('destination', 'away')
+    }
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 31_000, 5000)
+    assert.deepEqual([fetched, bed.helpdesk.messages[0]?.bytes], [2, 4])
+  })
+
+  test('are fetched once, however often the helpdesk must be asked', async () => {
+    await using bed = await BridgeBed.open()
+    let fetched = 0
+    bed.download = () => {
+      fetched++
+      return Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    }
+    let failures = 3
+    bed.helpdesk.script = (call) => {
+      if (call === 'post' && failures-- > 0) throw new DownstreamError('transient', 'answered 503')
+    }
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 60_000)
+    assert.deepEqual([fetched, bed.helpdesk.messages[0]?.bytes], [1, 4])
+  })
+})

@@ -1,0 +1,212 @@
+// The inbound bridge with a real database, a clock that a test moves, and a scripted helpdesk and network.
+
+import type { Readable } from 'node:stream'
+import { composeInbound } from '../../../../src/app/create-inbound.ts'
+import type { InboundSet } from '../../../../src/app/create-inbound.ts'
+import { loadConfig } from '../../../../src/config/config.ts'
+import type { Destination } from '../../../../src/core/downstream.ts'
+import type { Chat } from '../../../../src/core/address.ts'
+import type { Content, Envelope, FileRef, MessageEvent, NetworkEvent } from '../../../../src/core/message.ts'
+import type { NetworkSession } from '../../../../src/core/network.ts'
+import { Metrics } from '../../../../src/ledger/metrics.ts'
+import { Usage } from '../../../../src/ledger/usage.ts'
+import { createRowIds } from '../../../../src/lib/row-ids.ts'
+import type { Database, EngineName } from '../../../../src/storage/database.ts'
+import { JournalStore } from '../../../../src/storage/stores/messages/journal-store.ts'
+import { LeaseStore } from '../../../../src/storage/stores/lease-store.ts'
+import { UsageStore } from '../../../../src/storage/stores/ledger/usage-store.ts'
+import { newDatabase } from '../../../harness/databases.ts'
+import { RecordedLog } from '../../../harness/logs.ts'
+import { ManualClock } from '../../../harness/manual-clock.ts'
+import { sampleInstance } from '../../../harness/samples.ts'
+import { waitUntil } from '../../../harness/wait-until.ts'
+import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
+
+export const desk: Destination = { key: 'desk|1|1', baseUrl: 'http://desk', apiToken: 't', accountId: 1, inboxId: 1 }
+
+type Options = {
+  engine?: EngineName
+  environment?: Record<string, string>
+  instances?: string[]
+  lateCommitMs?: number
+}
+
+export class BridgeBed {
+  readonly clock = new ManualClock()
+  readonly helpdesk = new ScriptedHelpdesk()
+  readonly logs = new RecordedLog()
+  readonly database: Database
+  /** Where each instance delivers to; an instance without an entry has no destination. */
+  readonly routes = new Map<string, Destination>()
+  download: (file: FileRef, signal: AbortSignal) => Promise<Readable> = () => Promise.reject(new Error('no file'))
+  session: Partial<NetworkSession> | undefined
+  set: InboundSet
+  readonly metrics: Metrics
+  readonly #options: Options
+  readonly #owned: AsyncDisposableStack
+  readonly #nextId: () => string
+  #epoch = 1
+
+  private constructor(database: Database, owned: AsyncDisposableStack, options: Options) {
+    this.database = database
+    this.#owned = owned
+    this.#options = options
+    this.#nextId = createRowIds(this.clock)
+    for (const name of this.instances) this.routes.set(name, desk)
+    this.metrics = new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) })
+    this.set = this.#compose(this.metrics)
+  }
+
+  static async open(options: Options = {}): Promise<BridgeBed> {
+    await using stack = new AsyncDisposableStack()
+    const { database } = stack.use(await newDatabase(options.engine ?? 'sqlite'))
+    const bed = new BridgeBed(database, stack.move(), options)
+    await new LeaseStore(database).acquire('me', 600_000)
+    const rows = bed.instances.map((name) => sampleInstance(name, { jid: '5511900000000@s.whatsapp.net' }))
+    await database.write(database.query.insertInto('instances').values(rows))
+    return bed
+  }
+
+  get instances(): string[] {
+    return this.#options.instances ?? ['a']
+  }
+
+  get inbound() {
+    return this.set.inbound
+  }
+
+  /** As the journal does: stored first, told of then. */
+  async receive(event: NetworkEvent, instance = 'a'): Promise<void> {
+    const row = await this.store(event, instance)
+    this.inbound.onReceived(instance, [row])
+  }
+
+  async store(event: NetworkEvent, instance = 'a') {
+    const row = { id: this.#nextId(), event, receivedAt: this.clock.now() }
+    await this.database.write(new JournalStore(this.database).inbox({ ...row, instance }))
+    return row
+  }
+
+  /** The process ends and another one takes up what is stored; a crash leaves everything where it is. */
+  async restart({ crash = false } = {}): Promise<void> {
+    const old = this.set
+    if (crash) this.#epoch = -1
+    await old.inbound[Symbol.asyncDispose]()
+    this.#epoch = 1
+    this.set = this.#compose(new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) }))
+    for (const name of this.instances) await this.inbound.load(name)
+  }
+
+  posted(count: number): Promise<void> {
+    const { messages } = this.helpdesk
+    return waitUntil(`${count} messages are posted`, () => messages.length >= count, {
+      timeoutMs: 10_000,
+      instead: () => this.helpdesk.contents,
+    })
+  }
+
+  /** Moves time step by step until that many messages are there. */
+  async postedWithin(count: number, ms: number, stepMs = 500): Promise<void> {
+    for (let passed = 0; passed < ms && this.helpdesk.messages.length < count; passed += stepMs) {
+      await this.pass(stepMs)
+    }
+    await this.posted(count)
+  }
+
+  /** Moves time step by step until nothing waits any more. */
+  async drainedWithin(ms: number, stepMs = 500): Promise<void> {
+    for (let passed = 0; passed < ms && (await this.rows()) > 0; passed += stepMs) await this.pass(stepMs)
+    await this.drained()
+  }
+
+  /** Time passes, and storage gets the chance to answer. */
+  async pass(ms: number): Promise<void> {
+    await this.settle()
+    await this.clock.advance(ms)
+    await this.settle()
+  }
+
+  /** Several rounds through storage, so that whatever can happen without time passing has happened. */
+  async settle(rounds = 6): Promise<void> {
+    const ping = this.database.query.selectFrom('lease').select('epoch')
+    for (let round = 0; round < rounds; round++) {
+      await this.database.read(ping)
+      await this.database.write(ping)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  drained(): Promise<void> {
+    return waitUntil('the inbox is empty', async () => (await this.rows()) === 0, { timeoutMs: 10_000 })
+  }
+
+  async rows(): Promise<number> {
+    return (await this.database.read(this.database.query.selectFrom('inbox').select('id'))).length
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.inbound[Symbol.asyncDispose]()
+    await this.#owned.disposeAsync()
+  }
+
+  #compose(metrics: Metrics): InboundSet {
+    const { clock, database, helpdesk: downstream, routes } = this
+    const records = new Map(
+      this.instances.map((name) => {
+        const record = { ...sampleInstance(name), jid: '5511900000000@s.whatsapp.net', owner_tag: '' }
+        return [name, record]
+      }),
+    )
+    const find = (name: string) => {
+      const record = records.get(name)
+      return record && ({ record, openSession: this.session } as never)
+    }
+    return composeInbound({
+      config: loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment }),
+      clock,
+      log: this.logs.log,
+      database,
+      epoch: () => this.#epoch,
+      instances: { find, list: () => [] },
+      network: { download: (file, signal) => this.download(file, signal), unseal: () => null },
+      downstream,
+      routing: {
+        destinationOf: (record) => Promise.resolve(routes.get((record as { name?: string }).name ?? '') ?? null),
+      },
+      metrics,
+      ...(this.#options.lateCommitMs !== undefined && { lateCommitMs: this.#options.lateCommitMs }),
+      usage: new Usage({ store: new UsageStore(database), clock }),
+    })
+  }
+}
+
+let count = 0
+
+export function person(digits: string): { kind: 'person'; phone: string; lid: null } {
+  return { kind: 'person', phone: digits, lid: null }
+}
+
+/** What every event of a message carries. */
+export function envelope(changes: Partial<Envelope> = {}): Envelope {
+  const { id, at, chat, sender, fromMe, pushName } = message('', changes)
+  return { id, at, chat, sender, fromMe, pushName }
+}
+
+export function message(content: Content | string, changes: Partial<MessageEvent> = {}): MessageEvent {
+  const chat: Chat = changes.chat ?? person('5511988887777')
+  return {
+    kind: 'message',
+    id: `W${++count}`,
+    at: 1000,
+    chat,
+    sender: chat.kind === 'person' ? { phone: chat.phone, lid: chat.lid } : { phone: '5511988887777', lid: null },
+    fromMe: false,
+    pushName: 'Maria',
+    content: typeof content === 'string' ? { type: 'text', text: content } : content,
+    quote: null,
+    mentions: [],
+    ad: null,
+    secret: null,
+    ...changes,
+  }
+}

@@ -1,0 +1,95 @@
+// What still concerns a conversation that an agent has resolved.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { MessageEvent, NetworkEvent } from '../../../src/core/message.ts'
+import { BridgeBed, message } from './harness/bridge-bed.ts'
+
+type About = Pick<Extract<NetworkEvent, { kind: 'reaction' | 'edit' | 'revoke' }>, 'kind'>['kind']
+
+function about(kind: About, { id, chat, sender }: MessageEvent): NetworkEvent {
+  const target = { id, chat: '5511988887777@s.whatsapp.net', fromMe: false, participant: null }
+  const envelope = { id: `${kind}-${id}`, at: 2000, chat, sender, fromMe: false, pushName: 'Maria', target }
+  if (kind === 'reaction') return { ...envelope, kind, emoji: '👍' }
+  if (kind === 'revoke') return { ...envelope, kind }
+  return { ...envelope, kind, content: { type: 'text', text: 'better' }, mentions: [] }
+}
+
+/** One message whose conversation was resolved a while ago. */
+async function resolvedBed(mode: 'new' | 'reopen' = 'new') {
+  const bed = await BridgeBed.open({ environment: { SERVICE_CONVERSATION_MODE: mode } })
+  const first = message('first')
+  await bed.receive(first)
+  await bed.posted(1)
+  await bed.drained()
+  const [conversation] = bed.helpdesk.conversations
+  assert.ok(conversation)
+  conversation.status = 'resolved'
+  await bed.pass(61_000)
+  return { bed, first, conversation, [Symbol.asyncDispose]: () => bed[Symbol.asyncDispose]() }
+}
+
+describe('a resolved conversation', () => {
+  test('is not opened again by a reaction, and the next message opens another one', async () => {
+    await using stage = await resolvedBed()
+    const { bed, first, conversation } = stage
+    await bed.receive(about('reaction', first))
+    await bed.drained()
+    await bed.receive(message('next'))
+    await bed.posted(2)
+    assert.deepEqual(bed.helpdesk.contents, ['first', 'next'])
+    assert.equal(conversation.status, 'resolved')
+    assert.notEqual(bed.helpdesk.messages[1]?.conversationId, conversation.id)
+    assert.match(
+      await bed.metrics.exposition(),
+      /realtime_events_total\{feature="reaction",result="no_conv",instance="a"\} 1/,
+    )
+  })
+
+  test('leaves a reaction to the one that has followed it', async () => {
+    await using stage = await resolvedBed()
+    const { bed, first, conversation } = stage
+    await bed.receive(message('next'))
+    await bed.posted(2)
+    await bed.drained()
+    await bed.receive(about('reaction', first))
+    await bed.posted(3)
+    assert.equal(bed.helpdesk.messages[2]?.conversationId, bed.helpdesk.messages[1]?.conversationId)
+    assert.equal(conversation.status, 'resolved')
+  })
+
+  for (const kind of ['edit', 'revoke'] as const) {
+    test(`is where ${kind}s of its messages are told of, also when another one has followed`, async () => {
+      await using stage = await resolvedBed()
+      const { bed, first, conversation } = stage
+      await bed.receive(message('next'))
+      await bed.posted(2)
+      await bed.drained()
+      await bed.receive(about(kind, first))
+      await bed.posted(3)
+      const [original, , told] = bed.helpdesk.messages
+      assert.deepEqual([told?.conversationId, told?.inReplyTo], [conversation.id, original?.id])
+      await bed.receive(message('goes on'))
+      await bed.posted(4)
+      assert.equal(bed.helpdesk.messages[3]?.conversationId, bed.helpdesk.messages[1]?.conversationId)
+      assert.equal(bed.helpdesk.conversations.length, 2)
+    })
+  }
+
+  test('is used again by whatever comes in the mode "reopen"', async () => {
+    await using stage = await resolvedBed('reopen')
+    const { bed, first, conversation } = stage
+    await bed.receive(about('reaction', first))
+    await bed.posted(2)
+    assert.equal(bed.helpdesk.messages[1]?.conversationId, conversation.id)
+  })
+
+  test('that is gone leaves its edits to the chat', async () => {
+    await using stage = await resolvedBed()
+    const { bed, first } = stage
+    bed.helpdesk.conversations.length = 0
+    await bed.receive(about('edit', first))
+    await bed.posted(2)
+    assert.equal(bed.helpdesk.conversations.length, 1)
+  })
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MessageChanges } from '../../../src/bridge/outbound/accept/message-changes.ts'
+import type { ChangeCommand } from '../../../src/bridge/outbound/accept/message-changes.ts'
+import type { NewOutboxRow } from '../../../src/storage/stores/messages/outbox-rows.ts'
+import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
+import { MessageMapStore } from '../../../src/storage/stores/messages/message-map-store.ts'
+import { OutboxMoves } from '../../../src/storage/stores/messages/outbox-transitions.ts'
+import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
+import { newDatabase } from '../../harness/databases.ts'
+import { silentLog } from '../../harness/logs.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+
+const key = 'https://desk|1|1'
+const destination = { key, baseUrl: 'https://desk', apiToken: '', accountId: 1, inboxId: 1 }
+const sender = {
+  name: 'shop',
+  owner_tag: '',
+  inbox_id: 0,
+  spamguard_enabled: 0,
+  state: 'ready',
+  created_at: 1,
+} as const
+
+const waiting: NewOutboxRow = {
+  ...{ id: 'a', kind: 'message', instance: 'shop', owner_tag: '', inbox_id: 0, destination: key, chat: 'p1' },
+  ...{ remote_jid: '5511999990001@s.whatsapp.net', conversation_id: 7, message_id: 70, waiting: 0, drained: 0 },
+  ...{ expires_at: null, fingerprint: null, created_at: 1000 },
+  payload: { type: 'message', content: 'hello', attachments: [], inReplyTo: null, agentName: null },
+}
+
+const deletion: ChangeCommand = {
+  ...{ kind: 'changed', messageId: 70, deleted: true, externalError: null, writtenAt: null, content: 'gone' },
+  ...{ attachments: [], inReplyTo: null, agentName: null },
+  place: { accountId: 1, inboxId: 1, conversationId: 7 },
+  recipient: { identifier: null, phone: null, sourceId: null },
+}
+
+test('a deletion that meets a message just leaving takes it back', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { database } = stack.use(await newDatabase('sqlite'))
+  const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
+  const outbox = new OutboxStore(database, () => epoch)
+  const moves = new OutboxMoves(database, () => epoch)
+  const submitted: string[] = []
+  const changes = new MessageChanges({
+    outbox,
+    moves: {
+      // The worker is quicker by a moment.
+      cancel: async (row, ...rest) => {
+        await moves.claim(row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remote_jid)
+        return moves.cancel(row, ...rest)
+      },
+    },
+    map: new MessageMapStore(database),
+    retries: { ask: () => assert.fail('nothing is asked for again') },
+    worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
+    ownerOf: (route) => Promise.resolve(route),
+    isReady: () => true,
+    newId: () => 'b',
+    clock: new ManualClock(),
+    log: silentLog,
+  })
+  await outbox.enqueue(waiting, null)
+  await changes.follow({ sender, destination }, deletion, 3000)
+  assert.deepEqual(submitted, ['b'])
+  assert.deepEqual((await outbox.open('b'))?.payload, { type: 'revoke', messageId: 70 })
+})

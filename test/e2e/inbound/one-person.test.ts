@@ -1,0 +1,165 @@
+// One person is one contact, however the network names them and whoever knew them first.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
+import { FastClock } from '../../harness/fast-clock.ts'
+import { InboundStage } from '../../harness/inbound-stage.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+
+const phone = '5511988887777'
+const lid = '99887766554433'
+
+describe('one person is one contact', () => {
+  test('known by the anonymous id first, by the phone later', async () => {
+    await using stage = await InboundStage.open()
+    const { network, helpdesk } = stage
+    const maria = network.person({ phone: '5511988887777', lid: '99887766554433', pushName: 'Maria', hidesPhone: true })
+    const first = await stage.arrived(maria.text(stage.phone, 'who am I', { addressing: 'lid' }))
+    const second = await stage.arrived(maria.text(stage.phone, 'it is me', { addressing: 'pn' }))
+    assert.equal(second.conversationId, first.conversationId)
+    await stage.drained()
+    const contacts = helpdesk.see.contacts()
+    assert.equal(contacts.length, 1)
+    assert.equal(contacts[0]?.phoneNumber, '+5511988887777')
+    helpdesk.assertNothingRefused()
+  })
+
+  test('a contact that an agent made with the old spelling of a Brazilian number is found', async () => {
+    await using stage = await InboundStage.open()
+    const { facts } = stage.helpdesk
+    const made = await fetch(`${facts.url}/api/v1/accounts/1/contacts`, {
+      method: 'POST',
+      headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Maria at home', phone_number: '+551188887777' }),
+    })
+    assert.equal(made.status, 200)
+    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
+    const message = await stage.arrived(maria.text(stage.phone, 'hello'))
+    assert.equal(message.sender?.name, 'Maria at home')
+    assert.equal(stage.helpdesk.see.contacts().length, 1)
+  })
+
+  test('whoever the owner writes to first is named by number, and by name once he answers', async () => {
+    await using stage = await InboundStage.open()
+    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
+    const echo = await stage.arrived(stage.phone.text(maria, 'hello Maria'))
+    assert.equal(stage.helpdesk.see.contacts()[0]?.name, '+5511988887777')
+    const answer = await stage.arrived(maria.text(stage.phone, 'hello owner'))
+    assert.equal(answer.conversationId, echo.conversationId)
+    await waitUntil('the contact has a name', () => stage.helpdesk.see.contacts()[0]?.name === 'Maria')
+  })
+})
+
+/** Somebody with the rights of an agent makes a contact at the helpdesk; its id. */
+async function agentMakes(stage: InboundStage, fields: object): Promise<number> {
+  const { facts } = stage.helpdesk
+  const answer = await fetch(`${facts.url}/api/v1/accounts/1/contacts`, {
+    method: 'POST',
+    headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
+    body: JSON.stringify(fields),
+  })
+  const { payload } = (await answer.json()) as { payload: { contact: { id: number } } }
+  return payload.contact.id
+}
+
+function contactsOf({ helpdesk }: InboundStage) {
+  return helpdesk.see.contacts().map(({ name, phoneNumber, identifier, addresses }) => {
+    return { name, phoneNumber, identifier, addresses: addresses.map(({ sourceId }) => sourceId).toSorted() }
+  })
+}
+
+describe('two contacts that turn out to be one person', () => {
+  const stranger = (stage: InboundStage): SimPerson =>
+    stage.network.person({ phone, lid, pushName: 'Maria', hidesPhone: true, hidesLid: true })
+
+  /** The network tells both addresses of this person from now on. */
+  const reveal = ({ user }: SimPerson) => {
+    Object.assign(user, { hidesPhone: false, hidesLid: false })
+  }
+
+  test('ours, by anonymous id and by phone: merged, both conversations stay, and one goes on', async () => {
+    // Under two names it has two sessions: the first messages come twice, and what could not be opened waits 10 s.
+    await using stage = await InboundStage.open({ clock: new FastClock(20) })
+    const maria = stranger(stage)
+    const byLid = await stage.arrived(maria.text(stage.phone, 'by id', { addressing: 'lid' }))
+    const byPhone = await stage.arrived(maria.text(stage.phone, 'by phone', { addressing: 'pn' }))
+    await stage.drained()
+    assert.notEqual(byPhone.conversationId, byLid.conversationId)
+    assert.deepEqual(contactsOf(stage), [
+      { name: 'Maria', phoneNumber: null, identifier: `${lid}@lid`, addresses: [`lid-${lid}`] },
+      { name: 'Maria', phoneNumber: `+${phone}`, identifier: `${phone}@s.whatsapp.net`, addresses: [phone] },
+    ])
+    reveal(maria)
+    const next = await stage.arrived(maria.text(stage.phone, 'by both', { addressing: 'lid' }))
+    const last = await stage.arrived(maria.text(stage.phone, 'again', { addressing: 'pn' }))
+    await stage.drained()
+    assert.deepEqual([next.conversationId, last.conversationId], [byPhone.conversationId, byPhone.conversationId])
+    assert.deepEqual(contactsOf(stage), [
+      {
+        name: 'Maria',
+        phoneNumber: `+${phone}`,
+        identifier: `${phone}@s.whatsapp.net`,
+        addresses: [phone, `lid-${lid}`].toSorted(),
+      },
+    ])
+    const [contact] = stage.helpdesk.see.contacts()
+    assert.ok(stage.helpdesk.see.conversations().every(({ contactId }) => contactId === contact?.id))
+    assert.equal(stage.helpdesk.see.conversations().length, 2)
+    stage.helpdesk.assertNothingRefused()
+  })
+
+  test("an agent's, with the phone: ours goes up in it, and its conversation goes on", async () => {
+    await using stage = await InboundStage.open()
+    const theirs = await agentMakes(stage, { name: 'Maria at home', phone_number: `+${phone}` })
+    const maria = stranger(stage)
+    const first = await stage.arrived(maria.text(stage.phone, 'by id', { addressing: 'lid' }))
+    await stage.drained()
+    assert.equal(stage.helpdesk.see.contacts().length, 2)
+    reveal(maria)
+    const next = await stage.arrived(maria.text(stage.phone, 'by both', { addressing: 'lid' }))
+    await stage.drained()
+    assert.equal(next.conversationId, first.conversationId)
+    assert.equal(next.sender?.id, theirs)
+    const [contact, ...others] = contactsOf(stage)
+    assert.deepEqual(others, [])
+    assert.deepEqual([contact?.name, contact?.phoneNumber], ['Maria at home', `+${phone}`])
+    stage.helpdesk.assertNothingRefused()
+  })
+
+  test('an agent has made the one with the anonymous id: theirs is left alone', async () => {
+    await using stage = await InboundStage.open()
+    const ofId = await agentMakes(stage, { name: 'Somebody', identifier: `${lid}@lid` })
+    const ofPhone = await agentMakes(stage, { name: 'Maria at home', phone_number: `+${phone}` })
+    const maria = stranger(stage)
+    const first = await stage.arrived(maria.text(stage.phone, 'by id', { addressing: 'lid' }))
+    assert.equal(first.sender?.id, ofId)
+    await stage.drained()
+    reveal(maria)
+    await stage.arrived(maria.text(stage.phone, 'by both', { addressing: 'lid' }))
+    await stage.drained()
+    const ids = stage.helpdesk.see.contacts().map(({ id }) => id)
+    assert.deepEqual(ids, [ofId, ofPhone])
+    assert.equal((await stage.health()).status, 'ok')
+  })
+
+  test('ours is used in another inbox too: it is left alone', async () => {
+    await using stage = await InboundStage.open()
+    const { helpdesk } = stage
+    const second = helpdesk.world.addInbox({ name: 'second' })
+    await agentMakes(stage, { name: 'Maria at home', phone_number: `+${phone}` })
+    const maria = stranger(stage)
+    const first = await stage.arrived(maria.text(stage.phone, 'by id', { addressing: 'lid' }))
+    const { facts } = helpdesk
+    await fetch(`${facts.url}/api/v1/accounts/1/contacts/${first.sender?.id ?? 0}/contact_inboxes`, {
+      method: 'POST',
+      headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
+      body: JSON.stringify({ inbox_id: second.id, source_id: 'elsewhere' }),
+    })
+    await stage.drained()
+    reveal(maria)
+    await stage.arrived(maria.text(stage.phone, 'by both', { addressing: 'lid' }))
+    await stage.drained()
+    assert.equal(helpdesk.see.contacts().length, 2)
+  })
+})

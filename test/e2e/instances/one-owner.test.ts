@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { engines, newLocation } from '../../harness/databases.ts'
+import { ServiceProcess } from '../../harness/service-process.ts'
+
+type Health = { status: string; checks: { ownership: string } }
+
+const waiting = 'another process owns the accounts, waiting'
+
+async function urlInStandby(service: ServiceProcess): Promise<string> {
+  await service.logged(waiting)
+  return String((await service.logged('http listening'))['url'])
+}
+
+for (const engine of engines) {
+  describe(`two processes on one database, ${engine}`, { concurrency: true }, () => {
+    test('the second stands by, says so, and takes over when the first stops', async () => {
+      await using place = await newLocation(engine)
+      const environment = { DATABASE_URL: place.url }
+      await using first = new ServiceProcess(environment)
+      await first.ready()
+      await using second = new ServiceProcess(environment)
+      const url = await urlInStandby(second)
+      const health = await fetch(`${url}/api/health`)
+      const { status, checks } = (await health.json()) as Health
+      assert.deepEqual([health.status, status, checks.ownership], [200, 'degraded', 'standby'])
+      const refused = await fetch(`${url}/api/tenants`)
+      assert.equal(refused.status, 503)
+      assert.match(await refused.text(), /SERVICE_STANDBY/)
+      first.send('SIGTERM')
+      assert.equal((await first.exited()).code, 0)
+      await second.ready()
+      assert.equal((await fetch(`${url}/api/tenants`)).status, 200)
+    })
+
+    test('the second takes over when the first is killed', async () => {
+      await using place = await newLocation(engine)
+      const environment = { DATABASE_URL: place.url }
+      await using first = new ServiceProcess(environment)
+      await first.ready()
+      await using second = new ServiceProcess(environment)
+      await second.logged(waiting)
+      first.send('SIGKILL')
+      await second.ready()
+    })
+
+    test('a first that was frozen finds the accounts taken when it wakes, and ends naming the new owner', async () => {
+      await using place = await newLocation(engine)
+      const environment = { DATABASE_URL: place.url }
+      await using first = new ServiceProcess(environment)
+      await first.ready()
+      await using second = new ServiceProcess(environment)
+      await second.logged(waiting)
+      first.send('SIGSTOP')
+      await second.ready()
+      first.send('SIGCONT')
+      assert.equal((await first.exited()).code, 1)
+      assert.match(first.errors, new RegExp(`pid ${second.pid} .*owns the accounts`))
+    })
+  })
+}
+
+test('on the same port the second waits without listening and serves once the first is gone', async () => {
+  await using place = await newLocation('sqlite')
+  await using first = new ServiceProcess({ DATABASE_URL: place.url })
+  const { port } = new URL(await first.ready())
+  await using second = new ServiceProcess({ DATABASE_URL: place.url, PORT: port })
+  await second.logged(waiting)
+  first.send('SIGTERM')
+  const url = await second.ready()
+  assert.equal(new URL(url).port, port)
+  assert.equal((await fetch(`${url}/api/health`)).status, 200)
+})
+
+test('a standby that is told to stop ends cleanly', async () => {
+  await using place = await newLocation('sqlite')
+  await using first = new ServiceProcess({ DATABASE_URL: place.url })
+  await first.ready()
+  await using second = new ServiceProcess({ DATABASE_URL: place.url })
+  await second.logged(waiting)
+  second.send('SIGTERM')
+  assert.equal((await second.exited()).code, 0)
+})

@@ -1,0 +1,167 @@
+// A stop in the middle of work: what is under way is finished, what comes is queued, and all of it arrives once.
+
+import { OutboundStage } from '../../harness/outbound-stage.ts'
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { networkEnvironment } from '../../harness/service.ts'
+import { ServiceProcess } from '../../harness/service-process.ts'
+import { assertDelivery, lifecycleSecret, SubscriberServer } from '../../harness/subscriber-server.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+
+const environment = { SERVICE_LIFECYCLE_SECRET: lifecycleSecret }
+
+async function subscribe({ service }: OutboundStage, subscribers: SubscriberServer): Promise<void> {
+  const one = { url: subscribers.url('/one'), events: ['backend_restarting'] }
+  const body = { events_webhook_subscribers: [one] }
+  assert.equal((await service.request('PATCH', '/api/instances/n0', { body })).status, 200)
+}
+
+/** Holds the next send back after its id was stored and before its frame leaves. */
+class HeldSend {
+  readonly reached = Promise.withResolvers<unknown>()
+  readonly released = Promise.withResolvers<unknown>()
+
+  readonly onSendStep = async (step: string): Promise<void> => {
+    if (step !== 'claimed') return
+    this.reached.resolve(step)
+    await this.released.promise
+  }
+}
+
+test('the send under way is finished; what comes in the grace is queued and sent by the next process', async () => {
+  const clock = new ManualClock(Date.now())
+  const held = new HeldSend()
+  const { onSendStep } = held
+  await using subscribers = await SubscriberServer.start()
+  await using stage = await OutboundStage.open({ clock, helpdesk: { clock }, environment, onSendStep })
+  await subscribe(stage, subscribers)
+  const eve = stage.network.person({ phone: '5511888880002', pushName: 'Eve' })
+  const toEve = { conversation: { id: 70, inbox_id: 1, meta: { sender: { phone_number: `+${eve.user.phone}` } } } }
+  const underWay = stage.post(stage.callback(1, 'under way'))
+  await held.reached.promise
+  const behind = stage.post(stage.callback(2, 'behind it'))
+  await waitUntil('it waits behind the first', async () => (await stage.outbox())['pending'] === 2)
+
+  const stopped = stage.service.app.stop()
+  assertDelivery(await subscribers.gets('/one', 'backend_restarting'))
+  held.released.resolve(null)
+  assert.equal(((await underWay).body as { status: string }).status, 'sent')
+  const inGrace = [stage.post(stage.callback(3, 'in the grace')), stage.post(stage.callback(4, 'to Eve', toEve))]
+  for (const { status, body } of await Promise.all([behind, ...inGrace])) {
+    assert.deepEqual([status, (body as { status: string }).status], [202, 'queued'])
+  }
+  for (let second = 0; second < 11; second++) {
+    await clock.advance(1000)
+    assert.equal((await stage.outbox())['pending'], 3)
+  }
+  assert.deepEqual([stage.texts(), stage.texts(eve)], [['under way'], []])
+  await clock.advance(1000)
+  await stopped
+
+  await stage.restart()
+  const all = ['under way', 'behind it', 'in the grace']
+  await waitUntil('all of it is sent', async () => {
+    await clock.advance(100)
+    return (await stage.outbox())['pending'] === 0
+  })
+  await stage.received('in the grace')
+  await stage.received('to Eve', eve)
+  const repeated = await stage.post(stage.callback(3, 'in the grace'))
+  assert.equal((repeated.body as { reason: string }).reason, 'duplicate')
+  assert.deepEqual([stage.texts(), stage.texts(eve)], [all, ['to Eve']])
+  assert.equal(stage.bob.duplicates + eve.duplicates, 0)
+})
+
+test('a send that does not end within the grace is repeated under its id', async () => {
+  const clock = new ManualClock(Date.now())
+  await using stage = await OutboundStage.open({ clock, helpdesk: { clock }, environment })
+  stage.network.fault({ kind: 'lost_ack' })
+  const answer = stage.post(stage.callback(1, 'in doubt'))
+  await stage.received('in doubt')
+  const stopped = stage.service.app.stop()
+  await clock.advance(12_000)
+  await stopped
+  assert.equal((await answer).status, 202)
+  await stage.restart()
+  await waitUntil('it is sent', async () => {
+    await clock.advance(100)
+    return (await stage.outbox())['sent'] === 1
+  })
+  assert.deepEqual(stage.texts(), ['in doubt'])
+  assert.equal(stage.bob.duplicates, 1)
+})
+
+test('what waits for its turn is not sent when that comes in the grace', async () => {
+  const clock = new ManualClock(Date.now())
+  const slow = { ...environment, SERVICE_OUTGOING_RATE_LIMIT: '1' }
+  await using stage = await OutboundStage.open({ clock, helpdesk: { clock }, environment: slow })
+  assert.equal((await stage.post(stage.callback(1, 'first'))).status, 200)
+  const second = stage.post(stage.callback(2, 'a minute later'))
+  await waitUntil('it waits', async () => (await stage.outbox())['pending'] === 1)
+  // Slowly enough for pings to be answered.
+  for (let passed = 0; passed < 54_000; passed += 2000) {
+    await clock.advance(2000)
+    assert.equal((await stage.outbox())['pending'], 1)
+  }
+  assert.equal((await second).status, 202)
+  const stopped = stage.service.app.stop()
+  for (let passed = 0; passed < 12_000; passed += 2000) {
+    assert.equal((await stage.outbox())['pending'], 1)
+    await clock.advance(2000)
+  }
+  await stopped
+  assert.deepEqual(stage.texts(), ['first'])
+  await stage.restart()
+  await stage.received('a minute later')
+  assert.deepEqual(stage.texts(), ['first', 'a minute later'])
+})
+
+test('SIGTERM while many agents write: every message arrives once', async () => {
+  await using subscribers = await SubscriberServer.start()
+  await using stage = await OutboundStage.open({ environment: { ...environment, SERVICE_SHUTDOWN_GRACE: '1s' } })
+  await subscribe(stage, subscribers)
+  const url = stage.service.databasePath
+  await stage.stop()
+  const surroundings = { ...stage.environment, ...networkEnvironment(stage.network), DATABASE_URL: `file:${url}` }
+  const texts = Array.from({ length: 150 }, (_, n) => `message ${n}`)
+  /** The status, or 0 where nobody answered. */
+  const post = async (base: string, n: number): Promise<number> => {
+    const body = JSON.stringify(stage.callback(n + 1, texts[n] ?? ''))
+    const signature = createHmac('sha256', stage.helpdesk.facts.webhook_secret).update(body).digest('hex')
+    const headers = { 'content-type': 'application/json', 'x-service-signature': `sha256=${signature}` }
+    const answered = fetch(`${base}/api/instances/n0/webhook`, { method: 'POST', body, headers })
+    return answered.then(
+      ({ status }) => status,
+      () => 0,
+    )
+  }
+  const seen: number[] = []
+  {
+    await using first = new ServiceProcess(surroundings)
+    const base = await first.ready()
+    await waitUntil('the account is online', () => first.reached('ready'))
+    for (let n = 0; n < 60; n += 10) {
+      const batch = Array.from({ length: 10 }, (_, i) => post(base, n + i))
+      if (n === 30) first.send('SIGTERM')
+      seen.push(...(await Promise.all(batch)))
+    }
+    assertDelivery(await subscribers.gets('/one', 'backend_restarting'))
+    for (let n = 60; n < texts.length; n++) seen.push(await post(base, n))
+    assert.deepEqual(await first.exited(), { code: 0, signal: null })
+  }
+  assert.ok(seen.includes(200) && seen.includes(202), 'some were sent, some were queued in the grace')
+  assert.ok(
+    seen.every((status) => [200, 202, 0].includes(status)),
+    `nothing was refused: ${seen.join()}`,
+  )
+  await using second = new ServiceProcess(surroundings)
+  const base = await second.ready()
+  const unanswered = [...texts.keys()].filter((n) => seen[n] === 0)
+  const again = await Promise.all(unanswered.map((n) => post(base, n)))
+  assert.ok(again.every((status) => status === 200 || status === 202))
+  for (const text of texts) await stage.received(text, stage.bob, 30_000)
+  assert.deepEqual(stage.texts().toSorted(), texts.toSorted())
+  assert.equal(stage.bob.duplicates, 0)
+})

@@ -1,0 +1,46 @@
+// First messages to large groups keep the processor busy for long: every member needs a session. Others must not notice.
+
+import { OutboundStage } from '../../harness/outbound-stage.ts'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SimGroup } from '../../../sim/network/groups/sim-group.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+
+const busy = 6
+const members = 60
+
+async function crowd() {
+  const stage = await OutboundStage.open({ accounts: busy + 1 })
+  const people = Array.from({ length: members }, (_, n) => stage.network.person({ phone: `5511777770${100 + n}` }))
+  const [founder, ...others] = people
+  assert.ok(founder)
+  const groups = stage.phones
+    .slice(1)
+    .map((phone, n): SimGroup => stage.network.group(`Team ${n}`, founder, [phone, ...others]))
+  const toGroup = ({ jid }: SimGroup, index: number) => {
+    const conversation = { id: 500 + index, inbox_id: 1, meta: { sender: { identifier: jid } } }
+    return stage.post(stage.callback(500 + index, 'to all of you', { conversation }), { instance: `n${index + 1}` })
+  }
+  const read = () => people.reduce((sum, { messages }) => sum + messages.entries.length, 0)
+  return { stage, groups, toGroup, read, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
+}
+
+test('a message of another account is sent while fan-outs to large groups are under way', async () => {
+  await using set = await crowd()
+  const { stage, groups, toGroup, read } = set
+  // Bob's devices are known, so that the second message to him waits for nobody but the processor.
+  assert.equal((await stage.post(stage.callback(1, 'before'))).status, 200)
+  const groupsDone = { is: false }
+  const all = Promise.all(groups.map(toGroup)).finally(() => {
+    groupsDone.is = true
+  })
+  let sent = 0
+  while (!groupsDone.is && read() < members * busy) {
+    const answer = await stage.post(stage.callback(10 + sent, `number ${sent}`))
+    assert.deepEqual([answer.status, (answer.body as { status: string }).status], [200, 'sent'], answer.text)
+    sent += 1
+  }
+  for (const { status, text } of await all) assert.ok(status === 200 || status === 202, text)
+  await waitUntil('everybody has read', () => read() === members * busy, { timeoutMs: 60_000 })
+  assert.ok(sent > 1, 'nothing was sent while the groups were written to')
+})

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { assertRefused } from '../../harness/assertions.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { sampleInstance } from '../../harness/samples.ts'
+import { Service } from '../../harness/service.ts'
+
+test('version tells version, build and runtime', async () => {
+  await using service = await Service.start()
+  assert.deepEqual((await service.get('/api/version')).body, {
+    version: '0.65.0',
+    commit: 'unknown',
+    build_date: 'unknown',
+    go_version: `node ${process.version}`,
+  })
+})
+
+test('metrics expose every metric of the interface with its type, and the runtime and process ones', async () => {
+  await using service = await Service.start({
+    seed: async (database) => {
+      await database.write(database.query.insertInto('instances').values([sampleInstance('a'), sampleInstance('b')]))
+    },
+  })
+  const { headers, text } = await service.get('/metrics')
+  assert.match(headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
+  for (const [name, type] of Object.entries({
+    service_messages_total: 'counter',
+    service_spamguard_blocks_total: 'counter',
+    service_lifecycle_events_total: 'counter',
+    service_message_dispatch_errors_total: 'counter',
+    service_lifecycle_webhook_retries_total: 'counter',
+    service_realtime_events_total: 'counter',
+    service_active_instances: 'gauge',
+    service_total_instances: 'gauge',
+    service_version_info: 'gauge',
+    process_cpu_seconds_total: 'counter',
+    process_resident_memory_bytes: 'gauge',
+    nodejs_eventloop_lag_seconds: 'gauge',
+    nodejs_heap_size_used_bytes: 'gauge',
+  })) {
+    assert.match(text, new RegExp(`^# TYPE ${name} ${type}$`, 'm'))
+  }
+  assert.match(text, /^service_active_instances 0$/m)
+  assert.match(text, /^service_total_instances 2$/m)
+  assert.match(text, /^service_version_info\{version="0\.65\.0"\} 1$/m)
+})
+
+test('the brand asset is a PNG', async () => {
+  await using service = await Service.start()
+  const response = await fetch(`${service.app.url}/static/brand-asset.png`)
+  assert.equal(response.headers.get('content-type'), 'image/png')
+  const bytes = Buffer.from(await response.arrayBuffer())
+  assert.equal(bytes.subarray(1, 4).toString(), 'PNG')
+})
+
+describe('the OpenAPI document', () => {
+  type Document = {
+    openapi: string
+    paths: Record<string, Record<string, { security?: unknown[]; operationId?: string }>>
+  }
+
+  test('is valid 3.0.3, covers every route and says which need no token', async () => {
+    await using service = await Service.start()
+    const { body } = await service.get('/static/openapi.json')
+    const document = body as Document
+    assert.equal(document.openapi, '3.0.3')
+    const result = await new Validator().validate(structuredClone(document))
+    assert.ok(result.valid, JSON.stringify(result.errors))
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { security }]) => `${method} ${path}${security ? ' open' : ''}`),
+    )
+    assert.deepEqual(operations.sort(), [
+      'delete /api/instances/{name}',
+      'delete /api/instances/{name}/parked/{id}',
+      'delete /api/tenants/{owner_tag}',
+      'get /api/audit',
+      'get /api/health open',
+      'get /api/instances',
+      'get /api/instances/bulk/status',
+      'get /api/instances/{name}',
+      'get /api/instances/{name}/ban-risk',
+      'get /api/instances/{name}/deliveries',
+      'get /api/instances/{name}/outbox',
+      'get /api/instances/{name}/parked',
+      'get /api/instances/{name}/qr',
+      'get /api/instances/{name}/state',
+      'get /api/instances/{name}/usage',
+      'get /api/instances/{name}/wait-ready',
+      'get /api/public/stats open',
+      'get /api/tenants',
+      'get /api/tenants/{owner_tag}',
+      'get /api/usage',
+      'get /api/usage/summary',
+      'get /api/version',
+      'get /metrics open',
+      'patch /api/instances/{name}',
+      'patch /api/tenants/{owner_tag}',
+      'post /api/instances',
+      'post /api/instances/bulk',
+      'post /api/instances/{name}/deliveries/{id}/redeliver',
+      'post /api/instances/{name}/logout',
+      'post /api/instances/{name}/messages/{waid}/edit',
+      'post /api/instances/{name}/pairing-code',
+      'post /api/instances/{name}/parked/retry',
+      'post /api/instances/{name}/refresh-qr',
+      'post /api/instances/{name}/restart',
+      'post /api/instances/{name}/webhook open',
+      'put /api/tenants/{owner_tag}',
+    ])
+  })
+
+  test('is shown on a page that names every operation', async () => {
+    await using service = await Service.start()
+    const document = (await service.get('/static/openapi.json')).body as Document
+    const { text, headers } = await service.get('/static/reference.html')
+    assert.match(headers.get('content-type') ?? '', /^text\/html/)
+    for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+      assert.ok(text.includes(`id="${operation.operationId ?? 'missing'}"`), operation.operationId)
+    }
+    assert.ok(!text.includes('<script'))
+  })
+})
+
+describe('public stats', () => {
+  const enabled = { PUBLIC_STATS_ENABLED: 'true' }
+
+  test('are refused unless they are switched on', async () => {
+    await using service = await Service.start()
+    for (const method of ['GET', 'OPTIONS']) {
+      const answer = await service.request(method, '/api/public/stats', { token: null })
+      assertRefused(answer, 'SERVICE_PUBLIC_STATS_DISABLED', /PUBLIC_STATS_ENABLED/)
+    }
+  })
+
+  test('tell the totals, at most 30 s old', async () => {
+    const clock = new ManualClock()
+    await using service = await Service.start({ environment: enabled, clock })
+    const ask = async () => (await service.request('GET', '/api/public/stats', { token: null })).body
+    const first = {
+      instances_connected: 0,
+      instances_total: 0,
+      tenants_total: 0,
+      messages_in_total: 0,
+      messages_out_total: 0,
+      version: '0.65.0',
+      last_updated: new Date(clock.now()).toISOString(),
+    }
+    assert.deepEqual(await ask(), first)
+    const body = { downstream_base_url: 'https://a', downstream_api_token: 't' }
+    await service.request('PUT', '/api/tenants/acme', { body })
+    service.app.usage.count('a', '', 'messages_in', 3)
+    service.app.usage.count('a', '', 'messages_out', 2)
+    await clock.advance(29_999)
+    assert.deepEqual(await ask(), first)
+    await clock.advance(1)
+    assert.deepEqual(await ask(), {
+      ...first,
+      tenants_total: 1,
+      messages_in_total: 3,
+      messages_out_total: 2,
+      last_updated: new Date(clock.now()).toISOString(),
+    })
+  })
+
+  test('answer the preflight for any origin, or only for those configured', async () => {
+    const preflight = (service: Service, origin: string) =>
+      service.request('OPTIONS', '/api/public/stats', {
+        token: null,
+        headers: { origin, 'access-control-request-method': 'GET' },
+      })
+    await using open = await Service.start({ environment: enabled })
+    const { status, headers } = await preflight(open, 'https://any.example')
+    assert.equal(status, 204)
+    assert.equal(headers.get('access-control-allow-origin'), '*')
+    assert.equal(headers.get('access-control-allow-methods'), 'GET, OPTIONS')
+
+    await using closed = await Service.start({
+      environment: { ...enabled, PUBLIC_STATS_ALLOW_ORIGIN: 'https://one.example, https://two.example' },
+    })
+    const allowed = await preflight(closed, 'https://two.example')
+    assert.equal(allowed.headers.get('access-control-allow-origin'), 'https://two.example')
+    assert.match(allowed.headers.get('vary') ?? '', /Origin/)
+    assert.equal((await preflight(closed, 'https://three.example')).headers.get('access-control-allow-origin'), null)
+    const read = await closed.get('/api/public/stats', { origin: 'https://one.example' })
+    assert.equal(read.headers.get('access-control-allow-origin'), 'https://one.example')
+  })
+})

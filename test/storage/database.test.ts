@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { SecretBox } from '../../src/lib/secret-box.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
+import { refuseUnreadableSecrets } from '../../src/storage/stores/key-check.ts'
+import { toStatement } from '../../src/storage/engine/statement.ts'
+import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
+import { engines, newDatabase, newLocation } from '../harness/databases.ts'
+import { silentLog } from '../harness/logs.ts'
+import { sampleAudit, sampleInstance, sampleTenant } from '../harness/samples.ts'
+
+const oldKey = Buffer.alloc(32, 1)
+const newKey = Buffer.alloc(32, 2)
+
+const insertStep = (database: Database, name: string) =>
+  database.query.insertInto('instances').values(sampleInstance(name))
+
+const names = async (database: Database) => (await new InstanceStore(database).list()).map(({ name }) => name)
+
+for (const engine of engines) {
+  describe(`database on ${engine}`, () => {
+    test('an operation whose later step fails leaves nothing of its earlier ones', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      await database.write(insertStep(database, 'taken'))
+      await assert.rejects(database.write(insertStep(database, 'new'), insertStep(database, 'taken')), {
+        failure: 'constraint',
+      })
+      assert.deepEqual(await names(database), ['taken'])
+    })
+
+    test('an operation that touches another number of rows than it expects is undone', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      const nobody = toStatement(database.query.deleteFrom('instances').where('name', '=', 'nobody'), 1)
+      await assert.rejects(database.write(insertStep(database, 'new'), nobody), { failure: 'expectation' })
+      assert.deepEqual(await names(database), [])
+    })
+
+    test('a failing operation does not hurt those that are committed together with it', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      await database.write(insertStep(database, 'taken'))
+      const outcomes = await Promise.allSettled(
+        ['a', 'taken', 'b', 'taken', 'c'].map((name) => database.write(insertStep(database, name))),
+      )
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
+      )
+      assert.deepEqual(await names(database), ['a', 'b', 'c', 'taken'])
+    })
+
+    test('a value that cannot be stored is refused without hurting what is committed together with it', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      const odd = {
+        sql: `INSERT INTO instances (name, state, created_at) VALUES ('odd', 'ready', ?)`.replace(
+          '?',
+          engine === 'sqlite' ? '?' : '$1',
+        ),
+        parameters: [(() => 1) as never],
+      }
+      const outcomes = await Promise.allSettled([
+        database.write(insertStep(database, 'a')),
+        database.write(odd),
+        database.write(insertStep(database, 'b')),
+      ])
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      )
+      assert.deepEqual(await names(database), ['a', 'b'])
+    })
+
+    test('what is written is there for the next process', async () => {
+      await using place = await newLocation(engine)
+      const open = () => openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
+      {
+        await using database = await open()
+        await database.write(insertStep(database, 'kept'))
+      }
+      await using database = await open()
+      assert.deepEqual(await names(database), ['kept'])
+    })
+
+    test('several processes that migrate at once all end with a working database', async () => {
+      await using place = await newLocation(engine)
+      const open = () => openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
+      const databases = await Promise.all(Array.from({ length: 4 }, open))
+      await using stack = new AsyncDisposableStack()
+      for (const [index, database] of databases.entries()) {
+        stack.use(database)
+        await database.write(insertStep(database, `from-${index}`))
+      }
+      assert.equal((await names(databases[0] as Database)).length, 4)
+    })
+
+    test('a database newer than this build is refused and left alone', async () => {
+      await using place = await newLocation(engine)
+      const open = () => openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
+      {
+        await using database = await open()
+        await database.write(insertStep(database, 'kept'), {
+          sql: `INSERT INTO schema_version (version, name, applied_at) VALUES (9999, 'future', 0)`,
+          parameters: [],
+        })
+      }
+      await assert.rejects(open(), /schema version 9999 .* newer build/)
+    })
+
+    test('bytes and long texts come back as they were', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      const text = `${'x'.repeat(100_000)} · 🌉 "';--`
+      await database.write(database.query.insertInto('instances').values(sampleInstance('a', { last_error: text })))
+      assert.equal((await new InstanceStore(database).list())[0]?.last_error, text)
+    })
+
+    test('a secret is not on disk in plain when there is a key, and is when there is none', async () => {
+      for (const keys of [[oldKey], []]) {
+        await using opened = await newDatabase(engine, keys)
+        const { database } = opened
+        await new TenantStore(database).put('acme', sampleTenant, sampleAudit())
+        const [row] = await database.read(database.query.selectFrom('tenants').select('downstream_api_token'))
+        const stored = Buffer.from(row?.downstream_api_token ?? []).toString('latin1')
+        assert.equal(stored.includes(sampleTenant.apiToken), keys.length === 0)
+      }
+    })
+
+    test('keys rotate: the new one seals, the old one still opens, without it the boot is refused', async () => {
+      await using place = await newLocation(engine)
+      const withKeys = async (keys: Buffer[], work: (database: Database) => Promise<unknown>) => {
+        await using database = await openDatabase({ location: place.location, encryptionKeys: keys, log: silentLog })
+        await refuseUnreadableSecrets(database, keys)
+        await work(database)
+      }
+      const put = (tag: string) => (database: Database) =>
+        new TenantStore(database).put(tag, sampleTenant, sampleAudit())
+      await withKeys([], put('plain'))
+      await withKeys([oldKey], put('old'))
+      await withKeys([newKey, oldKey], async (database) => {
+        await put('new')(database)
+        for (const tag of ['plain', 'old', 'new']) {
+          assert.equal((await new TenantStore(database).findWithSecrets(tag))?.apiToken, sampleTenant.apiToken)
+        }
+      })
+      await assert.rejects(
+        withKeys([newKey], () => Promise.resolve()),
+        /SERVICE_ENCRYPTION_KEY does not open .* tenants/,
+      )
+      await assert.rejects(
+        withKeys([], () => Promise.resolve()),
+        /SERVICE_ENCRYPTION_KEY/,
+      )
+    })
+
+    test('a stored value that is cut short or of an unknown kind stops the boot', async () => {
+      await using opened = await newDatabase(engine, [oldKey])
+      const { database } = opened
+      const store = (bytes: Buffer) =>
+        database.write(
+          { sql: 'DELETE FROM session_keys', parameters: [] },
+          {
+            sql: `INSERT INTO session_keys VALUES ('s', 'k', 'i', ${engine === 'sqlite' ? '?' : '$1'})`,
+            parameters: [bytes],
+          },
+        )
+      const sealed = Buffer.from(new SecretBox([oldKey]).seal(Buffer.from('x'), 'p'))
+      const check = () => refuseUnreadableSecrets(database, [oldKey])
+      for (const bytes of [sealed, Buffer.of(0), Buffer.from('\0plain')]) {
+        await store(bytes)
+        await check()
+      }
+      for (const bytes of [
+        sealed.subarray(0, 32),
+        sealed.subarray(0, 3),
+        Buffer.of(),
+        Buffer.of(2, 1, 2),
+        Buffer.of(1),
+      ]) {
+        await store(bytes)
+        await assert.rejects(check(), /session_keys\.value is damaged/, bytes.toString('hex'))
+      }
+    })
+
+    test('a sealed value copied to another row does not open there', async () => {
+      await using opened = await newDatabase(engine, [oldKey])
+      const { database } = opened
+      const tenants = new TenantStore(database)
+      await tenants.put('victim', sampleTenant, sampleAudit())
+      await tenants.put('thief', { ...sampleTenant, apiToken: 'other' }, sampleAudit())
+      await database.write({
+        sql: `UPDATE tenants SET downstream_api_token =
+          (SELECT downstream_api_token FROM tenants WHERE owner_tag = 'victim') WHERE owner_tag = 'thief'`,
+        parameters: [],
+      })
+      await assert.rejects(tenants.findWithSecrets('thief'), /damaged secret at tenants\|thief/)
+    })
+
+    test('a closed database refuses instead of hanging', async () => {
+      const opened = await newDatabase(engine)
+      await opened[Symbol.asyncDispose]()
+      await assert.rejects(opened.database.write(insertStep(opened.database, 'late')))
+      await assert.rejects(names(opened.database))
+    })
+  })
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Delivery, DeliveryResult } from '../../src/core/delivery.ts'
+import { DeliveryStore } from '../../src/storage/stores/ledger/delivery-store.ts'
+import { engines, newDatabase } from '../harness/databases.ts'
+
+function sample(id: string, changes: Partial<Delivery> = {}): Delivery {
+  const fixed = { eventId: `event-${id}`, event: 'paired', instance: 'a', url: 'https://one.example/hook' } as const
+  return { id, ...fixed, body: `{"id":"${id}"}`, createdAt: 1, expiresAt: null, attempts: 0, nextAt: 1, ...changes }
+}
+
+const delivered: DeliveryResult = { status: 'delivered', attempts: 1, nextAt: 5, code: 200, error: null }
+const again: DeliveryResult = { status: 'pending', attempts: 1, nextAt: 5000, code: 503, error: 'busy' }
+
+for (const engine of engines) {
+  describe(`delivery store on ${engine}`, () => {
+    test('what waits is found again as it was, oldest first', async () => {
+      await using opened = await newDatabase(engine, [Buffer.alloc(32, 1)])
+      const store = new DeliveryStore(opened.database)
+      const [first, second] = [sample('1'), sample('2', { expiresAt: 20_000, event: 'qr_generated' })]
+      await store.insert([second, first])
+      await store.insert([])
+      assert.deepEqual(await store.pending(), [first, second])
+    })
+
+    test('an attempt changes what waits; a delivery that ended is not changed any more', async () => {
+      await using opened = await newDatabase(engine)
+      const store = new DeliveryStore(opened.database)
+      await store.insert([sample('1'), sample('2')])
+      await store.record('1', again, 100)
+      assert.deepEqual(
+        (await store.pending()).map(({ id, attempts, nextAt }) => ({ id, attempts, nextAt })),
+        [
+          { id: '1', attempts: 1, nextAt: 5000 },
+          { id: '2', attempts: 0, nextAt: 1 },
+        ],
+      )
+      await store.record('1', delivered, 200)
+      await store.record('1', again, 300)
+      const [newest, oldest] = await store.list('a', 100)
+      assert.equal(newest?.id, '2')
+      assert.deepEqual(
+        [oldest?.status, oldest?.lastCode, oldest?.lastError, oldest?.finishedAt],
+        ['delivered', 200, null, 200],
+      )
+    })
+
+    test('an instance sees its own, the newest so many', async () => {
+      await using opened = await newDatabase(engine)
+      const store = new DeliveryStore(opened.database)
+      await store.insert([sample('1'), sample('2'), sample('3'), sample('4', { instance: 'b' })])
+      assert.deepEqual(
+        (await store.list('a', 2)).map(({ id }) => id),
+        ['3', '2'],
+      )
+      assert.equal(await store.exists('a', '3'), true)
+      assert.equal(await store.exists('a', '4'), false)
+    })
+
+    test('only what has ended can be sent again, with its body and id, once', async () => {
+      await using opened = await newDatabase(engine, [Buffer.alloc(32, 1)])
+      const store = new DeliveryStore(opened.database)
+      await store.insert([sample('1', { expiresAt: 50 })])
+      assert.equal(await store.reopen('a', '1', 900), undefined)
+      await store.record('1', { ...again, status: 'exhausted' }, 100)
+      assert.equal(await store.reopen('b', '1', 900), undefined)
+      assert.deepEqual(await store.reopen('a', '1', 900), sample('1', { nextAt: 900 }))
+      assert.equal(await store.reopen('a', '1', 900), undefined)
+      assert.equal((await store.pending()).length, 1)
+    })
+
+    test('what ended long ago is forgotten, what waits never', async () => {
+      await using opened = await newDatabase(engine)
+      const store = new DeliveryStore(opened.database)
+      await store.insert([sample('1'), sample('2'), sample('3')])
+      await store.record('1', delivered, 100)
+      await store.record('2', delivered, 200)
+      await store.prune(150)
+      assert.deepEqual(
+        (await store.list('a', 100)).map(({ id }) => id),
+        ['3', '2'],
+      )
+    })
+  })
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
+import { JournalStore } from '../../src/storage/stores/messages/journal-store.ts'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { blankInstance } from '../../src/storage/schema.ts'
+import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
+import { engines, newDatabase } from '../harness/databases.ts'
+import { sampleAudit, sampleInstance } from '../harness/samples.ts'
+
+async function storeWithLease(database: Database): Promise<InstanceStore> {
+  await new LeaseStore(database).acquire('me', 60_000)
+  return new InstanceStore(database)
+}
+
+const actions = async (database: Database) =>
+  (await new AuditStore(database).list({ limit: 10 })).map(({ action }) => action)
+const plain = (rows: readonly object[]) => rows.map((row) => ({ ...row }))
+
+for (const engine of engines) {
+  describe(`instance store on ${engine}`, () => {
+    test('instances are listed by name as they were inserted, with their audit entries', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      const rows = [sampleInstance('b', { jid: '1@s.whatsapp.net', paired_at: 5 }), sampleInstance('a')]
+      for (const row of rows) await instances.insert(1, row, sampleAudit({ action: 'instance.create' }))
+      assert.deepEqual(plain(await instances.list()), rows.toReversed())
+      assert.deepEqual(await actions(opened.database), ['instance.create', 'instance.create'])
+    })
+
+    test('a name exists once, and a refused insert leaves no audit entry', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await assert.rejects(instances.insert(1, sampleInstance('a'), sampleAudit()), { failure: 'constraint' })
+      assert.equal((await actions(opened.database)).length, 1)
+    })
+
+    test('an update changes what it names; of an unknown instance it is refused', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.update(
+        1,
+        'a',
+        { state: 'ready', jid: 'x' },
+        { audits: [sampleAudit({ action: 'instance.paired' })] },
+      )
+      assert.deepEqual(plain(await instances.list()), [sampleInstance('a', { state: 'ready', jid: 'x' })])
+      assert.deepEqual((await actions(opened.database))[0], 'instance.paired')
+      await assert.rejects(instances.update(1, 'b', { state: 'ready' }), { failure: 'expectation' })
+    })
+
+    test('an owner whose epoch is over changes nothing', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      const stale = { failure: 'expectation' }
+      await assert.rejects(instances.insert(2, sampleInstance('b'), sampleAudit()), stale)
+      await assert.rejects(instances.update(2, 'a', { state: 'ready' }), stale)
+      await assert.rejects(instances.remove(2, 'a', null, sampleAudit()), stale)
+      assert.deepEqual(plain(await instances.list()), [sampleInstance('a')])
+    })
+
+    test('a removed instance leaves its session to be resumed, until that is dropped', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      const kept = { session_id: 's', name: 'a', owner_tag: 'x', jid: 'j', kept_at: 10 }
+      await instances.remove(1, 'a', kept, sampleAudit({ action: 'instance.delete' }))
+      assert.deepEqual(await instances.list(), [])
+      assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
+      await instances.dropKeptSessions(1, 'a')
+      assert.deepEqual(await instances.keptSessions('a'), [])
+    })
+
+    test('an instance that takes up a kept session leaves none behind, one that pairs anew does', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      const kept = { session_id: 's', name: 'a', owner_tag: '', jid: 'j', kept_at: 10 }
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.remove(1, 'a', kept, sampleAudit())
+      assert.deepEqual(await instances.keptSessions('a', 11), [])
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      assert.deepEqual(plain(await instances.keptSessions('a', 10)), [kept])
+      await instances.remove(1, 'a', null, sampleAudit())
+      await instances.insert(1, sampleInstance('a', { session_id: 's' }), sampleAudit())
+      assert.deepEqual(await instances.keptSessions('a'), [])
+      await instances.remove(1, 'a', kept, sampleAudit())
+      assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
+    })
+
+    test('orphans are keys that neither an instance, a pairing nor a session kept recently refers to', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      const keys = new SessionKeyStore(opened.database)
+      const ids = ['linked', 'staged', 'previous', 'kept', 'old', 'orphan']
+      const journal = new JournalStore(opened.database)
+      await opened.database.write(journal.unfinished('orphan', { stanzaId: 'A', stanza: Buffer.from('x') }, 1))
+      for (const id of ids) await keys.save(1, id, [{ kind: 'creds', id: '', value: Buffer.from('x') }])
+      await instances.insert(
+        1,
+        sampleInstance('a', { session_id: 'linked', pairing_session_id: 'staged', previous_session_id: 'previous' }),
+        sampleAudit(),
+      )
+      for (const [session_id, kept_at] of [
+        ['kept', 20],
+        ['old', 5],
+      ] as const) {
+        await instances.insert(1, sampleInstance(session_id), sampleAudit())
+        await instances.remove(
+          1,
+          session_id,
+          { session_id, name: session_id, owner_tag: '', jid: 'j', kept_at },
+          sampleAudit(),
+        )
+      }
+      await instances.dropOrphans(1, 10)
+      const left: string[] = []
+      for (const id of ids) if ((await keys.load(id, 'creds', [''])).length > 0) left.push(id)
+      assert.deepEqual(left, ['linked', 'staged', 'previous', 'kept'])
+      assert.deepEqual(await journal.loadUnfinished('orphan'), [])
+      assert.equal((await instances.keptSessions('old')).length, 0)
+    })
+
+    test('a session kept under the name of an account that was linked anew is dropped', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      const kept = { session_id: 's', name: 'a', owner_tag: '', jid: 'j', kept_at: 20 }
+      await instances.remove(1, 'a', kept, sampleAudit())
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.dropOrphans(1, 10)
+      assert.equal((await instances.keptSessions('a')).length, 1, 'not linked yet')
+      await instances.update(1, 'a', { ready_at: 30 })
+      await instances.dropOrphans(1, 10)
+      assert.equal((await instances.keptSessions('a')).length, 0)
+    })
+
+    test('a record is written as a whole, whether it is still there or was removed', async () => {
+      await using opened = await newDatabase(engine)
+      const instances = await storeWithLease(opened.database)
+      const row = { ...blankInstance('a', 1), session_id: 's', jid: 'j', inbox_id: 3 }
+      const other = { session_id: 'older', name: 'a', owner_tag: '', jid: 'j', kept_at: 10 }
+      await instances.insert(1, row, sampleAudit())
+      await instances.remove(1, 'a', other, sampleAudit())
+      await instances.insert(1, { ...row, session_id: null }, sampleAudit())
+      await instances.remove(1, 'a', { ...other, session_id: 's' }, sampleAudit())
+      await instances.put(1, row)
+      assert.deepEqual(plain(await instances.list()), [row])
+      assert.deepEqual(plain(await instances.keptSessions('a')), [other], 'its own session is in use again')
+      await instances.put(1, { ...row, jid: 'k', last_error: 'x' })
+      assert.deepEqual(plain(await instances.list()), [{ ...row, jid: 'k', last_error: 'x' }])
+      await assert.rejects(instances.put(2, row), { failure: 'expectation' })
+    })
+  })
+}

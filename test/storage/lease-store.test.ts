@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { engines, newDatabase } from '../harness/databases.ts'
+
+for (const engine of engines) {
+  describe(`lease store on ${engine}`, () => {
+    test('the first owner gets epoch 1 and a second one nothing while the lease runs', async () => {
+      await using opened = await newDatabase(engine)
+      const leases = new LeaseStore(opened.database)
+      assert.equal(await leases.acquire('a', 60_000), 1)
+      assert.equal(await leases.acquire('b', 60_000), undefined)
+      const holder = await leases.holder()
+      assert.equal(holder?.owner, 'a')
+      assert.ok(holder.expiresInMs > 0 && holder.expiresInMs <= 60_000, `expires in ${holder.expiresInMs}`)
+    })
+
+    test('a released lease goes to the next owner with the next epoch', async () => {
+      await using opened = await newDatabase(engine)
+      const leases = new LeaseStore(opened.database)
+      await leases.acquire('a', 60_000)
+      await leases.release('a', 1)
+      assert.equal(await leases.acquire('b', 60_000), 2)
+      assert.equal(await leases.renew('a', 1, 60_000), false)
+      assert.equal(await leases.renew('b', 2, 60_000), true)
+    })
+
+    test('an expired lease that nobody took is prolonged', async () => {
+      await using opened = await newDatabase(engine)
+      const leases = new LeaseStore(opened.database)
+      await leases.acquire('a', 0)
+      assert.equal(await leases.renew('a', 1, 60_000), true)
+      assert.equal(await leases.acquire('b', 60_000), undefined)
+    })
+
+    test('of many who ask at once for a free lease exactly one gets it', async () => {
+      await using opened = await newDatabase(engine)
+      const leases = new LeaseStore(opened.database)
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => leases.acquire(`owner ${i}`, 60_000)))
+      assert.deepEqual(
+        answers.filter((epoch) => epoch !== undefined),
+        [1],
+      )
+    })
+
+    test('there is no holder before the first owner', async () => {
+      await using opened = await newDatabase(engine)
+      assert.equal(await new LeaseStore(opened.database).holder(), undefined)
+    })
+  })
+}

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { maxWaiting, waitingLifetimeMs } from '../../src/core/outbox.ts'
+import type { OutboxPart } from '../../src/core/outbox.ts'
+import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { OutboxMoves } from '../../src/storage/stores/messages/outbox-transitions.ts'
+import type { NewOutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
+import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
+import { engines, newDatabase } from '../harness/databases.ts'
+
+const place = { instance: 'shop', destination: 'https://desk|1|1' }
+const callback = (event_id: number) => ({ ...place, kind: 'message_created', event_id })
+
+function sampleRow(id: string, overrides: Partial<NewOutboxRow> = {}): NewOutboxRow {
+  return {
+    ...place,
+    id,
+    kind: 'message',
+    owner_tag: 'acme',
+    inbox_id: 0,
+    chat: 'p1',
+    remote_jid: '5511999990001@s.whatsapp.net',
+    conversation_id: 7,
+    message_id: 70,
+    waiting: 0,
+    drained: 0,
+    expires_at: null,
+    fingerprint: null,
+    created_at: 1000,
+    payload: { type: 'message', content: 'hello', attachments: [], inReplyTo: null, agentName: null },
+    ...overrides,
+  }
+}
+
+const part = (state: OutboxPart['state']): OutboxPart[] => [{ id: 'W1', of: 'text', state }]
+
+for (const engine of engines) {
+  const setUp = async () => {
+    await using stack = new AsyncDisposableStack()
+    const { database } = stack.use(await newDatabase(engine, [Buffer.alloc(32, 1)]))
+    const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
+    const lease = { epoch }
+    const outbox = new OutboxStore(database, () => lease.epoch)
+    const moves = new OutboxMoves(database, () => lease.epoch)
+    const audits = async () =>
+      (await new AuditStore(database).list({ limit: 100 })).map(({ action, target }) => `${action} ${target}`)
+    const owned = stack.move()
+    return { database, lease, outbox, moves, audits, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  }
+
+  describe(`outbox on ${engine}`, () => {
+    test('a message and its callback are stored together, and a repeat is a duplicate', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70)), 'accepted')
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70)), 'duplicate')
+      assert.equal(await outbox.find('b'), undefined)
+      assert.equal((await outbox.settledBy(callback(70)))?.id, 'a')
+      assert.equal(await outbox.settledBy({ ...callback(70), kind: 'message_deleted' }), undefined)
+      assert.equal(await outbox.settledBy({ ...callback(70), instance: 'other' }), undefined)
+      assert.equal(await outbox.settledBy({ ...callback(70), destination: 'elsewhere' }), undefined)
+      assert.deepEqual((await outbox.open('a'))?.payload, sampleRow('a').payload)
+    })
+
+    test('a message that leaves at once is stored as claimed, and can be taken back or waits again', async () => {
+      await using stage = await setUp()
+      const { outbox, moves } = stage
+      const leaving = { parts: part('unknown'), address: 'elsewhere@lid' }
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), { leaving }), 'accepted')
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), { leaving }), 'duplicate')
+      const seen = async (id: string) => {
+        const row = await outbox.find(id)
+        return row && [row.status, row.attempts, row.unconfirmed, row.parts, row.remote_jid]
+      }
+      assert.deepEqual(await seen('a'), ['sending', 1, 1, part('unknown'), 'elsewhere@lid'])
+      assert.equal(await moves.claim('a', 1000, part('unknown'), 'jid'), false)
+      assert.equal(await moves.unclaim('a'), true)
+      assert.deepEqual((await seen('a'))?.slice(0, 4), ['pending', 0, 0, []])
+      assert.equal(await moves.unclaim('a'), false)
+      await outbox.enqueue(sampleRow('c'), callback(71), { leaving })
+      assert.equal(await moves.withdraw('c', 'too late', 2000), true)
+      assert.deepEqual((await seen('c'))?.slice(0, 4), ['refused', 1, 0, []])
+      assert.equal(await outbox.settledBy(callback(71)), undefined)
+      await outbox.enqueue(sampleRow('d'), null, { leaving })
+      assert.equal(await moves.markSent({ id: 'd', instance: 'shop' }, part('sent'), 2000, []), true)
+      assert.equal((await outbox.totals('shop')).sent, 1)
+    })
+
+    test('a message is stored only while its condition holds; a repeat is a duplicate whether it does or not', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      const holds = { sql: 'SELECT 1', parameters: [] }
+      const fails = { sql: 'SELECT 1 WHERE 1 = 0', parameters: [] }
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), { still: fails }), 'stale')
+      assert.equal(await outbox.find('a'), undefined)
+      assert.equal(await outbox.settledBy(callback(70)), undefined)
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), { still: holds }), 'accepted')
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), { still: fails }), 'duplicate')
+      stage.lease.epoch += 1
+      assert.equal(await outbox.enqueue(sampleRow('c'), callback(71), { still: holds }), 'stale')
+      await assert.rejects(outbox.enqueue(sampleRow('c'), callback(71)), { failure: 'expectation' })
+    })
+
+    test('what is stored of a message is sealed', async () => {
+      await using stage = await setUp()
+      await stage.outbox.enqueue(sampleRow('a'), null)
+      const [row] = await stage.database.read(stage.database.query.selectFrom('outbox').selectAll())
+      assert.ok(!JSON.stringify(row).includes('hello') && !Buffer.from(row?.payload ?? []).includes('hello'))
+    })
+
+    test('at most 200 messages of an instance wait; those that need not wait are not counted', async () => {
+      await using stage = await setUp()
+      const { outbox, audits } = stage
+      const waiting = { waiting: 1, drained: 1, expires_at: 5000 }
+      for (let n = 0; n < maxWaiting; n++)
+        await outbox.enqueue(sampleRow(`w${String(n).padStart(3, '0')}`, waiting), null)
+      assert.equal(await outbox.enqueue(sampleRow('x', waiting), callback(1)), 'full')
+      assert.equal(await outbox.settledBy(callback(1)), undefined)
+      assert.equal(await outbox.enqueue(sampleRow('y'), callback(1)), 'accepted')
+      assert.equal(await outbox.enqueue(sampleRow('z', { ...waiting, instance: 'other' }), null), 'accepted')
+      const enqueued = (await audits()).filter((line) => line.startsWith('outbox.enqueue'))
+      assert.equal(enqueued.length, 100)
+      assert.ok(!enqueued.includes('outbox.enqueue y'))
+    })
+
+    test('those that come at once do not pass the limit together', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      const waiting = { waiting: 1, drained: 1, expires_at: 5000 }
+      for (let n = 0; n < maxWaiting - 3; n++)
+        await outbox.enqueue(sampleRow(`w${String(n).padStart(3, '0')}`, waiting), null)
+      const rush = Array.from({ length: 10 }, (_, n) => outbox.enqueue(sampleRow(`x${n}`, waiting), null))
+      const accepted = (await Promise.all(rush)).filter((stored) => stored === 'accepted')
+      assert.deepEqual([accepted.length, await outbox.countWaiting('shop')], [3, maxWaiting])
+    })
+
+    test('a row is claimed once, and not after its time', async () => {
+      await using stage = await setUp()
+      const { outbox, moves } = stage
+      await outbox.enqueue(sampleRow('a', { expires_at: 5000, waiting: 1 }), null)
+      assert.equal(await moves.claim('a', 5000, part('unknown'), 'jid'), false)
+      const claims = await Promise.all([1, 2, 3].map(() => moves.claim('a', 4999, part('unknown'), 'jid')))
+      assert.deepEqual(claims.filter(Boolean), [true])
+      const row = await outbox.find('a')
+      assert.deepEqual([row?.status, row?.attempts, row?.unconfirmed, row?.parts], ['sending', 1, 1, part('unknown')])
+    })
+
+    test('drain and expiry of one row: exactly one of both', async () => {
+      await using stage = await setUp()
+      const { outbox, moves } = stage
+      for (let round = 0; round < 10; round++) {
+        const id = `r${round}`
+        await outbox.enqueue(sampleRow(id, { expires_at: 5000, waiting: 1 }), null)
+        const row = await outbox.find(id)
+        assert.ok(row)
+        const [claimed, expired] = await Promise.all([
+          moves.claim(id, 4999, part('unknown'), 'jid'),
+          moves.expire(row, 'time over', 5000),
+        ])
+        assert.equal(Number(claimed) + Number(expired), 1)
+      }
+    })
+
+    test('sent, failed and expired are counted over all history and audited with the change', async () => {
+      await using stage = await setUp()
+      const { outbox, moves, audits } = stage
+      for (const id of ['a', 'b', 'c', 'd']) await outbox.enqueue(sampleRow(id, { expires_at: 5000, waiting: 1 }), null)
+      await moves.claim('a', 2000, part('unknown'), 'jid')
+      assert.equal(await moves.markSent({ id: 'a', instance: 'shop' }, part('sent'), 2000, []), true)
+      assert.equal(await moves.markSent({ id: 'a', instance: 'shop' }, part('sent'), 2000, []), false)
+      const [b, c] = await Promise.all([outbox.find('b'), outbox.find('c')])
+      assert.ok(b && c)
+      assert.equal(await moves.fail(b, 'refused', 3000, ['pending', 'sending']), true)
+      assert.equal(await moves.expire(c, 'time over', 6000), true)
+      const totals = { pending: 1, sent: 1, expired: 1, failed: 1, oldestPendingAt: 1000 }
+      assert.deepEqual(await outbox.totals('shop'), totals)
+      await outbox.prune(10_000, 10_000)
+      assert.deepEqual(await outbox.totals('shop'), totals)
+      assert.equal(await outbox.find('a'), undefined)
+      assert.ok((await audits()).includes('outbox.failed b') && (await audits()).includes('outbox.expire c'))
+    })
+
+    test('what is not confirmed never expires', async () => {
+      await using stage = await setUp()
+      const { outbox, moves } = stage
+      await outbox.enqueue(sampleRow('a'), null)
+      await moves.claim('a', 1500, part('unknown'), 'jid')
+      await moves.postpone('a', { parts: part('unknown'), reason: 'no ack', nextAttemptAt: 0, attempted: false })
+      await moves.startWaiting('shop', 2000)
+      const [due] = await moves.due('shop', 2000 + waitingLifetimeMs)
+      assert.ok(due)
+      assert.equal(await moves.expire(due, 'time over', 2000 + waitingLifetimeMs), false)
+    })
+
+    test('a lost connection starts the time of what is pending, and a new one ends it', async () => {
+      await using stage = await setUp()
+      const { outbox, moves, audits } = stage
+      await outbox.enqueue(sampleRow('a'), null)
+      await outbox.enqueue(sampleRow('b', { expires_at: 3000, waiting: 1 }), null)
+      await moves.startWaiting('shop', 2000)
+      assert.deepEqual([(await outbox.find('a'))?.expires_at, (await outbox.find('b'))?.expires_at], [302_000, 3000])
+      assert.ok((await audits()).includes('outbox.enqueue a'))
+      await moves.stopWaiting('shop', 4000)
+      assert.deepEqual([(await outbox.find('a'))?.expires_at, (await outbox.find('b'))?.expires_at], [null, 3000])
+      assert.deepEqual(
+        (await moves.due('shop', 4000)).map(({ id }) => id),
+        ['b'],
+      )
+    })
+
+    test('what was refused at the door is kept and counted nowhere', async () => {
+      await using stage = await setUp()
+      const { outbox, moves } = stage
+      const refusal = { reason: 'spam', reportAt: 2000 }
+      assert.equal(await outbox.keepRefused(sampleRow('a'), refusal, callback(70)), true)
+      assert.equal(await outbox.keepRefused(sampleRow('b'), refusal, callback(70)), false)
+      assert.deepEqual(await moves.dueReports(1999, 10), [], 'not before the answer')
+      assert.equal((await moves.dueReports(2000, 10)).length, 1)
+      assert.deepEqual(await outbox.totals('shop'), {
+        pending: 0,
+        sent: 0,
+        expired: 0,
+        failed: 0,
+        oldestPendingAt: null,
+      })
+    })
+
+    test('a callback that is settled ahead is a duplicate when it comes; one that has come cannot be', async () => {
+      await using stage = await setUp()
+      const { outbox } = stage
+      for (let told = 0; told < 2; told++) assert.equal(await outbox.settleAhead(callback(70), 1000), true)
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70)), 'duplicate')
+      assert.equal(await outbox.keepRefused(sampleRow('a'), { reason: 'spam', reportAt: 1 }, callback(70)), false)
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(71)), 'accepted')
+      assert.equal(await outbox.settleAhead(callback(71), 1000), false)
+    })
+
+    test('what takes back neither expires nor fills the queue', async () => {
+      await using stage = await setUp()
+      const { outbox, moves, audits } = stage
+      await outbox.enqueue(sampleRow('a', { kind: 'revoke', payload: { type: 'revoke', messageId: 70 } }), null)
+      await moves.startWaiting('shop', 2000)
+      assert.deepEqual([(await outbox.find('a'))?.expires_at, await outbox.countWaiting('shop')], [null, 0])
+      assert.ok(!(await audits()).includes('outbox.enqueue a'))
+    })
+
+    test('an acceptance that is taken back leaves its callback open', async () => {
+      await using stage = await setUp()
+      const { outbox, moves } = stage
+      await outbox.enqueue(sampleRow('a'), callback(70))
+      assert.equal(await moves.withdraw('a', 'too late', 2000), true)
+      assert.equal(await outbox.settledBy(callback(70)), undefined)
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70)), 'accepted')
+    })
+
+    test('the newest message to a chat is what the next is compared with; what failed is not', async () => {
+      await using stage = await setUp()
+      const { outbox, moves } = stage
+      await outbox.enqueue(sampleRow('a', { fingerprint: 'one' }), null)
+      await outbox.enqueue(sampleRow('b', { fingerprint: 'two' }), null)
+      assert.equal((await outbox.newestOf('shop', 'p1'))?.fingerprint, 'two')
+      const b = await outbox.find('b')
+      assert.ok(b)
+      await moves.fail(b, 'refused', 2000, ['pending'])
+      assert.equal((await outbox.newestOf('shop', 'p1'))?.fingerprint, 'one')
+      assert.equal(await outbox.newestOf('shop', 'p2'), undefined)
+    })
+
+    test('a process that lost the lease moves nothing', async () => {
+      await using stage = await setUp()
+      const { outbox, moves, lease } = stage
+      await outbox.enqueue(sampleRow('a'), null)
+      lease.epoch += 1
+      assert.equal(await moves.claim('a', 1500, part('unknown'), 'jid'), false)
+      await assert.rejects(outbox.enqueue(sampleRow('b'), null), { failure: 'expectation' })
+    })
+  })
+}

@@ -1,0 +1,162 @@
+// What only PostgreSQL can do to us: lost connections, locks held by others, collations.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { noUsage } from '../../src/core/usage.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { migratePostgres } from '../../src/storage/engine/postgres-migrate.ts'
+import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
+import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
+import { UsageStore } from '../../src/storage/stores/ledger/usage-store.ts'
+import { newDatabase, newLocation } from '../harness/databases.ts'
+import { RecordedLog } from '../harness/logs.ts'
+import { Bystander } from '../harness/postgres-bystander.ts'
+import { sampleAudit, sampleInstance, sampleTenant } from '../harness/samples.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+
+const usageRow = { ...noUsage, instance: 'a', day: '2026-01-01', ownerTag: '', messages_in: 1 }
+
+test('a connection that is lost during a write fails that write and nothing else', async () => {
+  await using opened = await newDatabase('postgres')
+  await using bystander = await Bystander.connect(opened.location)
+  const tenants = new TenantStore(opened.database)
+  await bystander.lock('tenants')
+  const write = assert.rejects(tenants.put('acme', sampleTenant, sampleAudit()), {
+    name: 'StorageError',
+    failure: 'unavailable',
+    message: /terminat/,
+  })
+  const [pid] = await bystander.blocked(1)
+  await bystander.query(`SELECT pg_terminate_backend(${pid ?? 0})`)
+  await write
+  await bystander.unlock()
+  await tenants.put('acme', sampleTenant, sampleAudit())
+  assert.equal(await tenants.count(), 1)
+})
+
+test('the loss of an idle connection is logged without the connection and its password', async () => {
+  await using place = await newLocation('postgres')
+  const recorded = new RecordedLog()
+  await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: recorded.log })
+  await new InstanceStore(database).list()
+  await using bystander = await Bystander.connect(place.location)
+  await bystander.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'causeway'`,
+  )
+  const lost = () => recorded.withMessage('an idle database connection was lost')
+  await waitUntil('the loss is logged', () => lost().length > 0)
+  const line = lost()[0] ?? {}
+  assert.deepEqual(Object.keys(line).sort(), ['code', 'level', 'msg', 'reason', 'time'])
+  assert.equal(line['code'], '57P01')
+  assert.deepEqual(await new InstanceStore(database).list(), [])
+})
+
+test('a write that failed for a lock is not made later', async () => {
+  await using opened = await newDatabase('postgres')
+  await using bystander = await Bystander.connect(opened.location)
+  const usage = new UsageStore(opened.database)
+  await bystander.lock('usage')
+  await assert.rejects(usage.add([usageRow]), { failure: 'unavailable' })
+  await bystander.unlock()
+  await usage.add([usageRow])
+  // Whoever still waited for the lock had it before us.
+  assert.equal((await usage.totals()).messages_in, 1)
+})
+
+test('lease and ping answer while every connection for requests is busy', async () => {
+  await using opened = await newDatabase('postgres')
+  const { database, location } = opened
+  await using bystander = await Bystander.connect(location)
+  const leases = new LeaseStore(database)
+  await leases.acquire('me', 60_000)
+  await bystander.lock('usage')
+  const usage = new UsageStore(database)
+  const stuck = Promise.allSettled(Array.from({ length: 12 }, () => usage.add([usageRow])))
+  await bystander.blocked(10)
+  assert.equal(await leases.renew('me', 1, 60_000), true)
+  await database.ping(systemClock, 2000)
+  assert.equal((await bystander.blocked(10)).length, 10, 'the others still wait')
+  await bystander.unlock()
+  await stuck
+})
+
+test('nobody takes over between the check of the epoch and the commit, and the owner goes on renewing', async () => {
+  await using opened = await newDatabase('postgres')
+  const { database, location } = opened
+  await using bystander = await Bystander.connect(location)
+  const leases = new LeaseStore(database)
+  const keys = new SessionKeyStore(database)
+  await leases.acquire('me', 0)
+  await bystander.lock('session_keys')
+  const saved = keys.save(1, 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
+  await bystander.blocked(1)
+  await assert.rejects(leases.acquire('somebody else', 60_000), { failure: 'unavailable' })
+  assert.equal(await leases.renew('me', 1, 0), true)
+  await bystander.unlock()
+  await saved
+  assert.equal(await leases.acquire('somebody else', 60_000), 2)
+  await assert.rejects(keys.save(1, 's', []), { failure: 'expectation' })
+})
+
+test('lists are in byte order whatever the collation of the database', async () => {
+  await using opened = await newDatabase('postgres')
+  const { database, location } = opened
+  await using bystander = await Bystander.connect(location)
+  await bystander.query('ALTER TABLE tenants ALTER COLUMN owner_tag TYPE TEXT COLLATE "en-x-icu"')
+  await bystander.query('ALTER TABLE usage ALTER COLUMN owner_tag TYPE TEXT COLLATE "en-x-icu"')
+  await bystander.query('ALTER TABLE usage ALTER COLUMN instance TYPE TEXT COLLATE "en-x-icu"')
+  const names = ['a', 'B', '_', 'b', 'A']
+  const ordered = ['A', 'B', '_', 'a', 'b']
+  const tenants = new TenantStore(database)
+  for (const name of names) await tenants.put(name, sampleTenant, sampleAudit())
+  assert.deepEqual(
+    (await tenants.list()).map(({ ownerTag }) => ownerTag),
+    ordered,
+  )
+  const usage = new UsageStore(database)
+  await usage.add(names.map((name) => ({ ...usageRow, instance: name, ownerTag: name })))
+  const days = await usage.daily({ from: '2026-01-01', to: '2026-01-01' })
+  assert.deepEqual(
+    days.map(({ instance }) => instance),
+    ordered,
+  )
+  const months = await usage.monthly({ from: '2026-01', to: '2026-01' })
+  assert.deepEqual(
+    months.map(({ owner_tag }) => owner_tag),
+    ordered,
+  )
+})
+
+test('a damaged secret is a failure of the value, not of the database', async () => {
+  await using opened = await newDatabase('postgres', [Buffer.alloc(32, 1)])
+  const tenants = new TenantStore(opened.database)
+  await tenants.put('acme', sampleTenant, sampleAudit())
+  await opened.database.write({ sql: `UPDATE tenants SET downstream_api_token = '\\x0102'`, parameters: [] })
+  await assert.rejects(tenants.findWithSecrets('acme'), { failure: 'failed', message: /damaged secret/ })
+})
+
+test('a bad statement inside an operation says what was wrong, and the connection is used again', async () => {
+  await using opened = await newDatabase('postgres')
+  const { database } = opened
+  const insert = database.query.insertInto('instances').values(sampleInstance('a'))
+  const bad = { sql: 'SELECT nonsense FROM nowhere', parameters: [] }
+  await assert.rejects(database.write(insert, bad), { failure: 'failed', message: /nowhere/ })
+  assert.deepEqual(await new InstanceStore(database).list(), [])
+})
+
+test('a migration has no deadline, whatever the server is set to', async () => {
+  await using place = await newLocation('postgres')
+  await using bystander = await Bystander.connect(place.location)
+  await bystander.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 1000', current_database()); END $$`,
+  )
+  const postgres = [
+    `CREATE TABLE seen AS SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock`,
+  ]
+  await migratePostgres(place.url, [{ version: 1, name: 'one', sqlite: [], postgres }])
+  assert.deepEqual(await bystander.query('SELECT * FROM seen'), [{ statement: '0', lock: '0' }])
+})
