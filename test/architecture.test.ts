@@ -1,41 +1,84 @@
-// The import table of docs/architecture.md, checked: who may use whom, which room owns which library, no cycles.
+// Checks the layout of the house: which room may import which, which room owns which library, how full a folder may get.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 
-type Import = { file: string; target: string; isType: boolean }
+type Import = { file: string; target: string }
 
+const storageRooms = ['storage', 'storage/engine', 'storage/stores']
+
+/**
+ * A room is a folder of `src` that is a key here; the longest key that is a prefix of a file is its room.
+ * `http` stands for its own files only, not for `http/routes`.
+ */
 const roomImports: Record<string, readonly string[]> = {
   lib: [],
   core: ['lib'],
-  storage: ['core', 'lib'],
-  ledger: ['core', 'lib', 'storage'],
-  guard: ['core', 'lib', 'storage'],
-  tenants: ['core', 'lib', 'storage', 'ledger'],
-  lifecycle: ['core', 'lib', 'storage', 'ledger'],
-  instances: ['core', 'lib', 'storage', 'ledger', 'lifecycle'],
-  bridge: ['core', 'lib', 'storage', 'ledger', 'guard', 'tenants', 'lifecycle'],
-  history: ['core', 'lib', 'storage', 'ledger', 'tenants', 'bridge'],
-  network: ['core', 'lib', 'storage'],
-  downstream: ['core', 'lib', 'storage'],
-  http: [
-    'core',
-    'lib',
-    'storage',
-    'ledger',
-    'guard',
-    'tenants',
-    'lifecycle',
-    'instances',
-    'bridge',
-    'history',
-    'downstream',
+  config: ['core', 'lib'],
+  'storage/migrations': [],
+  'storage/engine': ['lib', 'storage/migrations'],
+  storage: ['core', 'lib', 'storage/engine'],
+  'storage/stores': ['core', 'lib', 'storage', 'storage/engine'],
+  ledger: ['core', 'lib', ...storageRooms],
+  guard: ['core', 'lib', ...storageRooms],
+  tenants: ['core', 'lib', 'ledger', ...storageRooms],
+  lifecycle: ['core', 'lib', 'ledger', ...storageRooms],
+  instances: ['core', 'lib', 'ledger', 'lifecycle', ...storageRooms],
+  'bridge/people': ['core', 'lib', ...storageRooms],
+  'bridge/conversations': ['core', 'lib', 'bridge/people', ...storageRooms],
+  'bridge/inbound/files': ['core', 'lib', 'bridge/people', ...storageRooms],
+  'bridge/inbound/compose': ['core', 'lib', 'bridge/people', 'bridge/conversations', ...storageRooms],
+  'bridge/inbound': [
+    ...['core', 'lib', 'ledger', 'bridge/people', 'bridge/conversations', ...storageRooms],
+    ...['bridge/inbound/files', 'bridge/inbound/compose'],
   ],
+  'bridge/outbound/compose': ['core', 'lib', ...storageRooms],
+  'bridge/outbound/send': [
+    ...['core', 'lib', 'ledger', 'guard', 'bridge/people', ...storageRooms],
+    'bridge/outbound/compose',
+  ],
+  'bridge/outbound/queue': ['core', 'lib', 'guard', 'bridge/outbound/send', ...storageRooms],
+  'bridge/outbound/accept': [
+    ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
+    ...['bridge/outbound/queue', 'bridge/outbound/send'],
+  ],
+  'bridge/outbound': ['core', 'lib', 'bridge/outbound/send', 'bridge/outbound/compose', ...storageRooms],
+  'network/library': ['lib'],
+  'network/account': ['lib', 'network/library', ...storageRooms],
+  'network/decode': ['core', 'network/library'],
+  'network/connection': ['core', 'lib', 'network/library', 'network/account'],
+  'network/queries': ['core', 'lib', 'network/library', 'network/decode'],
+  'network/files': ['core', 'lib', 'network/library', 'network/queries'],
+  'network/receive': [
+    ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
+    ...storageRooms,
+  ],
+  'network/send': [...['core', 'lib', 'network/library', 'network/account', 'network/queries', 'network/files']],
+  network: [
+    ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
+    ...['network/queries', 'network/files', 'network/receive', 'network/send', ...storageRooms],
+  ],
+  downstream: ['core', 'lib'],
+  http: ['core', 'lib', 'instances'],
+  'http/webhook': [
+    ...['core', 'lib', 'tenants', 'instances', 'downstream', 'http'],
+    ...['bridge/conversations', 'bridge/outbound', 'bridge/outbound/accept'],
+  ],
+  'http/routes': [
+    ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
+    ...['bridge/inbound', 'bridge/outbound', 'http', 'http/webhook'],
+  ],
+  'http/server': ['core', 'lib', 'http', 'http/routes', ...storageRooms],
 }
 
-/** Which files may use a package or builtin; whatever is not listed is free. */
+/** The composition root, which may import everything and which only `main` imports. */
+const root = 'app'
+
+const mostFilesInFolder = 25
+
+/** Which files may use a package or builtin. A package that is not listed here is free. */
 const doors: Record<string, readonly string[]> = {
   baileys: ['src/network/', 'sim/'],
   kysely: ['src/storage/'],
@@ -59,11 +102,10 @@ const imports = files.flatMap(importsOf)
 function importsOf(file: string): Import[] {
   const source = readFileSync(file, 'utf8')
   const statement =
-    /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|import\('([^']+)'\)|new URL\('(\.[^']+\.ts)'/gm
-  return [...source.matchAll(statement)].map(([, type, from, bare, dynamic, worker]) => ({
+    /^(?:import|export)\s+(?:type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|import\('([^']+)'\)|new URL\('(\.[^']+\.ts)'/gm
+  return [...source.matchAll(statement)].map(([, from, bare, dynamic, worker]) => ({
     file,
     target: resolveTarget(file, from ?? bare ?? dynamic ?? worker ?? ''),
-    isType: type !== undefined,
   }))
 }
 
@@ -72,32 +114,56 @@ function resolveTarget(file: string, target: string): string {
 }
 
 function roomOf(file: string): string | undefined {
-  return /^src\/([^/]+)\//.exec(file)?.[1]
+  const rooms = [...Object.keys(roomImports), root].filter((room) => file.startsWith(`src/${room}/`))
+  return rooms.sort((one, other) => other.length - one.length)[0]
 }
 
-test('the table knows every room', () => {
-  const rooms = new Set(files.flatMap((file) => roomOf(file) ?? []))
-  assert.deepEqual(
-    [...rooms].filter((room) => !(room in roomImports)),
-    [],
-  )
+test('every file of src but main has a room', () => {
+  const homeless = files.filter((file) => file.startsWith('src/') && roomOf(file) === undefined)
+  assert.deepEqual(homeless, ['src/main.ts'])
   assert.ok(imports.length > 100, 'the imports were found')
+})
+
+test('a file belongs to the room with the longest name that fits', () => {
+  assert.equal(roomOf('src/bridge/outbound/send/recipients.ts'), 'bridge/outbound/send')
+  assert.equal(roomOf('src/bridge/outbound/agent-activity.ts'), 'bridge/outbound')
 })
 
 test('a room imports only the rooms it may', () => {
   const wrong = imports.filter(({ file, target }) => {
     const from = roomOf(file)
     const to = roomOf(target)
-    if (from === undefined || !target.startsWith('src/')) return false
+    if (from === undefined || from === root || !target.startsWith('src/')) return false
     return to === undefined || (to !== from && !roomImports[from]?.includes(to))
   })
   assert.deepEqual(wrong, [])
 })
 
+test('the two directions of a message never import each other', () => {
+  const wrong = imports.filter(
+    ({ file, target }) =>
+      (file.startsWith('src/bridge/inbound/') && target.startsWith('src/bridge/outbound/')) ||
+      (file.startsWith('src/bridge/outbound/') && target.startsWith('src/bridge/inbound/')),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('only main imports the composition root', () => {
+  const importers = imports.filter(({ file, target }) => roomOf(target) === root && roomOf(file) !== root)
+  assert.deepEqual([...new Set(importers.map(({ file }) => file))], ['src/main.ts'])
+})
+
+test('no folder of src holds more than 25 source files', () => {
+  const counts = new Map<string, number>()
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  const crowded = [...counts].filter(([folder, count]) => folder.startsWith('src') && count > mostFilesInFolder)
+  assert.deepEqual(crowded, [])
+})
+
 test('of downstream the HTTP room sees only the callback and its signature', () => {
   const wrong = imports.filter(
     ({ file, target }) =>
-      roomOf(file) === 'http' && roomOf(target) === 'downstream' && !/\/(callback|signature)\.ts$/.test(target),
+      file.startsWith('src/http/') && roomOf(target) === 'downstream' && !/\/(callback|signature)\.ts$/.test(target),
   )
   assert.deepEqual(wrong, [])
 })
@@ -122,9 +188,9 @@ test('only main reads the environment', () => {
   assert.deepEqual(readers, ['src/main.ts'])
 })
 
-test('values are imported without a cycle', () => {
+test('nothing is imported in a circle, types included', () => {
   const graph = new Map(files.map((file) => [file, new Set<string>()]))
-  for (const { file, target, isType } of imports) if (!isType) graph.get(file)?.add(target)
+  for (const { file, target } of imports) graph.get(file)?.add(target)
   assert.deepEqual(findCycle(graph), [])
 })
 

@@ -10,7 +10,7 @@ import type { MessageMapStore } from '../../storage/stores/messages/message-map-
 import type { Desk } from '../conversations/conversation-opener.ts'
 import type { GroupHeaders } from './compose/group-headers.ts'
 import type { Draft, InboundComposer } from './compose/event-composer.ts'
-import type { InboundPeople, Scene } from './event-context.ts'
+import type { InboundPeople, Scene } from '../conversations/event-context.ts'
 import type { InboundPlaces, OpenConversation } from '../conversations/conversation-directory.ts'
 import type { InboundPoster, PostState } from './exactly-once-poster.ts'
 import type { InboundReport, RealtimeResult } from './inbound-metrics.ts'

@@ -8,12 +8,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { loopTurns } from '../../lib/event-loop-share.ts'
 import type { KeyChanges } from './account-keys.ts'
-import type { Journal, Opening } from '../receive/journal.ts'
 import type { KeyDoor } from './connection-keys.ts'
 import { stockRepository } from '../library/library.ts'
 import type {
   LibraryLogger,
   LidLookup,
+  proto,
   SignalAuthState,
   SignalDataSet,
   SignalKeyStoreWithTransaction,
@@ -30,7 +30,21 @@ const namesKept = 1_000
 const lidMappingMs = 24 * 60 * 60 * 1000
 const sealedPerTurn = 8
 
-type Deps = { door: KeyDoor; memory: SenderKeyMemory; journal: Journal; clock: Clock }
+/** One ciphertext that is being opened inside a Signal step. */
+export type Opening = {
+  ciphertext: Uint8Array
+  decrypt: () => Promise<Uint8Array>
+  learnSenderKey: (author: string, item: proto.Message.ISenderKeyDistributionMessage) => Promise<void>
+}
+
+/** What the Signal steps need of the journal, which \`receive/journal.ts\` implements. */
+type OpeningJournal = {
+  watch<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result>
+  open(opening: Opening): Promise<Uint8Array>
+  beforeNewSession(): Promise<void>
+}
+
+type Deps = { door: KeyDoor; memory: SenderKeyMemory; journal: OpeningJournal; clock: Clock }
 
 export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMessage']>>
 export type DurableRepository = SignalRepositoryWithLIDStore & {
@@ -127,7 +141,7 @@ function withoutSession(error: unknown): undefined {
 function journalled(
   stock: SignalRepositoryWithLIDStore,
   door: KeyDoor,
-  journal: Journal,
+  journal: OpeningJournal,
 ): Pick<SignalRepositoryWithLIDStore, 'decryptMessage' | 'decryptGroupMessage'> {
   const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
     stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(() => undefined)

@@ -18,11 +18,12 @@ import { originOf } from '../decode/origin.ts'
 import type { Origin } from '../decode/origin.ts'
 import { readEnvelope } from '../decode/opened-message.ts'
 import type { OpenedMessage } from '../decode/opened-message.ts'
+import type { Opening } from '../account/durable-signal.ts'
 import type { KeyDoor } from '../account/connection-keys.ts'
 import type { Rider } from '../account/key-writer.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import { businessOf } from './phone-messages.ts'
-import type { BinaryNode, proto } from '../library/library.ts'
+import type { BinaryNode } from '../library/library.ts'
 import { resentEvents } from '../decode/resent.ts'
 
 export type JournalDeps = {
@@ -37,11 +38,6 @@ export type JournalDeps = {
 }
 type Deps = JournalDeps & { door: KeyDoor; own: () => Person; onBusiness: (business: UnfinishedStanza) => void }
 
-export type Opening = {
-  ciphertext: Uint8Array
-  decrypt: () => Promise<Uint8Array>
-  learnSenderKey: (author: string, item: proto.Message.ISenderKeyDistributionMessage) => Promise<void>
-}
 type Entry = { envelope: string; events: readonly NetworkEvent[]; business?: UnfinishedStanza | undefined }
 
 /** Padding alone, which is an empty message: the library confirms it and has nothing to do. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MessageChanges } from '../../../src/bridge/outbound/accept/message-changes.ts'
-import type { ChangeCommand } from '../../../src/bridge/outbound/accept/message-changes.ts'
+import type { ChangeCommand } from '../../../src/bridge/outbound/accept/commands.ts'
 import type { NewOutboxRow } from '../../../src/storage/stores/messages/outbox-rows.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { MessageMapStore } from '../../../src/storage/stores/messages/message-map-store.ts'

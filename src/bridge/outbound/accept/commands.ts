@@ -8,6 +8,7 @@ import type { InstanceRow } from '../../../storage/schema.ts'
 import type { ChatRef } from '../send/recipients.ts'
 
 export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
+export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 
 const noDestination = 'none'
 export const deletedReason = 'deleted at the helpdesk before it was sent'

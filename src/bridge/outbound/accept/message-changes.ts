@@ -1,6 +1,5 @@
 // Messages that changed at the helpdesk after they were handed to us: deleted, or asked for again.
 
-import type { OutgoingCommand } from '../../../core/downstream.ts'
 import type { MessageKey } from '../../../core/message.ts'
 import type { OutgoingContent } from '../../../core/network.ts'
 import { sleep } from '../../../lib/clock.ts'
@@ -14,10 +13,9 @@ import { StorageError } from '../../../storage/engine/statement.ts'
 import type { OwnerOf } from '../../conversations/conversation-owner.ts'
 import type { Routed } from '../../conversations/route.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
+import type { ChangeCommand } from './commands.ts'
 import type { Retries } from './retries.ts'
 import { callbackKey, deletedReason, otherInbox } from './commands.ts'
-
-export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>

@@ -12,12 +12,12 @@ import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.
 import type { RetryStore, Unheard } from '../../../storage/stores/messages/retry-store.ts'
 import type { OwnerOf } from '../../conversations/conversation-owner.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
-import type { ChangeCommand } from './message-changes.ts'
 import type { Routed } from '../../conversations/route.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
 import { recipientChat } from '../send/recipients.ts'
 import type { Recipients } from '../send/recipients.ts'
 import { callbackKey, messageRow, noRecipient, otherInbox } from './commands.ts'
+import type { ChangeCommand } from './commands.ts'
 
 const lookAgainMs = 5000
 const atOnce = 20
