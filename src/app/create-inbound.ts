@@ -11,7 +11,7 @@ import { GroupDirectory } from '../bridge/people/group-directory.ts'
 import { GroupHeaders } from '../bridge/inbound/compose/group-headers.ts'
 import { createIgnoreRule } from '../bridge/inbound/ignored-chats.ts'
 import { InboundAttempt } from '../bridge/inbound/delivery-attempt.ts'
-import { InboundComposer } from '../bridge/inbound/compose/event-composer.ts'
+import { EventComposer } from '../bridge/inbound/compose/event-composer.ts'
 import { InboundDelivery } from '../bridge/inbound/event-delivery.ts'
 import { InboundPeople } from '../bridge/conversations/event-context.ts'
 import { InboundPlaces } from '../bridge/conversations/conversation-directory.ts'
@@ -65,7 +65,7 @@ const lateFilesMs = 60_000
 const pruneMs = 3_600_000
 const pruneAtOnce = 1000
 
-export function composeInbound(parts: InboundParts): InboundSet {
+export function createInbound(parts: InboundParts): InboundSet {
   const { config, clock, log, database, epoch, metrics } = parts
   const newId = createRowIds(clock)
   const stores = {
@@ -159,7 +159,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
   const ownJid = (name: string) => recordOf(parts, name)?.jid ?? ''
   const attempts = new InboundAttempt({
     ...common,
-    composer: new InboundComposer({ settings, texts, network, map, ownJid }),
+    composer: new EventComposer({ settings, texts, network, map, ownJid }),
     headers: new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock }),
     isIgnored: createIgnoreRule(config.inbound.ignoreJids),
     texts,

@@ -26,7 +26,7 @@ type Deps = {
   alsoTold: (announcement: Announcement) => void
 }
 
-export function composeLifecycle(deps: Deps) {
+export function createLifecycle(deps: Deps) {
   const { settings, version, database, metrics, usage, clock, log, stack, alsoTold } = deps
   const deliveries = new DeliveryStore(database)
   const egress = stack.use(new Egress({ policy: privateAllowed, clock }))

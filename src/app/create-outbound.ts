@@ -2,7 +2,7 @@
 
 import { Acceptances } from '../bridge/outbound/accept/undecided-rows.ts'
 import { AgentActivity } from '../bridge/outbound/agent-activity.ts'
-import { Composer } from '../bridge/outbound/compose/message-composer.ts'
+import { MessageComposer } from '../bridge/outbound/compose/message-composer.ts'
 import { createOwnerOf } from '../bridge/conversations/conversation-owner.ts'
 import { Deliverer } from '../bridge/outbound/send/row-sender.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
@@ -81,9 +81,9 @@ type Deps = {
   stack: AsyncDisposableStack
 }
 
-export type OutboundSet = ReturnType<typeof composeOutbound>
+export type OutboundSet = ReturnType<typeof createOutbound>
 
-export function composeOutbound(deps: Deps) {
+export function createOutbound(deps: Deps) {
   const { config, database, epoch, accounts, clock, log, stack, downstream, routing, onSendStep: onStep } = deps
   const newId = createRowIds(clock)
   const outbox = new OutboxStore(database, epoch)
@@ -111,7 +111,7 @@ export function composeOutbound(deps: Deps) {
     ownJid: (name) => accounts.find(name)?.record.jid ?? null,
   })
   const transcode = createTranscoder()
-  const composer = new Composer({ map, downstream, transcode, ...settings })
+  const composer = new MessageComposer({ map, downstream, transcode, ...settings })
   const wake = () => void reports.tick()
   const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
   const acceptances = new Acceptances({ moves, reporter, clock, log })

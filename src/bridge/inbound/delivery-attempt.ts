@@ -9,7 +9,7 @@ import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-s
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import type { Desk } from '../conversations/conversation-opener.ts'
 import type { GroupHeaders } from './compose/group-headers.ts'
-import type { Draft, InboundComposer } from './compose/event-composer.ts'
+import type { EventDraft, EventComposer } from './compose/event-composer.ts'
 import type { InboundPeople, Scene } from '../conversations/event-context.ts'
 import type { InboundPlaces, OpenConversation } from '../conversations/conversation-directory.ts'
 import type { InboundPoster, PostState } from './exactly-once-poster.ts'
@@ -23,7 +23,7 @@ export type AttemptDeps = {
   inbox: Pick<InboxStore, 'remove'>
   map: Pick<MessageMapStore, 'findByNetworkId'>
   people: InboundPeople
-  composer: InboundComposer
+  composer: EventComposer
   headers: GroupHeaders
   files: IncomingFiles
   places: InboundPlaces
@@ -53,7 +53,7 @@ export type Attempt = {
   /** A probe found the destination working since the last failure. */
   hasProbed: boolean
   /** What a failure counts as. */
-  doing: Draft['counted'] | 'contact' | 'conversation'
+  doing: EventDraft['counted'] | 'contact' | 'conversation'
   file?: FetchedFile | 'missing' | 'too_large'
 }
 
@@ -101,7 +101,7 @@ export class InboundAttempt {
   /** What is about an earlier message stays with it; anything else goes where the chat is held. */
   async #conversationOf(
     { event, instance }: InboxRow,
-    where: { scene: Scene; draft: Draft; desk: Desk },
+    where: { scene: Scene; draft: EventDraft; desk: Desk },
   ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
     const { places, map, poster } = this.#deps
     const { scene, draft, desk } = where
@@ -123,7 +123,7 @@ export class InboundAttempt {
       destination: Destination
       attempt: Attempt
       scene: Scene
-      draft: Draft
+      draft: EventDraft
       conversation: OpenConversation
     },
     signal: AbortSignal,
@@ -187,7 +187,7 @@ export class InboundAttempt {
     )
   }
 
-  async #fetchFile({ instance, event }: InboxRow, { media }: Draft, attempt: Attempt, signal: AbortSignal) {
+  async #fetchFile({ instance, event }: InboxRow, { media }: EventDraft, attempt: Attempt, signal: AbortSignal) {
     if (!media || attempt.file !== undefined || attempt.stage !== 'whole') return
     try {
       attempt.file = await this.#deps.files.fetch({ instance, media, key: messageKeyOf(event) }, signal)
@@ -199,7 +199,7 @@ export class InboundAttempt {
     }
   }
 
-  #contentOf({ media, write }: Draft, { stage, file }: Attempt) {
+  #contentOf({ media, write }: EventDraft, { stage, file }: Attempt) {
     const { texts, mediaMaxBytes } = this.#deps
     if (stage === 'notice')
       return { content: write({ notice: texts.unreadable, instead: true }), files: [], isLate: false }

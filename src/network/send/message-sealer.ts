@@ -11,7 +11,7 @@ import { isJidGroup, jidDecode } from '../library/library.ts'
 import type { BinaryNode, GroupMetadata, WASocket } from '../library/library.ts'
 import { ownIdentity } from './own-identity.ts'
 import { StanzaSealer } from './stanza-sealer.ts'
-import type { Draft, Unhurried } from './stanza-sealer.ts'
+import type { SealRequest, Unhurried } from './stanza-sealer.ts'
 import { findPerson } from '../queries/find-person.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
 import type { SenderKeyMemory } from '../account/sender-key-holders.ts'
@@ -50,7 +50,7 @@ export class Recipients {
   }
 
   /** `unhurried` is how it waits behind others. */
-  seal(draft: Draft, unhurried: Unhurried): Promise<Ready> {
+  seal(draft: SealRequest, unhurried: Unhurried): Promise<Ready> {
     return isJidGroup(draft.chat) ? this.#forGroup(draft, unhurried) : this.#forPerson(draft, unhurried)
   }
 
@@ -60,7 +60,7 @@ export class Recipients {
     else this.#deps.account.devices.del(userOf(chat))
   }
 
-  async #forPerson(draft: Draft, unhurried: Unhurried): Promise<Ready> {
+  async #forPerson(draft: SealRequest, unhurried: Unhurried): Promise<Ready> {
     const { chat } = draft
     const own = ownIdentity(this.#deps.socket)
     const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
@@ -71,7 +71,7 @@ export class Recipients {
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
   }
 
-  async #forGroup(draft: Draft, unhurried: Unhurried): Promise<Ready> {
+  async #forGroup(draft: SealRequest, unhurried: Unhurried): Promise<Ready> {
     const { chat } = draft
     const { memory, socket } = this.#deps
     const { metadata, devices } = await this.#rosters.of(chat)

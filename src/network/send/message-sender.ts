@@ -11,7 +11,7 @@ import { envelopeOf } from './encode-content.ts'
 import { GroupResends } from './group-resends.ts'
 import type { GroupMetadata, proto } from '../library/library.ts'
 import { MessageEncoder } from './message-encoder.ts'
-import type { Draft, Unhurried } from './stanza-sealer.ts'
+import type { SealRequest, Unhurried } from './stanza-sealer.ts'
 import { Recipients } from './message-sealer.ts'
 
 type Deps = ConstructorParameters<typeof MessageEncoder>[0] & ConstructorParameters<typeof Recipients>[0]
@@ -66,7 +66,7 @@ export class MessageSender {
   }
 
   /** One at a time per chat: a group's members can open messages only in the order in which they were sealed. */
-  #write(draft: Draft, released: Promise<unknown>): Promise<Written> {
+  #write(draft: SealRequest, released: Promise<unknown>): Promise<Written> {
     const { clock, gone } = this.#deps
     let isTooLate = false
     const write = (unhurried: Unhurried) =>

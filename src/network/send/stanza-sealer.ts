@@ -13,7 +13,7 @@ import { labelsOf } from './stanza-labels.ts'
 import { ownIdentity } from './own-identity.ts'
 import type { OwnIdentity } from './own-identity.ts'
 
-export type Draft = { chat: string; id: string; message: proto.IMessage; envelope: Record<string, string> }
+export type SealRequest = { chat: string; id: string; message: proto.IMessage; envelope: Record<string, string> }
 /** Runs a wait behind others, which is not held against the message. */
 export type Unhurried = <Result>(wait: () => Promise<Result>) => Promise<Result>
 type Item = { device: Device; data: Uint8Array }
@@ -34,7 +34,7 @@ export class StanzaSealer {
   }
 
   /** To a person: sealed for each device of both sides, the own ones being told whom it is for. */
-  async toPerson(draft: Draft, devices: readonly Device[], unhurried: Unhurried): Promise<BinaryNode> {
+  async toPerson(draft: SealRequest, devices: readonly Device[], unhurried: Unhurried): Promise<BinaryNode> {
     const { chat, message } = draft
     const copy = { deviceSentMessage: { destinationJid: chat, message }, ...contextOf(message) }
     const [forThem, forUs] = [encodeWAMessage(message), encodeWAMessage(copy)]
@@ -53,7 +53,7 @@ export class StanzaSealer {
    * for the message, and is given it with the next one.
    */
   async toGroup(
-    draft: Draft,
+    draft: SealRequest,
     group: {
       devices: readonly Device[]
       sender: string
@@ -112,7 +112,7 @@ export class StanzaSealer {
   }
 
   async #envelope(
-    { chat, id, message, envelope }: Draft,
+    { chat, id, message, envelope }: SealRequest,
     more: Record<string, string>,
     content: BinaryNode[],
     addressed: readonly Addressed[],
@@ -147,7 +147,7 @@ function isThis(own: OwnIdentity, { user, device }: Device): boolean {
   return own.isOwn(user) && device === own.device
 }
 
-function participants({ message }: Draft, addressed: readonly Addressed[]): BinaryNode {
+function participants({ message }: SealRequest, addressed: readonly Addressed[]): BinaryNode {
   const { sealed: labels } = labelsOf(message)
   const content = addressed.map(({ device, sealed }) => ({
     tag: 'to',

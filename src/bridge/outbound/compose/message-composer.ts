@@ -34,19 +34,23 @@ export type PartContent = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export type Draft = {
+export type MessageDraft = {
   plan: readonly OutboxPart['of'][]
   contentOf(of: OutboxPart['of'], signal: AbortSignal): Promise<PartContent>
 }
 
-export class Composer {
+export class MessageComposer {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  async draft(payload: MessagePayload, place: Place, session: Pick<NetworkSession, 'groupInfo'>): Promise<Draft> {
+  async draft(
+    payload: MessagePayload,
+    place: Place,
+    session: Pick<NetworkSession, 'groupInfo'>,
+  ): Promise<MessageDraft> {
     const target = await this.#target(payload, place)
     const emoji = payload.content.trim()
     const isReaction = this.#deps.emojiReplyAsReaction && payload.attachments.length === 0 && singleEmoji.test(emoji)
@@ -117,7 +121,7 @@ export class Composer {
   }
 }
 
-function reaction({ networkKey }: MappedMessage, emoji: string): Draft {
+function reaction({ networkKey }: MappedMessage, emoji: string): MessageDraft {
   const content = { type: 'reaction', target: networkKey, emoji } as const
   return { plan: ['text'], contentOf: () => Promise.resolve(plain(content, emoji)) }
 }

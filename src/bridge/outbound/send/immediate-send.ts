@@ -7,20 +7,20 @@ import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { Leaving as Claim } from '../../../storage/stores/messages/outbox-store.ts'
 import type { Surroundings } from '../../../storage/stores/messages/send-context-store.ts'
-import type { Composer, Draft } from '../compose/message-composer.ts'
+import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
 import type { ChatRef, Recipients } from './recipients.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
 export type Heard = Pick<Surroundings, 'lastAddress' | 'isKnown'>
 
 /** Where a message goes and what it consists of; its parts have the ids under which they leave. */
-export type Departure = { address: string; chat: string; draft: Draft; parts: OutboxPart[] }
+export type Departure = { address: string; chat: string; draft: MessageDraft; parts: OutboxPart[] }
 
 /** A message whose row is being stored; it leaves when `stored` says that it was. */
 export type Leaving = { departure: Departure; stored: Promise<boolean> }
 
 type Deps = {
-  composer: Pick<Composer, 'draft'>
+  composer: Pick<MessageComposer, 'draft'>
   recipients: Pick<Recipients, 'addressAtOnce'>
   restrictions: Pick<Restrictions, 'until'>
   sessionOf: (instance: string) => NetworkSession | undefined
@@ -57,7 +57,7 @@ export class Departures {
     payload: MessagePayload,
     address: string,
     session: NetworkSession,
-  ): Promise<Draft | undefined> {
+  ): Promise<MessageDraft | undefined> {
     try {
       return await this.#deps.composer.draft(payload, { instance, destinationKey, destination: null, address }, session)
     } catch (error) {

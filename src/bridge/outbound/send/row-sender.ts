@@ -16,7 +16,7 @@ import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transi
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
-import type { Draft, PartContent } from '../compose/message-composer.ts'
+import type { MessageDraft, PartContent } from '../compose/message-composer.ts'
 import type { Leaving } from './immediate-send.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundLedger, PartKind } from './outbound-metrics.ts'
@@ -54,7 +54,7 @@ type Attempt = {
   session: NetworkSession
   address: string
   chat: string
-  draft: Draft
+  draft: MessageDraft
   signal: AbortSignal
 }
 
