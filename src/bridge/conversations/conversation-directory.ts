@@ -7,7 +7,7 @@ import type { Log } from '../../lib/log.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
 import type { ContactStore, ConversationPlace, KnownConversation } from '../../storage/stores/people/contact-store.ts'
 import type { ContactJoiner } from './contact-merger.ts'
-import type { ConversationOpener, Desk } from './conversation-opener.ts'
+import type { ConversationOpener, HelpdeskTarget } from './conversation-opener.ts'
 
 /** A chat as the helpdesk knows it, and how its contact is described when it must be found or created. */
 export type ChatPlace = {
@@ -65,7 +65,7 @@ export class InboundPlaces {
   }
 
   /** The conversation that new messages of this chat belong into. */
-  async conversationFor(chat: ChatPlace, desk: Desk): Promise<OpenConversation> {
+  async conversationFor(chat: ChatPlace, desk: HelpdeskTarget): Promise<OpenConversation> {
     const place = placeOf(chat, desk)
     const entry = this.#entries.get(keyOf(place))
     if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.joinedLid === chat.formerLid) return entry.open
@@ -73,7 +73,7 @@ export class InboundPlaces {
   }
 
   /** The conversation the chat is held in already; what is missing when there is none. */
-  async existing(chat: ChatPlace, desk: Desk): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
+  async existing(chat: ChatPlace, desk: HelpdeskTarget): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
     const current = await this.#current(chat, placeOf(chat, desk), desk)
     if (current) return current
     const { sourceId, formerSourceIds } = await chat.describe()
@@ -85,7 +85,7 @@ export class InboundPlaces {
   async earlier(
     conversationId: number,
     { chat, mayReopen }: { chat: ChatPlace; mayReopen: boolean },
-    desk: Desk,
+    desk: HelpdeskTarget,
   ): Promise<OpenConversation | null> {
     const { store, mode } = this.#deps
     const place = placeOf(chat, desk)
@@ -129,7 +129,7 @@ export class InboundPlaces {
   }
 
   /** Null when it is gone, or its id is that of somebody else's by now. */
-  async #look({ conversationId, contactId }: KnownConversation, { destination, inbox }: Desk) {
+  async #look({ conversationId, contactId }: KnownConversation, { destination, helpdesk: inbox }: HelpdeskTarget) {
     const found = await inbox.findConversation(conversationId)
     if (!found) return null
     const isOurs = found.inboxId === destination.inboxId && [null, contactId].includes(found.contactId)
@@ -141,7 +141,7 @@ export class InboundPlaces {
     return null
   }
 
-  async #find(chat: ChatPlace, place: ConversationPlace, desk: Desk): Promise<OpenConversation> {
+  async #find(chat: ChatPlace, place: ConversationPlace, desk: HelpdeskTarget): Promise<OpenConversation> {
     const entry = this.#entries.get(keyOf(place))
     if (entry?.isNameless) await this.#name(entry, chat, desk)
     if (entry?.joinedLid !== chat.formerLid) await this.#join(entry, chat, desk)
@@ -152,7 +152,11 @@ export class InboundPlaces {
   }
 
   /** The one used last, unless it is gone or resolved for good. */
-  async #current(chat: ChatPlace, place: ConversationPlace, desk: Desk): Promise<OpenConversation | undefined> {
+  async #current(
+    chat: ChatPlace,
+    place: ConversationPlace,
+    desk: HelpdeskTarget,
+  ): Promise<OpenConversation | undefined> {
     const { store, clock, mode } = this.#deps
     const entry = this.#entries.get(keyOf(place))
     if (entry && this.#isTrusted(entry)) return entry.open
@@ -165,14 +169,18 @@ export class InboundPlaces {
     return entry.open
   }
 
-  async #name(entry: Entry, chat: ChatPlace, { destination, inbox }: Desk): Promise<void> {
+  async #name(entry: Entry, chat: ChatPlace, { destination, helpdesk: inbox }: HelpdeskTarget): Promise<void> {
     const { name } = await chat.describe()
     if (name === chat.fallbackName) return
     entry.isNameless = false
     await this.rename(chat, name, destination.key, inbox)
   }
 
-  async #join(entry: Entry | undefined, chat: ChatPlace, { destination, inbox }: Desk): Promise<void> {
+  async #join(
+    entry: Entry | undefined,
+    chat: ChatPlace,
+    { destination, helpdesk: inbox }: HelpdeskTarget,
+  ): Promise<void> {
     const { formerLid } = chat
     if (formerLid !== null) await this.#deps.joiner.join(await chat.describe(), formerLid, destination, inbox)
     if (entry) entry.joinedLid = formerLid
@@ -189,7 +197,7 @@ export class InboundPlaces {
   }
 }
 
-function placeOf({ instance, chat }: ChatPlace, { destination }: Desk): ConversationPlace {
+function placeOf({ instance, chat }: ChatPlace, { destination }: HelpdeskTarget): ConversationPlace {
   return { instance, chat, destination: destination.key }
 }
 

@@ -7,7 +7,7 @@ import type { Log } from '../../lib/log.ts'
 import { lateFile } from '../../storage/stores/messages/inbox-store.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
-import type { Desk } from '../conversations/conversation-opener.ts'
+import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import type { GroupHeaders } from './compose/group-headers.ts'
 import type { EventDraft, EventComposer } from './compose/event-composer.ts'
 import type { InboundPeople, Scene } from '../conversations/event-context.ts'
@@ -28,7 +28,7 @@ export type AttemptDeps = {
   files: IncomingFiles
   places: InboundPlaces
   poster: InboundPoster
-  downstream: Pick<Downstream, 'inbox'>
+  downstream: Pick<Downstream, 'helpdesk'>
   isIgnored: (chat: Chat) => boolean
   report: InboundReport
   texts: Texts
@@ -80,7 +80,7 @@ export class InboundAttempt {
     }
     const showsHeader = headers.needed(`${destination.key}|${scene.place.chat}`, scene.senderId)
     const draft = await composer.compose({ instance, event, scene, showsHeader })
-    const inbox = downstream.inbox(destination)
+    const inbox = downstream.helpdesk(destination)
     if (event.kind === 'group') await this.#followGroup(row, scene, destination)
     if ('skipped' in draft) {
       await this.#settle(row, draft.skipped)
@@ -90,7 +90,11 @@ export class InboundAttempt {
       attempt.doing = step
     }
     onStep('conversation')
-    const conversation = await this.#conversationOf(row, { scene, draft, desk: { destination, inbox, onStep } })
+    const conversation = await this.#conversationOf(row, {
+      scene,
+      draft,
+      desk: { destination, helpdesk: inbox, onStep },
+    })
     if (typeof conversation === 'string') {
       await this.#settle(row, conversation)
       return
@@ -101,7 +105,7 @@ export class InboundAttempt {
   /** What is about an earlier message stays with it; anything else goes where the chat is held. */
   async #conversationOf(
     { event, instance }: InboxRow,
-    where: { scene: Scene; draft: EventDraft; desk: Desk },
+    where: { scene: Scene; draft: EventDraft; desk: HelpdeskTarget },
   ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
     const { places, map, poster } = this.#deps
     const { scene, draft, desk } = where
@@ -148,11 +152,11 @@ export class InboundAttempt {
         networkKey: messageKeyOf(event),
         networkAt: event.at,
         remember: draft.remember,
-        inbox: downstream.inbox(destination),
+        helpdesk: downstream.helpdesk(destination),
         conversation,
         replyTo: draft.replyTo,
         message: { type: draft.type, content, isEcho: event.fromMe, private: draft.isPrivate, files },
-        inboxId: row.id,
+        rowId: row.id,
         ...(isLate && { restKind: lateFile }),
       },
       attempt.state,
@@ -218,7 +222,12 @@ export class InboundAttempt {
     const subject = event.changes.find((change) => change.change === 'subject')
     if (!subject) return
     const { places, downstream } = this.#deps
-    await places.rename({ ...scene.place, instance }, subject.subject, destination.key, downstream.inbox(destination))
+    await places.rename(
+      { ...scene.place, instance },
+      subject.subject,
+      destination.key,
+      downstream.helpdesk(destination),
+    )
   }
 
   async #settle(row: InboxRow, result: RealtimeResult): Promise<void> {

@@ -22,7 +22,7 @@ export type DeliveryDeps = {
   places: InboundPlaces
   poster: InboundPoster
   holds: DestinationHolds
-  downstream: Pick<Downstream, 'inbox'>
+  downstream: Pick<Downstream, 'helpdesk'>
   /** Null while the instance has no destination. */
   route: (instance: string) => Promise<Destination | null>
   report: InboundReport
@@ -125,7 +125,7 @@ export class InboundDelivery {
       'a message was not delivered',
     )
     if (verdict.act === 'hold' && destination) {
-      const probe = () => downstream.inbox(destination).probe()
+      const probe = () => downstream.helpdesk(destination).probe()
       const { instance } = row
       holds.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
       // That may take days; the network keeps the file as well.

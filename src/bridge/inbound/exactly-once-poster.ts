@@ -31,12 +31,12 @@ export type PostJob = {
   networkKey: MessageKey
   networkAt: number
   remember: MappedContent | null
-  inbox: HelpdeskInbox
+  helpdesk: HelpdeskInbox
   conversation: OpenConversation
   replyTo: string | null
   message: Omit<NewMessage, 'inReplyTo' | 'sourceId'>
   /** The inbox row that is done with then; `restKind` keeps it, for what is still to come. */
-  inboxId: string
+  rowId: string
   restKind?: string
 }
 
@@ -125,7 +125,7 @@ export class InboundPoster {
 
   async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted } = this.#deps
-    const { conversation, inbox, message, identity } = job
+    const { conversation, helpdesk: inbox, message, identity } = job
     const leave = await this.#gates.enter(identity.destination, message.files.length > 0, signal)
     const began = clock.monotonic()
     try {
@@ -158,7 +158,7 @@ export class InboundPoster {
     for (let tries = 0; ; tries++) {
       signal.throwIfAborted()
       const isLast = clock.monotonic() >= until
-      const found = await job.inbox.findPosted(conversationId, job.identity.networkId, after)
+      const found = await job.helpdesk.findPosted(conversationId, job.identity.networkId, after)
       if (found || isLast) {
         delete state.uncertain
         return found && { conversationId, messageId: found.id }
@@ -191,8 +191,8 @@ export class InboundPoster {
     const { map, epoch, clock, log } = this.#deps
     for (let failures = 0; ; failures++) {
       try {
-        if (job.restKind === undefined) await map.complete(epoch(), id, posted, job.inboxId)
-        else await map.completeInPart(epoch(), id, posted, { id: job.inboxId, kind: job.restKind })
+        if (job.restKind === undefined) await map.complete(epoch(), id, posted, job.rowId)
+        else await map.completeInPart(epoch(), id, posted, { id: job.rowId, kind: job.restKind })
         return
       } catch (err) {
         if (signal.aborted) throw err

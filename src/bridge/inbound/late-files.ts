@@ -17,7 +17,7 @@ type Deps = {
   map: Pick<MessageMapStore, 'findByNetworkId'>
   files: IncomingFiles
   poster: InboundPoster
-  downstream: Pick<Downstream, 'inbox'>
+  downstream: Pick<Downstream, 'helpdesk'>
   route: (instance: string) => Promise<Destination | null>
   report: InboundReport
   epoch: () => number
@@ -131,7 +131,7 @@ export class LateFiles {
           networkKey: key,
           networkAt: row.event.at,
           remember: null,
-          inbox: downstream.inbox(destination),
+          helpdesk: downstream.helpdesk(destination),
           conversation,
           replyTo: networkId,
           message: {
@@ -141,7 +141,7 @@ export class LateFiles {
             private: false,
             files: [file.upload],
           },
-          inboxId: row.id,
+          rowId: row.id,
         },
         {},
         signal,

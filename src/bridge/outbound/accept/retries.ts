@@ -30,7 +30,7 @@ const unanswered = 'the helpdesk did not say whether the message is to be sent a
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
   store: RetryStore
-  downstream: Pick<Downstream, 'inbox'>
+  downstream: Pick<Downstream, 'helpdesk'>
   destinationOf: (row: OutboxRow) => Promise<Destination | null>
   recipients: Pick<Recipients, 'refOf'>
   ownerOf: OwnerOf
@@ -111,7 +111,7 @@ export class Retries {
     const destination = await destinationOf(row)
     if (conversation === null || message === null || destination?.key !== row.destination) return 'unwanted'
     try {
-      const shown = await downstream.inbox(destination).findMessage(conversation, message)
+      const shown = await downstream.helpdesk(destination).findMessage(conversation, message)
       return shown?.status === 'sent' && !shown.isDeleted ? 'wanted' : 'unwanted'
     } catch (err) {
       if (!(err instanceof DownstreamError)) throw err

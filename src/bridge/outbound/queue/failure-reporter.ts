@@ -21,7 +21,7 @@ type Report = 'due' | 'done' | 'given_up'
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
   moves: Pick<OutboxMoves, 'dueReports' | 'saveReport'>
-  downstream: Pick<Downstream, 'inbox'>
+  downstream: Pick<Downstream, 'helpdesk'>
   destinationOf: (row: Pick<OutboxRow, 'instance' | 'owner_tag' | 'inbox_id'>) => Promise<Destination | null>
   clock: Clock
   log: Log
@@ -58,7 +58,7 @@ export class FailureReporter {
     this.#later(() => {
       const { downstream, log } = this.#deps
       downstream
-        .inbox(destination)
+        .helpdesk(destination)
         .setStatus(conversationId, messageId, 'failed', reason)
         .catch((err: unknown) => {
           log.warn({ err, message_id: messageId }, 'the helpdesk could not be told why a message was refused')
@@ -100,7 +100,7 @@ export class FailureReporter {
     const { id, conversation_id: conversation, message_id: message } = row
     const destination = await destinationOf(row)
     if (conversation === null || message === null || destination?.key !== row.destination) return 'given_up'
-    const inbox = downstream.inbox(destination)
+    const inbox = downstream.helpdesk(destination)
     const newest = await outbox.ofMessage(row.destination, message)
     if (newest === undefined || newest.id === id) {
       await inbox.setStatus(conversation, message, 'failed', row.reason ?? 'not sent')
