@@ -26,9 +26,9 @@ type Deps = {
   gone: AbortSignal
 }
 /** A stanza to be written, and what is to be done once it was written or acknowledged. */
-export type Ready = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
+export type SealedMessage = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
 
-export class Recipients {
+export class MessageSealer {
   readonly #deps: Deps
   readonly #directory: DeviceDirectory
   readonly #rosters: GroupRosters
@@ -50,7 +50,7 @@ export class Recipients {
   }
 
   /** `unhurried` is how it waits behind others. */
-  seal(draft: SealRequest, unhurried: Unhurried): Promise<Ready> {
+  seal(draft: SealRequest, unhurried: Unhurried): Promise<SealedMessage> {
     return isJidGroup(draft.chat) ? this.#forGroup(draft, unhurried) : this.#forPerson(draft, unhurried)
   }
 
@@ -60,7 +60,7 @@ export class Recipients {
     else this.#deps.account.devices.del(userOf(chat))
   }
 
-  async #forPerson(draft: SealRequest, unhurried: Unhurried): Promise<Ready> {
+  async #forPerson(draft: SealRequest, unhurried: Unhurried): Promise<SealedMessage> {
     const { chat } = draft
     const own = ownIdentity(this.#deps.socket)
     const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
@@ -71,7 +71,7 @@ export class Recipients {
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
   }
 
-  async #forGroup(draft: SealRequest, unhurried: Unhurried): Promise<Ready> {
+  async #forGroup(draft: SealRequest, unhurried: Unhurried): Promise<SealedMessage> {
     const { chat } = draft
     const { memory, socket } = this.#deps
     const { metadata, devices } = await this.#rosters.of(chat)
