@@ -19,7 +19,7 @@ import { RowFates } from '../bridge/outbound/queue/row-outcomes.ts'
 import type { People } from '../bridge/people/people.ts'
 import { Recipients } from '../bridge/outbound/send/recipients.ts'
 import { Retries } from '../bridge/outbound/accept/retries.ts'
-import { Surroundings } from '../bridge/outbound/accept/send-context.ts'
+import { SendContexts } from '../bridge/outbound/accept/send-context.ts'
 import { createTranscoder } from '../bridge/outbound/compose/voice-note.ts'
 import type { Config } from '../config/config.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
@@ -43,7 +43,7 @@ import { RestrictionStore } from '../storage/stores/accounts/restriction-store.t
 import { RetryStore } from '../storage/stores/messages/retry-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
 import { SentMessageStore } from '../storage/stores/messages/sent-message-store.ts'
-import { SurroundingsStore } from '../storage/stores/messages/send-context-store.ts'
+import { SendContextStore } from '../storage/stores/messages/send-context-store.ts'
 import type { Routing } from '../tenants/routing.ts'
 
 const drainMs = 5000
@@ -89,7 +89,7 @@ export function createOutbound(deps: Deps) {
   const outbox = new OutboxStore(database, epoch)
   const moves = new OutboxMoves(database, epoch)
   const sent = new SentMessageStore(database, epoch)
-  const store = new SurroundingsStore(database, clock)
+  const store = new SendContextStore(database, clock)
   const map = new MessageMapStore(database)
   let isStopping = false
   const sessionOf = (name: string) => (isStopping ? undefined : accounts.find(name)?.session)
@@ -160,7 +160,7 @@ export function createOutbound(deps: Deps) {
   })
   const outbound = new Outbound({
     ...{ acceptances, departures, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
-    surroundings: new Surroundings({ store, recipients, routeOf }),
+    contexts: new SendContexts({ store, recipients, routeOf }),
     spamguard: settings.spamguard,
     isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,

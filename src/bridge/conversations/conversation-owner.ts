@@ -1,10 +1,10 @@
 // Inboxes can be shared: the instance that holds a conversation is the one that speaks in it.
 
-import type { SurroundingsStore } from '../../storage/stores/messages/send-context-store.ts'
+import type { SendContextStore } from '../../storage/stores/messages/send-context-store.ts'
 import type { Routed } from './route.ts'
 
 type Deps = {
-  store: Pick<SurroundingsStore, 'lookAround'>
+  store: Pick<SendContextStore, 'read'>
   /** The record of an instance, and where it belongs; undefined when there is none. */
   routeOf: (instance: string) => Promise<Routed | undefined>
 }
@@ -16,7 +16,7 @@ export function createOwnerOf({ store, routeOf }: Deps): OwnerOf {
     const { destination, sender } = route
     if (!destination || conversationId === null) return route
     const here = { instance: sender.name, chat: null, destination: destination.key, conversationId, callback: null }
-    const { owner } = await store.lookAround(here)
+    const { owner } = await store.read(here)
     if (owner === undefined || owner === sender.name) return route
     const other = await routeOf(owner)
     return other?.destination?.key === destination.key ? other : route

@@ -29,12 +29,12 @@ import type { Routed, Sender } from '../../conversations/route.ts'
 import type { Seen, SendAnswer } from './send-answer.ts'
 import { callbackKey, messageRow, noRecipient, otherInbox } from './commands.ts'
 import type { SendCommand } from './commands.ts'
-import type { Around, Surroundings } from './send-context.ts'
+import type { SendContext, SendContexts } from './send-context.ts'
 
 type Deps = {
   outbox: OutboxStore
   acceptances: Acceptances
-  surroundings: Surroundings
+  contexts: SendContexts
   departures: Departures
   worker: OutboxWorker
   reporter: FailureReporter
@@ -54,7 +54,7 @@ type Deps = {
 
 type Accepted = { row: NewOutboxRow; fate: Promise<RowFate> } & Seen
 type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: Departure | undefined } & Pick<
-  Around,
+  SendContext,
   'still' | 'hasUnread'
 >
 /** What was remembered of the surroundings is no longer so. */
@@ -97,19 +97,15 @@ export class Outbound {
     if (elsewhere) return this.#turnAway(route, command, 'other_inbox', elsewhere)
     const chat = recipientChat(command.recipient)
     if (!chat) return this.#turnAway(route, command, 'no_recipient', noRecipient)
-    const { surroundings } = this.#deps
-    const accepted = await this.#acceptIn(
-      await surroundings.of(route, command, chat, { afresh: false }),
-      command,
-      given,
-    )
+    const { contexts } = this.#deps
+    const accepted = await this.#acceptIn(await contexts.of(route, command, chat, { afresh: false }), command, given)
     if (accepted !== 'stale') return accepted
-    const around = await surroundings.of(route, command, chat, { afresh: true })
+    const around = await contexts.of(route, command, chat, { afresh: true })
     return (await this.#acceptIn(around, command, given)) as Exclude<typeof accepted, Stale>
   }
 
   async #acceptIn(
-    around: Around,
+    around: SendContext,
     command: SendCommand,
     given: { up: boolean },
   ): Promise<Accepted | SendAnswer | Stale> {

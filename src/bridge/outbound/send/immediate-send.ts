@@ -6,12 +6,12 @@ import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { Leaving as Claim } from '../../../storage/stores/messages/outbox-store.ts'
-import type { Surroundings } from '../../../storage/stores/messages/send-context-store.ts'
+import type { SendContextFacts } from '../../../storage/stores/messages/send-context-store.ts'
 import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
 import type { ChatRef, Recipients } from './recipients.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
-export type Heard = Pick<Surroundings, 'lastAddress' | 'isKnown'>
+export type Heard = Pick<SendContextFacts, 'lastAddress' | 'isKnown'>
 
 /** Where a message goes and what it consists of; its parts have the ids under which they leave. */
 export type Departure = { address: string; chat: string; draft: MessageDraft; parts: OutboxPart[] }

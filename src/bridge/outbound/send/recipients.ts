@@ -7,7 +7,7 @@ import type { NetworkSession } from '../../../core/network.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'
 import type { PersonRecord } from '../../../storage/stores/people/people-store.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
-import type { Surroundings } from '../../../storage/stores/messages/send-context-store.ts'
+import type { SendContextFacts } from '../../../storage/stores/messages/send-context-store.ts'
 import type { People } from '../../people/people.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
@@ -79,7 +79,7 @@ export class Recipients {
   async addressAtOnce(
     instance: string,
     ref: ChatRef,
-    { lastAddress, isKnown }: Pick<Surroundings, 'lastAddress' | 'isKnown'>,
+    { lastAddress, isKnown }: Pick<SendContextFacts, 'lastAddress' | 'isKnown'>,
   ): Promise<Address | undefined> {
     const found = await this.#addressWithout(instance, ref, lastAddress, () => Promise.resolve(isKnown))
     return 'jid' in found ? found : undefined
