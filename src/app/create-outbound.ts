@@ -6,7 +6,7 @@ import { MessageComposer } from '../bridge/outbound/compose/message-composer.ts'
 import { createOwnerOf } from '../bridge/conversations/conversation-owner.ts'
 import { Deliverer } from '../bridge/outbound/send/row-sender.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
-import { Departures } from '../bridge/outbound/send/immediate-send.ts'
+import { ImmediateSend } from '../bridge/outbound/send/immediate-send.ts'
 import { editMessage } from '../bridge/outbound/edit-message.ts'
 import type { EditRequest } from '../bridge/outbound/edit-message.ts'
 import { FailureReporter } from '../bridge/outbound/queue/failure-reporter.ts'
@@ -148,7 +148,7 @@ export function createOutbound(deps: Deps) {
     const sender = accounts.find(name)?.record
     return sender && { sender, destination: await routing.destinationOf(sender) }
   }
-  const departures = new Departures({ composer, recipients, restrictions, sessionOf })
+  const immediate = new ImmediateSend({ composer, recipients, restrictions, sessionOf })
   const ownerOf = createOwnerOf({ store, routeOf })
   const retries = new Retries({
     ...{ outbox, downstream, destinationOf, recipients, ownerOf, reporter, worker, isReady, newId, clock, log },
@@ -159,7 +159,7 @@ export function createOutbound(deps: Deps) {
     ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
   })
   const outbound = new Outbound({
-    ...{ acceptances, departures, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
+    ...{ acceptances, immediate, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
     contexts: new SendContexts({ store, recipients, routeOf }),
     spamguard: settings.spamguard,
     isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',

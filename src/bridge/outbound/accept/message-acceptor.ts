@@ -15,8 +15,8 @@ import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.
 import { StorageError } from '../../../storage/engine/statement.ts'
 import type { Acceptances } from './undecided-rows.ts'
 import type { SendStep } from '../send/row-sender.ts'
-import { leavingOf } from '../send/immediate-send.ts'
-import type { Departure, Departures } from '../send/immediate-send.ts'
+import { claimOf } from '../send/immediate-send.ts'
+import type { SendAddress, ImmediateSend } from '../send/immediate-send.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
 import { previewOf } from '../send/outbound-metrics.ts'
 import type { OutboundLedger } from '../send/outbound-metrics.ts'
@@ -35,7 +35,7 @@ type Deps = {
   outbox: OutboxStore
   acceptances: Acceptances
   contexts: SendContexts
-  departures: Departures
+  immediate: ImmediateSend
   worker: OutboxWorker
   reporter: FailureReporter
   ledger: OutboundLedger
@@ -53,7 +53,7 @@ type Deps = {
 }
 
 type Accepted = { row: NewOutboxRow; fate: Promise<RowFate> } & Seen
-type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: Departure | undefined } & Pick<
+type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: SendAddress | undefined } & Pick<
   SendContext,
   'still' | 'hasUnread'
 >
@@ -115,7 +115,7 @@ export class Outbound {
     return this.#lanes.run(`${sender.name} ${ref.chat}`, async () => {
       const row = this.#newRow(sender, destination, ref, command)
       if (await this.#isBlocked(sender, row)) return this.#block(sender, row, callback)
-      const departure = heard && (await this.#deps.departures.prepare(row, ref, heard))
+      const departure = heard && (await this.#deps.immediate.prepare(row, ref, heard))
       const message = { row, callback, departure, still, hasUnread }
       return this.#deps.acceptances.during(row.id, () => this.#store(message, given))
     })
@@ -150,13 +150,13 @@ export class Outbound {
   /** Undefined when it is stored and will be sent. */
   async #commit(
     message: Message,
-    departure: Departure | undefined,
+    departure: SendAddress | undefined,
     given: { up: boolean },
   ): Promise<SendAnswer | Stale | undefined> {
     const { row, callback, still } = message
     const { outbox, acceptances, reporter, clock } = this.#deps
     const stored = await outbox
-      .enqueue(row, callback, { leaving: departure && leavingOf(departure), still })
+      .enqueue(row, callback, { leaving: departure && claimOf(departure), still })
       .catch((error: unknown) => this.#giveUp(row, error))
     if (stored === 'stale') return stored
     if (stored === 'full') {

@@ -17,7 +17,7 @@ import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import { Deliverer } from '../send/row-sender.ts'
-import { leavingOf } from '../send/immediate-send.ts'
+import { claimOf } from '../send/immediate-send.ts'
 import { OutboxWorker } from './outbox-worker.ts'
 import { RowFates } from './row-outcomes.ts'
 
@@ -142,7 +142,7 @@ async function setUp({ perMinute = 0 } = {}) {
     await between()
     if (!isAccepted) stored.resolve(false)
     else if (leaves) {
-      await outbox.enqueue(row, null, { leaving: leavingOf(departure) })
+      await outbox.enqueue(row, null, { leaving: claimOf(departure) })
       stored.resolve(true)
     }
     return { leaves, fates }

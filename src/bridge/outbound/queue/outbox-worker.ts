@@ -3,7 +3,7 @@
 import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { Leaving } from '../send/immediate-send.ts'
+import type { PreparedSend } from '../send/immediate-send.ts'
 import { InstanceLanes } from './chat-queues.ts'
 import type { FateListener } from './row-outcomes.ts'
 import { RowTurns, sendGates } from './row-attempts.ts'
@@ -65,7 +65,7 @@ export class OutboxWorker {
    * A row that is being stored as about to leave: it has its turn, and leaves when `stored` says that it was. False when
    * it would have to wait; then it must be stored and submitted like any other.
    */
-  depart(row: OpenOutboxRow, leaving: Leaving, listener: FateListener): boolean {
+  depart(row: OpenOutboxRow, leaving: PreparedSend, listener: FateListener): boolean {
     const { instance, id, chat } = row
     const { sessionOf, pace, fates } = this.#deps
     const { lanes, gates } = this.#queueOf(instance)

@@ -9,7 +9,7 @@ import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transi
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { Deliverer, Verdict } from '../send/row-sender.ts'
-import type { Leaving } from '../send/immediate-send.ts'
+import type { PreparedSend } from '../send/immediate-send.ts'
 import { failureReason } from '../send/failure-reason.ts'
 import type { StepOutcome } from './chat-queues.ts'
 import type { RowFates } from './row-outcomes.ts'
@@ -45,7 +45,7 @@ export function sendGates(): SendGates {
 export class RowTurns {
   readonly #deps: TurnDeps
   readonly #fresh = new Map<string, OpenOutboxRow>()
-  readonly #leaving = new Map<string, Leaving & { row: OpenOutboxRow }>()
+  readonly #leaving = new Map<string, PreparedSend & { row: OpenOutboxRow }>()
 
   constructor(deps: TurnDeps) {
     this.#deps = deps
@@ -59,7 +59,7 @@ export class RowTurns {
   }
 
   /** The next turn of this row is its departure. */
-  expectDeparture(row: OpenOutboxRow, leaving: Leaving): void {
+  expectDeparture(row: OpenOutboxRow, leaving: PreparedSend): void {
     this.#leaving.set(row.id, { row, ...leaving })
   }
 
@@ -103,7 +103,7 @@ export class RowTurns {
     }
   }
 
-  async #depart({ row, ...leaving }: Leaving & { row: OpenOutboxRow }, turn: Turn): Promise<StepOutcome> {
+  async #depart({ row, ...leaving }: PreparedSend & { row: OpenOutboxRow }, turn: Turn): Promise<StepOutcome> {
     const { deliverer, moves, sessionOf, fates } = this.#deps
     const { gates, signal } = turn
     this.#leaving.delete(row.id)

@@ -17,7 +17,7 @@ import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
 import type { MessageDraft, PartContent } from '../compose/message-composer.ts'
-import type { Leaving } from './immediate-send.ts'
+import type { PreparedSend } from './immediate-send.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundLedger, PartKind } from './outbound-metrics.ts'
 import { restrictedNow, RowContents } from './send-preparation.ts'
@@ -78,7 +78,12 @@ export class Deliverer {
   }
 
   /** What is leaving was made ready before, and is being stored and claimed meanwhile; else nothing of it is sent. */
-  async deliver(row: OpenOutboxRow, session: NetworkSession, signal: AbortSignal, leaving?: Leaving): Promise<Verdict> {
+  async deliver(
+    row: OpenOutboxRow,
+    session: NetworkSession,
+    signal: AbortSignal,
+    leaving?: PreparedSend,
+  ): Promise<Verdict> {
     const parts = (leaving?.departure ?? row).parts.map((part) => ({ ...part }))
     const release = leaving && this.#releaseOf(leaving)
     release?.catch(() => undefined)
@@ -152,7 +157,7 @@ export class Deliverer {
     return true
   }
 
-  async #releaseOf({ stored }: Leaving): Promise<void> {
+  async #releaseOf({ stored }: PreparedSend): Promise<void> {
     if (!(await stored)) throw new SendError('not_sent', 'the message was not accepted')
     await this.#deps.onStep('composed')
     await this.#deps.onStep('claimed')
