@@ -17,7 +17,7 @@ import { InboundPeople } from '../bridge/conversations/event-context.ts'
 import { InboundPlaces } from '../bridge/conversations/conversation-directory.ts'
 import { InboundPoster } from '../bridge/inbound/exactly-once-poster.ts'
 import { InboundReport } from '../bridge/inbound/inbound-metrics.ts'
-import { Inbound } from '../bridge/inbound/inbox-worker.ts'
+import { InboxWorker } from '../bridge/inbound/inbox-worker.ts'
 import { IncomingFiles } from '../bridge/inbound/files/file-fetcher.ts'
 import { LateFiles } from '../bridge/inbound/late-files.ts'
 import { People } from '../bridge/people/people.ts'
@@ -55,7 +55,7 @@ export type InboundParts = {
 
 export type InboundSet = {
   people: People
-  inbound: Inbound
+  inbound: InboxWorker
   messages: InstanceMessages
   workers: Ticker[]
   lateFiles: LateFiles
@@ -88,7 +88,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   const places = new InboundPlaces({ store: stores.contacts, joiner, opener, mode, ...common })
   const holds = new DestinationHolds(common)
   const delivery = deliveryOf(parts, { ...stores, ...who, places, holds, report, newId })
-  const inbound: Inbound = new Inbound({
+  const inbound: InboxWorker = new InboxWorker({
     inbox: stores.inbox,
     ...who,
     places,
@@ -175,7 +175,7 @@ function waitsOf({ lateCommitMs }: InboundParts): { lateCommitMs?: number } {
 
 type MessageStores = { inbox: InboxStore; map: MessageMapStore }
 
-function messagesOf({ epoch }: InboundParts, inbound: Inbound, { inbox, map }: MessageStores): InstanceMessages {
+function messagesOf({ epoch }: InboundParts, inbound: InboxWorker, { inbox, map }: MessageStores): InstanceMessages {
   return {
     release: async (name) => {
       await inbound.release(name)

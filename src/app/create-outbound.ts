@@ -11,7 +11,7 @@ import { editMessage } from '../bridge/outbound/edit-message.ts'
 import type { EditRequest } from '../bridge/outbound/edit-message.ts'
 import { FailureReporter } from '../bridge/outbound/queue/failure-reporter.ts'
 import { MessageChanges } from '../bridge/outbound/accept/message-changes.ts'
-import { Outbound } from '../bridge/outbound/accept/message-acceptor.ts'
+import { MessageAcceptor } from '../bridge/outbound/accept/message-acceptor.ts'
 import type { Routed } from '../bridge/conversations/route.ts'
 import { OutboundLedger } from '../bridge/outbound/send/outbound-metrics.ts'
 import { OutboxWorker } from '../bridge/outbound/queue/outbox-worker.ts'
@@ -158,7 +158,7 @@ export function createOutbound(deps: Deps) {
   const changes: MessageChanges = new MessageChanges({
     ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
   })
-  const outbound = new Outbound({
+  const outbound = new MessageAcceptor({
     ...{ acceptances, immediate, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
     contexts: new SendContexts({ store, recipients, routeOf }),
     spamguard: settings.spamguard,

@@ -46,7 +46,7 @@ const maxListed = 500
 /** How often storage may refuse what a message says before the others go on without it. */
 const maxRefusals = 2
 
-export class Inbound implements Reception {
+export class InboxWorker implements Reception {
   readonly #deps: Deps
   readonly #lanes: InboundLanes
   readonly #intake = new KeyedLanes()

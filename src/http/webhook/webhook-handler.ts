@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
 import type { OwnerOf } from '../../bridge/conversations/conversation-owner.ts'
 import type { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
-import type { Outbound } from '../../bridge/outbound/accept/message-acceptor.ts'
+import type { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import type { Routed } from '../../bridge/conversations/route.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
@@ -28,7 +28,7 @@ type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { 
 type Deps = {
   instances: Pick<InstanceRegistry, 'find'>
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
-  outbound: Pick<Outbound, 'send'>
+  outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
   ownerOf: OwnerOf

@@ -62,7 +62,7 @@ type Stale = 'stale'
 
 const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
 
-export class Outbound {
+export class MessageAcceptor {
   readonly #deps: Deps
   readonly #lanes = new KeyedLanes()
 
