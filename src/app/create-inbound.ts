@@ -10,12 +10,12 @@ import { DestinationHolds } from '../bridge/inbound/held-destinations.ts'
 import { GroupDirectory } from '../bridge/people/group-directory.ts'
 import { GroupHeaders } from '../bridge/inbound/compose/group-headers.ts'
 import { createIgnoreRule } from '../bridge/inbound/ignored-chats.ts'
-import { InboundAttempt } from '../bridge/inbound/delivery-attempt.ts'
+import { DeliveryAttempt } from '../bridge/inbound/delivery-attempt.ts'
 import { EventComposer } from '../bridge/inbound/compose/event-composer.ts'
-import { InboundDelivery } from '../bridge/inbound/event-delivery.ts'
+import { EventDelivery } from '../bridge/inbound/event-delivery.ts'
 import { InboundPeople } from '../bridge/conversations/event-context.ts'
 import { InboundPlaces } from '../bridge/conversations/conversation-directory.ts'
-import { InboundPoster } from '../bridge/inbound/exactly-once-poster.ts'
+import { ExactlyOncePoster } from '../bridge/inbound/exactly-once-poster.ts'
 import { InboundReport } from '../bridge/inbound/inbound-metrics.ts'
 import { InboxWorker } from '../bridge/inbound/inbox-worker.ts'
 import { IncomingFiles } from '../bridge/inbound/files/file-fetcher.ts'
@@ -149,7 +149,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
   const onPosted = (ms: number) => {
     report.posted(ms)
   }
-  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted, ...waitsOf(parts) })
+  const poster = new ExactlyOncePoster({ map, epoch, newId, clock, log, onPosted, ...waitsOf(parts) })
   const route = async (name: string) => {
     const record = recordOf(parts, name)
     return record ? parts.routing.destinationOf(record) : null
@@ -157,7 +157,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
   const shared = { inbox, map, files, poster, downstream, route, report, epoch, clock, log }
   const common = { ...shared, people: scenes, places }
   const ownJid = (name: string) => recordOf(parts, name)?.jid ?? ''
-  const attempts = new InboundAttempt({
+  const attempts = new DeliveryAttempt({
     ...common,
     composer: new EventComposer({ settings, texts, network, map, ownJid }),
     headers: new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock }),
@@ -165,7 +165,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
     texts,
     mediaMaxBytes: maxBytes,
   })
-  const delivery = new InboundDelivery({ ...common, attempts, holds, inboxTtlMs: config.inbound.inboxTtl })
+  const delivery = new EventDelivery({ ...common, attempts, holds, inboxTtlMs: config.inbound.inboxTtl })
   return { delivery, lateFiles: new LateFiles(shared) }
 }
 

@@ -12,7 +12,7 @@ import type { GroupHeaders } from './compose/group-headers.ts'
 import type { EventDraft, EventComposer } from './compose/event-composer.ts'
 import type { InboundPeople, Scene } from '../conversations/event-context.ts'
 import type { InboundPlaces, OpenConversation } from '../conversations/conversation-directory.ts'
-import type { InboundPoster, PostState } from './exactly-once-poster.ts'
+import type { ExactlyOncePoster, PostState } from './exactly-once-poster.ts'
 import type { InboundReport, RealtimeResult } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
 import type { FetchedFile, IncomingFiles } from './files/file-fetcher.ts'
@@ -27,7 +27,7 @@ export type AttemptDeps = {
   headers: GroupHeaders
   files: IncomingFiles
   places: InboundPlaces
-  poster: InboundPoster
+  poster: ExactlyOncePoster
   downstream: Pick<Downstream, 'helpdesk'>
   isIgnored: (chat: Chat) => boolean
   report: InboundReport
@@ -42,7 +42,7 @@ export type AttemptDeps = {
 type Stage = 'whole' | 'bare' | 'notice'
 
 /** What is kept between the attempts for one message. */
-export type Attempt = {
+export type DeliveryProgress = {
   destination: string
   state: PostState
   stage: Stage
@@ -57,7 +57,7 @@ export type Attempt = {
   file?: FetchedFile | 'missing' | 'too_large'
 }
 
-export class InboundAttempt {
+export class DeliveryAttempt {
   readonly #deps: AttemptDeps
 
   constructor(deps: AttemptDeps) {
@@ -65,7 +65,7 @@ export class InboundAttempt {
   }
 
   /** Rejects with what went wrong; `attempt` then says what the next one must know. */
-  async deliver(row: InboxRow, destination: Destination, attempt: Attempt, signal: AbortSignal): Promise<void> {
+  async run(row: InboxRow, destination: Destination, attempt: DeliveryProgress, signal: AbortSignal): Promise<void> {
     const { people, composer, headers, isIgnored, downstream, report } = this.#deps
     const { event, instance } = row
     if (isIgnored(event.chat)) {
@@ -86,7 +86,7 @@ export class InboundAttempt {
       await this.#settle(row, draft.skipped)
       return
     }
-    const onStep = (step: Attempt['doing']) => {
+    const onStep = (step: DeliveryProgress['doing']) => {
       attempt.doing = step
     }
     onStep('conversation')
@@ -110,7 +110,7 @@ export class InboundAttempt {
     const { places, map, poster } = this.#deps
     const { scene, draft, desk } = where
     if ('target' in event) {
-      await poster.noted(instance)
+      await poster.flushed(instance)
       const known = await map.findByNetworkId(instance, [event.target.id])
       const target = known.find((each) => each.destination === desk.destination.key && each.messageId !== null)
       const about = { chat: scene.place, mayReopen: draft.opens }
@@ -125,7 +125,7 @@ export class InboundAttempt {
     work: {
       row: InboxRow
       destination: Destination
-      attempt: Attempt
+      attempt: DeliveryProgress
       scene: Scene
       draft: EventDraft
       conversation: OpenConversation
@@ -183,7 +183,7 @@ export class InboundAttempt {
   /** A message that could not be opened at first, and has come meanwhile. */
   async #isOvertaken({ instance, event }: InboxRow, { place, senderId }: Scene): Promise<boolean> {
     if (event.kind !== 'undecryptable') return false
-    await this.#deps.poster.noted(instance)
+    await this.#deps.poster.flushed(instance)
     const known = await this.#deps.map.findByNetworkId(instance, [event.id])
     return known.some(
       ({ chat, sender, kind, messageId }) =>
@@ -191,7 +191,12 @@ export class InboundAttempt {
     )
   }
 
-  async #fetchFile({ instance, event }: InboxRow, { media }: EventDraft, attempt: Attempt, signal: AbortSignal) {
+  async #fetchFile(
+    { instance, event }: InboxRow,
+    { media }: EventDraft,
+    attempt: DeliveryProgress,
+    signal: AbortSignal,
+  ) {
     if (!media || attempt.file !== undefined || attempt.stage !== 'whole') return
     try {
       attempt.file = await this.#deps.files.fetch({ instance, media, key: messageKeyOf(event) }, signal)
@@ -203,7 +208,7 @@ export class InboundAttempt {
     }
   }
 
-  #contentOf({ media, write }: EventDraft, { stage, file }: Attempt) {
+  #contentOf({ media, write }: EventDraft, { stage, file }: DeliveryProgress) {
     const { texts, mediaMaxBytes } = this.#deps
     if (stage === 'notice')
       return { content: write({ notice: texts.unreadable, instead: true }), files: [], isLate: false }

@@ -7,20 +7,20 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { DestinationHolds } from './held-destinations.ts'
-import type { Attempt, InboundAttempt } from './delivery-attempt.ts'
+import type { DeliveryProgress, DeliveryAttempt } from './delivery-attempt.ts'
 import { isRefusal, isUnexplained, judgeFailure } from './failure-policy.ts'
 import type { Tries } from './failure-policy.ts'
 import type { InboundPeople } from '../conversations/event-context.ts'
 import type { InboundPlaces } from '../conversations/conversation-directory.ts'
-import type { InboundPoster } from './exactly-once-poster.ts'
+import type { ExactlyOncePoster } from './exactly-once-poster.ts'
 import type { InboundReport } from './inbound-metrics.ts'
 
 export type DeliveryDeps = {
-  attempts: InboundAttempt
+  attempts: DeliveryAttempt
   inbox: Pick<InboxStore, 'noteFailure' | 'park'>
   people: InboundPeople
   places: InboundPlaces
-  poster: InboundPoster
+  poster: ExactlyOncePoster
   holds: DestinationHolds
   downstream: Pick<Downstream, 'helpdesk'>
   /** Null while the instance has no destination. */
@@ -32,11 +32,11 @@ export type DeliveryDeps = {
   log: Log
 }
 
-export type Delivered = 'done' | 'parked' | 'stopped'
+export type DeliveryOutcome = 'done' | 'parked' | 'stopped'
 
 const maxReason = 500
 
-export class InboundDelivery {
+export class EventDelivery {
   readonly #deps: DeliveryDeps
 
   constructor(deps: DeliveryDeps) {
@@ -44,9 +44,9 @@ export class InboundDelivery {
   }
 
   /** Never rejects; `stopped` leaves the row for another time. */
-  async deliver(row: InboxRow, signal: AbortSignal): Promise<Delivered> {
+  async run(row: InboxRow, signal: AbortSignal): Promise<DeliveryOutcome> {
     const counts = { failures: 0, unexplained: 0, relocations: 0, refusals: 0 }
-    const attempt: Attempt = {
+    const attempt: DeliveryProgress = {
       destination: '',
       state: {},
       stage: 'whole',
@@ -66,19 +66,19 @@ export class InboundDelivery {
   }
 
   /** Resolves when everything of this instance that was delivered before is off the inbox. */
-  noted(instance: string): Promise<void> {
-    return this.#deps.poster.noted(instance)
+  flushed(instance: string): Promise<void> {
+    return this.#deps.poster.flushed(instance)
   }
 
   /** Undefined when it is worth another try now. */
-  async #try(row: InboxRow, attempt: Attempt, signal: AbortSignal): Promise<Delivered | undefined> {
+  async #try(row: InboxRow, attempt: DeliveryProgress, signal: AbortSignal): Promise<DeliveryOutcome | undefined> {
     let destination: Destination | undefined
     try {
       destination = await this.#destinationOf(row.instance, attempt, signal)
       if (!destination) return 'stopped'
       // What is known of a message is valid only at the destination it was posted to.
       if (attempt.destination !== destination.key) Object.assign(attempt, { destination: destination.key, state: {} })
-      await this.#deps.attempts.deliver(row, destination, attempt, signal)
+      await this.#deps.attempts.run(row, destination, attempt, signal)
       return 'done'
     } catch (error) {
       if (signal.aborted) return 'stopped'
@@ -87,7 +87,11 @@ export class InboundDelivery {
   }
 
   /** Waits until the instance has a destination that nothing is known against; undefined when stopped. */
-  async #destinationOf(instance: string, attempt: Attempt, signal: AbortSignal): Promise<Destination | undefined> {
+  async #destinationOf(
+    instance: string,
+    attempt: DeliveryProgress,
+    signal: AbortSignal,
+  ): Promise<Destination | undefined> {
     const { route, holds } = this.#deps
     while (!signal.aborted) {
       const destination = await route(instance)
@@ -111,10 +115,10 @@ export class InboundDelivery {
   async #afterFailure(
     row: InboxRow,
     destination: Destination | undefined,
-    attempt: Attempt,
+    attempt: DeliveryProgress,
     error: unknown,
     signal: AbortSignal,
-  ): Promise<Delivered | undefined> {
+  ): Promise<DeliveryOutcome | undefined> {
     const { report, clock, inboxTtlMs, holds, downstream, log, inbox, epoch } = this.#deps
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason)
     const verdict = judgeFailure(error, triesOf(attempt, error, clock.now() - row.receivedAt), inboxTtlMs)
@@ -154,7 +158,7 @@ export class InboundDelivery {
     }
   }
 
-  async #dropFile(attempt: Attempt): Promise<void> {
+  async #dropFile(attempt: DeliveryProgress): Promise<void> {
     const { file } = attempt
     if (typeof file !== 'object') return
     delete attempt.file
@@ -162,7 +166,7 @@ export class InboundDelivery {
   }
 
   /** A conversation that is gone took what was posted there with it. */
-  async #relocate({ instance, event }: InboxRow, destination: Destination, attempt: Attempt): Promise<void> {
+  async #relocate({ instance, event }: InboxRow, destination: Destination, attempt: DeliveryProgress): Promise<void> {
     const { places, people } = this.#deps
     attempt.relocations++
     delete attempt.state.uncertain
@@ -173,7 +177,7 @@ export class InboundDelivery {
     })
   }
 
-  async #park(row: InboxRow, reason: string, signal: AbortSignal): Promise<Delivered> {
+  async #park(row: InboxRow, reason: string, signal: AbortSignal): Promise<DeliveryOutcome> {
     const { inbox, epoch, report, log, clock } = this.#deps
     for (;;) {
       try {
@@ -204,7 +208,7 @@ export class InboundDelivery {
 }
 
 /** What this failure adds up to with those before. */
-function triesOf(attempt: Attempt, error: unknown, ageMs: number): Tries {
+function triesOf(attempt: DeliveryProgress, error: unknown, ageMs: number): Tries {
   const wasRefused = isRefusal(error)
   if (isUnexplained(error)) attempt.unexplained++
   if (wasRefused && attempt.hasProbed) attempt.refusals++

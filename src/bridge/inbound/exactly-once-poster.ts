@@ -59,7 +59,7 @@ const standardLateCommitMs = 20_000
 /** Whatever an earlier process has sent is there by now, or never will be. */
 const longAgoMs = 3_600_000
 
-export class InboundPoster {
+export class ExactlyOncePoster {
   readonly #deps: Deps
   /** What the helpdesk has and storage does not know yet, with the instance. */
   readonly #noting = new Map<Promise<void>, string>()
@@ -75,7 +75,7 @@ export class InboundPoster {
    * one must know.
    */
   async post(job: PostJob, state: PostState, signal: AbortSignal): Promise<PostOutcome> {
-    if (job.replyTo !== null) await this.noted(job.identity.instance)
+    if (job.replyTo !== null) await this.flushed(job.identity.instance)
     const { id, known } = (state.claim ??= await this.#claim(job, state))
     const settled = known.find((row) => row.id === id)?.messageId ?? null
     if (settled !== null) return { outcome: 'duplicate', messageId: settled }
@@ -86,7 +86,7 @@ export class InboundPoster {
   }
 
   /** Resolves when whatever was posted before is noted. */
-  async noted(instance: string): Promise<void> {
+  async flushed(instance: string): Promise<void> {
     if (this.#noting.size === 0) return
     await Promise.all([...this.#noting].flatMap(([noting, of]) => (of === instance ? [noting] : [])))
   }

@@ -12,7 +12,7 @@ import type { InboxCounts, InboxRow, InboxStore, ParkedRow } from '../../storage
 import { StorageError } from '../../storage/engine/statement.ts'
 import type { DestinationHolds, HeldDestination } from './held-destinations.ts'
 import type { GroupDirectory } from '../people/group-directory.ts'
-import type { InboundDelivery } from './event-delivery.ts'
+import type { EventDelivery } from './event-delivery.ts'
 import { isUnexplained } from './failure-policy.ts'
 import { InboundLanes } from './chat-queues.ts'
 import type { QueuedRow } from './chat-queues.ts'
@@ -27,7 +27,7 @@ type Deps = {
   scenes: InboundPeople
   groups: GroupDirectory
   places: InboundPlaces
-  delivery: InboundDelivery
+  delivery: EventDelivery
   holds: DestinationHolds
   report: InboundReport
   epoch: () => number
@@ -164,7 +164,7 @@ export class InboxWorker implements Reception {
     for (const cancel of stay.cancelLater) cancel()
     await this.#lanes.drop(instance)
     this.#deps.holds.leave(instance)
-    await this.#deps.delivery.noted(instance)
+    await this.#deps.delivery.flushed(instance)
     this.#deps.people.forget(instance)
     this.#deps.places.clear(instance)
   }
@@ -176,7 +176,7 @@ export class InboxWorker implements Reception {
       for (const cancel of cancelLater) cancel()
     }
     await this.#lanes.stop()
-    for (const instance of this.#stays.keys()) await this.#deps.delivery.noted(instance)
+    for (const instance of this.#stays.keys()) await this.#deps.delivery.flushed(instance)
   }
 
   async #take(row: InboxRow, stay: Stay): Promise<void> {
@@ -231,10 +231,10 @@ export class InboxWorker implements Reception {
     const stay = this.#stays.get(instance)
     if (!stay || stay.controller.signal.aborted) return
     const row = queued.row ?? (await this.#reload(queued.id, stay.controller.signal))
-    const ended = row ? await this.#deps.delivery.deliver(row, stay.controller.signal) : 'done'
+    const ended = row ? await this.#deps.delivery.run(row, stay.controller.signal) : 'done'
     if (ended === 'stopped') return
     if (ended === 'parked') stay.parked++
-    void this.#deps.delivery.noted(instance).then(() => stay.pending--)
+    void this.#deps.delivery.flushed(instance).then(() => stay.pending--)
   }
 
   /** Undefined when the row is gone, or we are to stop. */

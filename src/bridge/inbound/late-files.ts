@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { MappedMessage, MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
-import type { InboundPoster } from './exactly-once-poster.ts'
+import type { ExactlyOncePoster } from './exactly-once-poster.ts'
 import type { InboundReport } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
 import type { IncomingFiles } from './files/file-fetcher.ts'
@@ -16,7 +16,7 @@ type Deps = {
   inbox: Pick<InboxStore, 'lateFiles' | 'remove' | 'noteFailure'>
   map: Pick<MessageMapStore, 'findByNetworkId'>
   files: IncomingFiles
-  poster: InboundPoster
+  poster: ExactlyOncePoster
   downstream: Pick<Downstream, 'helpdesk'>
   route: (instance: string) => Promise<Destination | null>
   report: InboundReport
@@ -149,7 +149,7 @@ export class LateFiles {
       if (outcome === 'posted') report.accepted(instance)
       else await inbox.remove(epoch(), row.id)
       // The next look must not find it again.
-      await poster.noted(instance)
+      await poster.flushed(instance)
       return true
     } catch (error) {
       const isOver = error instanceof FileTooLarge || (error instanceof DownstreamError && error.failure === 'gone')
