@@ -4,7 +4,7 @@ import { parseChat } from '../core/address.ts'
 import type { Person } from '../core/address.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
 import type { Network } from '../core/network.ts'
-import { ContactJoiner } from '../bridge/conversations/contact-merger.ts'
+import { ContactMerger } from '../bridge/conversations/contact-merger.ts'
 import { ConversationOpener } from '../bridge/conversations/conversation-opener.ts'
 import { DestinationHolds } from '../bridge/inbound/held-destinations.ts'
 import { GroupDirectory } from '../bridge/people/group-directory.ts'
@@ -14,7 +14,7 @@ import { DeliveryAttempt } from '../bridge/inbound/delivery-attempt.ts'
 import { EventComposer } from '../bridge/inbound/compose/event-composer.ts'
 import { EventDelivery } from '../bridge/inbound/event-delivery.ts'
 import { InboundPeople } from '../bridge/conversations/event-context.ts'
-import { InboundPlaces } from '../bridge/conversations/conversation-directory.ts'
+import { ConversationDirectory } from '../bridge/conversations/conversation-directory.ts'
 import { ExactlyOncePoster } from '../bridge/inbound/exactly-once-poster.ts'
 import { InboundReport } from '../bridge/inbound/inbound-metrics.ts'
 import { InboxWorker } from '../bridge/inbound/inbox-worker.ts'
@@ -82,16 +82,16 @@ export function createInbound(parts: InboundParts): InboundSet {
     ownerTagOf: (name) => recordOf(parts, name)?.owner_tag ?? '',
   })
   const common = { epoch, clock, log }
-  const joiner = new ContactJoiner({ store: stores.contacts, ...common })
+  const merger = new ContactMerger({ store: stores.contacts, ...common })
   const mode = config.downstream.conversationMode
   const opener = new ConversationOpener({ store: stores.contacts, mode, ...common, ...waitsOf(parts) })
-  const places = new InboundPlaces({ store: stores.contacts, joiner, opener, mode, ...common })
+  const directory = new ConversationDirectory({ store: stores.contacts, merger, opener, mode, ...common })
   const holds = new DestinationHolds(common)
-  const delivery = deliveryOf(parts, { ...stores, ...who, places, holds, report, newId })
+  const delivery = deliveryOf(parts, { ...stores, ...who, directory, holds, report, newId })
   const inbound: InboxWorker = new InboxWorker({
     inbox: stores.inbox,
     ...who,
-    places,
+    directory,
     delivery: delivery.delivery,
     holds,
     report,
@@ -132,7 +132,7 @@ type Built = {
   inbox: InboxStore
   map: MessageMapStore
   scenes: InboundPeople
-  places: InboundPlaces
+  directory: ConversationDirectory
   holds: DestinationHolds
   report: InboundReport
   newId: () => string
@@ -140,7 +140,7 @@ type Built = {
 
 function deliveryOf(parts: InboundParts, built: Built) {
   const { config, clock, log, epoch, network, downstream } = parts
-  const { inbox, map, scenes, places, holds, report, newId } = built
+  const { inbox, map, scenes, directory, holds, report, newId } = built
   const texts = textsOf[config.inbound.locale]
   const settings = { ...config.inbound, reactions: config.sync.reactions }
   const maxBytes = config.inbound.mediaMaxBytes
@@ -155,7 +155,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
     return record ? parts.routing.destinationOf(record) : null
   }
   const shared = { inbox, map, files, poster, downstream, route, report, epoch, clock, log }
-  const common = { ...shared, people: scenes, places }
+  const common = { ...shared, people: scenes, directory }
   const ownJid = (name: string) => recordOf(parts, name)?.jid ?? ''
   const attempts = new DeliveryAttempt({
     ...common,

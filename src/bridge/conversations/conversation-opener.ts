@@ -7,7 +7,7 @@ import { DownstreamError } from '../../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
-import type { ContactStore, ConversationPlace, KnownConversation } from '../../storage/stores/people/contact-store.ts'
+import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
 
 type Deps = {
   store: ContactStore
@@ -47,7 +47,7 @@ export class ConversationOpener {
     this.#deps = deps
   }
 
-  async open(place: ConversationPlace, spec: ContactSpec, desk: HelpdeskTarget) {
+  async open(place: ConversationKey, spec: ContactSpec, desk: HelpdeskTarget) {
     desk.onStep('contact')
     const contact = await desk.helpdesk.ensureContact(spec)
     desk.onStep('conversation')
@@ -56,7 +56,7 @@ export class ConversationOpener {
     return this.#lanes.run(key, () => this.#openWith(contact, spec, place, desk.helpdesk))
   }
 
-  async #openWith(contact: Contact, spec: ContactSpec, place: ConversationPlace, inbox: HelpdeskInbox) {
+  async #openWith(contact: Contact, spec: ContactSpec, place: ConversationKey, inbox: HelpdeskInbox) {
     const { store, epoch, clock } = this.#deps
     const { destination } = place
     const openingSince = await this.#saveContact(destination, contact, spec)

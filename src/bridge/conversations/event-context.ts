@@ -7,7 +7,7 @@ import type { Envelope } from '../../core/message.ts'
 import type { PersonRecord } from '../../storage/stores/people/people-store.ts'
 import { groupSpec, personSpec } from './contact-spec.ts'
 import type { GroupDirectory, KnownGroup } from '../people/group-directory.ts'
-import type { ChatPlace } from './conversation-directory.ts'
+import type { ChatContact } from './conversation-directory.ts'
 import { contactName, strangerOf } from '../people/names.ts'
 import type { KnownPerson } from '../people/names.ts'
 import type { People } from '../people/people.ts'
@@ -16,7 +16,7 @@ type Deps = { people: People; groups: GroupDirectory; groupWord: string; ownPers
 
 /** Everybody an event is about. */
 export type Scene = {
-  place: ChatPlace
+  place: ChatContact
   /** The id of a person, or `me`. */
   senderId: string
   sender: KnownPerson
@@ -49,7 +49,7 @@ export class InboundPeople {
     return { place, senderId: record.id, sender: describe(record, event.sender, group), isGroup, who }
   }
 
-  #groupPlace(instance: string, id: string): ChatPlace {
+  #groupPlace(instance: string, id: string): ChatContact {
     const fallbackName = `${this.#deps.groupWord} ${id}`
     const describeGroup = async (): Promise<ContactSpec> => {
       const group = await this.#deps.groups.find(instance, id)
@@ -58,7 +58,7 @@ export class InboundPeople {
     return { instance, chat: groupJid(id), describe: describeGroup, fallbackName, formerLid: null }
   }
 
-  async #personPlace(instance: string, { chat, fromMe, pushName }: Envelope): Promise<ChatPlace> {
+  async #personPlace(instance: string, { chat, fromMe, pushName }: Envelope): Promise<ChatContact> {
     const person = chat.kind === 'person' ? chat : { phone: null, lid: null }
     const record = await this.#deps.people.know(instance, person, fromMe ? null : pushName)
     return {

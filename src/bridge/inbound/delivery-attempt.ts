@@ -11,7 +11,7 @@ import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import type { GroupHeaders } from './compose/group-headers.ts'
 import type { EventDraft, EventComposer } from './compose/event-composer.ts'
 import type { InboundPeople, Scene } from '../conversations/event-context.ts'
-import type { InboundPlaces, OpenConversation } from '../conversations/conversation-directory.ts'
+import type { ConversationDirectory, OpenConversation } from '../conversations/conversation-directory.ts'
 import type { ExactlyOncePoster, PostState } from './exactly-once-poster.ts'
 import type { InboundReport, RealtimeResult } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
@@ -26,7 +26,7 @@ export type AttemptDeps = {
   composer: EventComposer
   headers: GroupHeaders
   files: IncomingFiles
-  places: InboundPlaces
+  directory: ConversationDirectory
   poster: ExactlyOncePoster
   downstream: Pick<Downstream, 'helpdesk'>
   isIgnored: (chat: Chat) => boolean
@@ -107,7 +107,7 @@ export class DeliveryAttempt {
     { event, instance }: InboxRow,
     where: { scene: Scene; draft: EventDraft; desk: HelpdeskTarget },
   ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
-    const { places, map, poster } = this.#deps
+    const { directory, map, poster } = this.#deps
     const { scene, draft, desk } = where
     if ('target' in event) {
       await poster.flushed(instance)
@@ -115,10 +115,10 @@ export class DeliveryAttempt {
       const target = known.find((each) => each.destination === desk.destination.key && each.messageId !== null)
       const about = { chat: scene.place, mayReopen: draft.opens }
       const id = target?.conversationId ?? null
-      const earlier = id === null ? null : await places.earlier(id, about, desk)
+      const earlier = id === null ? null : await directory.earlier(id, about, desk)
       if (earlier) return earlier
     }
-    return draft.opens ? places.conversationFor(scene.place, desk) : places.existing(scene.place, desk)
+    return draft.opens ? directory.conversationFor(scene.place, desk) : directory.existing(scene.place, desk)
   }
 
   async #post(
@@ -226,8 +226,8 @@ export class DeliveryAttempt {
     if (event.kind !== 'group') return
     const subject = event.changes.find((change) => change.change === 'subject')
     if (!subject) return
-    const { places, downstream } = this.#deps
-    await places.rename(
+    const { directory, downstream } = this.#deps
+    await directory.rename(
       { ...scene.place, instance },
       subject.subject,
       destination.key,

@@ -11,7 +11,7 @@ import type { DeliveryProgress, DeliveryAttempt } from './delivery-attempt.ts'
 import { isRefusal, isUnexplained, judgeFailure } from './failure-policy.ts'
 import type { Tries } from './failure-policy.ts'
 import type { InboundPeople } from '../conversations/event-context.ts'
-import type { InboundPlaces } from '../conversations/conversation-directory.ts'
+import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
 import type { ExactlyOncePoster } from './exactly-once-poster.ts'
 import type { InboundReport } from './inbound-metrics.ts'
 
@@ -19,7 +19,7 @@ export type DeliveryDeps = {
   attempts: DeliveryAttempt
   inbox: Pick<InboxStore, 'noteFailure' | 'park'>
   people: InboundPeople
-  places: InboundPlaces
+  directory: ConversationDirectory
   poster: ExactlyOncePoster
   holds: DestinationHolds
   downstream: Pick<Downstream, 'helpdesk'>
@@ -167,13 +167,13 @@ export class EventDelivery {
 
   /** A conversation that is gone took what was posted there with it. */
   async #relocate({ instance, event }: InboxRow, destination: Destination, attempt: DeliveryProgress): Promise<void> {
-    const { places, people } = this.#deps
+    const { directory, people } = this.#deps
     attempt.relocations++
     delete attempt.state.uncertain
     delete attempt.state.begun
     await this.#quietly(async () => {
       const { place } = await people.sceneOf(instance, event)
-      await places.forget(place, destination.key)
+      await directory.forget(place, destination.key)
     })
   }
 

@@ -17,7 +17,7 @@ import { isUnexplained } from './failure-policy.ts'
 import { InboundLanes } from './chat-queues.ts'
 import type { QueuedRow } from './chat-queues.ts'
 import type { InboundPeople } from '../conversations/event-context.ts'
-import type { InboundPlaces } from '../conversations/conversation-directory.ts'
+import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
 import type { InboundReport } from './inbound-metrics.ts'
 import type { People } from '../people/people.ts'
 
@@ -26,7 +26,7 @@ type Deps = {
   people: People
   scenes: InboundPeople
   groups: GroupDirectory
-  places: InboundPlaces
+  directory: ConversationDirectory
   delivery: EventDelivery
   holds: DestinationHolds
   report: InboundReport
@@ -103,7 +103,7 @@ export class InboxWorker implements Reception {
 
   /** Two records of a person became one: so do the lanes, and what is remembered of either is out of date. */
   joined(instance: string, { keep, drop }: { keep: string; drop: string }): void {
-    this.#deps.places.clear(instance)
+    this.#deps.directory.clear(instance)
     this.#lanes.merge(laneKey(instance, keep), laneKey(instance, drop))
   }
 
@@ -166,7 +166,7 @@ export class InboxWorker implements Reception {
     this.#deps.holds.leave(instance)
     await this.#deps.delivery.flushed(instance)
     this.#deps.people.forget(instance)
-    this.#deps.places.clear(instance)
+    this.#deps.directory.clear(instance)
   }
 
   /** Ends between two messages. */
