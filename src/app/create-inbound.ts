@@ -13,7 +13,7 @@ import { createIgnoreRule } from '../bridge/inbound/ignored-chats.ts'
 import { DeliveryAttempt } from '../bridge/inbound/delivery-attempt.ts'
 import { EventComposer } from '../bridge/inbound/compose/event-composer.ts'
 import { EventDelivery } from '../bridge/inbound/event-delivery.ts'
-import { InboundPeople } from '../bridge/conversations/event-context.ts'
+import { EventContexts } from '../bridge/conversations/event-context.ts'
 import { ConversationDirectory } from '../bridge/conversations/conversation-directory.ts'
 import { ExactlyOncePoster } from '../bridge/inbound/exactly-once-poster.ts'
 import { InboundReport } from '../bridge/inbound/inbound-metrics.ts'
@@ -124,14 +124,14 @@ function peopleOf(
   const people = new People({ store: new PeopleStore(database), epoch, newId, clock, onMerged })
   const groups = new GroupDirectory({ sessionOf: (name) => parts.instances.find(name)?.openSession, clock, log })
   const groupWord = textsOf[config.inbound.locale].group
-  const scenes = new InboundPeople({ people, groups, groupWord, ownPerson: (name) => ownPerson(parts, name) })
-  return { people, groups, scenes }
+  const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (name) => ownPerson(parts, name) })
+  return { people, groups, contexts }
 }
 
 type Built = {
   inbox: InboxStore
   map: MessageMapStore
-  scenes: InboundPeople
+  contexts: EventContexts
   directory: ConversationDirectory
   holds: DestinationHolds
   report: InboundReport
@@ -140,7 +140,7 @@ type Built = {
 
 function deliveryOf(parts: InboundParts, built: Built) {
   const { config, clock, log, epoch, network, downstream } = parts
-  const { inbox, map, scenes, directory, holds, report, newId } = built
+  const { inbox, map, contexts, directory, holds, report, newId } = built
   const texts = textsOf[config.inbound.locale]
   const settings = { ...config.inbound, reactions: config.sync.reactions }
   const maxBytes = config.inbound.mediaMaxBytes
@@ -155,7 +155,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
     return record ? parts.routing.destinationOf(record) : null
   }
   const shared = { inbox, map, files, poster, downstream, route, report, epoch, clock, log }
-  const common = { ...shared, people: scenes, directory }
+  const common = { ...shared, people: contexts, directory }
   const ownJid = (name: string) => recordOf(parts, name)?.jid ?? ''
   const attempts = new DeliveryAttempt({
     ...common,

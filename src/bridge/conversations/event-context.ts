@@ -15,7 +15,7 @@ import type { People } from '../people/people.ts'
 type Deps = { people: People; groups: GroupDirectory; groupWord: string; ownPerson: (instance: string) => Person }
 
 /** Everybody an event is about. */
-export type Scene = {
+export type EventContext = {
   place: ChatContact
   /** The id of a person, or `me`. */
   senderId: string
@@ -25,7 +25,7 @@ export type Scene = {
   who: (person: Person | 'me') => Promise<KnownPerson>
 }
 
-export class InboundPeople {
+export class EventContexts {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -38,7 +38,7 @@ export class InboundPeople {
     return (await this.#deps.people.know(instance, chat, fromMe ? null : pushName)).id
   }
 
-  async sceneOf(instance: string, event: Envelope): Promise<Scene> {
+  async contextOf(instance: string, event: Envelope): Promise<EventContext> {
     const { chat, fromMe } = event
     const group = chat.kind === 'group' ? await this.#deps.groups.find(instance, chat.id) : null
     const who = (person: Person | 'me') => this.#who(instance, person, group)

@@ -10,7 +10,7 @@ import type { MessageMapStore } from '../../storage/stores/messages/message-map-
 import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import type { GroupHeaders } from './compose/group-headers.ts'
 import type { EventDraft, EventComposer } from './compose/event-composer.ts'
-import type { InboundPeople, Scene } from '../conversations/event-context.ts'
+import type { EventContexts, EventContext } from '../conversations/event-context.ts'
 import type { ConversationDirectory, OpenConversation } from '../conversations/conversation-directory.ts'
 import type { ExactlyOncePoster, PostState } from './exactly-once-poster.ts'
 import type { InboundReport, RealtimeResult } from './inbound-metrics.ts'
@@ -22,7 +22,7 @@ import type { Texts } from './compose/texts.ts'
 export type AttemptDeps = {
   inbox: Pick<InboxStore, 'remove'>
   map: Pick<MessageMapStore, 'findByNetworkId'>
-  people: InboundPeople
+  people: EventContexts
   composer: EventComposer
   headers: GroupHeaders
   files: IncomingFiles
@@ -73,7 +73,7 @@ export class DeliveryAttempt {
       await this.#settle(row, 'filtered')
       return
     }
-    const scene = await people.sceneOf(instance, event)
+    const scene = await people.contextOf(instance, event)
     if (await this.#isOvertaken(row, scene)) {
       await this.#settle(row, 'duplicate')
       return
@@ -105,7 +105,7 @@ export class DeliveryAttempt {
   /** What is about an earlier message stays with it; anything else goes where the chat is held. */
   async #conversationOf(
     { event, instance }: InboxRow,
-    where: { scene: Scene; draft: EventDraft; desk: HelpdeskTarget },
+    where: { scene: EventContext; draft: EventDraft; desk: HelpdeskTarget },
   ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
     const { directory, map, poster } = this.#deps
     const { scene, draft, desk } = where
@@ -126,7 +126,7 @@ export class DeliveryAttempt {
       row: InboxRow
       destination: Destination
       attempt: DeliveryProgress
-      scene: Scene
+      scene: EventContext
       draft: EventDraft
       conversation: OpenConversation
     },
@@ -181,7 +181,7 @@ export class DeliveryAttempt {
   }
 
   /** A message that could not be opened at first, and has come meanwhile. */
-  async #isOvertaken({ instance, event }: InboxRow, { place, senderId }: Scene): Promise<boolean> {
+  async #isOvertaken({ instance, event }: InboxRow, { place, senderId }: EventContext): Promise<boolean> {
     if (event.kind !== 'undecryptable') return false
     await this.#deps.poster.flushed(instance)
     const known = await this.#deps.map.findByNetworkId(instance, [event.id])
@@ -222,7 +222,7 @@ export class DeliveryAttempt {
   }
 
   /** The network's news of a group: what is remembered of it is out of date. */
-  async #followGroup({ instance, event }: InboxRow, scene: Scene, destination: Destination): Promise<void> {
+  async #followGroup({ instance, event }: InboxRow, scene: EventContext, destination: Destination): Promise<void> {
     if (event.kind !== 'group') return
     const subject = event.changes.find((change) => change.change === 'subject')
     if (!subject) return

@@ -10,7 +10,7 @@ import type { DestinationHolds } from './held-destinations.ts'
 import type { DeliveryProgress, DeliveryAttempt } from './delivery-attempt.ts'
 import { isRefusal, isUnexplained, judgeFailure } from './failure-policy.ts'
 import type { Tries } from './failure-policy.ts'
-import type { InboundPeople } from '../conversations/event-context.ts'
+import type { EventContexts } from '../conversations/event-context.ts'
 import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
 import type { ExactlyOncePoster } from './exactly-once-poster.ts'
 import type { InboundReport } from './inbound-metrics.ts'
@@ -18,7 +18,7 @@ import type { InboundReport } from './inbound-metrics.ts'
 export type DeliveryDeps = {
   attempts: DeliveryAttempt
   inbox: Pick<InboxStore, 'noteFailure' | 'park'>
-  people: InboundPeople
+  people: EventContexts
   directory: ConversationDirectory
   poster: ExactlyOncePoster
   holds: DestinationHolds
@@ -172,7 +172,7 @@ export class EventDelivery {
     delete attempt.state.uncertain
     delete attempt.state.begun
     await this.#quietly(async () => {
-      const { place } = await people.sceneOf(instance, event)
+      const { place } = await people.contextOf(instance, event)
       await directory.forget(place, destination.key)
     })
   }

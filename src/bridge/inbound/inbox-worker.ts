@@ -16,7 +16,7 @@ import type { EventDelivery } from './event-delivery.ts'
 import { isUnexplained } from './failure-policy.ts'
 import { InboundLanes } from './chat-queues.ts'
 import type { QueuedRow } from './chat-queues.ts'
-import type { InboundPeople } from '../conversations/event-context.ts'
+import type { EventContexts } from '../conversations/event-context.ts'
 import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
 import type { InboundReport } from './inbound-metrics.ts'
 import type { People } from '../people/people.ts'
@@ -24,7 +24,7 @@ import type { People } from '../people/people.ts'
 type Deps = {
   inbox: InboxStore
   people: People
-  scenes: InboundPeople
+  contexts: EventContexts
   groups: GroupDirectory
   directory: ConversationDirectory
   delivery: EventDelivery
@@ -203,12 +203,12 @@ export class InboxWorker implements Reception {
    * not take gets a lane of its own, where it is set aside after a while: nobody else waits for it.
    */
   async #queue(row: InboxRow, signal: AbortSignal): Promise<void> {
-    const { scenes, clock, log } = this.#deps
+    const { contexts, clock, log } = this.#deps
     // When it is, the row stays where it is stored.
     const isOver = () => signal.aborted
     for (let failures = 0; !isOver(); failures++) {
       try {
-        const chat = await scenes.chatOf(row.instance, row.event)
+        const chat = await contexts.chatOf(row.instance, row.event)
         if (!isOver()) this.#lanes.push(laneKey(row.instance, chat), row, row.event.kind === 'undecryptable')
         return
       } catch (err) {

@@ -7,7 +7,7 @@ import type { Network } from '../../../core/network.ts'
 import type { Person } from '../../../core/address.ts'
 import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { renderGroupChanges } from './group-changes.ts'
-import type { Scene } from '../../conversations/event-context.ts'
+import type { EventContext } from '../../conversations/event-context.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
 import { breakUpLiquid, plainText, renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
@@ -47,7 +47,7 @@ export type EventDraft = {
 }
 
 export type Skipped = { skipped: 'filtered' | 'skip_disabled' }
-export type Composing = { instance: string; event: NetworkEvent; scene: Scene; showsHeader: boolean }
+export type Composing = { instance: string; event: NetworkEvent; scene: EventContext; showsHeader: boolean }
 
 const rememberedText = 1000
 
