@@ -6,7 +6,7 @@ import type { Destination, Downstream } from '../core/downstream.ts'
 import type { Network } from '../core/network.ts'
 import { ContactMerger } from '../bridge/conversations/contact-merger.ts'
 import { ConversationOpener } from '../bridge/conversations/conversation-opener.ts'
-import { DestinationHolds } from '../bridge/inbound/held-destinations.ts'
+import { HeldDestinations } from '../bridge/inbound/held-destinations.ts'
 import { GroupDirectory } from '../bridge/people/group-directory.ts'
 import { GroupHeaders } from '../bridge/inbound/compose/group-headers.ts'
 import { createIgnoreRule } from '../bridge/inbound/ignored-chats.ts'
@@ -86,14 +86,14 @@ export function createInbound(parts: InboundParts): InboundSet {
   const mode = config.downstream.conversationMode
   const opener = new ConversationOpener({ store: stores.contacts, mode, ...common, ...waitsOf(parts) })
   const directory = new ConversationDirectory({ store: stores.contacts, merger, opener, mode, ...common })
-  const holds = new DestinationHolds(common)
-  const delivery = deliveryOf(parts, { ...stores, ...who, directory, holds, report, newId })
+  const held = new HeldDestinations(common)
+  const delivery = deliveryOf(parts, { ...stores, ...who, directory, held, report, newId })
   const inbound: InboxWorker = new InboxWorker({
     inbox: stores.inbox,
     ...who,
     directory,
     delivery: delivery.delivery,
-    holds,
+    held,
     report,
     ...common,
   })
@@ -133,14 +133,14 @@ type Built = {
   map: MessageMapStore
   contexts: EventContexts
   directory: ConversationDirectory
-  holds: DestinationHolds
+  held: HeldDestinations
   report: InboundReport
   newId: () => string
 }
 
 function deliveryOf(parts: InboundParts, built: Built) {
   const { config, clock, log, epoch, network, downstream } = parts
-  const { inbox, map, contexts, directory, holds, report, newId } = built
+  const { inbox, map, contexts, directory, held, report, newId } = built
   const texts = textsOf[config.inbound.locale]
   const settings = { ...config.inbound, reactions: config.sync.reactions }
   const maxBytes = config.inbound.mediaMaxBytes
@@ -165,7 +165,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
     texts,
     mediaMaxBytes: maxBytes,
   })
-  const delivery = new EventDelivery({ ...common, attempts, holds, inboxTtlMs: config.inbound.inboxTtl })
+  const delivery = new EventDelivery({ ...common, attempts, held, inboxTtlMs: config.inbound.inboxTtl })
   return { delivery, lateFiles: new LateFiles(shared) }
 }
 

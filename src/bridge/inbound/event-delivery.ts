@@ -6,7 +6,7 @@ import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
-import type { DestinationHolds } from './held-destinations.ts'
+import type { HeldDestinations } from './held-destinations.ts'
 import type { DeliveryProgress, DeliveryAttempt } from './delivery-attempt.ts'
 import { isRefusal, isUnexplained, judgeFailure } from './failure-policy.ts'
 import type { Tries } from './failure-policy.ts'
@@ -21,7 +21,7 @@ export type DeliveryDeps = {
   people: EventContexts
   directory: ConversationDirectory
   poster: ExactlyOncePoster
-  holds: DestinationHolds
+  held: HeldDestinations
   downstream: Pick<Downstream, 'helpdesk'>
   /** Null while the instance has no destination. */
   route: (instance: string) => Promise<Destination | null>
@@ -92,13 +92,13 @@ export class EventDelivery {
     attempt: DeliveryProgress,
     signal: AbortSignal,
   ): Promise<Destination | undefined> {
-    const { route, holds } = this.#deps
+    const { route, held } = this.#deps
     while (!signal.aborted) {
       const destination = await route(instance)
       const key = destination ? accessKey(destination) : `${instance} (no helpdesk configured)`
-      if (destination && !holds.waitFor(key, instance)) return destination
+      if (destination && !held.waitFor(key, instance)) return destination
       if (!destination) this.#holdUnconfigured(instance, key)
-      const release = await settledOrAborted(holds.waitFor(key, instance), signal)
+      const release = await settledOrAborted(held.waitFor(key, instance), signal)
       if (release === 'works') attempt.hasProbed = true
     }
     return undefined
@@ -109,7 +109,7 @@ export class EventDelivery {
     const probe = async () => {
       if (!(await this.#deps.route(instance))) throw new Error(reason)
     }
-    this.#deps.holds.hold({ key, destination: key, instance, reason, probe })
+    this.#deps.held.hold({ key, destination: key, instance, reason, probe })
   }
 
   async #afterFailure(
@@ -119,7 +119,7 @@ export class EventDelivery {
     error: unknown,
     signal: AbortSignal,
   ): Promise<DeliveryOutcome | undefined> {
-    const { report, clock, inboxTtlMs, holds, downstream, log, inbox, epoch } = this.#deps
+    const { report, clock, inboxTtlMs, held, downstream, log, inbox, epoch } = this.#deps
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason)
     const verdict = judgeFailure(error, triesOf(attempt, error, clock.now() - row.receivedAt), inboxTtlMs)
     attempt.failures++
@@ -131,7 +131,7 @@ export class EventDelivery {
     if (verdict.act === 'hold' && destination) {
       const probe = () => downstream.helpdesk(destination).probe()
       const { instance } = row
-      holds.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
+      held.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
       // That may take days; the network keeps the file as well.
       await this.#dropFile(attempt)
       return undefined

@@ -10,7 +10,7 @@ import { KeyedLanes } from '../../lib/keyed-lanes.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboxCounts, InboxRow, InboxStore, ParkedRow } from '../../storage/stores/messages/inbox-store.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
-import type { DestinationHolds, HeldDestination } from './held-destinations.ts'
+import type { HeldDestinations, HeldDestination } from './held-destinations.ts'
 import type { GroupDirectory } from '../people/group-directory.ts'
 import type { EventDelivery } from './event-delivery.ts'
 import { isUnexplained } from './failure-policy.ts'
@@ -28,7 +28,7 @@ type Deps = {
   groups: GroupDirectory
   directory: ConversationDirectory
   delivery: EventDelivery
-  holds: DestinationHolds
+  held: HeldDestinations
   report: InboundReport
   epoch: () => number
   clock: Clock
@@ -109,7 +109,7 @@ export class InboxWorker implements Reception {
 
   /** Another destination may be in force: whoever waits for the old one looks again. */
   routingChanged(): void {
-    this.#deps.holds.releaseAll()
+    this.#deps.held.releaseAll()
   }
 
   counts(): InboxCounts {
@@ -126,7 +126,7 @@ export class InboxWorker implements Reception {
   }
 
   held(): HeldDestination[] {
-    return this.#deps.holds.list()
+    return this.#deps.held.list()
   }
 
   parked(instance: string): Promise<ParkedRow[]> {
@@ -163,7 +163,7 @@ export class InboxWorker implements Reception {
     stay.controller.abort()
     for (const cancel of stay.cancelLater) cancel()
     await this.#lanes.drop(instance)
-    this.#deps.holds.leave(instance)
+    this.#deps.held.leave(instance)
     await this.#deps.delivery.flushed(instance)
     this.#deps.people.forget(instance)
     this.#deps.directory.clear(instance)
