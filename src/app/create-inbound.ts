@@ -16,7 +16,7 @@ import { EventDelivery } from '../bridge/inbound/event-delivery.ts'
 import { EventContexts } from '../bridge/conversations/event-context.ts'
 import { ConversationDirectory } from '../bridge/conversations/conversation-directory.ts'
 import { ExactlyOncePoster } from '../bridge/inbound/exactly-once-poster.ts'
-import { InboundReport } from '../bridge/inbound/inbound-metrics.ts'
+import { InboundMetrics } from '../bridge/inbound/inbound-metrics.ts'
 import { InboxWorker } from '../bridge/inbound/inbox-worker.ts'
 import { IncomingFiles } from '../bridge/inbound/files/file-fetcher.ts'
 import { LateFiles } from '../bridge/inbound/late-files.ts'
@@ -76,7 +76,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   const who = peopleOf(parts, newId, (...joined) => {
     inbound.joined(...joined)
   })
-  const report = new InboundReport({
+  const report = new InboundMetrics({
     metrics,
     usage: parts.usage,
     ownerTagOf: (name) => recordOf(parts, name)?.owner_tag ?? '',
@@ -134,7 +134,7 @@ type Built = {
   contexts: EventContexts
   directory: ConversationDirectory
   held: HeldDestinations
-  report: InboundReport
+  report: InboundMetrics
   newId: () => string
 }
 

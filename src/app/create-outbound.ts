@@ -13,7 +13,7 @@ import { FailureReporter } from '../bridge/outbound/queue/failure-reporter.ts'
 import { MessageChanges } from '../bridge/outbound/accept/message-changes.ts'
 import { MessageAcceptor } from '../bridge/outbound/accept/message-acceptor.ts'
 import type { Routed } from '../bridge/conversations/route.ts'
-import { OutboundLedger } from '../bridge/outbound/send/outbound-metrics.ts'
+import { OutboundMetrics } from '../bridge/outbound/send/outbound-metrics.ts'
 import { OutboxWorker } from '../bridge/outbound/queue/outbox-worker.ts'
 import { RowFates } from '../bridge/outbound/queue/row-outcomes.ts'
 import type { People } from '../bridge/people/people.ts'
@@ -104,7 +104,7 @@ export function createOutbound(deps: Deps) {
   })
   const { rateLimit: perMinute, drainRate: drainPerSecond, ...settings } = config.outbound
   const pace = new Pace({ perMinute, drainPerSecond, clock, random: Math.random })
-  const ledger = new OutboundLedger({
+  const ledger = new OutboundMetrics({
     ...deps,
     banRisk,
     announce: (name, event, extras) => accounts.find(name)?.announce(event, extras),

@@ -13,7 +13,7 @@ import type { EventDraft, EventComposer } from './compose/event-composer.ts'
 import type { EventContexts, EventContext } from '../conversations/event-context.ts'
 import type { ConversationDirectory, OpenConversation } from '../conversations/conversation-directory.ts'
 import type { ExactlyOncePoster, PostState } from './exactly-once-poster.ts'
-import type { InboundReport, RealtimeResult } from './inbound-metrics.ts'
+import type { InboundMetrics, RealtimeResult } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
 import type { FetchedFile, IncomingFiles } from './files/file-fetcher.ts'
 import { messageKeyOf } from './message-key.ts'
@@ -30,7 +30,7 @@ export type AttemptDeps = {
   poster: ExactlyOncePoster
   downstream: Pick<Downstream, 'helpdesk'>
   isIgnored: (chat: Chat) => boolean
-  report: InboundReport
+  report: InboundMetrics
   texts: Texts
   mediaMaxBytes: number
   epoch: () => number
@@ -165,7 +165,7 @@ export class DeliveryAttempt {
     headers.note(`${destination.key}|${scene.place.chat}`, scene.senderId)
     if (outcome === 'posted') report.accepted(instance)
     const result = outcome === 'posted' ? 'ok' : 'duplicate'
-    report.settled(instance, event.kind, result)
+    report.countResult(instance, event.kind, result)
     if (outcome === 'duplicate') {
       report.duplicate(instance, event.kind)
       await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
@@ -237,7 +237,7 @@ export class DeliveryAttempt {
 
   async #settle(row: InboxRow, result: RealtimeResult): Promise<void> {
     await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
-    this.#deps.report.settled(row.instance, row.event.kind, result)
+    this.#deps.report.countResult(row.instance, row.event.kind, result)
     this.#log(row, { result, ms: this.#deps.clock.now() - row.receivedAt })
   }
 

@@ -13,7 +13,7 @@ import type { Tries } from './failure-policy.ts'
 import type { EventContexts } from '../conversations/event-context.ts'
 import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
 import type { ExactlyOncePoster } from './exactly-once-poster.ts'
-import type { InboundReport } from './inbound-metrics.ts'
+import type { InboundMetrics } from './inbound-metrics.ts'
 
 export type DeliveryDeps = {
   attempts: DeliveryAttempt
@@ -25,7 +25,7 @@ export type DeliveryDeps = {
   downstream: Pick<Downstream, 'helpdesk'>
   /** Null while the instance has no destination. */
   route: (instance: string) => Promise<Destination | null>
-  report: InboundReport
+  report: InboundMetrics
   inboxTtlMs: number
   epoch: () => number
   clock: Clock
@@ -189,7 +189,7 @@ export class EventDelivery {
         await sleep(clock, 1000, signal)
       }
     }
-    report.settled(row.instance, row.event.kind, 'ds_error')
+    report.countResult(row.instance, row.event.kind, 'ds_error')
     log.error(
       { instance: row.instance, id: row.id, kind: row.event.kind, reason },
       'a message was set aside: see parked',

@@ -18,7 +18,7 @@ import { InboundLanes } from './chat-queues.ts'
 import type { QueuedRow } from './chat-queues.ts'
 import type { EventContexts } from '../conversations/event-context.ts'
 import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
-import type { InboundReport } from './inbound-metrics.ts'
+import type { InboundMetrics } from './inbound-metrics.ts'
 import type { People } from '../people/people.ts'
 
 type Deps = {
@@ -29,7 +29,7 @@ type Deps = {
   directory: ConversationDirectory
   delivery: EventDelivery
   held: HeldDestinations
-  report: InboundReport
+  report: InboundMetrics
   epoch: () => number
   clock: Clock
   log: Log

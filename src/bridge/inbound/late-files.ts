@@ -7,7 +7,7 @@ import type { Log } from '../../lib/log.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { MappedMessage, MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import type { ExactlyOncePoster } from './exactly-once-poster.ts'
-import type { InboundReport } from './inbound-metrics.ts'
+import type { InboundMetrics } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
 import type { IncomingFiles } from './files/file-fetcher.ts'
 import { messageKeyOf } from './message-key.ts'
@@ -19,7 +19,7 @@ type Deps = {
   poster: ExactlyOncePoster
   downstream: Pick<Downstream, 'helpdesk'>
   route: (instance: string) => Promise<Destination | null>
-  report: InboundReport
+  report: InboundMetrics
   epoch: () => number
   clock: Clock
   log: Log

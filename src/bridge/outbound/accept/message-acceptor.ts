@@ -19,7 +19,7 @@ import { claimOf } from '../send/immediate-send.ts'
 import type { SendAddress, ImmediateSend } from '../send/immediate-send.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
 import { previewOf } from '../send/outbound-metrics.ts'
-import type { OutboundLedger } from '../send/outbound-metrics.ts'
+import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
 import type { RowFate } from '../queue/row-outcomes.ts'
 import { recipientChat } from '../send/recipients.ts'
@@ -38,7 +38,7 @@ type Deps = {
   immediate: ImmediateSend
   worker: OutboxWorker
   reporter: FailureReporter
-  ledger: OutboundLedger
+  ledger: OutboundMetrics
   pace: Pick<Pace, 'isExhausted' | 'giveBack'>
   spamguard: boolean
   isReady: (instance: string) => boolean

@@ -6,7 +6,7 @@ import type { LiveRow, OpenOutboxRow, OutboxRow } from '../../../storage/stores/
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { failureReason } from '../send/failure-reason.ts'
 import type { FailureReporter } from './failure-reporter.ts'
-import type { OutboundLedger } from '../send/outbound-metrics.ts'
+import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 
 const timeOver = 'the account was not connected for 5 minutes'
 
@@ -20,7 +20,7 @@ type Deps = {
   outbox: Pick<OutboxStore, 'open'>
   moves: Pick<OutboxMoves, 'fail' | 'expire' | 'due'>
   reporter: Pick<FailureReporter, 'due'>
-  ledger: Pick<OutboundLedger, 'lost' | 'expired'>
+  ledger: Pick<OutboundMetrics, 'lost' | 'expired'>
   clock: Clock
 }
 

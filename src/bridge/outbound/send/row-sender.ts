@@ -19,7 +19,7 @@ import type { Statement } from '../../../storage/engine/statement.ts'
 import type { MessageDraft, PartContent } from '../compose/message-composer.ts'
 import type { PreparedSend } from './immediate-send.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
-import type { OutboundLedger, PartKind } from './outbound-metrics.ts'
+import type { OutboundMetrics, PartKind } from './outbound-metrics.ts'
 import { restrictedNow, RowContents } from './send-preparation.ts'
 import type { ContentDeps } from './send-preparation.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
@@ -42,7 +42,7 @@ type Deps = ContentDeps & {
   moves: Pick<OutboxMoves, 'claim' | 'saveParts' | 'markSent'>
   sent: Pick<SentMessageStore, 'insertStep'>
   restrictions: Restrictions
-  ledger: OutboundLedger
+  ledger: OutboundMetrics
   pace: Pick<Pace, 'turn'>
   newId: () => string
   clock: Clock
