@@ -10,7 +10,7 @@ import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Clock } from '../lib/clock.ts'
-import { Gate } from '../lib/semaphore.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { WhatsappNetwork } from '../network/whatsapp-network.ts'
@@ -62,7 +62,7 @@ export function createAccounts(base: Base, { database, epoch, lifecycle, recepti
       network,
       instances: store,
       epoch,
-      gate: new Gate(connectsAtOnce),
+      gate: new Semaphore(connectsAtOnce),
       clock,
       random: Math.random,
       log,

@@ -10,7 +10,7 @@ import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { AccountNetwork, Closing, NetworkSession, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Gate } from '../lib/semaphore.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
 import { Lane } from '../lib/lane.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
@@ -30,7 +30,7 @@ export type AccountDeps = {
   network: AccountNetwork
   instances: InstanceStore
   epoch: () => number
-  gate: Gate
+  gate: Semaphore
   clock: Clock
   random: () => number
   log: Log

@@ -11,7 +11,7 @@ import type { Log } from '../../lib/log.ts'
 import type { MappedContent, MappedMessage, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
 import type { MessageMapStore, Posting } from '../../storage/stores/messages/message-map-store.ts'
 import type { OpenConversation } from '../conversations/conversation-directory.ts'
-import { PostGates } from './post-limits.ts'
+import { PostLimits } from './post-limits.ts'
 
 type Deps = {
   map: MessageMapStore
@@ -63,7 +63,7 @@ export class ExactlyOncePoster {
   readonly #deps: Deps
   /** What the helpdesk has and storage does not know yet, with the instance. */
   readonly #noting = new Map<Promise<void>, string>()
-  readonly #gates = new PostGates()
+  readonly #gates = new PostLimits()
 
   constructor(deps: Deps) {
     this.#deps = deps

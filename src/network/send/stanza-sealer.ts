@@ -4,7 +4,7 @@
 // seal for, and does not tell whether anything has left.
 
 import { SendError } from '../../core/network.ts'
-import { Gate } from '../../lib/semaphore.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import type { Device } from './device-directory.ts'
 import type { DurableRepository, Sealed } from '../account/durable-signal.ts'
 import { encodeSignedDeviceIdentity, encodeWAMessage, getMessageReportingToken, proto } from '../library/library.ts'
@@ -22,7 +22,7 @@ type Addressed = { device: Device; sealed: Sealed }
 const manySessions = 16
 // Of all accounts together: sessions with whole groups are opened for a few messages at a time, so that the first of many
 // are through soon instead of all of them late.
-const fanOuts = new Gate(4)
+const fanOuts = new Semaphore(4)
 
 export class StanzaSealer {
   readonly #socket: WASocket

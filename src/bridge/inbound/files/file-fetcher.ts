@@ -6,7 +6,7 @@ import type { Network } from '../../../core/network.ts'
 import type { UploadFile } from '../../../core/downstream.ts'
 import { sleep } from '../../../lib/clock.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { Gate } from '../../../lib/semaphore.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
 import { fileNameOf, mimeTypeOf } from './file-names.ts'
 import { FileSpool, FileTooLarge } from './file-spool.ts'
 import type { SessionOf } from '../../people/group-directory.ts'
@@ -39,7 +39,7 @@ export class IncomingFiles {
   readonly #deps: Deps
   readonly #spool = new FileSpool()
   /** Per instance: nobody waits for the files of others. */
-  readonly #gates = new Map<string, Gate>()
+  readonly #gates = new Map<string, Semaphore>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -132,10 +132,10 @@ export class IncomingFiles {
     return (size ?? this.#deps.maxBytes) / slowestBytesPerMs
   }
 
-  #gateOf(instance: string): Gate {
+  #gateOf(instance: string): Semaphore {
     const known = this.#gates.get(instance)
     if (known) return known
-    const gate = new Gate(atOnce)
+    const gate = new Semaphore(atOnce)
     this.#gates.set(instance, gate)
     return gate
   }

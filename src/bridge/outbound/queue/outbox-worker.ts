@@ -6,8 +6,8 @@ import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.
 import type { PreparedSend } from '../send/immediate-send.ts'
 import { InstanceLanes } from './chat-queues.ts'
 import type { FateListener } from './row-outcomes.ts'
-import { RowTurns, sendGates } from './row-attempts.ts'
-import type { SendGates, TurnDeps } from './row-attempts.ts'
+import { RowTurns, sendSlots } from './row-attempts.ts'
+import type { SendSlots, TurnDeps } from './row-attempts.ts'
 
 const instanceDeleted = 'the instance was deleted'
 
@@ -20,7 +20,7 @@ type Deps = TurnDeps & {
   isOpen: (id: string) => boolean
 }
 
-type Queue = { lanes: InstanceLanes; gates: SendGates; isReady: boolean }
+type Queue = { lanes: InstanceLanes; gates: SendSlots; isReady: boolean }
 
 export class OutboxWorker {
   readonly #deps: Deps
@@ -154,7 +154,7 @@ export class OutboxWorker {
     const known = this.#queues.get(instance)
     if (known) return known
     const { clock, sessionOf, fates } = this.#deps
-    const gates = sendGates()
+    const gates = sendSlots()
     const step = (id: string, signal: AbortSignal) => this.#turns.take({ instance, id, gates, signal })
     const onResting = (ids: readonly string[]) => {
       for (const id of ids) fates.tell(id, { kind: 'waiting' })

@@ -3,7 +3,7 @@
 import type { NetworkSession } from '../../../core/network.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { Gate } from '../../../lib/semaphore.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -22,7 +22,7 @@ const firstPauseMs = 5000
 const storagePauseMs = 5000
 
 /** The places of one account. */
-export type SendGates = { texts: Gate; files: Gate }
+export type SendSlots = { texts: Semaphore; files: Semaphore }
 
 export type TurnDeps = {
   outbox: Pick<OutboxStore, 'open'>
@@ -36,10 +36,10 @@ export type TurnDeps = {
   log: Log
 }
 
-export type Turn = { instance: string; id: string; gates: SendGates; signal: AbortSignal }
+export type Turn = { instance: string; id: string; gates: SendSlots; signal: AbortSignal }
 
-export function sendGates(): SendGates {
-  return { texts: new Gate(deliveriesAtOnce), files: new Gate(deliveriesAtOnce) }
+export function sendSlots(): SendSlots {
+  return { texts: new Semaphore(deliveriesAtOnce), files: new Semaphore(deliveriesAtOnce) }
 }
 
 export class RowTurns {
