@@ -18,7 +18,7 @@ import { ConversationDirectory } from '../bridge/conversations/conversation-dire
 import { ExactlyOncePoster } from '../bridge/inbound/exactly-once-poster.ts'
 import { InboundMetrics } from '../bridge/inbound/inbound-metrics.ts'
 import { InboxWorker } from '../bridge/inbound/inbox-worker.ts'
-import { IncomingFiles } from '../bridge/inbound/files/file-fetcher.ts'
+import { FileFetcher } from '../bridge/inbound/files/file-fetcher.ts'
 import { LateFiles } from '../bridge/inbound/late-files.ts'
 import { People } from '../bridge/people/people.ts'
 import { textsOf } from '../bridge/inbound/compose/texts.ts'
@@ -145,7 +145,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
   const settings = { ...config.inbound, reactions: config.sync.reactions }
   const maxBytes = config.inbound.mediaMaxBytes
   const sessionOf = (name: string) => parts.instances.find(name)?.openSession
-  const files = new IncomingFiles({ network, sessionOf, clock, maxBytes })
+  const files = new FileFetcher({ network, sessionOf, clock, maxBytes })
   const onPosted = (ms: number) => {
     report.posted(ms)
   }

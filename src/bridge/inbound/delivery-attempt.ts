@@ -15,7 +15,7 @@ import type { ConversationDirectory, OpenConversation } from '../conversations/c
 import type { ExactlyOncePoster, PostState } from './exactly-once-poster.ts'
 import type { InboundMetrics, RealtimeResult } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
-import type { FetchedFile, IncomingFiles } from './files/file-fetcher.ts'
+import type { FetchedMedia, FileFetcher } from './files/file-fetcher.ts'
 import { messageKeyOf } from './message-key.ts'
 import type { Texts } from './compose/texts.ts'
 
@@ -25,7 +25,7 @@ export type AttemptDeps = {
   people: EventContexts
   composer: EventComposer
   headers: GroupHeaders
-  files: IncomingFiles
+  files: FileFetcher
   directory: ConversationDirectory
   poster: ExactlyOncePoster
   downstream: Pick<Downstream, 'helpdesk'>
@@ -54,7 +54,7 @@ export type DeliveryProgress = {
   hasProbed: boolean
   /** What a failure counts as. */
   doing: EventDraft['counted'] | 'contact' | 'conversation'
-  file?: FetchedFile | 'missing' | 'too_large'
+  file?: FetchedMedia | 'missing' | 'too_large'
 }
 
 export class DeliveryAttempt {

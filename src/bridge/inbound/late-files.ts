@@ -9,13 +9,13 @@ import type { MappedMessage, MessageMapStore } from '../../storage/stores/messag
 import type { ExactlyOncePoster } from './exactly-once-poster.ts'
 import type { InboundMetrics } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
-import type { IncomingFiles } from './files/file-fetcher.ts'
+import type { FileFetcher } from './files/file-fetcher.ts'
 import { messageKeyOf } from './message-key.ts'
 
 type Deps = {
   inbox: Pick<InboxStore, 'lateFiles' | 'remove' | 'noteFailure'>
   map: Pick<MessageMapStore, 'findByNetworkId'>
-  files: IncomingFiles
+  files: FileFetcher
   poster: ExactlyOncePoster
   downstream: Pick<Downstream, 'helpdesk'>
   route: (instance: string) => Promise<Destination | null>
@@ -111,7 +111,7 @@ export class LateFiles {
   async #fetchAndPost(
     row: InboxRow,
     found: {
-      media: Parameters<IncomingFiles['fetchOnce']>[0]['media']
+      media: Parameters<FileFetcher['fetchOnce']>[0]['media']
       destination: Destination
       original: MappedMessage
       conversation: { id: number; newest: number }

@@ -7,7 +7,7 @@ import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { markdownToText } from './markdown-to-text.ts'
-import { fetchFile, isDeclaredAudio } from './attachment-fetcher.ts'
+import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
 import { SendRefusal } from './send-refusal.ts'
 import type { Transcode } from './voice-note.ts'
 
@@ -92,7 +92,7 @@ export class MessageComposer {
   ): Promise<PartContent> {
     const attachment = attachments[index]
     if (!attachment || !destination) throw new SendRefusal('no helpdesk is configured to fetch the attachment from')
-    const fetched = await fetchFile(this.#deps, destination, attachment, signal)
+    const fetched = await fetchAttachment(this.#deps, destination, attachment, signal)
     const { file } = fetched
     const isRecording = file.kind === 'audio' || file.kind === 'voice'
     const caption = isRecording ? null : along.caption
