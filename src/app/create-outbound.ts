@@ -1,6 +1,6 @@
 // Puts together the way from the helpdesk to the network: the outbox, its guards and its workers.
 
-import { Acceptances } from '../bridge/outbound/accept/undecided-rows.ts'
+import { UndecidedRows } from '../bridge/outbound/accept/undecided-rows.ts'
 import { AgentActivity } from '../bridge/outbound/agent-activity.ts'
 import { MessageComposer } from '../bridge/outbound/compose/message-composer.ts'
 import { createOwnerOf } from '../bridge/conversations/conversation-owner.ts'
@@ -114,7 +114,7 @@ export function createOutbound(deps: Deps) {
   const composer = new MessageComposer({ map, downstream, transcode, ...settings })
   const wake = () => void reports.tick()
   const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
-  const acceptances = new Acceptances({ moves, reporter, clock, log })
+  const undecided = new UndecidedRows({ moves, reporter, clock, log })
   const deliverer: Deliverer = new Deliverer({
     moves,
     sent,
@@ -137,7 +137,7 @@ export function createOutbound(deps: Deps) {
     pace,
     sessionOf,
     exists: (name) => accounts.find(name) !== undefined,
-    isOpen: (id) => acceptances.isOpen(id),
+    isOpen: (id) => undecided.has(id),
     clock,
     log,
   })
@@ -159,7 +159,7 @@ export function createOutbound(deps: Deps) {
     ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
   })
   const outbound = new MessageAcceptor({
-    ...{ acceptances, immediate, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
+    ...{ undecided, immediate, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
     contexts: new SendContexts({ store, recipients, routeOf }),
     spamguard: settings.spamguard,
     isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',
@@ -173,7 +173,7 @@ export function createOutbound(deps: Deps) {
   const looks = every('outbox-retry', retryMs, () => retries.run())
   const workers = [
     every('outbox-drain', drainMs, async () => {
-      await acceptances.run()
+      await undecided.run()
       await worker.drain()
     }),
     every('outbox-expire', expireMs, () => worker.expire()),
@@ -189,7 +189,7 @@ export function createOutbound(deps: Deps) {
   stack.use(activity)
   stack.use(changes)
   stack.use(worker)
-  stack.use(acceptances)
+  stack.use(undecided)
   return {
     outbox,
     banRisk,

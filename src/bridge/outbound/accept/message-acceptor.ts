@@ -13,7 +13,7 @@ import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { StorageError } from '../../../storage/engine/statement.ts'
-import type { Acceptances } from './undecided-rows.ts'
+import type { UndecidedRows } from './undecided-rows.ts'
 import type { SendStep } from '../send/row-sender.ts'
 import { claimOf } from '../send/immediate-send.ts'
 import type { SendAddress, ImmediateSend } from '../send/immediate-send.ts'
@@ -33,7 +33,7 @@ import type { SendContext, SendContexts } from './send-context.ts'
 
 type Deps = {
   outbox: OutboxStore
-  acceptances: Acceptances
+  undecided: UndecidedRows
   contexts: SendContexts
   immediate: ImmediateSend
   worker: OutboxWorker
@@ -117,7 +117,7 @@ export class MessageAcceptor {
       if (await this.#isBlocked(sender, row)) return this.#block(sender, row, callback)
       const departure = heard && (await this.#deps.immediate.prepare(row, ref, heard))
       const message = { row, callback, departure, still, hasUnread }
-      return this.#deps.acceptances.during(row.id, () => this.#store(message, given))
+      return this.#deps.undecided.while(row.id, () => this.#store(message, given))
     })
   }
 
@@ -154,7 +154,7 @@ export class MessageAcceptor {
     given: { up: boolean },
   ): Promise<SendAnswer | Stale | undefined> {
     const { row, callback, still } = message
-    const { outbox, acceptances, reporter, clock } = this.#deps
+    const { outbox, undecided, reporter, clock } = this.#deps
     const stored = await outbox
       .enqueue(row, callback, { leaving: departure && claimOf(departure), still })
       .catch((error: unknown) => this.#giveUp(row, error))
@@ -166,12 +166,12 @@ export class MessageAcceptor {
     }
     if (stored === 'duplicate') {
       const settled = callback && (await outbox.settledBy(callback))
-      if (settled && (await acceptances.takeBack(settled.id))) return this.#commit(message, departure, given)
+      if (settled && (await undecided.withdraw(settled.id))) return this.#commit(message, departure, given)
       return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
     }
     if (!given.up) return undefined
     // The helpdesk has been told that it failed: then it must not be sent.
-    await acceptances.refuse(row.id)
+    await undecided.refuse(row.id)
     return { kind: 'late' }
   }
 
@@ -184,7 +184,7 @@ export class MessageAcceptor {
   /** The commit may have been made although nobody heard of it; the helpdesk hears that it failed. */
   async #giveUp({ id }: NewOutboxRow, error: unknown): Promise<never> {
     const isCertain = error instanceof StorageError && error.failure !== 'unavailable'
-    if (!isCertain) await this.#deps.acceptances.refuse(id)
+    if (!isCertain) await this.#deps.undecided.refuse(id)
     throw error
   }
 

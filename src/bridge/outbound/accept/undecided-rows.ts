@@ -17,7 +17,7 @@ type Deps = {
 const doubtMs = 60_000
 const lateReason = 'the service could not store the message in time: try again'
 
-export class Acceptances {
+export class UndecidedRows {
   readonly #deps: Deps
   readonly #undecided = new Set<string>()
   /** Told as refused, and perhaps stored; with the time until which it may still turn up. */
@@ -28,12 +28,12 @@ export class Acceptances {
   }
 
   /** Whether this row is not to be taken up, although it is stored. */
-  isOpen(id: string): boolean {
+  has(id: string): boolean {
     return this.#undecided.has(id) || this.#refused.has(id)
   }
 
   /** Nobody takes up the row while this is decided. */
-  async during<T>(id: string, deciding: () => Promise<T>): Promise<T> {
+  async while<T>(id: string, deciding: () => Promise<T>): Promise<T> {
     this.#undecided.add(id)
     try {
       return await deciding()
@@ -49,7 +49,7 @@ export class Acceptances {
   }
 
   /** True when the row was refused and is taken back: its callback may be followed anew. */
-  async takeBack(id: string): Promise<boolean> {
+  async withdraw(id: string): Promise<boolean> {
     if (!this.#refused.has(id)) return false
     await this.#withdraw(id)
     this.#refused.delete(id)
