@@ -4,7 +4,7 @@ import { UndecidedRows } from '../bridge/outbound/accept/undecided-rows.ts'
 import { AgentActivity } from '../bridge/outbound/agent-activity.ts'
 import { MessageComposer } from '../bridge/outbound/compose/message-composer.ts'
 import { createOwnerOf } from '../bridge/conversations/conversation-owner.ts'
-import { Deliverer } from '../bridge/outbound/send/row-sender.ts'
+import { RowSender } from '../bridge/outbound/send/row-sender.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import { ImmediateSend } from '../bridge/outbound/send/immediate-send.ts'
 import { editMessage } from '../bridge/outbound/edit-message.ts'
@@ -15,7 +15,7 @@ import { MessageAcceptor } from '../bridge/outbound/accept/message-acceptor.ts'
 import type { Routed } from '../bridge/conversations/route.ts'
 import { OutboundMetrics } from '../bridge/outbound/send/outbound-metrics.ts'
 import { OutboxWorker } from '../bridge/outbound/queue/outbox-worker.ts'
-import { RowFates } from '../bridge/outbound/queue/row-outcomes.ts'
+import { RowOutcomes } from '../bridge/outbound/queue/row-outcomes.ts'
 import type { People } from '../bridge/people/people.ts'
 import { Recipients } from '../bridge/outbound/send/recipients.ts'
 import { Retries } from '../bridge/outbound/accept/retries.ts'
@@ -115,7 +115,7 @@ export function createOutbound(deps: Deps) {
   const wake = () => void reports.tick()
   const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
   const undecided = new UndecidedRows({ moves, reporter, clock, log })
-  const deliverer: Deliverer = new Deliverer({
+  const sender: RowSender = new RowSender({
     moves,
     sent,
     composer,
@@ -132,8 +132,8 @@ export function createOutbound(deps: Deps) {
   const worker: OutboxWorker = new OutboxWorker({
     outbox,
     moves,
-    deliverer,
-    fates: new RowFates({ outbox, moves, reporter, ledger, clock }),
+    sender,
+    outcomes: new RowOutcomes({ outbox, moves, reporter, ledger, clock }),
     pace,
     sessionOf,
     exists: (name) => accounts.find(name) !== undefined,

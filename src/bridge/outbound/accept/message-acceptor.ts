@@ -21,7 +21,7 @@ import type { FailureReporter } from '../queue/failure-reporter.ts'
 import { previewOf } from '../send/outbound-metrics.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
-import type { RowFate } from '../queue/row-outcomes.ts'
+import type { RowOutcome } from '../queue/row-outcomes.ts'
 import { recipientChat } from '../send/recipients.ts'
 import type { ChatRef } from '../send/recipients.ts'
 import { blockedReason, repeated } from './send-answer.ts'
@@ -52,7 +52,7 @@ type Deps = {
   log: Log
 }
 
-type Accepted = { row: NewOutboxRow; fate: Promise<RowFate> } & Seen
+type Accepted = { row: NewOutboxRow; fate: Promise<RowOutcome> } & Seen
 type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: SendAddress | undefined } & Pick<
   SendContext,
   'still' | 'hasUnread'
@@ -125,8 +125,8 @@ export class MessageAcceptor {
     const { row, departure, hasUnread } = message
     const { worker, pace, onStep } = this.#deps
     const stored = Promise.withResolvers<boolean>()
-    const heard = Promise.withResolvers<RowFate>()
-    const listen = (fate: RowFate) => {
+    const heard = Promise.withResolvers<RowOutcome>()
+    const listen = (fate: RowOutcome) => {
       // Logged in and about to be ready: worth the rest of the time.
       if (fate.kind !== 'waiting' || !this.#deps.isNearlyReady(row.instance)) heard.resolve(fate)
     }

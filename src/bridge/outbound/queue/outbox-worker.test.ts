@@ -16,10 +16,10 @@ import { SentMessageStore } from '../../../storage/stores/messages/sent-message-
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import { Deliverer } from '../send/row-sender.ts'
+import { RowSender } from '../send/row-sender.ts'
 import { claimOf } from '../send/immediate-send.ts'
 import { OutboxWorker } from './outbox-worker.ts'
-import { RowFates } from './row-outcomes.ts'
+import { RowOutcomes } from './row-outcomes.ts'
 
 type Send = (chat: string, id: string) => Promise<void>
 
@@ -64,7 +64,7 @@ async function setUp({ perMinute = 0 } = {}) {
   })
   let ids = 0
   const pace = new Pace({ perMinute, drainPerSecond: 0, clock, random: Math.random })
-  const deliverer = new Deliverer({
+  const sender = new RowSender({
     moves,
     sent: new SentMessageStore(database, () => epoch),
     composer: {
@@ -95,8 +95,8 @@ async function setUp({ perMinute = 0 } = {}) {
     new OutboxWorker({
       outbox,
       moves,
-      deliverer,
-      fates: new RowFates({ outbox, moves, reporter, ledger, clock }),
+      sender,
+      outcomes: new RowOutcomes({ outbox, moves, reporter, ledger, clock }),
       pace,
       sessionOf,
       exists: () => account.exists,
@@ -137,15 +137,17 @@ async function setUp({ perMinute = 0 } = {}) {
     const parts = [{ id: session.newMessageId(), of: 'text', state: 'new' }] as OutboxPart[]
     const departure = { address: row.remote_jid, chat, draft, parts }
     const stored = Promise.withResolvers<boolean>()
-    const fates: string[] = []
-    const leaves = worker.depart(openedRow(row), { departure, stored: stored.promise }, ({ kind }) => fates.push(kind))
+    const outcomes: string[] = []
+    const leaves = worker.depart(openedRow(row), { departure, stored: stored.promise }, ({ kind }) =>
+      outcomes.push(kind),
+    )
     await between()
     if (!isAccepted) stored.resolve(false)
     else if (leaves) {
       await outbox.enqueue(row, null, { leaving: claimOf(departure) })
       stored.resolve(true)
     }
-    return { leaves, fates }
+    return { leaves, outcomes }
   }
   const reaches = (id: string, status: string) =>
     waitUntil(`${id} is ${status}`, async () => (await outbox.find(id))?.status === status, { timeoutMs: 5000 })
@@ -272,7 +274,7 @@ test('a deleted instance ends what is under way and fails everything', async () 
 test('what departs is sent once, under the id it was stored with, and those behind it wait', async () => {
   await using stage = await setUp()
   const { account, outbox, depart, add, reaches } = stage
-  const { leaves, fates } = await depart('x', async () => {
+  const { leaves, outcomes } = await depart('x', async () => {
     assert.equal((await depart('y')).leaves, false, 'its chat is taken')
     await add('y')
     assert.deepEqual(account.sent, [], 'nothing leaves before it is stored')
@@ -280,7 +282,7 @@ test('what departs is sent once, under the id it was stored with, and those behi
   assert.equal(leaves, true)
   await reaches('y', 'sent')
   assert.deepEqual(account.sent, ['x W1', 'y W3'])
-  assert.deepEqual(fates, ['sent'])
+  assert.deepEqual(outcomes, ['sent'])
   const row = await outbox.find('x')
   assert.deepEqual([row?.status, row?.attempts, row?.parts], ['sent', 1, [{ id: 'W1', of: 'text', state: 'sent' }]])
 })

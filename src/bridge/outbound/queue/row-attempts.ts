@@ -8,11 +8,11 @@ import type { Log } from '../../../lib/log.ts'
 import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { Deliverer, Verdict } from '../send/row-sender.ts'
+import type { RowSender, SendOutcome } from '../send/row-sender.ts'
 import type { PreparedSend } from '../send/immediate-send.ts'
 import { failureReason } from '../send/failure-reason.ts'
 import type { StepOutcome } from './chat-queues.ts'
-import type { RowFates } from './row-outcomes.ts'
+import type { RowOutcomes } from './row-outcomes.ts'
 
 // The network side of one account works through its sends one by one; more at once only holds files open. Files have places
 // of their own: fetched from a slow helpdesk or taken by a slow media host, they would keep every text waiting.
@@ -24,12 +24,12 @@ const storagePauseMs = 5000
 /** The places of one account. */
 export type SendSlots = { texts: Semaphore; files: Semaphore }
 
-export type TurnDeps = {
+export type AttemptDeps = {
   outbox: Pick<OutboxStore, 'open'>
   moves: Pick<OutboxMoves, 'startWaiting' | 'postpone' | 'unclaim'>
-  deliverer: Deliverer
+  sender: RowSender
   pace: Pace
-  fates: RowFates
+  outcomes: RowOutcomes
   /** Only while the account can send. */
   sessionOf: (instance: string) => NetworkSession | undefined
   clock: Clock
@@ -42,12 +42,12 @@ export function sendSlots(): SendSlots {
   return { texts: new Semaphore(deliveriesAtOnce), files: new Semaphore(deliveriesAtOnce) }
 }
 
-export class RowTurns {
-  readonly #deps: TurnDeps
+export class RowAttempts {
+  readonly #deps: AttemptDeps
   readonly #fresh = new Map<string, OpenOutboxRow>()
   readonly #leaving = new Map<string, PreparedSend & { row: OpenOutboxRow }>()
 
-  constructor(deps: TurnDeps) {
+  constructor(deps: AttemptDeps) {
     this.#deps = deps
   }
 
@@ -92,28 +92,28 @@ export class RowTurns {
   }
 
   async #attempt(row: OpenOutboxRow, { gates, signal }: Turn): Promise<StepOutcome> {
-    const { deliverer, sessionOf } = this.#deps
+    const { sender, sessionOf } = this.#deps
     const leave = await gates[hasFiles(row) ? 'files' : 'texts'].enter(signal)
     try {
       const session = sessionOf(row.instance)
       if (!session) return 'woken'
-      return await this.#conclude(row, await deliverer.deliver(row, session, signal), signal)
+      return await this.#conclude(row, await sender.send(row, session, signal), signal)
     } finally {
       leave()
     }
   }
 
   async #depart({ row, ...leaving }: PreparedSend & { row: OpenOutboxRow }, turn: Turn): Promise<StepOutcome> {
-    const { deliverer, moves, sessionOf, fates } = this.#deps
+    const { sender, moves, sessionOf, outcomes } = this.#deps
     const { gates, signal } = turn
     this.#leaving.delete(row.id)
     const leave = await gates.texts.enter(signal)
     try {
       const session = signal.aborted ? undefined : sessionOf(row.instance)
       // While it is being stored, so that its keys are written with it.
-      const verdict = session && (await deliverer.deliver(row, session, signal, leaving))
+      const verdict = session && (await sender.send(row, session, signal, leaving))
       if (!(await leaving.stored)) {
-        fates.stopListening(row.id)
+        outcomes.stopListening(row.id)
         return 'done'
       }
       // One whose connection was lost meanwhile waits like any other.
@@ -126,14 +126,14 @@ export class RowTurns {
     return this.#advance(turn)
   }
 
-  async #conclude(row: OpenOutboxRow, verdict: Verdict, signal: AbortSignal): Promise<StepOutcome> {
-    const { log, clock, moves, fates, sessionOf } = this.#deps
+  async #conclude(row: OpenOutboxRow, verdict: SendOutcome, signal: AbortSignal): Promise<StepOutcome> {
+    const { log, clock, moves, outcomes, sessionOf } = this.#deps
     const attempts = row.attempts + 1
     const line = { instance: row.instance, queue_id: row.id, attempts, ms: clock.now() - row.created_at }
     if (verdict.kind === 'moved') return 'done'
     if (verdict.kind === 'sent') {
       log.info({ ...line, outcome: 'sent' }, 'outgoing message')
-      fates.tell(row.id, verdict)
+      outcomes.notify(row.id, verdict)
       return 'done'
     }
     const { parts, reason } = verdict
@@ -141,7 +141,10 @@ export class RowTurns {
     const why = hasFiles(row) ? { parts: parts.map(({ state }) => state) } : { reason }
     log.info({ ...line, outcome: verdict.kind, ...why }, 'outgoing message')
     if (verdict.kind === 'failed' || attempts >= maxAttempts) {
-      await fates.fail({ ...row, parts, attempts }, verdict.kind === 'failed' ? reason : failureReason(parts, reason))
+      await outcomes.fail(
+        { ...row, parts, attempts },
+        verdict.kind === 'failed' ? reason : failureReason(parts, reason),
+      )
       return 'done'
     }
     // Cut off by our own end: the next start need not wait.
@@ -151,7 +154,7 @@ export class RowTurns {
   }
 }
 
-function isUnsent(verdict: Verdict): boolean {
+function isUnsent(verdict: SendOutcome): boolean {
   return verdict.kind === 'retry' && verdict.parts.every(({ state }) => state === 'new')
 }
 

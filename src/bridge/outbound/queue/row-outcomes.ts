@@ -11,10 +11,10 @@ import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 const timeOver = 'the account was not connected for 5 minutes'
 
 /** What is known of a row when somebody can be told. */
-export type RowFate =
+export type RowOutcome =
   { kind: 'sent'; waid: string } | { kind: 'failed'; reason: string } | { kind: 'waiting' } | { kind: 'cancelled' }
 
-export type FateListener = (fate: RowFate) => void
+export type OutcomeListener = (fate: RowOutcome) => void
 
 type Deps = {
   outbox: Pick<OutboxStore, 'open'>
@@ -24,15 +24,15 @@ type Deps = {
   clock: Clock
 }
 
-export class RowFates {
+export class RowOutcomes {
   readonly #deps: Deps
-  readonly #listeners = new Map<string, FateListener>()
+  readonly #listeners = new Map<string, OutcomeListener>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  listen(id: string, listener: FateListener): void {
+  listen(id: string, listener: OutcomeListener): void {
     this.#listeners.set(id, listener)
   }
 
@@ -40,7 +40,7 @@ export class RowFates {
     this.#listeners.delete(id)
   }
 
-  tell(id: string, fate: RowFate): void {
+  notify(id: string, fate: RowOutcome): void {
     this.#listeners.get(id)?.(fate)
     if (fate.kind !== 'waiting') this.#listeners.delete(id)
   }
@@ -52,8 +52,8 @@ export class RowFates {
       for (const part of row.parts.length > 0 ? row.parts : [undefined]) {
         if (part?.state !== 'sent') ledger.lost(row, row.remote_jid, kindOf(row, part?.of))
       }
-      this.tell(row.id, { kind: 'failed', reason })
-    } else this.tell(row.id, { kind: 'cancelled' })
+      this.notify(row.id, { kind: 'failed', reason })
+    } else this.notify(row.id, { kind: 'cancelled' })
   }
 
   async failAll(rows: readonly LiveRow[], reason: string): Promise<void> {
@@ -74,7 +74,7 @@ export class RowFates {
       else if (await moves.expire(row, reason, now)) {
         if (payload?.type === 'message') ledger.expired(row, payload.content)
         reporter.due(now)
-        this.tell(row.id, { kind: 'failed', reason })
+        this.notify(row.id, { kind: 'failed', reason })
       }
       settled(row)
     }

@@ -20,7 +20,7 @@ import type { MessageDraft, PartContent } from '../compose/message-composer.ts'
 import type { PreparedSend } from './immediate-send.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundMetrics, PartKind } from './outbound-metrics.ts'
-import { restrictedNow, RowContents } from './send-preparation.ts'
+import { restrictedNow, SendPreparation } from './send-preparation.ts'
 import type { ContentDeps } from './send-preparation.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
@@ -28,7 +28,7 @@ const restrictedCode = 463
 // Uploads of large files included; the session gives up on a missing acknowledgement by itself, much earlier.
 const sendDeadlineMs = 5 * 60_000
 
-export type Verdict =
+export type SendOutcome =
   | { kind: 'sent'; waid: string }
   | { kind: 'retry'; reason: string; parts: OutboxPart[]; claimed: boolean }
   | { kind: 'failed'; reason: string; parts: OutboxPart[] }
@@ -68,22 +68,22 @@ type Progress = {
 }
 type PartAtHand = { part: OutboxPart; before: PartState; handedOver: boolean }
 
-export class Deliverer {
+export class RowSender {
   readonly #deps: Deps
-  readonly #contents: RowContents
+  readonly #contents: SendPreparation
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#contents = new RowContents(deps)
+    this.#contents = new SendPreparation(deps)
   }
 
   /** What is leaving was made ready before, and is being stored and claimed meanwhile; else nothing of it is sent. */
-  async deliver(
+  async send(
     row: OpenOutboxRow,
     session: NetworkSession,
     signal: AbortSignal,
     leaving?: PreparedSend,
-  ): Promise<Verdict> {
+  ): Promise<SendOutcome> {
     const parts = (leaving?.departure ?? row).parts.map((part) => ({ ...part }))
     const release = leaving && this.#releaseOf(leaving)
     release?.catch(() => undefined)
@@ -102,14 +102,14 @@ export class Deliverer {
   }
 
   /** Nothing ever left that could be taken back: then it is done with. */
-  async #settle(attempt: Attempt, progress: Progress): Promise<Verdict> {
+  async #settle(attempt: Attempt, progress: Progress): Promise<SendOutcome> {
     if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
     await this.#deps.moves.markSent(attempt.row, [], this.#deps.clock.now(), [])
     return { kind: 'sent', waid: '' }
   }
 
   /** A part that is refused does not hold up the others; only a restriction would refuse them all. */
-  async #sendAll(attempt: Attempt, progress: Progress): Promise<Verdict> {
+  async #sendAll(attempt: Attempt, progress: Progress): Promise<SendOutcome> {
     const { parts } = progress
     // The list may grow while it is walked: a text that found no caption to be in.
     for (const part of parts) {
@@ -232,7 +232,7 @@ export class Deliverer {
     })
   }
 
-  #explain(error: unknown, { parts, claimed, current }: Progress): Verdict {
+  #explain(error: unknown, { parts, claimed, current }: Progress): SendOutcome {
     const reason = error instanceof Error ? error.message : String(error)
     // Of the row as a whole: nothing of it is tried.
     if (isRefusal(error)) return { kind: 'failed', reason: failureReason(parts, reason), parts }

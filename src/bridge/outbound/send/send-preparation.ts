@@ -21,7 +21,7 @@ export type ContentDeps = {
   destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
 }
 
-export class RowContents {
+export class SendPreparation {
   readonly #deps: ContentDeps
 
   constructor(deps: ContentDeps) {
