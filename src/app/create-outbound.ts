@@ -37,7 +37,7 @@ import { createRowIds } from '../lib/row-ids.ts'
 import { Ticker } from '../lib/ticker.ts'
 import type { Database } from '../storage/database.ts'
 import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
-import { OutboxMoves } from '../storage/stores/messages/outbox-transitions.ts'
+import { OutboxTransitions } from '../storage/stores/messages/outbox-transitions.ts'
 import { OutboxStore } from '../storage/stores/messages/outbox-store.ts'
 import { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 import { RetryStore } from '../storage/stores/messages/retry-store.ts'
@@ -87,7 +87,7 @@ export function createOutbound(deps: Deps) {
   const { config, database, epoch, accounts, clock, log, stack, downstream, routing, onSendStep: onStep } = deps
   const newId = createRowIds(clock)
   const outbox = new OutboxStore(database, epoch)
-  const moves = new OutboxMoves(database, epoch)
+  const transitions = new OutboxTransitions(database, epoch)
   const sent = new SentMessageStore(database, epoch)
   const store = new SendContextStore(database, clock)
   const map = new MessageMapStore(database)
@@ -113,10 +113,10 @@ export function createOutbound(deps: Deps) {
   const transcode = createTranscoder()
   const composer = new MessageComposer({ map, downstream, transcode, ...settings })
   const wake = () => void reports.tick()
-  const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
-  const undecided = new UndecidedRows({ moves, reporter, clock, log })
+  const reporter = new FailureReporter({ outbox, transitions, downstream, destinationOf, clock, log, wake })
+  const undecided = new UndecidedRows({ transitions, reporter, clock, log })
   const sender: RowSender = new RowSender({
-    moves,
+    transitions,
     sent,
     composer,
     recipients,
@@ -131,9 +131,9 @@ export function createOutbound(deps: Deps) {
   })
   const worker: OutboxWorker = new OutboxWorker({
     outbox,
-    moves,
+    transitions,
     sender,
-    outcomes: new RowOutcomes({ outbox, moves, reporter, ledger, clock }),
+    outcomes: new RowOutcomes({ outbox, transitions, reporter, ledger, clock }),
     pace,
     sessionOf,
     exists: (name) => accounts.find(name) !== undefined,
@@ -156,7 +156,7 @@ export function createOutbound(deps: Deps) {
     wake: () => void looks.tick(),
   })
   const changes: MessageChanges = new MessageChanges({
-    ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
+    ...{ outbox, transitions, map, retries, worker, ownerOf, isReady, newId, clock, log },
   })
   const outbound = new MessageAcceptor({
     ...{ undecided, immediate, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },

@@ -6,7 +6,7 @@ import { sleep } from '../../../lib/clock.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { StorageError } from '../../../storage/engine/statement.ts'
@@ -19,7 +19,7 @@ import { callbackKey, deletedReason, otherInbox } from './commands.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
-  moves: Pick<OutboxMoves, 'cancel'>
+  transitions: Pick<OutboxTransitions, 'cancel'>
   map: Pick<MessageMapStore, 'findByMessage' | 'contentOf' | 'reactionsAfter'>
   retries: Pick<Retries, 'ask'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
@@ -96,7 +96,7 @@ export class MessageChanges {
   }
 
   async #takeBack(route: Routed, { place, messageId }: ChangeCommand): Promise<void> {
-    const { outbox, moves, worker, clock } = this.#deps
+    const { outbox, transitions, worker, clock } = this.#deps
     const { sender, destination } = await this.#deps.ownerOf(route, place.conversationId)
     if (!destination) return
     const { key } = destination
@@ -106,7 +106,7 @@ export class MessageChanges {
     if (isUnheard && callback && (await outbox.settleAhead(callback, clock.now()))) return
     let row = await outbox.ofMessage(key, messageId)
     // Not cancelled: it has just moved on, and may have left.
-    while (row?.status === 'pending' && !(await moves.cancel(row, deletedReason, clock.now()))) {
+    while (row?.status === 'pending' && !(await transitions.cancel(row, deletedReason, clock.now()))) {
       row = await outbox.ofMessage(key, messageId)
     }
     if (row?.status === 'pending') worker.drop(row)

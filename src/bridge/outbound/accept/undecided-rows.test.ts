@@ -14,7 +14,7 @@ function setUp(...answers: (boolean | Error)[]) {
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
   }
   const reporter = { due: (now: number) => now }
-  return { clock, asked, undecided: new UndecidedRows({ moves: { withdraw }, reporter, clock, log: silentLog }) }
+  return { clock, asked, undecided: new UndecidedRows({ transitions: { withdraw }, reporter, clock, log: silentLog }) }
 }
 
 test('a row is open while it is decided on', async () => {

@@ -3,11 +3,11 @@
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
 
 type Deps = {
-  moves: Pick<OutboxMoves, 'withdraw'>
+  transitions: Pick<OutboxTransitions, 'withdraw'>
   reporter: Pick<FailureReporter, 'due'>
   clock: Clock
   log: Log
@@ -76,7 +76,7 @@ export class UndecidedRows {
   }
 
   #withdraw(id: string): Promise<boolean> {
-    const { moves, reporter, clock } = this.#deps
-    return moves.withdraw(id, lateReason, reporter.due(clock.now()))
+    const { transitions, reporter, clock } = this.#deps
+    return transitions.withdraw(id, lateReason, reporter.due(clock.now()))
   }
 }

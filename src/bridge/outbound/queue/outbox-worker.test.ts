@@ -10,7 +10,7 @@ import type { NetworkSession } from '../../../core/network.ts'
 import { SendError } from '../../../core/network.ts'
 import { Pace } from '../../../guard/pace.ts'
 import { LeaseStore } from '../../../storage/stores/lease-store.ts'
-import { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
@@ -28,7 +28,7 @@ async function setUp({ perMinute = 0 } = {}) {
   const { database } = stack.use(await newDatabase('sqlite'))
   const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
   const clock = new ManualClock()
-  const [outbox, moves] = [new OutboxStore(database, () => epoch), new OutboxMoves(database, () => epoch)]
+  const [outbox, transitions] = [new OutboxStore(database, () => epoch), new OutboxTransitions(database, () => epoch)]
   const account = {
     isReady: true,
     exists: true,
@@ -65,7 +65,7 @@ async function setUp({ perMinute = 0 } = {}) {
   let ids = 0
   const pace = new Pace({ perMinute, drainPerSecond: 0, clock, random: Math.random })
   const sender = new RowSender({
-    moves,
+    transitions,
     sent: new SentMessageStore(database, () => epoch),
     composer: {
       draft: ({ content, attachments }: MessagePayload) =>
@@ -94,9 +94,9 @@ async function setUp({ perMinute = 0 } = {}) {
   const worker = stack.use(
     new OutboxWorker({
       outbox,
-      moves,
+      transitions,
       sender,
-      outcomes: new RowOutcomes({ outbox, moves, reporter, ledger, clock }),
+      outcomes: new RowOutcomes({ outbox, transitions, reporter, ledger, clock }),
       pace,
       sessionOf,
       exists: () => account.exists,
@@ -156,7 +156,7 @@ async function setUp({ perMinute = 0 } = {}) {
   return {
     clock,
     outbox,
-    moves,
+    transitions,
     account,
     told,
     worker,
@@ -382,7 +382,7 @@ test('what is stored and in no line is taken up, expires and fails like everythi
 
 test('rows that are settled while they wait are counted no longer, wherever they are in their line', async () => {
   await using stage = await setUp()
-  const { clock, account, outbox, moves, worker, add, reaches } = stage
+  const { clock, account, outbox, transitions, worker, add, reaches } = stage
   account.isReady = false
   for (const id of ['x', 'y', 'z']) await add(id)
   await add('other', 'p2')
@@ -390,7 +390,7 @@ test('rows that are settled while they wait are counted no longer, wherever they
   assert.deepEqual(worker.counts(), { pending: 4, lanes: 2, longestLane: 3 })
   for (const id of ['y', 'other']) {
     const row = await outbox.find(id)
-    assert.ok(row && (await moves.cancel(row, 'deleted', clock.now())))
+    assert.ok(row && (await transitions.cancel(row, 'deleted', clock.now())))
     worker.drop(row)
   }
   await waitUntil('both are let go', () => worker.counts().pending === 2, { instead: () => worker.counts() })

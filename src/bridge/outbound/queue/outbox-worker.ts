@@ -1,6 +1,6 @@
 // Works the outbox off: every row in its chat's turn, as soon as there is a connection, until it is sent or given up.
 
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { PreparedSend } from '../send/immediate-send.ts'
@@ -13,7 +13,7 @@ const instanceDeleted = 'the instance was deleted'
 
 type Deps = AttemptDeps & {
   outbox: OutboxStore
-  moves: OutboxMoves
+  transitions: OutboxTransitions
   /** Whether there is an instance of this name. */
   exists: (instance: string) => boolean
   /** Whether a stored row is not to be taken up. */
@@ -34,11 +34,11 @@ export class OutboxWorker {
 
   /** Takes up what earlier processes have accepted. */
   async load(): Promise<void> {
-    const { outbox, moves, clock, exists, outcomes } = this.#deps
-    await moves.recover()
+    const { outbox, transitions, clock, exists, outcomes } = this.#deps
+    await transitions.recover()
     const rows = await outbox.live()
     for (const instance of new Set(rows.map((row) => row.instance))) {
-      if (exists(instance)) await moves.startWaiting(instance, clock.now())
+      if (exists(instance)) await transitions.startWaiting(instance, clock.now())
       else
         await outcomes.failAll(
           rows.filter((row) => row.instance === instance),
@@ -119,10 +119,10 @@ export class OutboxWorker {
   }
 
   async expire(): Promise<void> {
-    const { outbox, moves, clock, sessionOf } = this.#deps
+    const { outbox, transitions, clock, sessionOf } = this.#deps
     for (const instance of (await outbox.countPending()).keys()) {
       // A row that was stored while the connection went may have missed that it waits.
-      if (!sessionOf(instance)) await moves.startWaiting(instance, clock.now())
+      if (!sessionOf(instance)) await transitions.startWaiting(instance, clock.now())
       await this.#expireDue(instance)
     }
   }
@@ -166,13 +166,13 @@ export class OutboxWorker {
   }
 
   async #follow(instance: string, { lanes }: Queue, isReady: boolean): Promise<void> {
-    const { moves, clock, log } = this.#deps
+    const { transitions, clock, log } = this.#deps
     try {
       if (isReady) {
         await this.#expireDue(instance)
-        await moves.stopWaiting(instance, clock.now())
+        await transitions.stopWaiting(instance, clock.now())
         lanes.wake()
-      } else await moves.startWaiting(instance, clock.now())
+      } else await transitions.startWaiting(instance, clock.now())
     } catch (err) {
       log.error({ err, instance }, 'the outbox could not follow a change of the connection')
     }

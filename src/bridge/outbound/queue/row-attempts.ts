@@ -5,7 +5,7 @@ import type { Pace } from '../../../guard/pace.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { Semaphore } from '../../../lib/semaphore.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { RowSender, SendOutcome } from '../send/row-sender.ts'
@@ -26,7 +26,7 @@ export type SendSlots = { texts: Semaphore; files: Semaphore }
 
 export type AttemptDeps = {
   outbox: Pick<OutboxStore, 'open'>
-  moves: Pick<OutboxMoves, 'startWaiting' | 'postpone' | 'unclaim'>
+  transitions: Pick<OutboxTransitions, 'startWaiting' | 'postpone' | 'unclaim'>
   sender: RowSender
   pace: Pace
   outcomes: RowOutcomes
@@ -76,16 +76,17 @@ export class RowAttempts {
   }
 
   async #advance(turn: Turn): Promise<StepOutcome> {
-    const { outbox, moves, pace, clock, sessionOf } = this.#deps
+    const { outbox, transitions, pace, clock, sessionOf } = this.#deps
     const { instance, id, signal } = turn
     const row = this.#fresh.get(id) ?? (await outbox.open(id))
     if (!row || (row.status !== 'pending' && row.status !== 'sending')) return 'done'
     if (!sessionOf(instance)) {
-      if (row.expires_at === null) await moves.startWaiting(instance, clock.now())
+      if (row.expires_at === null) await transitions.startWaiting(instance, clock.now())
       return 'woken'
     }
     // Storage failed in the middle of it: the frame may have left.
-    if (row.status === 'sending') await moves.postpone(id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
+    if (row.status === 'sending')
+      await transitions.postpone(id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
     if (row.next_attempt_at > clock.now()) return { until: row.next_attempt_at }
     if (!(await pace.turn(instance, { drained: row.drained === 1 }, signal))) return 'woken'
     return this.#attempt(row, turn)
@@ -104,7 +105,7 @@ export class RowAttempts {
   }
 
   async #depart({ row, ...leaving }: PreparedSend & { row: OpenOutboxRow }, turn: Turn): Promise<StepOutcome> {
-    const { sender, moves, sessionOf, outcomes } = this.#deps
+    const { sender, transitions, sessionOf, outcomes } = this.#deps
     const { gates, signal } = turn
     this.#leaving.delete(row.id)
     const leave = await gates.texts.enter(signal)
@@ -119,7 +120,7 @@ export class RowAttempts {
       // One whose connection was lost meanwhile waits like any other.
       const isLost = verdict !== undefined && isUnsent(verdict) && sessionOf(row.instance) === undefined
       if (verdict && !isLost) return await this.#conclude(row, verdict, signal)
-      await moves.unclaim(row.id)
+      await transitions.unclaim(row.id)
     } finally {
       leave()
     }
@@ -127,7 +128,7 @@ export class RowAttempts {
   }
 
   async #conclude(row: OpenOutboxRow, verdict: SendOutcome, signal: AbortSignal): Promise<StepOutcome> {
-    const { log, clock, moves, outcomes, sessionOf } = this.#deps
+    const { log, clock, transitions, outcomes, sessionOf } = this.#deps
     const attempts = row.attempts + 1
     const line = { instance: row.instance, queue_id: row.id, attempts, ms: clock.now() - row.created_at }
     if (verdict.kind === 'moved') return 'done'
@@ -149,7 +150,7 @@ export class RowAttempts {
     }
     // Cut off by our own end: the next start need not wait.
     const until = clock.now() + (signal.aborted ? 0 : firstPauseMs * 2 ** (attempts - 1))
-    await moves.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !verdict.claimed })
+    await transitions.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !verdict.claimed })
     return signal.aborted || !sessionOf(row.instance) ? 'woken' : { until }
   }
 }

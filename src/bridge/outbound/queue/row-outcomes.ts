@@ -1,7 +1,7 @@
 // How rows of the outbox end other than by being sent, and who is told what becomes of a row.
 
 import type { Clock } from '../../../lib/clock.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { failureReason } from '../send/failure-reason.ts'
@@ -18,7 +18,7 @@ export type OutcomeListener = (fate: RowOutcome) => void
 
 type Deps = {
   outbox: Pick<OutboxStore, 'open'>
-  moves: Pick<OutboxMoves, 'fail' | 'expire' | 'due'>
+  transitions: Pick<OutboxTransitions, 'fail' | 'expire' | 'due'>
   reporter: Pick<FailureReporter, 'due'>
   ledger: Pick<OutboundMetrics, 'lost' | 'expired'>
   clock: Clock
@@ -46,9 +46,9 @@ export class RowOutcomes {
   }
 
   async fail(row: OutboxRow & Partial<Pick<OpenOutboxRow, 'payload'>>, reason: string): Promise<void> {
-    const { moves, clock, ledger, reporter } = this.#deps
+    const { transitions, clock, ledger, reporter } = this.#deps
     const now = clock.now()
-    if (await moves.fail(row, reason, now, ['pending', 'sending'], reporter.due(now))) {
+    if (await transitions.fail(row, reason, now, ['pending', 'sending'], reporter.due(now))) {
       for (const part of row.parts.length > 0 ? row.parts : [undefined]) {
         if (part?.state !== 'sent') ledger.lost(row, row.remote_jid, kindOf(row, part?.of))
       }
@@ -65,13 +65,13 @@ export class RowOutcomes {
 
   /** Ends what has waited too long for a connection; `settled` hears of each. */
   async expire(instance: string, settled: (row: OutboxRow) => void): Promise<void> {
-    const { moves, outbox, clock, ledger, reporter } = this.#deps
+    const { transitions, outbox, clock, ledger, reporter } = this.#deps
     const now = clock.now()
-    for (const row of await moves.due(instance, now)) {
+    for (const row of await transitions.due(instance, now)) {
       const payload = (await outbox.open(row.id))?.payload
       const reason = failureReason(row.parts, timeOver)
       if (row.unconfirmed === 1) await this.fail({ ...row, ...(payload && { payload }) }, reason)
-      else if (await moves.expire(row, reason, now)) {
+      else if (await transitions.expire(row, reason, now)) {
         if (payload?.type === 'message') ledger.expired(row, payload.content)
         reporter.due(now)
         this.notify(row.id, { kind: 'failed', reason })

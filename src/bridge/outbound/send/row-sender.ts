@@ -12,7 +12,7 @@ import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { withDeadline } from '../../../lib/clock.ts'
 import type { MappedContent } from '../../../storage/stores/messages/message-map-store.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
@@ -39,7 +39,7 @@ export type SendOutcome =
 export type SendStep = 'accepted' | 'composed' | 'claimed' | 'acknowledged' | 'part_saved' | 'sent'
 
 type Deps = ContentDeps & {
-  moves: Pick<OutboxMoves, 'claim' | 'saveParts' | 'markSent'>
+  transitions: Pick<OutboxTransitions, 'claim' | 'saveParts' | 'markSent'>
   sent: Pick<SentMessageStore, 'insertStep'>
   restrictions: Restrictions
   ledger: OutboundMetrics
@@ -104,7 +104,7 @@ export class RowSender {
   /** Nothing ever left that could be taken back: then it is done with. */
   async #settle(attempt: Attempt, progress: Progress): Promise<SendOutcome> {
     if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
-    await this.#deps.moves.markSent(attempt.row, [], this.#deps.clock.now(), [])
+    await this.#deps.transitions.markSent(attempt.row, [], this.#deps.clock.now(), [])
     return { kind: 'sent', waid: '' }
   }
 
@@ -172,9 +172,9 @@ export class RowSender {
 
   /** The part at hand has its id and may leave from now on. False when the row is no longer ours to send. */
   async #commit({ row, address }: Attempt, progress: Progress): Promise<boolean> {
-    const { moves, clock } = this.#deps
-    if (progress.claimed) return moves.saveParts(row.id, progress.parts)
-    progress.claimed = await moves.claim(row.id, clock.now(), progress.parts, address)
+    const { transitions, clock } = this.#deps
+    if (progress.claimed) return transitions.saveParts(row.id, progress.parts)
+    progress.claimed = await transitions.claim(row.id, clock.now(), progress.parts, address)
     return progress.claimed
   }
 
@@ -204,13 +204,13 @@ export class RowSender {
   }
 
   async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: PartContent): Promise<void> {
-    const { moves, clock, onStep } = this.#deps
+    const { transitions, clock, onStep } = this.#deps
     const { row } = attempt
     const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
     const along = row.payload.type === 'message' ? [this.#mapping(attempt, part, piece)] : []
     const isLast = after.every(({ state }) => state === 'sent')
-    if (isLast) await moves.markSent(row, after, clock.now(), along)
-    else await moves.saveParts(row.id, after, along)
+    if (isLast) await transitions.markSent(row, after, clock.now(), along)
+    else await transitions.saveParts(row.id, after, along)
     // Only now: what could not be stored is sent again under the same id.
     part.state = 'sent'
     await onStep(isLast ? 'sent' : 'part_saved')
