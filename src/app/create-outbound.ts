@@ -12,7 +12,7 @@ import type { EditRequest } from '../bridge/outbound/edit-message.ts'
 import { FailureReporter } from '../bridge/outbound/queue/failure-reporter.ts'
 import { MessageChanges } from '../bridge/outbound/accept/message-changes.ts'
 import { MessageAcceptor } from '../bridge/outbound/accept/message-acceptor.ts'
-import type { Routed } from '../bridge/conversations/route.ts'
+import type { Route } from '../bridge/conversations/route.ts'
 import { OutboundMetrics } from '../bridge/outbound/send/outbound-metrics.ts'
 import { OutboxWorker } from '../bridge/outbound/queue/outbox-worker.ts'
 import { RowOutcomes } from '../bridge/outbound/queue/row-outcomes.ts'
@@ -144,7 +144,7 @@ export function createOutbound(deps: Deps) {
   deps.metrics.watchOutbox(() => worker.counts())
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })
-  const routeOf = async (name: string): Promise<Routed | undefined> => {
+  const routeOf = async (name: string): Promise<Route | undefined> => {
     const sender = accounts.find(name)?.record
     return sender && { sender, destination: await routing.destinationOf(sender) }
   }

@@ -35,7 +35,7 @@ export class EventContexts {
   /** Which lane an event belongs in: one per group, one per person however addressed. */
   async chatOf(instance: string, { chat, fromMe, pushName }: Envelope): Promise<string> {
     if (chat.kind === 'group') return groupJid(chat.id)
-    return (await this.#deps.people.know(instance, chat, fromMe ? null : pushName)).id
+    return (await this.#deps.people.upsert(instance, chat, fromMe ? null : pushName)).id
   }
 
   async contextOf(instance: string, event: Envelope): Promise<EventContext> {
@@ -60,7 +60,7 @@ export class EventContexts {
 
   async #personPlace(instance: string, { chat, fromMe, pushName }: Envelope): Promise<ChatContact> {
     const person = chat.kind === 'person' ? chat : { phone: null, lid: null }
-    const record = await this.#deps.people.know(instance, person, fromMe ? null : pushName)
+    const record = await this.#deps.people.upsert(instance, person, fromMe ? null : pushName)
     return {
       instance,
       chat: record.id,
@@ -74,7 +74,7 @@ export class EventContexts {
   async #know(instance: string, person: Person, pushName: string | null, group: KnownGroup | null) {
     const member = group?.memberOf(person)
     const whole = { phone: person.phone ?? member?.phone ?? null, lid: person.lid ?? member?.lid ?? null }
-    return this.#deps.people.know(instance, whole, pushName)
+    return this.#deps.people.upsert(instance, whole, pushName)
   }
 
   async #who(instance: string, person: Person | 'me', group: KnownGroup | null): Promise<KnownPerson> {

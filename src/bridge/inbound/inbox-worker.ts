@@ -81,14 +81,14 @@ export class InboxWorker implements Reception {
 
   onNames(instance: string, names: readonly PersonNames[]): void {
     this.#aside(instance, async () => {
-      for (const each of names) await this.#deps.people.name(instance, each)
+      for (const each of names) await this.#deps.people.applyNames(instance, each)
     })
   }
 
   onPairs(instance: string, pairs: readonly PersonPair[]): void {
     this.#aside(instance, async () => {
       for (const pair of pairs) {
-        if (await this.#deps.people.lookUp(instance, pair)) await this.#deps.people.know(instance, pair)
+        if (await this.#deps.people.lookUp(instance, pair)) await this.#deps.people.upsert(instance, pair)
       }
     })
   }

@@ -53,7 +53,7 @@ test('a deletion that meets a message just leaving takes it back', async () => {
       },
     },
     map: new MessageMapStore(database),
-    retries: { ask: () => assert.fail('nothing is asked for again') },
+    retries: { noteRequest: () => assert.fail('nothing is asked for again') },
     worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
     ownerOf: (route) => Promise.resolve(route),
     isReady: () => true,

@@ -25,7 +25,7 @@ import type { RowOutcome } from '../queue/row-outcomes.ts'
 import { recipientChat } from '../send/recipients.ts'
 import type { ChatRef } from '../send/recipients.ts'
 import { blockedReason, repeated } from './send-answer.ts'
-import type { Routed, Sender } from '../../conversations/route.ts'
+import type { Route, Sender } from '../../conversations/route.ts'
 import type { Seen, SendAnswer } from './send-answer.ts'
 import { callbackKey, messageRow, noRecipient, otherInbox } from './commands.ts'
 import type { SendCommand } from './commands.ts'
@@ -39,7 +39,7 @@ type Deps = {
   worker: OutboxWorker
   reporter: FailureReporter
   ledger: OutboundMetrics
-  pace: Pick<Pace, 'isExhausted' | 'giveBack'>
+  pace: Pick<Pace, 'isExhausted' | 'release'>
   spamguard: boolean
   isReady: (instance: string) => boolean
   /** Logged in, and handling what waited for it. */
@@ -71,7 +71,7 @@ export class MessageAcceptor {
   }
 
   /** Decides within `withinMs`; what is accepted goes on in the background. */
-  async send(route: Routed, command: SendCommand, withinMs: number): Promise<SendAnswer> {
+  async send(route: Route, command: SendCommand, withinMs: number): Promise<SendAnswer> {
     const { clock } = this.#deps
     const deadline = clock.monotonic() + withinMs
     if (command.content.trim() === '' && command.attachments.length === 0) return { kind: 'ignored', reason: 'empty' }
@@ -92,7 +92,7 @@ export class MessageAcceptor {
     }
   }
 
-  async #accept(route: Routed, command: SendCommand, given: { up: boolean }): Promise<Accepted | SendAnswer> {
+  async #accept(route: Route, command: SendCommand, given: { up: boolean }): Promise<Accepted | SendAnswer> {
     const elsewhere = otherInbox(route.destination, command.place)
     if (elsewhere) return this.#turnAway(route, command, 'other_inbox', elsewhere)
     const chat = recipientChat(command.recipient)
@@ -135,7 +135,7 @@ export class MessageAcceptor {
     try {
       const refusal = await this.#commit(message, leaves ? departure : undefined, given)
       if (refusal) {
-        if (leaves) pace.giveBack(row.instance)
+        if (leaves) pace.release(row.instance)
         return refusal
       }
       await onStep('accepted')
@@ -255,7 +255,7 @@ export class MessageAcceptor {
   }
 
   #turnAway(
-    { destination }: Routed,
+    { destination }: Route,
     { place, messageId }: SendCommand,
     code: 'no_recipient' | 'other_inbox',
     reason: string,

@@ -11,7 +11,7 @@ import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { StorageError } from '../../../storage/engine/statement.ts'
 import type { OwnerOf } from '../../conversations/conversation-owner.ts'
-import type { Routed } from '../../conversations/route.ts'
+import type { Route } from '../../conversations/route.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
 import type { ChangeCommand } from './commands.ts'
 import type { Retries } from './retries.ts'
@@ -21,7 +21,7 @@ type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
   transitions: Pick<OutboxTransitions, 'cancel'>
   map: Pick<MessageMapStore, 'findByMessage' | 'contentOf' | 'reactionsAfter'>
-  retries: Pick<Retries, 'ask'>
+  retries: Pick<Retries, 'noteRequest'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
   ownerOf: OwnerOf
   isReady: (instance: string) => boolean
@@ -41,11 +41,11 @@ export class MessageChanges {
   }
 
   /** Resolves when what is to be done is stored. The helpdesk tells it once, so a database in trouble is tried again. */
-  async follow(route: Routed, command: ChangeCommand, receivedAt: number): Promise<void> {
+  async follow(route: Route, command: ChangeCommand, receivedAt: number): Promise<void> {
     const { retries, clock, log } = this.#deps
     while (!this.#stop.signal.aborted) {
       try {
-        if (!command.deleted) await retries.ask(route, command, receivedAt)
+        if (!command.deleted) await retries.noteRequest(route, command, receivedAt)
         else if (!otherInbox(route.destination, command.place)) await this.#takeBack(route, command)
         return
       } catch (err) {
@@ -95,7 +95,7 @@ export class MessageChanges {
     return (await this.#deps.map.contentOf(id))?.reactsTo
   }
 
-  async #takeBack(route: Routed, { place, messageId }: ChangeCommand): Promise<void> {
+  async #takeBack(route: Route, { place, messageId }: ChangeCommand): Promise<void> {
     const { outbox, transitions, worker, clock } = this.#deps
     const { sender, destination } = await this.#deps.ownerOf(route, place.conversationId)
     if (!destination) return

@@ -69,7 +69,7 @@ export class OutboxWorker {
     const { instance, id, chat } = row
     const { sessionOf, pace, outcomes } = this.#deps
     const { lanes, gates } = this.#queueOf(instance)
-    if (!sessionOf(instance) || !lanes.isFree(chat) || gates.texts.isFull || !pace.turnAtOnce(instance)) return false
+    if (!sessionOf(instance) || !lanes.isFree(chat) || gates.texts.isFull || !pace.tryAcquire(instance)) return false
     outcomes.listen(id, listener)
     lanes.push(chat, id)
     this.#turns.expectDeparture(row, leaving)

@@ -88,7 +88,7 @@ export class RowAttempts {
     if (row.status === 'sending')
       await transitions.postpone(id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
     if (row.next_attempt_at > clock.now()) return { until: row.next_attempt_at }
-    if (!(await pace.turn(instance, { drained: row.drained === 1 }, signal))) return 'woken'
+    if (!(await pace.acquire(instance, { drained: row.drained === 1 }, signal))) return 'woken'
     return this.#attempt(row, turn)
   }
 

@@ -15,7 +15,7 @@ import { SendRefusal } from '../compose/send-refusal.ts'
 export type ChatRef = { chat: string; jid: string; isGroup: boolean }
 
 type Deps = {
-  people: Pick<People, 'know' | 'lookUp'>
+  people: Pick<People, 'upsert' | 'lookUp'>
   sent: Pick<SentMessageStore, 'lastAddress' | 'isKnown'>
 }
 
@@ -50,7 +50,7 @@ export class Recipients {
     if (chat.kind === 'group') return groupRef(chat.id)
     const known = await this.lookUp(instance, chat)
     if (known) return known
-    const { id } = await this.#deps.people.know(instance, { phone: chat.phone, lid: chat.lid })
+    const { id } = await this.#deps.people.upsert(instance, { phone: chat.phone, lid: chat.lid })
     return { chat: id, jid: chatJid(chat), isGroup: false }
   }
 
@@ -105,7 +105,7 @@ export class Recipients {
     for (const spelling of phoneVariants(phone)) {
       const found = await session.findPerson(spelling)
       if (!found) continue
-      const { id } = await this.#deps.people.know(instance, found)
+      const { id } = await this.#deps.people.upsert(instance, found)
       return { jid: personJid(found), chat: id }
     }
     throw new SendRefusal('this number is not on WhatsApp: check it with the contact')

@@ -43,7 +43,7 @@ type Deps = ContentDeps & {
   sent: Pick<SentMessageStore, 'insertStep'>
   restrictions: Restrictions
   ledger: OutboundMetrics
-  pace: Pick<Pace, 'turn'>
+  pace: Pick<Pace, 'acquire'>
   newId: () => string
   clock: Clock
   onStep: (step: SendStep) => Promise<void>
@@ -133,7 +133,7 @@ export class RowSender {
   }
 
   async #awaitTurn({ row, signal }: Attempt): Promise<void> {
-    const isTurn = await this.#deps.pace.turn(row.instance, { drained: row.drained === 1 }, signal)
+    const isTurn = await this.#deps.pace.acquire(row.instance, { drained: row.drained === 1 }, signal)
     if (!isTurn) throw new SendError('not_sent', 'the instance was closed before all of the message was sent')
   }
 
@@ -245,7 +245,7 @@ export class RowSender {
 
   async #noteRestriction(instance: string): Promise<void> {
     const { restrictions, ledger } = this.#deps
-    if (await restrictions.note(instance)) ledger.strike(instance, restrictedCode, restrictedNow)
+    if (await restrictions.record(instance)) ledger.strike(instance, restrictedCode, restrictedNow)
   }
 }
 
