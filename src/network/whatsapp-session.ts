@@ -31,7 +31,7 @@ import type { FaultOwner } from './connection/fault-isolation.ts'
 import type { JournalDeps } from './receive/journal.ts'
 import { renewFile } from './files/renewal.ts'
 import { askGroupInfo } from './queries/group-info.ts'
-import { KeyDoor } from './account/connection-keys.ts'
+import { ConnectionKeys } from './account/connection-keys.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library/library.ts'
 import { lightenRetries } from './library/bounded-retry-memory.ts'
 import { MessageSender } from './send/message-sender.ts'
@@ -69,7 +69,7 @@ const historyMarksKept = 20
 
 export class WhatsappSession implements NetworkSession, FaultOwner {
   readonly #deps: Deps
-  readonly #door: KeyDoor
+  readonly #connectionKeys: ConnectionKeys
   readonly #socket: WASocket
   readonly #sender: MessageSender
   readonly #receiving: Receiving
@@ -90,15 +90,25 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#deps = deps
     const { account, creds, endpoint, clock, log, onSignal } = deps
     this.#signals = new SignalLine({ onSignal, log: log.child({ session: account.sessionId }) })
-    this.#door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
-    const memory = new SenderKeyMemory(this.#door)
-    this.#receiving = new Receiving({ ...deps, ...deps.receiving, door: this.#door, gone: this.#gone.signal })
+    this.#connectionKeys = new ConnectionKeys({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
+    const memory = new SenderKeyMemory(this.#connectionKeys)
+    this.#receiving = new Receiving({
+      ...deps,
+      ...deps.receiving,
+      connectionKeys: this.#connectionKeys,
+      gone: this.#gone.signal,
+    })
     const config = socketConfig({
       endpoint,
       account,
       creds,
-      door: this.#door,
-      repository: durableRepository({ door: this.#door, memory, journal: this.#receiving.journal, clock }),
+      connectionKeys: this.#connectionKeys,
+      repository: durableRepository({
+        connectionKeys: this.#connectionKeys,
+        memory,
+        journal: this.#receiving.journal,
+        clock,
+      }),
       groupMetadata: (jid) => this.#sender.rememberedGroup(jid),
       sentMessage: (chat, id, asking) => this.#sender.sentMessage(chat, id, asking),
     })
@@ -217,7 +227,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     ev.on('creds.update', () => {
       const { creds } = this.#deps
       creds.processedHistoryMessages.splice(0, creds.processedHistoryMessages.length - historyMarksKept)
-      const saved = this.#door.saveCreds()
+      const saved = this.#connectionKeys.saveCreds()
       saved.catch(() => undefined)
       // The reply that completes a pairing follows: told to the network only when we will remember it.
       if (!this.#wasLinked && isLinked(creds)) holdFrames(this.#socket, saved)
@@ -255,7 +265,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       if (this.#codesLeft !== undefined) this.#codesLeft -= 1
       this.#signals.announce({ kind: 'qr', text: qr })
     }
-    if (isNewLogin) this.#signals.announce({ kind: 'paired', jid: jidOf(creds) }, this.#door.saveCreds())
+    if (isNewLogin) this.#signals.announce({ kind: 'paired', jid: jidOf(creds) }, this.#connectionKeys.saveCreds())
     if (connection === 'open') {
       this.#authenticated = true
       this.#signals.announce({ kind: 'authenticated', jid: jidOf(creds) })
@@ -288,7 +298,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#cancelDeadline()
     const { account } = this.#deps
     terminate(this.#socket)
-    this.#door.shut()
+    this.#connectionKeys.shut()
     this.#gone.abort()
     this.#ended = this.#socket.end(undefined).catch(() => undefined)
     failQueries(this.#socket)

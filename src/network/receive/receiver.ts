@@ -5,13 +5,13 @@ import type { Log } from '../../lib/log.ts'
 import { personOf } from '../decode/origin.ts'
 import { Journal } from './journal.ts'
 import type { JournalDeps } from './journal.ts'
-import type { KeyDoor } from '../account/connection-keys.ts'
+import type { ConnectionKeys } from '../account/connection-keys.ts'
 import { LibraryBusiness } from './phone-messages.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from '../library/library.ts'
 import { NamesHeard } from './name-listener.ts'
 import { StanzaGate } from './plain-stanzas.ts'
 
-type Deps = JournalDeps & { creds: AuthenticationCreds; door: KeyDoor; gone: AbortSignal; log: Log }
+type Deps = JournalDeps & { creds: AuthenticationCreds; connectionKeys: ConnectionKeys; gone: AbortSignal; log: Log }
 type Inside = <Result>(work: () => Result) => Result
 
 export class Receiving {
