@@ -39,8 +39,8 @@ export type Opening = {
 
 /** What the Signal steps need of the journal, which \`receive/journal.ts\` implements. */
 type OpeningJournal = {
-  watch<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result>
-  open(opening: Opening): Promise<Uint8Array>
+  guard<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result>
+  store(opening: Opening): Promise<Uint8Array>
   beforeNewSession(): Promise<void>
 }
 
@@ -151,7 +151,7 @@ function journalled(
   const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
     stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(() => undefined)
   const open = (opening: Omit<Opening, 'learnSenderKey'>) =>
-    journal.watch(opening.ciphertext, () => connectionKeys.runStep(() => journal.open({ ...opening, learnSenderKey })))
+    journal.guard(opening.ciphertext, () => connectionKeys.runStep(() => journal.store({ ...opening, learnSenderKey })))
   return {
     async decryptMessage(options) {
       await resolveLid(stock, options.jid)

@@ -63,7 +63,7 @@ export class Journal {
   }
 
   /** Before the library sees the stanza, whose sealed parts it will open. A promise when it has to wait for its turn. */
-  expect(stanza: BinaryNode, ciphertexts: readonly Uint8Array[]): Promise<void> | undefined {
+  announce(stanza: BinaryNode, ciphertexts: readonly Uint8Array[]): Promise<void> | undefined {
     const isBacklog = stanza.attrs['offline'] !== undefined
     for (const ciphertext of ciphertexts) this.#stanzas.set(ciphertext, stanza)
     const backlog = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
@@ -74,7 +74,7 @@ export class Journal {
   }
 
   /** Runs the Signal step that opens a ciphertext; when it fails, the service will remember that it did. */
-  async watch<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result> {
+  async guard<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result> {
     try {
       return await step()
     } catch (fault) {
@@ -86,7 +86,7 @@ export class Journal {
   }
 
   /** Part of a Signal step. What the library gets to see is empty: the content is stored, with the step. */
-  async open({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
+  async store({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
     const envelope = nameOf(ciphertext)
     const isKnown = this.#deps.account.opened.has(envelope)
     const padded = isKnown ? undefined : await this.#attempt(envelope, decrypt)
@@ -141,7 +141,7 @@ export class Journal {
   }
 
   /** Stores an event under a name, once, behind what arrived before it; resolves when it is stored. */
-  async keep(name: string, event: NetworkEvent): Promise<void> {
+  async storeNotice(name: string, event: NetworkEvent): Promise<void> {
     await this.#order.afterEarlier()
     await this.#keep(name, event)
   }

@@ -9,7 +9,7 @@ import type { ConnectionKeys } from '../account/connection-keys.ts'
 import { LibraryBusiness } from './phone-messages.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from '../library/library.ts'
 import { NamesHeard } from './name-listener.ts'
-import { StanzaGate } from './plain-stanzas.ts'
+import { PlainStanzas } from './plain-stanzas.ts'
 
 type Deps = JournalDeps & { creds: AuthenticationCreds; connectionKeys: ConnectionKeys; gone: AbortSignal; log: Log }
 type Inside = <Result>(work: () => Result) => Result
@@ -17,7 +17,7 @@ type Inside = <Result>(work: () => Result) => Result
 export class Receiving {
   readonly journal: Journal
   readonly #deps: Deps
-  readonly #gate: StanzaGate
+  readonly #gate: PlainStanzas
   #business: LibraryBusiness | undefined
   #inside: Inside = (work) => work()
 
@@ -33,12 +33,12 @@ export class Receiving {
       },
     })
     const now = () => clock.now()
-    this.#gate = new StanzaGate({ journal: this.journal, account, instance, reception, own, now })
+    this.#gate = new PlainStanzas({ journal: this.journal, account, instance, reception, own, now })
   }
 
   /** For the listeners of the socket. */
   readonly gate = (event: string, ...args: unknown[]): Promise<void> | undefined =>
-    event.startsWith('CB:') ? this.#gate.pass(event, args[0] as BinaryNode) : undefined
+    event.startsWith('CB:') ? this.#gate.storeFirst(event, args[0] as BinaryNode) : undefined
 
   /** `inside` runs work where faults are traced to this connection. */
   attach(socket: WASocket, inside: Inside): void {
