@@ -26,21 +26,21 @@ import { askServer } from './queries/ask-server.ts'
 import { libraryKey } from './send/encode-content.ts'
 import { closingOf, pairingOverClosing, passkeyClosing } from './connection/close-causes.ts'
 import { durableRepository } from './account/durable-signal.ts'
-import { runFenced } from './connection/fault-isolation.ts'
+import { runIsolated } from './connection/fault-isolation.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import type { JournalDeps } from './receive/journal.ts'
 import { renewFile } from './files/renewal.ts'
 import { askGroupInfo } from './queries/group-info.ts'
 import { ConnectionKeys } from './account/connection-keys.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library/library.ts'
-import { lightenRetries } from './library/bounded-retry-memory.ts'
+import { boundRetryMemory } from './library/bounded-retry-memory.ts'
 import { MessageSender } from './send/message-sender.ts'
 import { nodesOf } from './library/nodes.ts'
-import { failQueries, holdFrames, openSocket, terminate } from './connection/open-socket.ts'
+import { failQueries, delayFrames, openSocket, terminate } from './connection/open-socket.ts'
 import { findPerson } from './queries/find-person.ts'
-import { Receiving } from './receive/receiver.ts'
-import { SenderKeyMemory } from './account/sender-key-holders.ts'
-import { SignalLine } from './connection/session-signals.ts'
+import { Receiver } from './receive/receiver.ts'
+import { SenderKeyHolders } from './account/sender-key-holders.ts'
+import { SessionSignals } from './connection/session-signals.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import type { Ask } from './queries/user-sync.ts'
@@ -72,10 +72,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   readonly #connectionKeys: ConnectionKeys
   readonly #socket: WASocket
   readonly #sender: MessageSender
-  readonly #receiving: Receiving
+  readonly #receiving: Receiver
   readonly #inside: <Result>(work: () => Result) => Result
   readonly #gone = new AbortController()
-  readonly #signals: SignalLine
+  readonly #signals: SessionSignals
   readonly #cancelDeadline: () => void
   #closing: Closing | undefined
   #ended: Promise<void> = Promise.resolve()
@@ -89,10 +89,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   constructor(deps: Deps) {
     this.#deps = deps
     const { account, creds, endpoint, clock, log, onSignal } = deps
-    this.#signals = new SignalLine({ onSignal, log: log.child({ session: account.sessionId }) })
+    this.#signals = new SessionSignals({ onSignal, log: log.child({ session: account.sessionId }) })
     this.#connectionKeys = new ConnectionKeys({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
-    const memory = new SenderKeyMemory(this.#connectionKeys)
-    this.#receiving = new Receiving({
+    const memory = new SenderKeyHolders(this.#connectionKeys)
+    this.#receiving = new Receiver({
       ...deps,
       ...deps.receiving,
       connectionKeys: this.#connectionKeys,
@@ -112,13 +112,13 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       groupMetadata: (jid) => this.#sender.rememberedGroup(jid),
       sentMessage: (chat, id, asking) => this.#sender.sentMessage(chat, id, asking),
     })
-    const opened = runFenced(this, () => ({
+    const opened = runIsolated(this, () => ({
       socket: openSocket(config, this.#onListenerFault.bind(this), this.#receiving.gate),
       inside: AsyncLocalStorage.snapshot(),
     }))
     this.#socket = opened.socket
     this.#inside = opened.inside
-    lightenRetries(this.#socket, clock)
+    boundRetryMemory(this.#socket, clock)
     this.#receiving.attach(this.#socket, this.#inside)
     this.#wasLinked = isLinked(creds)
     this.#sender = new MessageSender({
@@ -230,7 +230,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       const saved = this.#connectionKeys.saveCreds()
       saved.catch(() => undefined)
       // The reply that completes a pairing follows: told to the network only when we will remember it.
-      if (!this.#wasLinked && isLinked(creds)) holdFrames(this.#socket, saved)
+      if (!this.#wasLinked && isLinked(creds)) delayFrames(this.#socket, saved)
       this.#wasLinked = isLinked(creds)
     })
     ev.on('connection.update', (update) => {

@@ -19,8 +19,8 @@ import type {
   SignalKeyStoreWithTransaction,
   SignalRepositoryWithLIDStore,
 } from '../library/library.ts'
-import { senderKeyMemoryKind } from './sender-key-holders.ts'
-import type { SenderKeyMemory } from './sender-key-holders.ts'
+import { senderKeyHoldersKind } from './sender-key-holders.ts'
+import type { SenderKeyHolders } from './sender-key-holders.ts'
 
 const ownKinds = new Set(['session', 'sender-key', 'pre-key', 'identity-key', 'lid-mapping', 'device-list', 'tctoken'])
 
@@ -44,7 +44,7 @@ type OpeningJournal = {
   beforeNewSession(): Promise<void>
 }
 
-type Deps = { connectionKeys: ConnectionKeys; memory: SenderKeyMemory; journal: OpeningJournal; clock: Clock }
+type Deps = { connectionKeys: ConnectionKeys; memory: SenderKeyHolders; journal: OpeningJournal; clock: Clock }
 
 export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMessage']>>
 export type DurableRepository = SignalRepositoryWithLIDStore & {
@@ -78,18 +78,18 @@ export function durableRepository({ connectionKeys, memory, journal, clock }: De
 function passByTransaction(
   outer: SignalKeyStoreWithTransaction,
   connectionKeys: ConnectionKeys,
-  memory: SenderKeyMemory,
+  memory: SenderKeyHolders,
 ): void {
   const get = outer.get.bind(outer)
   const set = outer.set.bind(outer)
   outer.get = ((type, ids) => {
-    if (type === senderKeyMemoryKind) return memory.get(ids)
+    if (type === senderKeyHoldersKind) return memory.get(ids)
     return ownKinds.has(type) ? connectionKeys.get(type, ids) : get(type, ids)
   }) as typeof outer.get
   outer.set = async (changes) => {
     const own: KeyChanges = {}
     const rest: KeyChanges = {}
-    const { [senderKeyMemoryKind]: recipients, ...others } = changes
+    const { [senderKeyHoldersKind]: recipients, ...others } = changes
     for (const [kind, values] of Object.entries(others)) (ownKinds.has(kind) ? own : rest)[kind] = values
     if (recipients) await memory.set(recipients)
     if (Object.keys(own).length > 0) await connectionKeys.runStep(() => connectionKeys.setInStep(own))

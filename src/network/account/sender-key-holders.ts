@@ -7,9 +7,9 @@ import type { ConnectionKeys } from './connection-keys.ts'
 
 type Holders = Record<string, boolean>
 
-export const senderKeyMemoryKind = 'sender-key-memory'
+export const senderKeyHoldersKind = 'sender-key-memory'
 
-export class SenderKeyMemory {
+export class SenderKeyHolders {
   readonly #connectionKeys: ConnectionKeys
   /** Somebody asked for the key of this group again. */
   onForgotten: (group: string) => void = () => undefined
@@ -20,7 +20,7 @@ export class SenderKeyMemory {
 
   /** For the library. */
   get(groups: readonly string[]): Promise<Record<string, unknown>> {
-    return this.#connectionKeys.get(senderKeyMemoryKind, groups)
+    return this.#connectionKeys.get(senderKeyHoldersKind, groups)
   }
 
   /** For the library; null forgets: somebody asked for the key again. */
@@ -28,7 +28,7 @@ export class SenderKeyMemory {
     const forgotten = Object.keys(recipients).filter((group) => recipients[group] === null)
     if (forgotten.length === 0) return
     await this.#connectionKeys.set({
-      [senderKeyMemoryKind]: Object.fromEntries(forgotten.map((group) => [group, null])),
+      [senderKeyHoldersKind]: Object.fromEntries(forgotten.map((group) => [group, null])),
     })
     for (const group of forgotten) this.onForgotten(group)
   }
@@ -41,6 +41,6 @@ export class SenderKeyMemory {
   async add(group: string, devices: readonly string[]): Promise<void> {
     const holders = await this.holders(group)
     for (const jid of devices) holders[jid] = true
-    await this.#connectionKeys.set({ [senderKeyMemoryKind]: { [group]: holders } })
+    await this.#connectionKeys.set({ [senderKeyHoldersKind]: { [group]: holders } })
   }
 }

@@ -22,7 +22,7 @@ import type { Opening } from '../account/durable-signal.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
 import type { StepAddition } from '../account/key-writer.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
-import { businessOf } from './phone-messages.ts'
+import { phoneMessageOf } from './phone-messages.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { resentEvents } from '../decode/resent.ts'
 
@@ -172,7 +172,7 @@ export class Journal {
       return { envelope, events: [] }
     }
     const { message } = opened
-    const business = message && businessOf(message, origin)
+    const business = message && phoneMessageOf(message, origin)
     const events: NetworkEvent[] = []
     if (business) events.push(...resentEvents(message, own()))
     else {

@@ -6,19 +6,19 @@ import { personOf } from '../decode/origin.ts'
 import { Journal } from './journal.ts'
 import type { JournalDeps } from './journal.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
-import { LibraryBusiness } from './phone-messages.ts'
+import { PhoneMessages } from './phone-messages.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from '../library/library.ts'
-import { NamesHeard } from './name-listener.ts'
+import { NameListener } from './name-listener.ts'
 import { PlainStanzas } from './plain-stanzas.ts'
 
 type Deps = JournalDeps & { creds: AuthenticationCreds; connectionKeys: ConnectionKeys; gone: AbortSignal; log: Log }
 type Inside = <Result>(work: () => Result) => Result
 
-export class Receiving {
+export class Receiver {
   readonly journal: Journal
   readonly #deps: Deps
   readonly #gate: PlainStanzas
-  #business: LibraryBusiness | undefined
+  #business: PhoneMessages | undefined
   #inside: Inside = (work) => work()
 
   constructor(deps: Deps) {
@@ -43,8 +43,8 @@ export class Receiving {
   /** `inside` runs work where faults are traced to this connection. */
   attach(socket: WASocket, inside: Inside): void {
     this.#inside = inside
-    this.#business = new LibraryBusiness({ ...this.#deps, socket })
-    new NamesHeard(this.#deps).listen(socket)
+    this.#business = new PhoneMessages({ ...this.#deps, socket })
+    new NameListener(this.#deps).listen(socket)
   }
 
   /** Once everything that waited on the server is here. */

@@ -14,13 +14,13 @@ import { StanzaSealer } from './stanza-sealer.ts'
 import type { SealRequest, Unhurried } from './stanza-sealer.ts'
 import { findPerson } from '../queries/find-person.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
-import type { SenderKeyMemory } from '../account/sender-key-holders.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import type { Ask } from '../queries/user-sync.ts'
 
 type Deps = {
   socket: WASocket
   account: Account
-  memory: SenderKeyMemory
+  memory: SenderKeyHolders
   clock: Clock
   ask: Ask
   gone: AbortSignal

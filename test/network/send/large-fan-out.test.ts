@@ -11,7 +11,7 @@ import { ConnectionKeys } from '../../../src/network/account/connection-keys.ts'
 import { applyLibraryPatches } from '../../../src/network/library/patches/apply.ts'
 import { Curve, initAuthCreds } from '../../../src/network/library/library.ts'
 import type { LibraryLogger, SignalAuthState } from '../../../src/network/library/library.ts'
-import { SenderKeyMemory } from '../../../src/network/account/sender-key-holders.ts'
+import { SenderKeyHolders } from '../../../src/network/account/sender-key-holders.ts'
 import type { SessionKeyWrite } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { silentLog } from '../../harness/logs.ts'
 
@@ -41,7 +41,7 @@ function setUp() {
   const connectionKeys = new ConnectionKeys({ keys, creds, sessionIsLinked: () => true })
   const create = durableRepository({
     connectionKeys,
-    memory: new SenderKeyMemory(connectionKeys),
+    memory: new SenderKeyHolders(connectionKeys),
     journal: {} as never,
     clock: systemClock,
   })
