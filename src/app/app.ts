@@ -16,7 +16,7 @@ import type { OutboundSet } from './create-outbound.ts'
 import type { Config } from '../config/config.ts'
 import { closeServer, listen } from '../http/server/listener.ts'
 import { createServer } from '../http/server/server.ts'
-import { BackendNews } from '../lifecycle/process-events.ts'
+import { ProcessEvents } from '../lifecycle/process-events.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
@@ -107,7 +107,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const accounts = createInstances(base, { ...parts, ...inboundSet, outbound, epoch, metrics })
   const notices = createNotices(base, { ...accounts, ...tenants, downstream })
   const backend = stack.use(
-    new BackendNews({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
+    new ProcessEvents({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
   )
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })

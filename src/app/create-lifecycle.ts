@@ -11,7 +11,7 @@ import { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import { Announcer } from '../lifecycle/announcer.ts'
 import type { Announcement } from '../lifecycle/announcer.ts'
 import { Courier } from '../lifecycle/courier.ts'
-import { createKnock } from '../lifecycle/deliver-once.ts'
+import { createDelivery } from '../lifecycle/deliver-once.ts'
 import { Lifecycle } from '../lifecycle/lifecycle.ts'
 
 type Deps = {
@@ -33,7 +33,7 @@ export function createLifecycle(deps: Deps) {
   const courier = stack.use(
     new Courier({
       deliveries,
-      knock: createKnock({ egress, clock, timeoutMs: settings.timeout, secret: settings.secret }),
+      deliver: createDelivery({ egress, clock, timeoutMs: settings.timeout, secret: settings.secret }),
       clock,
       random: Math.random,
       log,

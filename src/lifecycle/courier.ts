@@ -9,7 +9,7 @@ import type { LifecycleEvent } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
-import { resultOf } from './retry-schedule.ts'
+import { nextStep } from './retry-schedule.ts'
 import type { Attempt } from './retry-schedule.ts'
 
 type Lane = { due: Delivery[]; inFlight: number; host: string }
@@ -17,7 +17,7 @@ type Lane = { due: Delivery[]; inFlight: number; host: string }
 type Deps = {
   deliveries: Pick<DeliveryStore, 'pending' | 'record'>
   /** One attempt; resolves whatever came of it. */
-  knock: (delivery: Delivery, signal: AbortSignal) => Promise<Attempt>
+  deliver: (delivery: Delivery, signal: AbortSignal) => Promise<Attempt>
   clock: Clock
   random: () => number
   log: Log
@@ -148,10 +148,10 @@ export class Courier {
     const isLate = delivery.expiresAt !== null && clock.now() > delivery.expiresAt
     const attempt = isLate
       ? { code: null, error: 'it was too late to tell', retryAfter: null }
-      : await this.#deps.knock(delivery, this.#abort.signal)
+      : await this.#deps.deliver(delivery, this.#abort.signal)
     // Cut off by our own end: whether it arrived is unknown, and the next process tries again under the same id.
     if (this.#abort.signal.aborted) return
-    await this.#settle(delivery, resultOf(delivery, attempt, { now: clock.now(), random }))
+    await this.#settle(delivery, nextStep(delivery, attempt, { now: clock.now(), random }))
   }
 
   async #settle(delivery: Delivery, result: DeliveryResult): Promise<void> {

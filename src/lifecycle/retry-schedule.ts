@@ -19,7 +19,7 @@ export type Attempt = {
 
 type Now = { now: number; random: () => number }
 
-export function resultOf(
+export function nextStep(
   delivery: Delivery,
   { code, error, retryAfter }: Attempt,
   { now, random }: Now,
