@@ -28,7 +28,7 @@ import type { NetworkSession, OutgoingContent } from '../core/network.ts'
 import { BanRisk } from '../guard/ban-risk.ts'
 import { Pace } from '../guard/pace.ts'
 import { Restrictions } from '../guard/restrictions.ts'
-import { WebhookDesk } from '../http/webhook/webhook-handler.ts'
+import { WebhookHandler } from '../http/webhook/webhook-handler.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Usage } from '../ledger/usage.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -166,7 +166,7 @@ export function createOutbound(deps: Deps) {
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,
   })
   const instances = { find: (name: string) => accounts.find(name) as never }
-  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity, ownerOf })
+  const webhook = new WebhookHandler({ ...deps, instances, outbound, changes, activity, ownerOf })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const reports = every('outbox-report', reportMs, () => reporter.run())

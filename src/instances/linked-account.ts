@@ -19,9 +19,9 @@ import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 import { AccountRecord, reasonOf } from './account-record.ts'
 import { Connection } from './connection.ts'
 import type { Graces } from './outage.ts'
-import { PairingDesk } from './pairing-slot.ts'
+import { PairingSlot } from './pairing-slot.ts'
 import type { Qr } from './pairing-slot.ts'
-import { SessionSuccession } from './session-handover.ts'
+import { SessionHandover } from './session-handover.ts'
 
 // After this long a reconnect that was asked for counts as failed, and a pairing opens beside it.
 const reconnectPatienceMs = 10_000
@@ -44,8 +44,8 @@ export type AccountDeps = {
 export class LinkedAccount {
   readonly #deps: AccountDeps
   readonly #account: AccountRecord
-  readonly #sessions: SessionSuccession
-  readonly #desk: PairingDesk
+  readonly #sessions: SessionHandover
+  readonly #desk: PairingSlot
   readonly #commands = new Lane()
   #connection: Connection | undefined
   #cancelPatience: (() => void) | undefined
@@ -54,8 +54,8 @@ export class LinkedAccount {
   constructor(deps: AccountDeps, record: InstanceRow) {
     this.#deps = deps
     this.#account = new AccountRecord(deps, record)
-    this.#sessions = new SessionSuccession({ ...deps, account: this.#account })
-    this.#desk = new PairingDesk({
+    this.#sessions = new SessionHandover({ ...deps, account: this.#account })
+    this.#desk = new PairingSlot({
       ...deps,
       account: this.#account,
       scanned: (sessionId, jid) => {

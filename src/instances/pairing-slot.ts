@@ -29,7 +29,7 @@ type Deps = {
   forget: (sessionId: string) => Promise<void>
 }
 
-export class PairingDesk {
+export class PairingSlot {
   readonly #deps: Deps
   #pairing: Pairing | undefined
   #qr: Qr | null = null

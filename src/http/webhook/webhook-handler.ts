@@ -38,7 +38,7 @@ type Deps = {
   log: Log
 }
 
-export class WebhookDesk {
+export class WebhookHandler {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
