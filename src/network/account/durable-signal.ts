@@ -6,7 +6,7 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
-import { loopTurns } from '../../lib/event-loop-share.ts'
+import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import type { KeyChanges } from './account-keys.ts'
 import type { ConnectionKeys } from './connection-keys.ts'
 import { stockRepository } from '../library/library.ts'
@@ -115,7 +115,7 @@ function inTurn(stock: SignalRepositoryWithLIDStore, connectionKeys: ConnectionK
       return connectionKeys.runStep(async () => {
         const sealed: (Sealed | undefined)[] = []
         for (const [index, { jid, data }] of items.entries()) {
-          if (index > 0 && index % sealedPerTurn === 0) await loopTurns.next()
+          if (index > 0 && index % sealedPerTurn === 0) await eventLoopShare.next()
           sealed.push(await stock.encryptMessage({ jid, data }).catch(withoutSession))
         }
         return sealed
@@ -126,7 +126,7 @@ function inTurn(stock: SignalRepositoryWithLIDStore, connectionKeys: ConnectionK
     // once something was sealed with it; that is stored after it and waited for.
     injectE2ESession: async (options) => {
       await resolveLid(stock, options.jid)
-      await loopTurns.next()
+      await eventLoopShare.next()
       return connectionKeys.runStepUnsynced(() => stock.injectE2ESession(options))
     },
     encryptGroupMessage: alone((options) => stock.encryptGroupMessage(options)),

@@ -3,7 +3,7 @@
 import { phoneDomain } from '../../core/address.ts'
 import { SendError } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { loopTurns } from '../../lib/event-loop-share.ts'
+import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import type { Account } from '../account/account.ts'
 import { DeviceDirectory } from './device-directory.ts'
 import { GroupRosters } from './group-rosters.ts'
@@ -66,7 +66,7 @@ export class MessageSealer {
     const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
     const { nodes, after } = await this.#tokens.forMessageTo(chat)
-    await loopTurns.next()
+    await eventLoopShare.next()
     const stanza = await this.#sealer.toPerson(draft, devices, unhurried)
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
   }
@@ -81,7 +81,7 @@ export class MessageSealer {
     const hasKey = (jid: string) => holders[jid] === true
     const own = ownIdentity(socket)
     const sender = own.senderIn(addressingMode)
-    await loopTurns.next()
+    await eventLoopShare.next()
     const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey }, unhurried)
     const readers = new Set([...given, ...devices.map(({ jid }) => jid).filter(hasKey)])
     const others = metadata.participants.filter(({ id }) => !own.isOwn(userOf(id)))
