@@ -30,7 +30,7 @@ const perSubscriber = 2
 const perHost = 16
 const inAll = 64
 const pendingPerSubscriber = 1000
-const lastWordsMs = 5000
+const shutdownDrainMs = 5000
 /** When storage did not take the result. */
 const recordAgainMs = 5000
 
@@ -85,7 +85,7 @@ export class Courier {
     for (const cancel of this.#waiting.values()) cancel()
     this.#waiting.clear()
     this.#lanes.clear()
-    const cancel = this.#deps.clock.after(lastWordsMs, () => {
+    const cancel = this.#deps.clock.after(shutdownDrainMs, () => {
       this.#abort.abort()
     })
     await Promise.all(this.#running.values())

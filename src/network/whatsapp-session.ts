@@ -62,7 +62,7 @@ const logoutMs = 10_000
 const groupMs = 10_000
 const queryMs = 10_000
 /** Until the first word of the network. */
-const firstWordMs = 20_000
+const firstFrameTimeoutMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
 /** Of the list the library keeps and never trims; it only asks whether it is empty. */
 const historyMarksKept = 20
@@ -131,8 +131,12 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       agent: endpoint.proxied?.agent,
       findSent: deps.findSent,
     })
-    this.#cancelDeadline = clock.after(firstWordMs, () => {
-      this.#end({ cause: 'transient', code: 408, reason: `the network did not answer within ${firstWordMs / 1000} s` })
+    this.#cancelDeadline = clock.after(firstFrameTimeoutMs, () => {
+      this.#end({
+        cause: 'transient',
+        code: 408,
+        reason: `the network did not answer within ${firstFrameTimeoutMs / 1000} s`,
+      })
     })
     this.#socket.ws.once('frame', this.#cancelDeadline)
     this.#listen()

@@ -11,7 +11,7 @@ import { isJidGroup, jidDecode } from '../library/library.ts'
 import type { BinaryNode, GroupMetadata, WASocket } from '../library/library.ts'
 import { ownIdentity } from './own-identity.ts'
 import { StanzaSealer } from './stanza-sealer.ts'
-import type { SealRequest, Unhurried } from './stanza-sealer.ts'
+import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
 import { findPerson } from '../queries/find-person.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
 import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
@@ -50,8 +50,8 @@ export class MessageSealer {
   }
 
   /** `unhurried` is how it waits behind others. */
-  seal(draft: SealRequest, unhurried: Unhurried): Promise<SealedMessage> {
-    return isJidGroup(draft.chat) ? this.#forGroup(draft, unhurried) : this.#forPerson(draft, unhurried)
+  seal(draft: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
+    return isJidGroup(draft.chat) ? this.#forGroup(draft, withoutDeadline) : this.#forPerson(draft, withoutDeadline)
   }
 
   /** After a refusal nothing that is remembered of the recipients is trusted. */
@@ -60,18 +60,18 @@ export class MessageSealer {
     else this.#deps.account.devices.del(userOf(chat))
   }
 
-  async #forPerson(draft: SealRequest, unhurried: Unhurried): Promise<SealedMessage> {
+  async #forPerson(draft: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
     const { chat } = draft
     const own = ownIdentity(this.#deps.socket)
     const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
     const { nodes, after } = await this.#tokens.forMessageTo(chat)
     await eventLoopShare.next()
-    const stanza = await this.#sealer.toPerson(draft, devices, unhurried)
+    const stanza = await this.#sealer.toPerson(draft, devices, withoutDeadline)
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
   }
 
-  async #forGroup(draft: SealRequest, unhurried: Unhurried): Promise<SealedMessage> {
+  async #forGroup(draft: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
     const { chat } = draft
     const { memory, socket } = this.#deps
     const { metadata, devices } = await this.#rosters.of(chat)
@@ -82,7 +82,7 @@ export class MessageSealer {
     const own = ownIdentity(socket)
     const sender = own.senderIn(addressingMode)
     await eventLoopShare.next()
-    const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey }, unhurried)
+    const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey }, withoutDeadline)
     const readers = new Set([...given, ...devices.map(({ jid }) => jid).filter(hasKey)])
     const others = metadata.participants.filter(({ id }) => !own.isOwn(userOf(id)))
     if (others.length > 0 && !readers.values().some((jid) => !own.isOwn(userOf(jid)))) throw nobodyError()

@@ -11,7 +11,7 @@ import { envelopeOf } from './encode-content.ts'
 import { GroupResends } from './group-resends.ts'
 import type { GroupMetadata, proto } from '../library/library.ts'
 import { MessageEncoder } from './message-encoder.ts'
-import type { SealRequest, Unhurried } from './stanza-sealer.ts'
+import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
 import { MessageSealer } from './message-sealer.ts'
 
 type Deps = ConstructorParameters<typeof MessageEncoder>[0] & ConstructorParameters<typeof MessageSealer>[0]
@@ -69,10 +69,10 @@ export class MessageSender {
   #write(draft: SealRequest, released: Promise<unknown>): Promise<Written> {
     const { clock, gone } = this.#deps
     let isTooLate = false
-    const write = (unhurried: Unhurried) =>
+    const write = (withoutDeadline: WithoutDeadline) =>
       this.#chats.run(draft.chat, async () => {
         if (gone.aborted) throw lostError()
-        const { stanza, written, acknowledged } = await this.#recipients.seal(draft, unhurried)
+        const { stanza, written, acknowledged } = await this.#recipients.seal(draft, withoutDeadline)
         await released
         if (isTooLate) throw lateError()
         const answered = this.#acknowledgements.send(draft.id, stanza)

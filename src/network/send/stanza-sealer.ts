@@ -15,7 +15,7 @@ import type { OwnIdentity } from './own-identity.ts'
 
 export type SealRequest = { chat: string; id: string; message: proto.IMessage; envelope: Record<string, string> }
 /** Runs a wait behind others, which is not held against the message. */
-export type Unhurried = <Result>(wait: () => Promise<Result>) => Promise<Result>
+export type WithoutDeadline = <Result>(wait: () => Promise<Result>) => Promise<Result>
 type Item = { device: Device; data: Uint8Array }
 type Addressed = { device: Device; sealed: Sealed }
 
@@ -34,7 +34,11 @@ export class StanzaSealer {
   }
 
   /** To a person: sealed for each device of both sides, the own ones being told whom it is for. */
-  async toPerson(draft: SealRequest, devices: readonly Device[], unhurried: Unhurried): Promise<BinaryNode> {
+  async toPerson(
+    draft: SealRequest,
+    devices: readonly Device[],
+    withoutDeadline: WithoutDeadline,
+  ): Promise<BinaryNode> {
     const { chat, message } = draft
     const copy = { deviceSentMessage: { destinationJid: chat, message }, ...contextOf(message) }
     const [forThem, forUs] = [encodeWAMessage(message), encodeWAMessage(copy)]
@@ -42,7 +46,7 @@ export class StanzaSealer {
     const items = devices
       .filter((device) => !isThis(own, device))
       .map((device) => ({ device, data: own.isOwn(device.user) ? forUs : forThem }))
-    const addressed = await this.#sealAll(items, unhurried)
+    const addressed = await this.#sealAll(items, withoutDeadline)
     const unreached = usersOf(items).difference(usersOf(addressed)).size
     if (unreached > 0) throw keylessError(unreached)
     return this.#envelope(draft, {}, [participants(draft, addressed)], addressed)
@@ -60,7 +64,7 @@ export class StanzaSealer {
       attrs: Record<string, string>
       hasKey: (jid: string) => boolean
     },
-    unhurried: Unhurried,
+    withoutDeadline: WithoutDeadline,
   ): Promise<{ stanza: BinaryNode; given: string[] }> {
     const { chat, message } = draft
     const data = encodeWAMessage(message)
@@ -75,7 +79,7 @@ export class StanzaSealer {
     const carried = encodeWAMessage({ senderKeyDistributionMessage: key })
     const addressed = await this.#sealAll(
       targets.map((device) => ({ device, data: carried })),
-      unhurried,
+      withoutDeadline,
     )
     const shared = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...labelsOf(message).sealed }, content: ciphertext }
     const content = addressed.length > 0 ? [shared, participants(draft, addressed)] : [shared]
@@ -84,13 +88,13 @@ export class StanzaSealer {
   }
 
   /** For as many as there are keys of. */
-  async #sealAll(items: readonly Item[], unhurried: Unhurried): Promise<Addressed[]> {
+  async #sealAll(items: readonly Item[], withoutDeadline: WithoutDeadline): Promise<Addressed[]> {
     if (items.length === 0) return []
     const addressed = await this.#seal(items)
     const reached = new Set(addressed.map(({ device }) => device))
     const missing = items.filter(({ device }) => !reached.has(device))
     if (missing.length === 0) return addressed
-    const leave = missing.length < manySessions ? undefined : await unhurried(() => fanOuts.enter(this.#gone))
+    const leave = missing.length < manySessions ? undefined : await withoutDeadline(() => fanOuts.enter(this.#gone))
     try {
       await this.#openSessions(missing.map(({ device }) => device.jid))
       addressed.push(...(await this.#seal(missing)))

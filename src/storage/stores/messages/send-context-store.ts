@@ -34,7 +34,7 @@ export type SendContextFacts = {
 type Look = { owner: string | null; heard: string | null; known: number | null; unread: number | null }
 
 // An agent or a bot who writes several messages in a row.
-const recallMs = 10_000
+const reuseForMs = 10_000
 const spotsRemembered = 2_000
 
 export class SendContextStore {
@@ -47,7 +47,7 @@ export class SendContextStore {
     this.#database = database
     this.#read = compileLookAround(database)
     this.#isStill = compileIsStill(database)
-    this.#looks = new BoundedMap({ clock, max: spotsRemembered, ttlMs: recallMs })
+    this.#looks = new BoundedMap({ clock, max: spotsRemembered, ttlMs: reuseForMs })
   }
 
   async read(spot: SendContextKey): Promise<SendContextFacts> {
