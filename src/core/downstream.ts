@@ -2,22 +2,23 @@
 
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { DestinationKey } from './ids.ts'
 
 /** One inbox of one account of one helpdesk. */
 export type Destination = {
   /** Origin, account and inbox as one text: what is remembered of a helpdesk is valid only under the same key. */
-  key: string
+  key: DestinationKey
   baseUrl: string
   apiToken: string
   accountId: number
   inboxId: number
 }
 
-export function destinationKey(place: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): string {
+export function destinationKey(place: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): DestinationKey {
   return `${new URL(place.baseUrl).origin}|${place.accountId}|${place.inboxId}`
 }
 
-export function originIn(destinationKey: string): string {
+export function originIn(destinationKey: DestinationKey): string {
   return destinationKey.slice(0, destinationKey.indexOf('|'))
 }
 
