@@ -1,6 +1,6 @@
 // Control of people: creating them, everything they write and do, and what they received.
 import { carriedMedia } from '../network/media/media-contents.ts'
-import type { SentMessage } from '../network/people/correspondent.ts'
+import type { SentMessage } from '../network/people/sent-message.ts'
 import type { ReceivedMessage } from '../network/people/received-message.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
 import type { SimNetwork } from '../network/sim-network.ts'

@@ -5,10 +5,10 @@ import type { SeededRandom } from '../seeded-random.ts'
 import type { IqTable } from '../server/iq-router.ts'
 import { bytesOf, child, children, stanza, type Stanza } from '../wire/stanza.ts'
 import { AppStateCipher, SumHash, type AppStateKey, type Mutation } from './app-state-cipher.ts'
-import type { SimPhone } from './sim-phone.ts'
 
 export type Collection = 'critical_block' | 'critical_unblock_low' | 'regular_high' | 'regular_low' | 'regular'
 export type CompanionChange = { collection: string; index: string[]; action: proto.ISyncActionValue; removed: boolean }
+type StateOwner = { appState: AppState }
 type Kept = { hash: SumHash; patches: Uint8Array[] }
 
 export class AppState {
@@ -79,7 +79,7 @@ export class AppState {
   }
 }
 
-export function appStateAnswers(phoneOf: (phone: string) => SimPhone | undefined): IqTable {
+export function appStateAnswers(phoneOf: (phone: string) => StateOwner | undefined): IqTable {
   return {
     'w:sync:app:state set sync': ({ device, content }) => {
       const phone = phoneOf(device.user.phone)

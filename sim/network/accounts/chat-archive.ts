@@ -1,7 +1,7 @@
 // What a phone remembers of its chats: the source of history for companions.
 import type { proto } from '../library.ts'
 import { User, type Addressing } from '../server/user.ts'
-import type { ChatTarget } from '../people/correspondent.ts'
+import type { ChatTarget } from '../people/sent-message.ts'
 
 export type PastMessage = {
   text?: string

@@ -3,12 +3,10 @@ import { IqError } from '../server/iq-router.ts'
 import type { GroupMembership } from '../server/message-switch.ts'
 import type { Addressing, User } from '../server/user.ts'
 import { stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
-import { groupNode } from './group-node.ts'
+import { groupNode, type GroupDescription, type GroupFacts, type GroupRole } from './group-node.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
-export type GroupRole = 'superadmin' | 'admin' | 'member'
 export type ParticipantChange = 'add' | 'remove' | 'promote' | 'demote'
-export type Description = { id: string; body: string; author: User; t: string }
 type Deps = {
   id: string
   subject: string
@@ -19,7 +17,7 @@ type Deps = {
   clock: SimClock
 }
 
-export class SimGroup implements GroupMembership {
+export class SimGroup implements GroupMembership, GroupFacts {
   readonly id: string
   readonly jid: string
   readonly addressing: Addressing
@@ -31,7 +29,7 @@ export class SimGroup implements GroupMembership {
   subject: string
   subjectAuthor: User
   subjectTime: string
-  description: Description | undefined
+  description: GroupDescription | undefined
   locked = false
   announce = false
   ephemeralSeconds = 0

@@ -4,10 +4,11 @@ import { User } from '../server/user.ts'
 import { isLidJid, STATUS_JID } from '../wire/jid.ts'
 import { stanza } from '../wire/stanza.ts'
 import * as contents from './contents.ts'
-import { Correspondent, type ChatTarget, type SendOptions, type SentMessage } from './correspondent.ts'
+import { Correspondent } from './correspondent.ts'
 import type { ReceivedMessage } from './received-message.ts'
 import * as rich from './rich-contents.ts'
 import * as sealed from './sealed-contents.ts'
+import type { ChatTarget, SendOptions, SentMessage } from './sent-message.ts'
 
 export type Recipient = Correspondent | ChatTarget
 export type TextOptions = SendOptions & {

@@ -17,12 +17,9 @@ import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
 import { MessageWriter } from './message-writer.ts'
 import { kindOfMessage, textOfMessage, type ReceivedMessage } from './received-message.ts'
 import { answerRetry, retryRequest } from './retries.ts'
+import type { ChatTarget, SendOptions, SentMessage } from './sent-message.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
-export type ChatTarget = User | GroupMembership
-export type SentMessage = { id: string; chat: ChatTarget; addressing: Addressing; message: proto.IMessage }
-/** `device` is the one of the person's devices that writes; the first unless told. */
-export type SendOptions = { id?: string; addressing?: Addressing; timestamp?: number; device?: number }
 export type ReceivedReceipt = { id: string; type: string; from: User; device: number; chat: string }
 export type NetworkParts = {
   clock: SimClock

@@ -10,7 +10,7 @@ import {
 } from '../media/media-contents.ts'
 import { stanza } from '../wire/stanza.ts'
 import { Author, chatOf, type Recipient, type TextOptions } from './author.ts'
-import type { SendOptions, SentMessage } from './correspondent.ts'
+import type { SendOptions, SentMessage } from './sent-message.ts'
 import type { ReceivedMessage } from './received-message.ts'
 import { album, inAlbum } from './rich-contents.ts'
 

@@ -5,9 +5,9 @@ import { signalAddress, User, type Device } from '../server/user.ts'
 import { untyped } from '../signal/curve.ts'
 import type { KeyBundle } from '../signal/session.ts'
 import { child, requiredBytes, stanza, type Stanza } from '../wire/stanza.ts'
-import type { SentMessage } from './correspondent.ts'
 import type { LocalDevice } from './local-device.ts'
 import type { MessageWriter } from './message-writer.ts'
+import type { SentMessage } from './sent-message.ts'
 
 /** A retry receipt with fresh keys, so that the sender opens a new session with us. */
 export function retryRequest(device: LocalDevice, failed: Stanza, count: number): Stanza {
