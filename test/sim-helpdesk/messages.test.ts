@@ -121,15 +121,51 @@ test('the 201st message of a minute is refused, updates too, until the minute is
   assert.equal((await post({ content: 'again' })).status, 200)
 })
 
+async function rendered(content: string, type = 'outgoing'): Promise<unknown> {
+  return (await post({ content, message_type: type })).body['content']
+}
+
 test('outgoing text is run through Liquid, except in backticks, and incoming text is not', async () => {
-  const content = async (text: string, type = 'outgoing') =>
-    (await post({ content: text, message_type: type })).body['content']
-  assert.equal(await content('Hi {{contact.name}} {{ nothing }}!'), 'Hi Maria !')
-  assert.equal(await content('`{{contact.name}}` {{ contact.email | default: "none" }}'), '`{{contact.name}}` none')
-  assert.equal(await content('a {% if x %}b{% endif %} c'), 'a b c')
-  assert.equal(await content('broken {{ contact'), 'broken {{ contact')
-  assert.equal(await content('{\u200b{contact.name}}'), '{\u200b{contact.name}}')
-  assert.equal(await content('{{contact.name}}', 'incoming'), '{{contact.name}}')
+  assert.equal(await rendered('Hi {{contact.name}} {{ nothing }}!'), 'Hi Maria !')
+  assert.equal(await rendered('`{{contact.name}}` {{ contact.email | default: "none" }}'), '`{{contact.name}}` none')
+  assert.equal(await rendered('broken {{ contact'), 'broken {{ contact')
+  assert.equal(await rendered('{\u200b{contact.name}}'), '{\u200b{contact.name}}')
+  assert.equal(await rendered('{{contact.name}}', 'incoming'), '{{contact.name}}')
+})
+
+test('a Liquid condition renders its body only when it is true', async () => {
+  assert.equal(await rendered('a {% if x %}b{% endif %} c'), 'a  c')
+  assert.equal(await rendered('a {% if true %}b{% endif %} c'), 'a b c')
+  assert.equal(await rendered('{% if contact.name == "Maria" %}yes{% else %}no{% endif %}'), 'yes')
+  assert.equal(await rendered('{% unless contact.email %}no e-mail{% endunless %}'), 'no e-mail')
+})
+
+test('Liquid renders the recorded texts as the original does', async () => {
+  const typed = 'on the phone {{contact.name}} `{{contact.name}}` {% if true %}A{% endif %} {{ 1 | plus: 2 }}'
+  assert.equal(await rendered(typed), 'on the phone Maria `{{contact.name}}` A 3')
+  assert.equal(await rendered('price {{ 50% off {% x'), 'price {{ 50% off {% x')
+  assert.equal(await rendered('hello {{name}} and {{foo.bar}}!'), 'hello  and !')
+})
+
+test('an unreadable Liquid output renders as nothing, and an unreadable tag leaves the whole text as it is', async () => {
+  assert.equal(await rendered('{{contact.name}}: {{ 50% off }}{{ }}!'), 'Maria: !')
+  const unreadable = ['{% unknown %}', '{% if contact %}', '{% endif %}', '{% include "a" %}', '{% layout "a" %}']
+  for (const tag of unreadable) {
+    assert.equal(await rendered(`{{contact.name}} ${tag}`), `{{contact.name}} ${tag}`)
+  }
+})
+
+test('a Liquid template that needs too much time, memory or tags leaves the text as it is', async () => {
+  const loop = (body: string) => `{% for i in (1..1000) %}${body}{% endfor %}`
+  const heavy = [
+    loop(loop(loop(''))),
+    `{% capture a %}${'x'.repeat(10_000)}{% endcapture %}${loop('{{a}}')}`,
+    `{% assign a = "xxxxxxxxxx" %}${'{% assign a = a | append: a %}'.repeat(60)}{{a}}`,
+    '{{a}}'.repeat(30_000),
+    `{{a}}${'``'.repeat(70_000)}`,
+    '{% if true %}'.repeat(6_000) + '{% endif %}'.repeat(6_000),
+  ]
+  for (const [at, text] of heavy.entries()) assert.ok((await rendered(text)) === text, `template ${at}`)
 })
 
 test('a PATCH changes the status and nothing else, and never goes from read back to delivered', async () => {

@@ -5,7 +5,7 @@ import type { Attributes, ConversationRow, MessageRow, MessageType, Sender } fro
 import { insertMessage } from './activity.ts'
 import { afterMessageCreated } from './after-message-created.ts'
 import type { Desk } from './desk.ts'
-import { renderLiquid } from './liquid.ts'
+import { renderLiquid } from './render-liquid.ts'
 import { isFlooded } from './message-flood.ts'
 import { unprocessable } from './rails-error.ts'
 import { extensionOf, fileTypeOf, storeBlob } from './uploaded-file.ts'

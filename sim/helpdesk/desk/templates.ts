@@ -3,7 +3,7 @@
 import type { ConversationRow, InboxRow } from '../state/rows.ts'
 import { insertMessage } from './activity.ts'
 import type { Desk } from './desk.ts'
-import { renderLiquid } from './liquid.ts'
+import { renderLiquid } from './render-liquid.ts'
 
 export function answerWithTemplates(desk: Desk, conversation: ConversationRow): void {
   const { inbox, messages } = conversation
