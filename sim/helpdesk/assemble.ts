@@ -5,7 +5,7 @@ import { RailsError } from './desk/rails-error.ts'
 import { FaultPlan } from './faults/fault-plan.ts'
 import { refuse } from './http/office.ts'
 import type { Office, Refusal, Visit } from './http/office.ts'
-import { Journal } from '../journal.ts'
+import { EventLog } from '../event-log.ts'
 import { SeededChoices } from './seeded-choices.ts'
 import { stockSettings } from './settings.ts'
 import type { SimHelpdeskOptions } from './settings.ts'
@@ -53,8 +53,8 @@ export function assemble(options: SimHelpdeskOptions, files: Office['files']): P
     files,
     faults: new FaultPlan(choices),
     webhooks,
-    refusals: new Journal<Refusal>('refusals', sayRefusal),
-    visits: new Journal<Visit>('requests', ({ method, path, status }) => `${method} ${path} → ${status}`),
+    refusals: new EventLog<Refusal>('refusals', sayRefusal),
+    visits: new EventLog<Visit>('requests', ({ method, path, status }) => `${method} ${path} → ${status}`),
     agentTokens: new Set(),
     watch,
   }

@@ -1,6 +1,6 @@
 // Waits until something is true of the state: asked again after every change, with a name and a time limit.
 
-import { DEFAULT_WAIT_MS } from '../journal.ts'
+import { DEFAULT_WAIT_MS } from '../event-log.ts'
 
 export class Watch {
   readonly #askers = new Set<() => void>()

@@ -2,7 +2,7 @@
 
 import type { Desk } from '../desk/desk.ts'
 import type { FaultPlan } from '../faults/fault-plan.ts'
-import type { Journal } from '../../journal.ts'
+import type { EventLog } from '../../event-log.ts'
 import type { FileAddresses } from '../json/file-addresses.ts'
 import type { Watch } from '../watch.ts'
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts'
@@ -24,8 +24,8 @@ export type Office = {
   files: FileAddresses & { readonly storageUrl: string }
   faults: FaultPlan
   webhooks: WebhookDispatcher
-  refusals: Journal<Refusal>
-  visits: Journal<Visit>
+  refusals: EventLog<Refusal>
+  visits: EventLog<Visit>
   /** Tokens of people, whom faults spare. */
   agentTokens: Set<string>
   watch: Pick<Watch, 'changed'>

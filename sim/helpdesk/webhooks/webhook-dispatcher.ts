@@ -2,7 +2,7 @@
 
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'
-import { Journal } from '../../journal.ts'
+import { EventLog } from '../../event-log.ts'
 import type { Scene } from '../json/conversation-json.ts'
 import { webhookJson } from '../json/webhook-json.ts'
 import type { WebhookBody } from '../json/webhook-json.ts'
@@ -29,7 +29,7 @@ type Target = { url: string; secret: string; marksFailures: boolean }
 type Hold = { promise: Promise<void>; release: () => void }
 
 export class WebhookDispatcher {
-  readonly deliveries = new Journal<Delivery>('webhook deliveries', describe, 5000)
+  readonly deliveries = new EventLog<Delivery>('webhook deliveries', describe, 5000)
   readonly #deps: Deps
   readonly #holds = new Map<MessageRow, Hold>()
   #abort = new AbortController()

@@ -1,5 +1,5 @@
 // The app state of one account: collections of sealed changes, served to companions and extended by both sides.
-import { Journal } from '../../journal.ts'
+import { EventLog } from '../../event-log.ts'
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { IqTable } from '../server/iq-router.ts'
@@ -14,7 +14,7 @@ type Kept = { hash: SumHash; patches: Uint8Array[] }
 export class AppState {
   readonly key: AppStateKey
   /** What companions changed: chats muted, contacts saved, the name set. */
-  readonly changes = new Journal<CompanionChange>(
+  readonly changes = new EventLog<CompanionChange>(
     'app state changes by companions',
     (one) => one.index.join(' '),
     1_000,

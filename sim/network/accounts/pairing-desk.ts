@@ -2,7 +2,7 @@
 //
 // An offer lives as long as its connection and the pairing window. It is `offered` until a phone scans or links it,
 // `signing` until the companion has counter-signed its identity, and then the stream restarts (515) for the login.
-import { Journal } from '../../journal.ts'
+import { EventLog } from '../../event-log.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionKeys } from '../server/companion-device.ts'
 import type { Connection, LoginPayload } from '../wire/connection.ts'
@@ -41,7 +41,7 @@ const lifetime = (index: number, rotationMs: number): number => (index + 3) * ro
 export class PairingDesk {
   readonly #deps: Deps
   readonly #offers = new Map<Connection, Offer>()
-  readonly #hellos = new Journal<Offer>('requests for a code', (one) => `for ${one.hello?.phone ?? 'nobody'}`, 100)
+  readonly #hellos = new EventLog<Offer>('requests for a code', (one) => `for ${one.hello?.phone ?? 'nobody'}`, 100)
 
   constructor(deps: Deps) {
     this.#deps = deps

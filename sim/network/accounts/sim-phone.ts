@@ -1,5 +1,5 @@
 // The primary phone of an account: it links companions, writes, reads, and unlinks.
-import { Journal } from '../../journal.ts'
+import { EventLog } from '../../event-log.ts'
 import type { proto } from '../library.ts'
 import { renewMedia } from '../media/media-renewal.ts'
 import { chatOf, type Recipient } from '../people/author.ts'
@@ -33,7 +33,7 @@ const KEPT_PER_CHAT = 1_000
 const NOT_READ = new Set(['reactionMessage', 'protocolMessage', 'pollUpdateMessage'])
 
 export class SimPhone extends FileAuthor {
-  readonly companionEvents: Journal<CompanionEvent>
+  readonly companionEvents: EventLog<CompanionEvent>
   readonly appState: AppState
   readonly archive: ChatArchive
   readonly #office: CompanionOffice
@@ -48,7 +48,7 @@ export class SimPhone extends FileAuthor {
     this.archive = new ChatArchive({ owner: user, addressing: parts.addressing, limit: KEPT_PER_CHAT, freshId })
     const name = { index: ['setting_pushName'], value: { pushNameSetting: { name: user.pushName } }, apiVersion: 1 }
     this.appState.change('critical_block', name)
-    this.companionEvents = new Journal(`companions of ${user.phone}`, (one) => `device ${one.device} ${one.state}`)
+    this.companionEvents = new EventLog(`companions of ${user.phone}`, (one) => `device ${one.device} ${one.state}`)
   }
 
   get companions(): CompanionDevice[] {

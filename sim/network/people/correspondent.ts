@@ -1,6 +1,6 @@
 // Somebody who writes and reads: what simulated people and the owners' phones have in common.
 import type { proto } from '../library.ts'
-import { Journal } from '../../journal.ts'
+import { EventLog } from '../../event-log.ts'
 import type { MediaHost } from '../media/media-host.ts'
 import { RecentSet } from '../recent-set.ts'
 import type { SeededRandom } from '../seeded-random.ts'
@@ -43,12 +43,12 @@ const SEEN = 100_000
 
 export class Correspondent implements LocalDeviceOwner {
   readonly user: User
-  readonly messages: Journal<ReceivedMessage>
-  readonly receipts: Journal<ReceivedReceipt>
+  readonly messages: EventLog<ReceivedMessage>
+  readonly receipts: EventLog<ReceivedReceipt>
   /** Which device opened which message. */
-  readonly opened: Journal<{ id: string; device: number }>
-  readonly undecryptable: Journal<{ id: string; error: string }>
-  readonly side: Journal<Stanza>
+  readonly opened: EventLog<{ id: string; device: number }>
+  readonly undecryptable: EventLog<{ id: string; error: string }>
+  readonly side: EventLog<Stanza>
   /** How many messages came again with an id this person already had, and were dropped as phones do. */
   duplicates = 0
   /** Phones confirm delivery by themselves. */
@@ -72,11 +72,11 @@ export class Correspondent implements LocalDeviceOwner {
     const name = user.pushName
     const describe = (one: ReceivedMessage): string =>
       `${one.id} from ${one.from.phone} in ${one.chat}: ${textOfMessage(one.message) ?? kindOfMessage(one.message)}`
-    this.messages = new Journal(`what ${name} received`, describe)
-    this.receipts = new Journal(`receipts for ${name}`, (one) => `${one.type} of ${one.id} from ${one.from.phone}`)
-    this.opened = new Journal(`what devices of ${name} opened`, (one) => `${one.id} by device ${one.device}`)
-    this.undecryptable = new Journal(`what ${name} could not open`, (one) => `${one.id}: ${one.error}`)
-    this.side = new Journal(`signs seen by ${name}`, describeStanza, 1_000)
+    this.messages = new EventLog(`what ${name} received`, describe)
+    this.receipts = new EventLog(`receipts for ${name}`, (one) => `${one.type} of ${one.id} from ${one.from.phone}`)
+    this.opened = new EventLog(`what devices of ${name} opened`, (one) => `${one.id} by device ${one.device}`)
+    this.undecryptable = new EventLog(`what ${name} could not open`, (one) => `${one.id}: ${one.error}`)
+    this.side = new EventLog(`signs seen by ${name}`, describeStanza, 1_000)
     for (let id = 0; id < devices; id++) this.#addDevice(id)
   }
 

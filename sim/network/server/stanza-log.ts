@@ -1,5 +1,5 @@
 // A bounded record of stanzas both ways, and of everything the simulator did not understand.
-import { Journal } from '../../journal.ts'
+import { EventLog } from '../../event-log.ts'
 import { describeStanza, type Stanza } from '../wire/stanza.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
@@ -15,13 +15,13 @@ export type LoggedStanza = {
 export class StanzaLog {
   readonly #limit: number
   readonly #clock: SimClock
-  readonly #entries: Journal<LoggedStanza>
+  readonly #entries: EventLog<LoggedStanza>
   #problems: string[] = []
 
   constructor(limit: number, clock: SimClock) {
     this.#limit = limit
     this.#clock = clock
-    this.#entries = new Journal(
+    this.#entries = new EventLog(
       'the stanza log',
       (one) => `${one.direction} ${describeStanza(one.node).slice(0, 200)}`,
       limit,

@@ -11,7 +11,7 @@ import {
 } from 'baileys'
 import { pino } from 'pino'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
-import { Journal } from '../../../sim/journal.ts'
+import { EventLog } from '../../../sim/event-log.ts'
 import type { SimNetwork } from '../../../sim/network/sim-network.ts'
 import { memoryAuth, type MemoryAuth } from './memory-auth.ts'
 
@@ -28,8 +28,8 @@ const describe = ({ name, data }: Recorded): string => `${name} ${JSON.stringify
 export class TestClient {
   readonly auth: MemoryAuth
   readonly socket: WASocket
-  readonly events = new Journal<Recorded>('the events of the client', describe)
-  readonly acks = new Journal<Ack>('the acknowledgements of the server', (one) => `${one.id} ${one.error ?? 'taken'}`)
+  readonly events = new EventLog<Recorded>('the events of the client', describe)
+  readonly acks = new EventLog<Ack>('the acknowledgements of the server', (one) => `${one.id} ${one.error ?? 'taken'}`)
   #closed = false
 
   constructor(network: NetworkAddress, auth: MemoryAuth = memoryAuth(), options: Options = {}) {

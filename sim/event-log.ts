@@ -3,7 +3,7 @@ export const DEFAULT_WAIT_MS = 10_000
 
 type Waiter<T> = { matches: (entry: T) => boolean; resolve: (entry: T) => void }
 
-export class Journal<T> {
+export class EventLog<T> {
   readonly #name: string
   readonly #describe: (entry: T) => string
   readonly #limit: number
