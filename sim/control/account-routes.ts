@@ -1,4 +1,4 @@
-// Control of accounts: creating, linking, unlinking, and what the owner does on the phone.
+// Control routes of accounts: creating, linking, unlinking, and the owner's actions on the phone.
 import type { SimPhone } from '../network/accounts/sim-phone.ts'
 import { BufferJSON } from '../network/library.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
@@ -25,7 +25,7 @@ export function accountRoutes(network: SimNetwork): RouteTable {
         ...(name === undefined ? {} : { name }),
       })
       if (!linked) return accountView(phone)
-      // Bytes are written the way the client library writes and revives them.
+      // The client library revives bytes that this replacer wrote.
       const credentials: unknown = JSON.parse(JSON.stringify(network.linkReady(phone), BufferJSON.replacer))
       return { ...accountView(phone), credentials }
     },

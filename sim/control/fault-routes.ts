@@ -1,4 +1,4 @@
-// Control of faults, and the view into what went over the wire.
+// Control routes of faults, and of the log of stanzas.
 import type { Fault, ImmediateFault } from '../network/faults.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { describeStanza } from '../network/wire/stanza.ts'
@@ -91,7 +91,7 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
   }
 }
 
-/** A fault for an account that does not exist would never strike. */
+/** Refuses an unknown account: its fault would never strike. */
 function accountOf(network: SimNetwork, body: Fields): { account?: string } {
   const account = body.optionalText('account')
   if (account === undefined) return {}

@@ -1,4 +1,4 @@
-// Reads the fields of a JSON body, and says which one is missing or of the wrong kind.
+// Reads the fields of a JSON body and names the field that is missing or has the wrong type.
 export class ControlError extends Error {
   readonly status: number
 
@@ -49,7 +49,6 @@ export class Fields {
     return this.#read(name, (value) => typeof value === 'number', 'a number')
   }
 
-  /** A whole number within bounds. */
   whole(name: string, bounds: Bounds): number {
     return wholeNumber(name, this.number(name), bounds)
   }

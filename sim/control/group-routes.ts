@@ -1,4 +1,4 @@
-// Control of groups: creating them and changing them in somebody's name.
+// Control routes of groups: creating a group, and changing it in the name of a member.
 import type { SimGroup } from '../network/groups/sim-group.ts'
 import type { User } from '../network/server/user.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
@@ -10,7 +10,7 @@ import { correspondentAt } from './write-message.ts'
 type Scene = { group: SimGroup; actor: User; body: Call['body'] }
 
 export function groupRoutes(network: SimNetwork): RouteTable {
-  /** The group of the path and who acts: `by`, else the creator. */
+  /** The group of the path and the acting user: the one in `by`, or the creator. */
   const scene = ({ params, body }: Call): Scene => {
     const group = network.groups.find(params.jid ?? '')
     if (!group) throw new ControlError(404, `there is no group ${params.jid ?? ''}`)

@@ -1,4 +1,4 @@
-// Control of people: creating them, everything they write and do, and what they received.
+// Control routes of people: creating a person, writing as that person, and reading what the person received.
 import { carriedMedia } from '../network/media/media-contents.ts'
 import type { SentMessage } from '../network/people/sent-message.ts'
 import type { ReceivedMessage } from '../network/people/received-message.ts'
@@ -10,7 +10,7 @@ import { messageView, personView } from './views.ts'
 import { recipientAt, writeMessage } from './write-message.ts'
 
 const MAX_WAIT_MS = 60_000
-/** A phone and its companions. */
+/** One phone and four companions. */
 const MAX_DEVICES = 5
 
 type PersonOf = (call: Call) => SimPerson
@@ -37,7 +37,7 @@ export function peopleRoutes(network: SimNetwork): RouteTable {
   }
 }
 
-/** Messages, and messages about messages. */
+/** Routes that write a message or change one: reactions, edits, votes, revokes. */
 function writingRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
   const about = (write: (person: SimPerson, id: string, body: Call['body']) => SentMessage) => {
     return (call: Call): { id: string } => ({
@@ -63,7 +63,7 @@ function writingRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
   }
 }
 
-/** What people show without writing. */
+/** Routes for actions that are no chat messages: typing, presence, receipts, calls, status, profile changes. */
 function signRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
   return {
     'POST /people/:phone/typing': (call) => {
@@ -117,7 +117,7 @@ function createPerson(network: SimNetwork, body: Call['body']): Record<string, u
   return personView(person)
 }
 
-/** Answers at once when something is there, else as soon as something comes or the wait is over. */
+/** Answers at once when there is a message. Otherwise it answers when one comes or when the wait is over. */
 async function messagesAfter(person: SimPerson, query: URLSearchParams): Promise<Record<string, unknown>> {
   const after = wholeNumber('after', Number(query.get('after') ?? '0'), { min: 0 })
   const waitMs = Math.min(wholeNumber('wait_ms', Number(query.get('wait_ms') ?? '0'), { min: 0 }), MAX_WAIT_MS)

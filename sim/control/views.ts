@@ -1,4 +1,4 @@
-// What the control API shows of accounts, messages and groups.
+// Accounts, people, messages and groups in the JSON of the control API.
 import type { SimPhone } from '../network/accounts/sim-phone.ts'
 import type { SimGroup } from '../network/groups/sim-group.ts'
 import { proto } from '../network/library.ts'
@@ -66,7 +66,7 @@ export function messageView(received: ReceivedMessage): Record<string, unknown> 
   }
 }
 
-/** Every kind of content that can quote or mention does so in the same place. */
+/** Every kind of content keeps its quote and its mentions in the field `contextInfo`. */
 function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
   const parts = Object.values(content) as ({ contextInfo?: proto.IContextInfo | null } | string | null | undefined)[]
   return parts.flatMap((part) => (typeof part === 'object' && part?.contextInfo ? [part.contextInfo] : []))[0]

@@ -36,17 +36,17 @@ const MEDIA: Partial<Record<Kind, MediaKind>> = {
 
 export function recipientAt(network: SimNetwork, address: string): Recipient {
   const target = network.groups.find(address) ?? network.directory.find(address)
-  if (!target) throw new ControlError(404, `nobody is at ${address}`)
+  if (!target) throw new ControlError(404, `there is no user and no group ${address}`)
   return target
 }
 
 export function correspondentAt(network: SimNetwork, phone: string): Correspondent {
   const found = network.personAt(phone) ?? network.phone(phone)
-  if (!found) throw new ControlError(404, `nobody has the number ${phone}`)
+  if (!found) throw new ControlError(404, `there is no person and no account ${phone}`)
   return found
 }
 
-/** Writes and returns the id of the message. */
+/** Returns the id of the written message. */
 export function writeMessage(network: SimNetwork, author: FileAuthor, body: Fields): string {
   const to = recipientAt(network, body.text('to'))
   const kind = body.oneOf('kind', KINDS, 'text')

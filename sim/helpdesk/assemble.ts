@@ -1,4 +1,4 @@
-// Puts the parts of the simulator together: rows, jobs, webhooks, faults and the routes.
+// Assembles the parts of the simulated helpdesk: rows, jobs, webhooks, faults and the log of refusals.
 
 import type { Desk } from './desk/desk.ts'
 import { RailsError } from './desk/rails-error.ts'
@@ -28,7 +28,7 @@ export function assemble(options: SimHelpdeskOptions, files: Office['files']): P
     clock,
     threads: options.jobThreads ?? stockSettings.jobThreads,
     onDone: (error) => {
-      // A job that a validation stops dies quietly, as in Sidekiq.
+      // A job that fails a validation ends quietly, as in Sidekiq.
       if (error !== undefined && !(error instanceof RailsError)) complain(String((error as Error).stack))
       watch.changed()
     },

@@ -1,4 +1,4 @@
-// The simulated Chatwoot: one object that holds the servers, the rows, the webhooks, the agents and the faults.
+// The simulated Chatwoot: one object with the servers, the rows, the webhooks, the agents and the faults.
 
 import { assemble, sayRefusal } from './assemble.ts'
 import type { Parts } from './assemble.ts'
@@ -23,7 +23,7 @@ import type { SeenConversation, SeenMessage } from './snapshots.ts'
 import { HelpdeskState } from './state/helpdesk-state.ts'
 import type { Delivery } from './webhooks/webhook-dispatcher.ts'
 
-/** What a bridge must be told to work with this helpdesk. */
+/** The settings that a bridge needs to work with this helpdesk. */
 export type HelpdeskFacts = {
   url: string
   api_token: string
@@ -32,13 +32,13 @@ export type HelpdeskFacts = {
   webhook_secret: string
 }
 
-// Real time in which a webhook on loopback is answered, unless nobody means to answer it.
+// The real time that a webhook on the loopback address gets for its answer before simulated time goes on.
 const settleMs = 250
 
 export class SimHelpdesk {
-  /** What is in the database, and waits for it. */
+  /** Reads the database and waits for its changes. */
   readonly see: HelpdeskObserver
-  /** Who and what there is: accounts, inboxes, agents, bots. */
+  /** Adds and removes accounts, helpdesk inboxes, agents and bots. */
   readonly world: HelpdeskWorld
   readonly #parts: Parts
   readonly #gate: FaultGate
@@ -109,12 +109,12 @@ export class SimHelpdesk {
     }
   }
 
-  /** The one agent a fresh installation has. */
+  /** The agent of a fresh installation. */
   get agent(): Agent {
     return this.#agent
   }
 
-  /** The page on which that agent works, signed in. */
+  /** The address of the agent's page, signed in. */
   get agentView(): string {
     return `${this.url}/app#token=${this.#agent.token}`
   }
@@ -151,7 +151,7 @@ export class SimHelpdesk {
     return this.#parts.office.webhooks.deliveries.waitFor(what, matches, timeoutMs)
   }
 
-  /** Requests that were answered, newest last. */
+  /** The answered requests, newest last. */
   get requests(): readonly Visit[] {
     return this.#parts.office.visits.entries
   }
@@ -170,7 +170,7 @@ export class SimHelpdesk {
     throw new Error(`the simulated helpdesk refused:\n${this.refusals.map(sayRefusal).join('\n')}`)
   }
 
-  /** Lies in wait from now on; the number takes it back. */
+  /** Adds a fault and returns its id for `clearFaults`. */
   async fault(fault: Fault): Promise<number> {
     const id = this.#parts.office.faults.add(fault)
     await this.#followFaults()
@@ -186,14 +186,16 @@ export class SimHelpdesk {
     return this.#parts.office.faults.list()
   }
 
-  /** Resolves when a fault holds up so many requests: from then on time may pass. */
+  /** Resolves when a fault delays this many requests. Then a test can advance the clock. */
   async waitForHeldRequests(count = 1, timeoutMs?: number): Promise<void> {
     const held = () => (this.#gate.held >= count ? count : undefined)
     const instead = () => `${this.#gate.held} are held`
     await this.#parts.watch.until(`${count} requests to be held up by a fault`, held, instead, timeoutMs)
   }
 
-  /** All connections break, what was not committed never will be, and jobs under way run again. Resolves when it is back. */
+  /**
+   * Cuts all connections, loses uncommitted requests and repeats the running jobs. Resolves when the helpdesk is back.
+   */
   async restart(downMs = 0): Promise<void> {
     const { office, jobs } = this.#parts
     jobs.pause()
@@ -212,20 +214,20 @@ export class SimHelpdesk {
     await this.#followFaults()
   }
 
-  /** Pushes time forward; only for the simulator's own clock. */
+  /** Moves the simulator's own clock forward. */
   async advance(ms: number): Promise<void> {
     if (!(this.clock instanceof ShiftableClock)) throw new Error('this helpdesk was given a clock: advance that one')
-    // Else an answer that is already on its way would look like one that took five seconds.
+    // Without this wait an answer on its way would look like one that took five seconds.
     await this.clock.advance(ms, () => this.#parts.jobs.quiet(settleMs))
   }
 
-  /** Changes settings from now on, until the next reset. The number of job threads stays. */
+  /** Changes settings until the next reset. The number of job threads does not change. */
   configure(changes: Partial<Settings>): void {
     const { desk } = this.#parts.office
     desk.settings = { ...desk.settings, ...changes }
   }
 
-  /** An empty installation again: same address, same tokens, no webhook address, no faults. */
+  /** Returns to an empty installation with the same address and tokens, no webhook address and no faults. */
   async reset(): Promise<void> {
     const { office, jobs } = this.#parts
     this.#gate.dropWaiting()

@@ -1,4 +1,4 @@
-// How faults are written on the wire of the control interface.
+// The JSON of faults in the control interface.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'

@@ -1,4 +1,5 @@
-// What Chatwoot's own interface cannot do: faults, resets, new agents. A Fastify plugin, mounted at /helpdesk.
+// Control routes for actions that Chatwoot's own interface lacks: faults, resets, new agents. A Fastify plugin, mounted
+// at /helpdesk.
 
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { Type } from 'typebox'
@@ -22,7 +23,7 @@ const AgentBody = exact({
   account_id: Type.Optional(Id),
 })
 
-/** The host's own validation may bend or drop what it does not know, so bodies are checked here. */
+/** Checks the body here: the host's own validation may coerce or drop unknown fields. */
 function reader<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
   return (body) => {
     const reason = misfit(schema, body ?? {})

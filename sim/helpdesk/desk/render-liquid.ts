@@ -1,4 +1,4 @@
-// Renders the Liquid in an outgoing text as Chatwoot does. The language itself comes from liquidjs.
+// Renders the Liquid in an outgoing text as Chatwoot does, with the library liquidjs.
 
 import { Liquid } from 'liquidjs'
 import type { ConversationRow, Sender } from '../state/rows.ts'
@@ -6,7 +6,7 @@ import type { ConversationRow, Sender } from '../state/rows.ts'
 type Scene = { conversation: ConversationRow; sender: Sender | null }
 type Variables = Record<string, Record<string, string | number | null>>
 
-// A client sends the text and rendering blocks the process, so its length, its memory and its time are limited.
+// The text comes from a client and rendering blocks the process, so size, memory and time are limited.
 const mostDelimiters = 5_000
 const mostCharacters = 1_000_000
 const mostMilliseconds = 1_000
@@ -47,7 +47,7 @@ function toTemplate(text: string): string {
     .join('')
 }
 
-/** Chatwoot's parser is lenient: an output such as `{{ 50% off }}` renders as nothing and does not fail the template. */
+/** Chatwoot's parser is lenient: an output such as `{{ 50% off }}` renders as nothing, and the template is valid. */
 function withoutUnreadableOutputs(text: string): string {
   return text.replace(/\{\{[^{}]*\}\}/g, (output) => (isReadable(output) ? output : ''))
 }

@@ -1,4 +1,4 @@
-// What the routes work with: the desk, the faults, the webhooks, and the book of refusals.
+// The parts that the routes use: the desk, the faults, the webhooks, and the logs of requests and refusals.
 
 import type { Desk } from '../desk/desk.ts'
 import type { FaultPlan } from '../faults/fault-plan.ts'
@@ -7,7 +7,7 @@ import type { FileAddresses } from '../json/file-addresses.ts'
 import type { Watch } from '../watch.ts'
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts'
 
-/** A request the real one might have let pass or might not: a test asserts that there was none. */
+/** A request that the real Chatwoot might accept or refuse. A test asserts that there was none. */
 export type Refusal = {
   kind: 'unknown_route' | 'bad_request' | 'bad_response' | 'leaked_token' | 'bad_webhook'
   at: number
@@ -16,7 +16,7 @@ export type Refusal = {
   reason: string
 }
 
-/** One line per request that was answered. */
+/** An answered request. */
 export type Visit = { at: number; method: string; path: string; status: number }
 
 export type Office = {
@@ -26,7 +26,7 @@ export type Office = {
   webhooks: WebhookDispatcher
   refusals: EventLog<Refusal>
   visits: EventLog<Visit>
-  /** Tokens of people, whom faults spare. */
+  /** The tokens of people. Faults spare their requests. */
   agentTokens: Set<string>
   watch: Pick<Watch, 'changed'>
 }

@@ -1,4 +1,4 @@
-// Parameters of requests in the words of the desk: snake_case ends here.
+// Translates the snake_case parameters of requests into the names of the desk.
 
 import type { Static } from 'typebox'
 import type { ContactParams } from '../desk/contacts.ts'
@@ -38,7 +38,7 @@ export function messageParams(body: Static<typeof MessageCreate>): MessageParams
   }
 }
 
-/** Signed ids of files uploaded before are not simulated. */
+/** Signed ids of earlier uploads are not simulated. */
 export function filesOf(attachments: readonly (UploadedFile | string)[] = []): UploadedFile[] {
   return attachments.map((one) => {
     if (one instanceof UploadedFile) return one

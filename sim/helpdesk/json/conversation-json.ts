@@ -1,4 +1,4 @@
-// Conversations as Chatwoot shows them in REST answers.
+// Conversations in the JSON of Chatwoot's REST answers.
 
 import type { Static } from 'typebox'
 import { canReply, unreadCount } from '../desk/conversations.ts'
@@ -11,7 +11,6 @@ import type { FileAddresses } from './file-addresses.ts'
 import { messageJson, publicMessageJson, pushMessage } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
-/** The rows, and where their files are. */
 export type Scene = { desk: Desk; files: FileAddresses }
 
 export function conversationJson({ desk, files }: Scene, row: ConversationRow): Static<typeof ConversationBody> {

@@ -1,4 +1,4 @@
-// The bodies of webhooks, built when the job runs: they show what is true then, not when the event happened.
+// Builds the bodies of webhooks when the job runs: a body shows the state of that moment, not of the event.
 
 import type { Static } from 'typebox'
 import { canReply, unreadCount } from '../desk/conversations.ts'
@@ -19,7 +19,7 @@ import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
 export type WebhookBody = Static<typeof AnyEvent>
 
-/** Undefined when the event is not for webhooks: activity messages. */
+/** Returns undefined for activity messages, which have no webhook. */
 export function webhookJson(scene: Scene, event: HelpdeskEvent): WebhookBody | undefined {
   switch (event.event) {
     case 'message_created':
@@ -27,7 +27,7 @@ export function webhookJson(scene: Scene, event: HelpdeskEvent): WebhookBody | u
       return messageEvent(scene, event.event, event.message)
     case 'conversation_created':
       return { ...conversationHook(scene, event.conversation), event: event.event }
-    // The code passes a change that is already saved, so the list is lost on the way.
+    // Chatwoot passes a change that is already saved, so the list of changes is lost.
     case 'conversation_status_changed':
       return { ...conversationHook(scene, event.conversation), event: event.event, changed_attributes: null }
     case 'conversation_updated':
@@ -78,7 +78,7 @@ function withoutHardBreaks(content: string | null): string | null {
 }
 
 function conversationHook({ desk, files }: Scene, row: ConversationRow): Static<typeof ConversationHook> {
-  // For a private note this is the public message before it.
+  // For a private note this is the public message before the note.
   const shown = row.messages.findLast((one) => one.messageType !== 'activity' && !one.private)
   return {
     additional_attributes: row.additionalAttributes,

@@ -1,4 +1,4 @@
-// What may be asked about contacts, and what is answered.
+// The schemas of requests and answers about contacts.
 
 import { Type } from 'typebox'
 import {
@@ -42,7 +42,7 @@ export const ContactBody = exact({
   contact_inboxes: Type.Optional(Type.Array(ContactInboxBody)),
 })
 
-/** The contact as the author of a message. */
+/** The contact as the sender of a message. */
 export const ContactPush = exact({
   additional_attributes: Attributes,
   custom_attributes: Attributes,

@@ -1,4 +1,4 @@
-// What may be asked about conversations, and what is answered.
+// The schemas of requests and answers about conversations.
 
 import { Type } from 'typebox'
 import { Attributes, exact, Id, IsoTime, nullable, NullableString, UnixSeconds } from './basics.ts'
@@ -69,7 +69,7 @@ const counts = exact({
 })
 export const ConversationCounts = exact({ meta: counts })
 export const ConversationList = exact({ data: exact({ meta: counts, payload: Type.Array(ConversationBody) }) })
-/** The filter answers without the data envelope. */
+/** The filter answers without the `data` object around its result. */
 export const FilteredConversations = exact({ meta: counts, payload: Type.Array(ConversationBody) })
 export const ContactConversations = exact({ payload: Type.Array(ConversationBody) })
 export const MessageList = exact({

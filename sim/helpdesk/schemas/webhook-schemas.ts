@@ -1,4 +1,4 @@
-// The bodies of the webhooks: nothing leaves the simulator that does not fit here.
+// The schemas of webhook bodies. The simulator checks every body that it sends.
 
 import { Type } from 'typebox'
 import { Attributes, exact, Id, IsoTime, nullable, NullableString, UnixSeconds } from './basics.ts'

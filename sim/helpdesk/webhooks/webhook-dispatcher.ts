@@ -1,4 +1,5 @@
-// Carries events to webhook addresses: later, in no order, sometimes twice, never again after a failure.
+// Delivers events to webhook addresses as Chatwoot does: later, in any order, sometimes twice, never again after a
+// failure.
 
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'
@@ -13,7 +14,7 @@ import type { JobQueue } from './job-queue.ts'
 import { postWebhook } from './webhook-client.ts'
 import { signatureHeaders } from './webhook-signature.ts'
 
-/** One attempt; status 0 means that no answer came. */
+/** One attempt. Status 0 means that there was no answer. */
 export type Delivery = {
   deliveryId: string
   url: string
@@ -58,19 +59,19 @@ export class WebhookDispatcher {
     }
   }
 
-  /** Resolves at once, or, for a message whose webhook comes early, when the bridge has had it. */
+  /** Resolves at once. For a message with an early webhook it resolves after that webhook. */
   answerable(message: MessageRow): Promise<void> {
     return this.#holds.get(message)?.promise ?? Promise.resolve()
   }
 
-  /** Cuts what is under way. A worker that is told to stop puts its jobs back, so they are delivered again. */
+  /** Aborts the running deliveries. A worker that stops puts its jobs back, so these events are delivered again. */
   abort(): void {
     this.#abort.abort()
     this.#abort = new AbortController()
     for (const hold of this.#holds.values()) hold.release()
   }
 
-  /** As if nothing had ever been sent. */
+  /** Forgets all deliveries. */
   reset(): void {
     this.abort()
     this.deliveries.clear()
@@ -154,7 +155,7 @@ export class WebhookDispatcher {
   }
 }
 
-/** A job whose record is gone is discarded without a word. */
+/** Chatwoot silently discards a job whose record is gone. */
 function isGone({ state }: Desk, event: HelpdeskEvent): boolean {
   if ('message' in event) return state.messages.get(event.message.id) !== event.message
   if ('conversation' in event) return state.conversations.get(event.conversation.id) !== event.conversation

@@ -1,4 +1,4 @@
-// The app state of one account: collections of sealed changes, served to companions and extended by both sides.
+// The app state of one account: collections of encrypted changes that the phone and its companions extend.
 import { EventLog } from '../../event-log.ts'
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
@@ -13,7 +13,7 @@ type Kept = { hash: SumHash; patches: Uint8Array[] }
 
 export class AppState {
   readonly key: AppStateKey
-  /** What companions changed: chats muted, contacts saved, the name set. */
+  /** Changes made by companions, for example a muted chat, a saved contact or a new name. */
   readonly changes = new EventLog<CompanionChange>(
     'app state changes by companions',
     (one) => one.index.join(' '),
@@ -31,7 +31,7 @@ export class AppState {
     return this.#kept(collection).patches.length
   }
 
-  /** A change made on the phone. */
+  /** Adds a change made on the phone. */
   change(collection: Collection, mutation: Mutation): void {
     const kept = this.#kept(collection)
     const sealed = this.#cipher.seal(mutation)
@@ -39,7 +39,7 @@ export class AppState {
     kept.patches.push(this.#cipher.patch(collection, kept.patches.length + 1, kept.hash.sum, sealed))
   }
 
-  /** Answers a companion: takes its own changes, hands out those it does not have. */
+  /** Answers a companion: stores the changes it offers and returns the changes it does not have. */
   sync(request: Stanza | undefined): Stanza {
     const answers = children(request, 'collection').map((asked) => {
       const name = asked.attrs.name ?? ''

@@ -1,7 +1,7 @@
 // Links new companions: offers QR references on registration connections and completes scans and codes.
 //
-// An offer lives as long as its connection and the pairing window. It is `offered` until a phone scans or links it,
-// `signing` until the companion has counter-signed its identity, and then the stream restarts (515) for the login.
+// An offer ends with its connection or with the pairing window. Its state is `offered` until a phone scans or links it,
+// then `signing` until the companion has counter-signed its identity. Then the stream restarts (515) for the login.
 import { EventLog } from '../../event-log.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionKeys } from '../server/companion-device.ts'
@@ -35,13 +35,17 @@ type Deps = {
 }
 
 const HELLO_WAIT_MS = 5_000
-/** As in life: the first reference is good for three rotations, each later one for one more. */
+/** As on the real network: the first reference is valid for three rotations, each later one for one rotation more. */
 const lifetime = (index: number, rotationMs: number): number => (index + 3) * rotationMs
 
 export class PairingDesk {
   readonly #deps: Deps
   readonly #offers = new Map<Connection, Offer>()
-  readonly #hellos = new EventLog<Offer>('requests for a code', (one) => `for ${one.hello?.phone ?? 'nobody'}`, 100)
+  readonly #hellos = new EventLog<Offer>(
+    'requests for a code',
+    (one) => `for ${one.hello?.phone ?? 'an unknown phone'}`,
+    100,
+  )
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -69,7 +73,7 @@ export class PairingDesk {
     offer.code?.done(new Error('the companion hung up while pairing'))
   }
 
-  /** The text of a QR code as the client shows it. */
+  /** Takes the text of the QR code that the client shows. */
   async scan(phone: SimPhone, qr: string): Promise<number> {
     const [ref = '', noise = '', identity = '', secret = ''] = qr.replace(/^.*#/, '').split(',')
     const offer = [...this.#offers.values()].find((one) => one.refs.includes(ref))
@@ -110,7 +114,7 @@ export class PairingDesk {
     return phone.latestDeviceId
   }
 
-  /** Stanzas of a connection that is not logged in. */
+  /** Handles the stanzas of a connection that is not logged in. */
   receive(connection: Connection, node: Stanza): void {
     const offer = this.#offers.get(connection)
     if (!offer || node.tag === 'ib' || node.tag === 'ack' || node.tag === 'presence') return
@@ -128,7 +132,7 @@ export class PairingDesk {
     } else this.#deps.complain(`not expected before a login: ${describeStanza(node)}`)
   }
 
-  /** A code can be typed a moment before the companion's request has arrived. */
+  /** Waits for the companion's request: a test can type the code a moment before the request arrives. */
   async #askingFor(phone: string): Promise<Offer & { hello: Hello }> {
     const isAsking = (one: Offer): one is Offer & { hello: Hello } => one.hello?.phone === phone
     const here = [...this.#offers.values()].find(isAsking)

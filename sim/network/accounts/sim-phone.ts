@@ -1,4 +1,4 @@
-// The primary phone of an account: it links companions, writes, reads, and unlinks.
+// The primary phone of an account: it links and unlinks companions, writes, and reads.
 import { EventLog } from '../../event-log.ts'
 import type { proto } from '../library.ts'
 import { renewMedia } from '../media/media-renewal.ts'
@@ -26,10 +26,10 @@ export interface CompanionOffice {
 }
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; office: CompanionOffice }
 
-/** How much of each chat a new companion is given, and how much the phone keeps. */
+/** Messages per chat that a new companion gets, and that the phone keeps. */
 const RECENT_PER_CHAT = 20
 const KEPT_PER_CHAT = 1_000
-/** Changes to other messages, which nobody reads by themselves. */
+/** Contents that change another message. A phone does not mark them as read. */
 const NOT_READ = new Set(['reactionMessage', 'protocolMessage', 'pollUpdateMessage'])
 
 export class SimPhone extends FileAuthor {
@@ -55,7 +55,7 @@ export class SimPhone extends FileAuthor {
     return [...this.user.devices.values()].filter((device) => device instanceof CompanionDevice)
   }
 
-  /** The companion linked last. */
+  /** The companion that was linked last. */
   get companion(): CompanionDevice {
     const latest = this.companions.at(-1)
     if (!latest) throw new Error(`${this.user.phone} has no linked device`)
@@ -67,17 +67,17 @@ export class SimPhone extends FileAuthor {
     return this.latestDeviceId
   }
 
-  /** Points the camera at a QR code; resolves when the companion is linked. */
+  /** Scans a QR code with the camera. Resolves when the companion is linked. */
   scan(qr: string): Promise<number> {
     return this.#office.scan(this, qr)
   }
 
-  /** Types the code that the companion shows. */
+  /** Types the code that the companion shows. Resolves when the companion is linked. */
   link(code: string): Promise<number> {
     return this.#office.link(this, code)
   }
 
-  /** Logs companions out from the phone: all, or one. */
+  /** Logs out all companions, or one. */
   unlink(deviceId?: number): void {
     for (const device of this.companions) {
       if (deviceId === undefined || device.id === deviceId) this.removeCompanion(device)
@@ -93,7 +93,7 @@ export class SimPhone extends FileAuthor {
     this.companionEvents.add({ device: device.id, state: 'unlinked', at: this.parts.clock.now() })
   }
 
-  /** Opens a chat on the phone: everything unread in it is read, and the other devices are told. */
+  /** Opens a chat on the phone: marks its unread messages as read and tells the other devices. */
   read(chat: Recipient): string[] {
     const target = chatOf(chat)
     const addresses = target instanceof User ? [target.pnJid, target.lidJid] : [target.jid]
@@ -112,7 +112,7 @@ export class SimPhone extends FileAuthor {
     return unread.map((one) => one.id)
   }
 
-  /** Saves a person in the address book, or under another name; undefined takes them out. Companions are told. */
+  /** Saves a person in the address book under this name and tells the companions. Undefined removes the person. */
   saveContact(person: Correspondent, name: string | undefined): void {
     const { pnJid, lidJid } = person.user
     const [firstName] = (name ?? '').split(' ')
@@ -135,12 +135,12 @@ export class SimPhone extends FileAuthor {
     for (const device of this.companions) device.deliver(news)
   }
 
-  /** Something written before any companion was there: history. Returns the id of the message. */
+  /** Adds a message that is older than every companion. Companions get it as history. Returns the id of the message. */
   remember(chat: Recipient, past: PastMessage): string {
     return this.archive.add(chatOf(chat), past)
   }
 
-  /** What a phone tells a new companion once it is there: the app-state key, then history until it is complete. */
+  /** Sends a new companion the app-state key and then the whole history. */
   onboard(device: CompanionDevice): void {
     device.onboarded = true
     const conversations = this.archive.recent(RECENT_PER_CHAT)

@@ -1,4 +1,4 @@
-// The description of a group as queries and notifications carry it.
+// Builds the description of a group that queries and notifications carry.
 import type { Addressing, User } from '../server/user.ts'
 import { stanza, type Stanza } from '../wire/stanza.ts'
 

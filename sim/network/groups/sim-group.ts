@@ -1,4 +1,4 @@
-// A group: its settings, its members and who may change what.
+// A group: its settings, its members and their rights.
 import { IqError } from '../server/iq-router.ts'
 import type { GroupMembership } from '../server/message-switch.ts'
 import type { Addressing, User } from '../server/user.ts'
@@ -105,7 +105,7 @@ export class SimGroup implements GroupMembership, GroupFacts {
     this.#notify(actor, setting)
   }
 
-  /** The outcome for one member: 200, or why not. */
+  /** Returns the outcome for one member: 200, or the code of the refusal. */
   change(actor: User, action: ParticipantChange, user: User): number {
     this.#mustBeAdmin(actor)
     if (action === 'add') {
@@ -147,7 +147,7 @@ export class SimGroup implements GroupMembership, GroupFacts {
     if (!this.roles.has(user)) throw new IqError(403, 'forbidden')
   }
 
-  /** Those who leave hear of it too. */
+  /** Tells the removed member too. */
   #remove(actor: User, user: User): void {
     const audience = [...this.roles.keys()]
     const participant = this.#participant(user)

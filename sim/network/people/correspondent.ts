@@ -1,4 +1,4 @@
-// Somebody who writes and reads: what simulated people and the owners' phones have in common.
+// A user of the network that writes and reads: the common part of simulated people and the owners' phones.
 import type { proto } from '../library.ts'
 import { EventLog } from '../../event-log.ts'
 import type { MediaHost } from '../media/media-host.ts'
@@ -32,12 +32,12 @@ export type NetworkParts = {
   /** Every linked client of the network. */
   companions: () => Iterable<CompanionDevice>
   onUnlinked: (device: CompanionDevice) => void
-  /** Reports what a client sent and nobody understands. */
+  /** Reports a stanza of a client that the simulator does not understand. */
   complain: (problem: string) => void
 }
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; devices: number }
 
-/** How many own messages can be sent again, and how many ids of others are recognised. */
+/** How many own messages can be sent again, and how many ids of received messages are remembered. */
 const REMEMBERED = 5_000
 const SEEN = 100_000
 
@@ -49,15 +49,15 @@ export class Correspondent implements LocalDeviceOwner {
   readonly opened: EventLog<{ id: string; device: number }>
   readonly undecryptable: EventLog<{ id: string; error: string }>
   readonly side: EventLog<Stanza>
-  /** How many messages came again with an id this person already had, and were dropped as phones do. */
+  /** How many messages were dropped because this person already had their ids. Real phones drop them too. */
   duplicates = 0
-  /** Phones confirm delivery by themselves. */
+  /** Phones send delivery receipts without the help of their owners. */
   confirmsDelivery = true
-  /** A phone that is off or was lost does not send again what could not be decrypted. */
+  /** False plays a phone that is off or lost: it sends no message again. */
   answersRetries = true
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
-  /** A stream of their own, so that ids do not depend on when a client asks for something again. */
+  /** A separate stream of random numbers: retry requests of clients do not change the next ids. */
   readonly #ids: SeededRandom
   readonly #writers: MessageWriter[] = []
   readonly #seen = new RecentSet<string>(SEEN)
@@ -84,7 +84,7 @@ export class Correspondent implements LocalDeviceOwner {
     return this.#writerOf(0).device
   }
 
-  /** Writes any content to a chat. The message is with the server when this returns. */
+  /** Writes any content to a chat. The server has the message when this returns. */
   write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
     const sent = { id: options.id ?? this.#freshId(), chat, addressing, message }
@@ -98,7 +98,10 @@ export class Correspondent implements LocalDeviceOwner {
     return sent
   }
 
-  /** A message that companions only hear of: simulated devices get it, real clients the notice and no ciphertext. */
+  /**
+   * Writes a message that companions cannot read: simulated devices get the message, real clients get the notice
+   * without ciphertext.
+   */
   writeNotice(chat: ChatTarget, notice: Stanza, message: proto.IMessage, options: SendOptions = {}): string {
     const { id = this.#freshId(), addressing = this.parts.addressing, timestamp } = options
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
@@ -107,7 +110,7 @@ export class Correspondent implements LocalDeviceOwner {
     return id
   }
 
-  /** A word between the user's own devices, not part of any chat. */
+  /** Sends a message to another device of the same user. It belongs to no chat. */
   tell(target: Device, message: proto.IMessage): void {
     const sealed = this.#writerOf(0).forOwnDevice(target, message)
     const to = target.user.jid('pn', target.id)
@@ -125,14 +128,14 @@ export class Correspondent implements LocalDeviceOwner {
     }
   }
 
-  /** The chat behind an address this person saw. */
+  /** The chat with this address. */
   chatTarget(jid: string): ChatTarget {
     const target = isGroupJid(jid) ? this.parts.findGroup(jid) : this.parts.directory.find(jid)
-    if (!target) throw new Error(`nobody is at ${jid}`)
+    if (!target) throw new Error(`there is no user and no group ${jid}`)
     return target
   }
 
-  /** How this person names a message when reacting to it, quoting it, changing it. */
+  /** The reference to a message that this person's reactions, quotes and edits carry. */
   refTo(one: SentMessage | ReceivedMessage): MessageRef {
     if ('stanza' in one) {
       const addressing = isLidJid(one.stanza.attrs.participant ?? '') ? 'lid' : 'pn'
@@ -144,7 +147,7 @@ export class Correspondent implements LocalDeviceOwner {
     return { id: one.id, remoteJid, fromMe: true, participant: group ? this.user.jid(one.addressing) : undefined }
   }
 
-  /** A message this person sent or received, by id. */
+  /** Finds a message that this person sent or received. */
   known(id: string): SentMessage | ReceivedMessage {
     const message = this.#sent.get(id) ?? this.messages.entries.find((one) => one.id === id)
     if (!message) throw new Error(`${this.user.phone} knows no message ${id}`)
@@ -166,7 +169,7 @@ export class Correspondent implements LocalDeviceOwner {
 
   onUndecryptable(device: LocalDevice, node: Stanza, error: unknown): void {
     const id = node.attrs.id ?? ''
-    // A message already read and sent again with spent keys is a duplicate, not a failure.
+    // A repeated message with used keys is a duplicate, not a failure.
     const author = this.parts.directory.find(node.attrs.participant ?? node.attrs.from ?? '')
     if (author && this.#seen.has(`${device.id} ${author.lid} ${id}`)) {
       this.duplicates += 1
@@ -199,7 +202,7 @@ export class Correspondent implements LocalDeviceOwner {
     if (device === this.device) this.side.add(node)
   }
 
-  /** A new phone or a reinstalled app: another identity, and nothing of the old keys. Contacts are told. */
+  /** Plays a new phone or a reinstalled app: a new identity and none of the old keys. The server tells the contacts. */
   reinstall(): void {
     for (const writer of this.#writers) writer.startOver(new SignalDevice(this.random.fork(this.random.hex(4))))
     const identity = {

@@ -1,4 +1,4 @@
-// The public client API up to the contact: no token, only the inbox identifier and the contact's source_id.
+// The public client API for contacts: no token, only the inbox identifier and the contact's source_id.
 
 import { createHmac } from 'node:crypto'
 import { Type } from 'typebox'
@@ -67,7 +67,7 @@ export function findContactInbox(office: Office, path: Static<typeof contactPath
   return row
 }
 
-/** By source_id, then by whatever else identifies a person; only then a new one. */
+/** Finds the contact by source_id, then by identifier, e-mail or phone number, and creates it last. */
 function findOrCreate({ desk }: Office, inbox: InboxRow, body: Params): ContactInboxRow {
   const { source_id: sourceId } = body
   const known = sourceId === undefined ? undefined : desk.state.contactInboxBySource(inbox, sourceId)
@@ -89,7 +89,7 @@ function findPerson(state: Office['desk']['state'], { account }: InboxRow, body:
   )
 }
 
-/** Where the inbox insists on it, a missing or wrong hash is an exception that nobody rescues. */
+/** If the helpdesk inbox requires the hash, Chatwoot does not handle a missing or wrong one and answers 500. */
 function verifyIdentity({ channel }: InboxRow, { identifier = '', identifier_hash: hash }: Params): boolean {
   const right = createHmac('sha256', channel.hmacToken).update(identifier).digest('hex')
   if (channel.hmacMandatory && hash !== right) throw crashed()
