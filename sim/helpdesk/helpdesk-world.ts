@@ -29,7 +29,7 @@ export class HelpdeskWorld {
     return toInbox(addInbox(this.#office.desk, this.#account(accountId), rest))
   }
 
-  /** Adds a person with an own token. Faults spare this person unless they have `strikesAgents`. */
+  /** Adds a person with a token of their own. Faults spare this person unless they have `strikesAgents`. */
   addAgent({ accountId, ...agent }: NewAgent & { accountId?: number }): Agent {
     const { desk, agentTokens } = this.#office
     const user = addUser(desk, this.#account(accountId), agent)

@@ -25,7 +25,7 @@ async function post(body: object, to = chat): Promise<Answer> {
   return client.post(`/conversations/${to}/messages`, body)
 }
 
-test('a message is answered with 200, a number for its type and unix seconds', async () => {
+test('the answer to a message is 200 with a number for its type and unix seconds', async () => {
   const { status, body } = await post({ content: 'hi', message_type: 'incoming', source_id: '3EB0', echo_id: 'e1' })
   assert.equal(status, 200)
   const { sender, ...rest } = body as Json & { sender: Json }
@@ -51,7 +51,7 @@ test('a message is answered with 200, a number for its type and unix seconds', a
   helpdesk.assertNothingRefused()
 })
 
-test('whoever holds the token is the sender of an outgoing message, the contact of every other', async () => {
+test('the owner of the token is the sender of outgoing messages, the contact of all others', async () => {
   const ana = helpdesk.world.addAgent({ name: 'Ana' })
   const asAna = new DeskClient(helpdesk, ana.token)
   const { body } = await asAna.post(`/conversations/${chat}/messages`, { content: 'hello' })
@@ -63,7 +63,7 @@ test('whoever holds the token is the sender of an outgoing message, the contact 
   assert.equal((byBot.body['sender'] as Json)['type'], 'agent_bot')
 })
 
-test('a reply resolves in its own conversation, by id or by source_id, and is null otherwise', async () => {
+test('a reply resolves in its own conversation by id or source_id, otherwise it is null', async () => {
   const first = await post({ content: 'one', message_type: 'incoming', source_id: 'WA1' })
   const attributes = async (contentAttributes: object, to = chat) =>
     (await post({ content: 'two', content_attributes: contentAttributes }, to)).body['content_attributes']
@@ -76,7 +76,7 @@ test('a reply resolves in its own conversation, by id or by source_id, and is nu
   assert.deepEqual(await attributes({ external_echo: true }), { external_echo: true })
 })
 
-test('what a form spells with brackets arrives nested, and the time of the original is kept', async () => {
+test('form fields with brackets become nested values, and the time of the original is kept', async () => {
   const form = new FormData()
   form.append('content', 'sent from the phone')
   form.append('message_type', 'outgoing')
@@ -90,13 +90,13 @@ test('what a form spells with brackets arrives nested, and the time of the origi
   helpdesk.assertNothingRefused()
 })
 
-test('the same source_id is accepted as often as it comes', async () => {
+test('the same source_id is accepted any number of times', async () => {
   assert.equal((await post({ content: 'a', source_id: 'same' })).status, 200)
   assert.equal((await post({ content: 'a', source_id: 'same' })).status, 200)
   assert.equal(helpdesk.messages(chat).filter((one) => one.sourceId === 'same').length, 2)
 })
 
-test('what the model refuses is a 422 with an error sentence', async () => {
+test('a failed validation gives 422 with an error sentence', async () => {
   const long = await post({ content: 'x'.repeat(150_001) })
   assert.equal(long.status, 422)
   assert.deepEqual(long.body, {
@@ -107,7 +107,7 @@ test('what the model refuses is a 422 with an error sentence', async () => {
   assert.equal((await post({})).status, 200)
 })
 
-test('the 201st message of a minute is refused, updates too, until the minute is over', async () => {
+test('the 201st message of a minute and every update are refused until the minute is over', async () => {
   const first = await post({ content: '0', message_type: 'incoming' })
   for (let at = 1; at < 200; at++)
     assert.equal((await post({ content: String(at), message_type: 'incoming' })).status, 200)
@@ -125,7 +125,7 @@ async function rendered(content: string, type = 'outgoing'): Promise<unknown> {
   return (await post({ content, message_type: type })).body['content']
 }
 
-test('outgoing text is run through Liquid, except in backticks, and incoming text is not', async () => {
+test('outgoing text is rendered with Liquid except in backticks, and incoming text is not', async () => {
   assert.equal(await rendered('Hi {{contact.name}} {{ nothing }}!'), 'Hi Maria !')
   assert.equal(await rendered('`{{contact.name}}` {{ contact.email | default: "none" }}'), '`{{contact.name}}` none')
   assert.equal(await rendered('broken {{ contact'), 'broken {{ contact')
@@ -168,7 +168,7 @@ test('a Liquid template that needs too much time, memory or tags leaves the text
   for (const [at, text] of heavy.entries()) assert.ok((await rendered(text)) === text, `template ${at}`)
 })
 
-test('a PATCH changes the status and nothing else, and never goes from read back to delivered', async () => {
+test('a PATCH changes only the status, and never from read back to delivered', async () => {
   const { body } = await post({ content: 'hi' })
   const patch = async (changes: object) =>
     (await client.patch(`/conversations/${chat}/messages/${body.id}`, changes)).body as Json & { status: string }
@@ -183,7 +183,7 @@ test('a PATCH changes the status and nothing else, and never goes from read back
   helpdesk.assertNothingRefused()
 })
 
-test('a deleted message keeps its row and loses everything in it; Retry empties the attributes', async () => {
+test('a deleted message keeps its row and loses its content, and Retry empties the attributes', async () => {
   const original = await post({ content: 'hi', message_type: 'incoming' })
   const form = new FormData()
   form.append('content', 'secret')
@@ -199,7 +199,7 @@ test('a deleted message keeps its row and loses everything in it; Retry empties 
   assert.deepEqual([retried.body['status'], retried.body['content_attributes']], ['sent', {}])
 })
 
-test('lists choose by id and show by time', async () => {
+test('a list selects messages by id and sorts them by time', async () => {
   for (let at = 0; at < 30; at++) await post({ content: String(at), message_type: 'incoming' })
   const ids = async (query: string) => {
     const { body } = await client.get(`/conversations/${chat}/messages${query}`)
@@ -214,7 +214,7 @@ test('lists choose by id and show by time', async () => {
   assert.ok(!(await ids('')).includes(all.at(-1) ?? 0))
 })
 
-test('a file lies behind a redirect to another port, is not there at first, and opens for five minutes', async () => {
+test('a file is behind a redirect to another port, appears after a delay, and its address works for five minutes', async () => {
   const form = new FormData()
   form.append('message_type', 'incoming')
   form.append('private', 'false')

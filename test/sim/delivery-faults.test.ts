@@ -1,4 +1,4 @@
-// Cross-check of messages that arrive damaged, twice, late or unconfirmed: in the end each is read once.
+// Checks with the real client that damaged, repeated, late and unconfirmed messages are read once in the end.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WAMessageStubType } from 'baileys'
@@ -17,7 +17,7 @@ function scene(network: SimNetwork): Scene {
   return { phone, bob, auth: memoryAuth(network.linkReady(phone)) }
 }
 
-test('a message whose acknowledgement is lost can be sent again under the same id and arrives once', async () => {
+test('a message with a lost acknowledgement can be sent again under the same id and arrives once', async () => {
   await using network = await SimNetwork.start()
   const { bob, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -47,7 +47,7 @@ test('a message lost on its way to the server is neither delivered nor acknowled
   assert.equal(client.acks.length, 1)
 })
 
-test('a word to the own phone does not use up a fault meant for a message', async () => {
+test('a message to the own phone does not use up a fault', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   const id = phone.archive.add(bob.user, { text: 'old', from: bob.user, at: 1_700_000_000 })
@@ -59,7 +59,7 @@ test('a word to the own phone does not use up a fault meant for a message', asyn
   assert.equal(await client.acknowledged(refused?.key.id), '463')
 })
 
-test('a request to send again that makes no sense is reported', async () => {
+test('a senseless retry request is reported', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -73,7 +73,7 @@ test('a request to send again that makes no sense is reported', async () => {
   assert.match(problem ?? '', /no signed prekey/)
 })
 
-test('a prekey that its owner did not sign is refused', async () => {
+test('a prekey without a valid signature is refused', async () => {
   await using network = await SimNetwork.start()
   const { phone, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -87,7 +87,7 @@ test('a prekey that its owner did not sign is refused', async () => {
   assert.equal(network.log.takeProblems().length, 1)
 })
 
-test('a message the client cannot decrypt is asked for again and then read', async () => {
+test('the client requests an undecryptable message again and then reads it', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   const group = network.group('Team', bob, [phone])
@@ -111,7 +111,7 @@ test('a message the client cannot decrypt is asked for again and then read', asy
   }
 })
 
-test('a person who cannot decrypt asks the client again and then reads', async () => {
+test('a person requests an undecryptable message from the client again and then reads it', async () => {
   await using network = await SimNetwork.start()
   const { bob, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -123,7 +123,7 @@ test('a person who cannot decrypt asks the client again and then reads', async (
   await bob.messages.waitFor('again please', (one) => textOfMessage(one.message) === 'again please')
 })
 
-test('a person with a new phone is written to without a failure', async () => {
+test('writing to a person with a new phone does not fail', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -138,7 +138,7 @@ test('a person with a new phone is written to without a failure', async () => {
   await client.textMessage('from the new phone')
 })
 
-test('a connection that drops on a receipt leaves the message on the books', async () => {
+test('a connection that drops on a receipt leaves the message unacknowledged', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   network.fault({ kind: 'drop_on', tag: 'receipt', nth: 2 })
@@ -153,7 +153,7 @@ test('a connection that drops on a receipt leaves the message on the books', asy
   assert.equal(pending, phone.messages.entries[1]?.id)
 })
 
-test('what a client sends behind the stanza that drops its connection is lost with it', async () => {
+test('stanzas after the one that drops the connection are lost', async () => {
   await using network = await SimNetwork.start()
   const { bob, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -172,7 +172,7 @@ test('what a client sends behind the stanza that drops its connection is lost wi
   )
 })
 
-test('a message delivered twice is emitted once', async () => {
+test('a message that is delivered twice is emitted once', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -187,7 +187,7 @@ test('a message delivered twice is emitted once', async () => {
   assert.equal(client.messages().filter((one) => textOf(one) === 'twice').length, 1)
 })
 
-test('messages delivered out of order are all read', async () => {
+test('messages that are delivered out of order are all read', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -199,7 +199,7 @@ test('messages delivered out of order are all read', async () => {
   assert.deepEqual(client.messages().map(textOf), ['warm up', 'three', 'two', 'one'])
 })
 
-test('messages of several accounts delivered out of order reach each its own client', async () => {
+test('messages of several accounts that are delivered out of order reach their own clients', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   const carl = network.account({ phone: '5511999990002', name: 'Carl' })
@@ -215,7 +215,7 @@ test('messages of several accounts delivered out of order reach each its own cli
   assert.deepEqual(two.messages().map(textOf), ['to Carl'])
 })
 
-test('a message whose receipt was lost stays on the books and is delivered again at the next login', async () => {
+test('a message with a lost receipt stays unacknowledged and is delivered again at the next login', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   network.fault({ kind: 'lost_receipt' })
@@ -236,7 +236,7 @@ test('a message whose receipt was lost stays on the books and is delivered again
   assert.deepEqual(phone.companion.books.unacknowledgedIds(), [])
 })
 
-test('one-time prekeys are handed out once', async () => {
+test('every one-time prekey is handed out once', async () => {
   await using network = await SimNetwork.start()
   const { phone, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -247,7 +247,7 @@ test('one-time prekeys are handed out once', async () => {
   assert.equal(phone.companion.keys.preKeys.length, 18)
 })
 
-test('a client whose one-time prekeys run low is told and uploads new ones', async () => {
+test('a client with few one-time prekeys left is told and uploads new ones', async () => {
   await using network = await SimNetwork.start()
   const { phone, auth } = scene(network)
   await using client = await TestClient.online(network, auth)

@@ -1,4 +1,4 @@
-// Cross-check of faults: each one strikes the real client, and afterwards nothing is lost that the books say is not.
+// Checks faults with the real client: each fault strikes the client, and no unacknowledged message is lost.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
@@ -22,7 +22,7 @@ function scene(network: SimNetwork): Scene {
   return { phone, bob, auth: memoryAuth(network.linkReady(phone)) }
 }
 
-test('a dropped connection closes the client, which finds what it missed at the next login', async () => {
+test('a dropped connection closes the client, which gets the missed messages at the next login', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   {
@@ -38,7 +38,7 @@ test('a dropped connection closes the client, which finds what it missed at the 
   assert.deepEqual(client.messages().map(textOf), ['meanwhile'])
 })
 
-test('a half-open connection is noticed only by the silence', async () => {
+test('a half-open connection shows only as silence', async () => {
   await using network = await SimNetwork.start()
   const { auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -63,7 +63,7 @@ test('a delayed network answers late and in order', async () => {
   network.clearFaults()
 })
 
-test('everything on a delayed network is equally late, and a last word is still heard', async () => {
+test('a delayed network delays every stanza equally and still delivers the last one', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -95,7 +95,7 @@ test('stream errors end the connection with their own code', async () => {
   }
 })
 
-test('a refused login carries its code, a ban its reason and its end', async () => {
+test('a refused login carries its code, and a ban its reason and its end', async () => {
   await using network = await SimNetwork.start()
   const { auth } = scene(network)
   for (const code of [401, 402, 403, 405, 409, 411, 500, 503]) {
@@ -111,7 +111,7 @@ test('a refused login carries its code, a ban its reason and its end', async () 
   assert.equal(client.socket.ws.isOpen, true)
 })
 
-test('a message refused with an error is not delivered, the next one is', async () => {
+test('a message that is refused with an error is not delivered, and the next one is', async () => {
   await using network = await SimNetwork.start()
   const { bob, auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -125,7 +125,7 @@ test('a message refused with an error is not delivered, the next one is', async 
   assert.equal(bob.messages.length, 1)
 })
 
-test('a query can be left unanswered or fail', async () => {
+test('a fault leaves a query unanswered or makes it fail', async () => {
   await using network = await SimNetwork.start()
   const { auth } = scene(network)
   await using client = await TestClient.online(network, auth)
@@ -136,7 +136,7 @@ test('a query can be left unanswered or fail', async () => {
   await client.socket.query(PING)
 })
 
-test('a restarted server remembers who is linked and what is owed', async () => {
+test('a restarted server keeps linked devices and unacknowledged messages', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = scene(network)
   {

@@ -1,4 +1,5 @@
-// Cross-check of one-to-one messages: what the client emits, and what people and the own phone decrypt.
+// Checks one-to-one messages with the real client: the events it emits, and the messages that people and the own phone
+// decrypt.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WAMessageStatus } from 'baileys'
@@ -11,12 +12,12 @@ import { TestClient, textOf } from './harness/test-client.ts'
 const ACCOUNT = { phone: '5511999990001', lid: '100000000000001', name: 'Ana' }
 const BOB = { phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }
 
-/** The id of the notification sent last. */
+/** The id of the last notification. */
 function lastNews(network: SimNetwork): string | undefined {
   return network.log.find({ tag: 'notification' }).at(-1)?.attrs.id
 }
 
-test('a text addressed by phone number reaches the client with the sender known by both addresses', async () => {
+test('a text that is addressed by phone number reaches the client with both addresses of the sender', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ACCOUNT)
   const bob = network.person(BOB)
@@ -31,7 +32,7 @@ test('a text addressed by phone number reaches the client with the sender known 
   assert.deepEqual(phone.companion.books.unacknowledgedIds(), [])
 })
 
-test('a text addressed by LID reaches the client the same way', async () => {
+test('a text that is addressed by LID reaches the client the same way', async () => {
   await using network = await SimNetwork.start({ addressing: 'lid' })
   const phone = network.account(ACCOUNT)
   const bob = network.person(BOB)
@@ -42,7 +43,7 @@ test('a text addressed by LID reaches the client the same way', async () => {
   assert.equal(key.remoteJidAlt, '5511888880001@s.whatsapp.net')
 })
 
-test('a person and the own phone decrypt what the client sends, by phone number and by LID', async () => {
+test("a person and the own phone decrypt the client's messages, by phone number and by LID", async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ACCOUNT)
   const bob = network.person(BOB)
@@ -61,7 +62,7 @@ test('a person and the own phone decrypt what the client sends, by phone number 
   assert.equal(bob.undecryptable.length, 0)
 })
 
-test('a conversation goes back and forth through many ratchet steps', async () => {
+test('a conversation passes many ratchet steps in both directions', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ACCOUNT)
   const bob = network.person(BOB)
@@ -88,7 +89,7 @@ test('every device of a person gets the message', async () => {
   assert.equal(bob.opened.entries.filter((one) => one.id === received.id).length, 3)
 })
 
-test('messages that arrive while the client is away wait and are delivered at the next login', async () => {
+test('messages to an offline client wait and are delivered at the next login', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ACCOUNT)
   const bob = network.person(BOB)
@@ -105,7 +106,7 @@ test('messages that arrive while the client is away wait and are delivered at th
   assert.equal(phone.companion.books.size, 0)
 })
 
-test('what the owner writes on the phone appears at the client as written by itself', async () => {
+test("the owner's messages from the phone appear at the client as its own", async () => {
   for (const addressing of ['pn', 'lid'] as const) {
     await using network = await SimNetwork.start({ addressing })
     const phone = network.account(ACCOUNT)
@@ -133,7 +134,7 @@ test('a message from the second device of a person belongs to the same chat', as
   assert.equal(key.remoteJid, bob.user.pnJid)
 })
 
-test('two clients of one account see what the other sends', async () => {
+test("two clients of one account see each other's messages", async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ACCOUNT)
   const bob = network.person(BOB)
@@ -148,7 +149,7 @@ test('two clients of one account see what the other sends', async () => {
   await two.textMessage('to both')
 })
 
-test('a client that knows the devices of an account is told when one comes or goes', async () => {
+test('a client that knows the devices of an account is told when a device is added or removed', async () => {
   await using network = await SimNetwork.start()
   const ana = network.account(ACCOUNT)
   const carl = network.account({ phone: '5511999990002', name: 'Carl' })
@@ -183,7 +184,7 @@ test('two linked accounts write to each other', async () => {
   )
 })
 
-test('a person is found by phone number and a stranger is not', async () => {
+test('a phone number finds its person, and an unknown number finds none', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account(ACCOUNT)
   const bob = network.person(BOB)

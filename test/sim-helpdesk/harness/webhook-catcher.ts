@@ -1,4 +1,4 @@
-// Stands where the bridge would: takes the helpdesk's webhooks and answers as a test wishes.
+// An HTTP server in place of the bridge: it records the helpdesk's webhooks and answers them as a test wants.
 
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'

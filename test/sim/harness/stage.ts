@@ -1,4 +1,4 @@
-// The usual cast on a running network: an account with its phone, a person called Bob, and a client online.
+// Opens a network with an account and its phone, a person called Bob, and an online client.
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
@@ -34,7 +34,7 @@ export class Stage {
   }
 }
 
-/** Files come over https with a certificate of the simulator's own authority. */
+/** Trusts the simulator's own certificate authority, which signs the media host. */
 export function trust(network: SimNetwork): void {
   setDefaultCACertificates([...getCACertificates('default'), network.authority.pem])
 }
