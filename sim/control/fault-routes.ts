@@ -1,4 +1,5 @@
 // Control routes of faults, and of the log of stanzas.
+import { defined } from '../defined.ts'
 import type { Fault, ImmediateFault } from '../network/faults.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { describeStanza } from '../network/wire/stanza.ts'
@@ -61,8 +62,7 @@ function immediateFault(network: SimNetwork, body: Fields): ImmediateFault {
 }
 
 function lastingFault(network: SimNetwork, body: Fields): Fault {
-  const times = body.optionalWhole('times', COUNT)
-  const common = { ...accountOf(network, body), ...(times === undefined ? {} : { times }) }
+  const common = { ...accountOf(network, body), ...defined({ times: body.optionalWhole('times', COUNT) }) }
   const kind = body.oneOf('kind', LASTING)
   switch (kind) {
     case 'login_failure': {

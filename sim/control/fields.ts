@@ -15,6 +15,11 @@ export function wholeNumber(name: string, value: number, { min, max = Number.MAX
   throw new ControlError(400, `"${name}" must be a whole number from ${min} to ${max}`)
 }
 
+function required<T>(name: string, value: T | undefined): T {
+  if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
+  return value
+}
+
 export class Fields {
   readonly #values: Record<string, unknown>
 
@@ -30,9 +35,7 @@ export class Fields {
   }
 
   text(name: string): string {
-    const value = this.optionalText(name)
-    if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
-    return value
+    return required(name, this.optionalText(name))
   }
 
   optionalText(name: string): string | undefined {
@@ -40,9 +43,7 @@ export class Fields {
   }
 
   number(name: string): number {
-    const value = this.optionalNumber(name)
-    if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
-    return value
+    return required(name, this.optionalNumber(name))
   }
 
   optionalNumber(name: string): number | undefined {
@@ -70,9 +71,7 @@ export class Fields {
   object(name: string): Record<string, unknown> {
     const isObject = (value: unknown): value is Record<string, unknown> =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
-    const value = this.#read(name, isObject, 'an object')
-    if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
-    return value
+    return required(name, this.#read(name, isObject, 'an object'))
   }
 
   nested(name: string): Fields | undefined {

@@ -1,4 +1,5 @@
 // Control routes of people: creating a person, writing as that person, and reading what the person received.
+import { defined } from '../defined.ts'
 import { carriedMedia } from '../network/media/media-contents.ts'
 import type { SentMessage } from '../network/people/sent-message.ts'
 import type { ReceivedMessage } from '../network/people/received-message.ts'
@@ -99,19 +100,16 @@ function signRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
 }
 
 function createPerson(network: SimNetwork, body: Call['body']): Record<string, unknown> {
-  const lid = body.optionalText('lid')
-  const pushName = body.optionalText('push_name')
-  const savedAs = body.optionalText('saved_as')
-  const devices = body.optionalWhole('devices', { min: 1, max: MAX_DEVICES })
-  const hidesPhone = body.flag('hides_phone') ?? false
   const picture = body.bytes('picture')
   const person = network.person({
     phone: body.text('phone'),
-    hidesPhone,
-    ...(lid === undefined ? {} : { lid }),
-    ...(pushName === undefined ? {} : { pushName }),
-    ...(savedAs === undefined ? {} : { savedAs }),
-    ...(devices === undefined ? {} : { devices }),
+    hidesPhone: body.flag('hides_phone') ?? false,
+    ...defined({
+      lid: body.optionalText('lid'),
+      pushName: body.optionalText('push_name'),
+      savedAs: body.optionalText('saved_as'),
+      devices: body.optionalWhole('devices', { min: 1, max: MAX_DEVICES }),
+    }),
   })
   if (picture) network.setPicture(person, picture)
   return personView(person)

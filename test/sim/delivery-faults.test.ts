@@ -2,24 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WAMessageStubType } from 'baileys'
-import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
-import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
-import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
+import { addCast } from './harness/cast.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
-
-type Scene = { phone: SimPhone; bob: SimPerson; auth: MemoryAuth }
-
-function scene(network: SimNetwork): Scene {
-  const phone = network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' })
-  const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
-  return { phone, bob, auth: memoryAuth(network.linkReady(phone)) }
-}
 
 test('a message with a lost acknowledgement can be sent again under the same id and arrives once', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'lost_ack' })
   const messageId = '3EB0SAMEIDTWICE'
@@ -36,7 +26,7 @@ test('a message with a lost acknowledgement can be sent again under the same id 
 
 test('a message lost on its way to the server is neither delivered nor acknowledged', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'lost_message' })
   await client.socket.sendMessage(bob.user.pnJid, { text: 'lost' }, { messageId: '3EB0LOST' })
@@ -49,7 +39,7 @@ test('a message lost on its way to the server is neither delivered nor acknowled
 
 test('a message to the own phone does not use up a fault', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   const id = phone.archive.add(bob.user, { text: 'old', from: bob.user, at: 1_700_000_000 })
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'ack_error', code: 463 })
@@ -61,7 +51,7 @@ test('a message to the own phone does not use up a fault', async () => {
 
 test('a senseless retry request is reported', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   const { id } = bob.text(phone, 'hello')
   await client.textMessage('hello')
@@ -75,7 +65,7 @@ test('a senseless retry request is reported', async () => {
 
 test('a prekey without a valid signature is refused', async () => {
   await using network = await SimNetwork.start()
-  const { phone, auth } = scene(network)
+  const { phone, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   const before = phone.companion.keys.signedPreKey
   const parts = Object.entries({ id: 3, value: 32, signature: 64 })
@@ -89,7 +79,7 @@ test('a prekey without a valid signature is refused', async () => {
 
 test('the client requests an undecryptable message again and then reads it', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   const group = network.group('Team', bob, [phone])
   await using client = await TestClient.online(network, auth)
   bob.text(phone, 'warm up')
@@ -113,7 +103,7 @@ test('the client requests an undecryptable message again and then reads it', asy
 
 test('a person requests an undecryptable message from the client again and then reads it', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   await client.socket.sendMessage(bob.user.pnJid, { text: 'warm up' })
   await bob.messages.waitFor('warm up', (one) => textOfMessage(one.message) === 'warm up')
@@ -125,7 +115,7 @@ test('a person requests an undecryptable message from the client again and then 
 
 test('writing to a person with a new phone does not fail', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   await client.socket.sendMessage(bob.user.pnJid, { text: 'to the old phone' })
   await bob.messages.waitFor('the first', () => true)
@@ -140,7 +130,7 @@ test('writing to a person with a new phone does not fail', async () => {
 
 test('a connection that drops on a receipt leaves the message unacknowledged', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   network.fault({ kind: 'drop_on', tag: 'receipt', nth: 2 })
   {
     await using client = await TestClient.online(network, auth)
@@ -155,7 +145,7 @@ test('a connection that drops on a receipt leaves the message unacknowledged', a
 
 test('stanzas after the one that drops the connection are lost', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   await client.socket.sendMessage(bob.user.pnJid, { text: 'before' })
   await bob.messages.waitFor('before', (one) => textOfMessage(one.message) === 'before')
@@ -174,7 +164,7 @@ test('stanzas after the one that drops the connection are lost', async () => {
 
 test('a message that is delivered twice is emitted once', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   bob.text(phone, 'warm up')
   await client.textMessage('warm up')
@@ -189,7 +179,7 @@ test('a message that is delivered twice is emitted once', async () => {
 
 test('messages that are delivered out of order are all read', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   bob.text(phone, 'warm up')
   await client.textMessage('warm up')
@@ -201,7 +191,7 @@ test('messages that are delivered out of order are all read', async () => {
 
 test('messages of several accounts that are delivered out of order reach their own clients', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   const carl = network.account({ phone: '5511999990002', name: 'Carl' })
   await using one = await TestClient.online(network, auth)
   await using two = await TestClient.linked(network, carl)
@@ -217,7 +207,7 @@ test('messages of several accounts that are delivered out of order reach their o
 
 test('a message with a lost receipt stays unacknowledged and is delivered again at the next login', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   network.fault({ kind: 'lost_receipt' })
   const sent = bob.text(phone, 'confirm me')
   {
@@ -238,7 +228,7 @@ test('a message with a lost receipt stays unacknowledged and is delivered again 
 
 test('every one-time prekey is handed out once', async () => {
   await using network = await SimNetwork.start()
-  const { phone, auth } = scene(network)
+  const { phone, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   const people = Array.from({ length: 12 }, (_, n) => network.person({ phone: `55118888901${n + 10}` }))
   for (const person of people) person.text(phone, `hi from ${person.user.phone}`)
@@ -249,7 +239,7 @@ test('every one-time prekey is handed out once', async () => {
 
 test('a client with few one-time prekeys left is told and uploads new ones', async () => {
   await using network = await SimNetwork.start()
-  const { phone, auth } = scene(network)
+  const { phone, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   const people = Array.from({ length: 26 }, (_, n) => network.person({ phone: `55118888901${n + 10}` }))
   for (const person of people) person.text(phone, 'hi')

@@ -1,14 +1,10 @@
 // Checks faults with the real client: each fault strikes the client, and no unacknowledged message is lost.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
-import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
-import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
+import { addCast } from './harness/cast.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
-
-type Scene = { phone: SimPhone; bob: SimPerson; auth: MemoryAuth }
 
 const PING = {
   tag: 'iq',
@@ -16,15 +12,9 @@ const PING = {
   content: [{ tag: 'ping', attrs: {} }],
 }
 
-function scene(network: SimNetwork): Scene {
-  const phone = network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' })
-  const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
-  return { phone, bob, auth: memoryAuth(network.linkReady(phone)) }
-}
-
 test('a dropped connection closes the client, which gets the missed messages at the next login', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   {
     await using client = await TestClient.online(network, auth)
     bob.text(phone, 'before')
@@ -40,7 +30,7 @@ test('a dropped connection closes the client, which gets the missed messages at 
 
 test('a half-open connection shows only as silence', async () => {
   await using network = await SimNetwork.start()
-  const { auth } = scene(network)
+  const { auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   await network.strike({ kind: 'silence' })
   await assert.rejects(client.socket.query(PING, 150), /Timed Out/)
@@ -51,7 +41,7 @@ test('a half-open connection shows only as silence', async () => {
 
 test('a delayed network answers late and in order', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'delay', ms: 150 })
   const start = Date.now()
@@ -65,7 +55,7 @@ test('a delayed network answers late and in order', async () => {
 
 test('a delayed network delays every stanza equally and still delivers the last one', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   bob.text(phone, 'at once')
   await client.textMessage('at once')
@@ -82,7 +72,7 @@ test('a delayed network delays every stanza equally and still delivers the last 
 
 test('stream errors end the connection with their own code', async () => {
   await using network = await SimNetwork.start()
-  const { auth } = scene(network)
+  const { auth } = addCast(network)
   for (const [reason, code] of [
     ['replaced', 440],
     ['restart', 515],
@@ -97,7 +87,7 @@ test('stream errors end the connection with their own code', async () => {
 
 test('a refused login carries its code, and a ban its reason and its end', async () => {
   await using network = await SimNetwork.start()
-  const { auth } = scene(network)
+  const { auth } = addCast(network)
   for (const code of [401, 402, 403, 405, 409, 411, 500, 503]) {
     network.fault({ kind: 'login_failure', code, ...(code === 402 ? { ban: { code: 101, expire: 3600 } } : {}) })
     await using client = new TestClient(network, auth)
@@ -113,7 +103,7 @@ test('a refused login carries its code, and a ban its reason and its end', async
 
 test('a message that is refused with an error is not delivered, and the next one is', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   for (const code of [463, 479]) {
     network.fault({ kind: 'ack_error', code })
@@ -127,7 +117,7 @@ test('a message that is refused with an error is not delivered, and the next one
 
 test('a fault leaves a query unanswered or makes it fail', async () => {
   await using network = await SimNetwork.start()
-  const { auth } = scene(network)
+  const { auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'query_silence', query: 'w:p get ping' })
   await assert.rejects(client.socket.query(PING, 150), /Timed Out/)
@@ -138,7 +128,7 @@ test('a fault leaves a query unanswered or makes it fail', async () => {
 
 test('a restarted server keeps linked devices and unacknowledged messages', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   {
     await using client = await TestClient.online(network, auth)
     await network.restart()

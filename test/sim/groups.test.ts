@@ -6,14 +6,15 @@ import { SimNetwork } from '../../sim/network/sim-network.ts'
 import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { children } from '../../sim/network/wire/stanza.ts'
+import { ANA, BOB } from './harness/cast.ts'
 import { TestClient } from './harness/test-client.ts'
 
 type Scene = { phone: SimPhone; bob: SimPerson; eve: SimPerson }
 
 function scene(network: SimNetwork): Scene {
   return {
-    phone: network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' }),
-    bob: network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }),
+    phone: network.account(ANA),
+    bob: network.person(BOB),
     eve: network.person({ phone: '5511888880002', lid: '200000000000002', pushName: 'Eve' }),
   }
 }

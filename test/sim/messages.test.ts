@@ -6,11 +6,9 @@ import { WAMessageStatus } from 'baileys'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { describeStanza } from '../../sim/network/wire/stanza.ts'
+import { ANA, BOB } from './harness/cast.ts'
 import { memoryAuth } from './harness/memory-auth.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
-
-const ACCOUNT = { phone: '5511999990001', lid: '100000000000001', name: 'Ana' }
-const BOB = { phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }
 
 /** The id of the last notification. */
 function lastNews(network: SimNetwork): string | undefined {
@@ -19,7 +17,7 @@ function lastNews(network: SimNetwork): string | undefined {
 
 test('a text that is addressed by phone number reaches the client with both addresses of the sender', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   const sent = bob.text(phone, 'hello')
@@ -34,7 +32,7 @@ test('a text that is addressed by phone number reaches the client with both addr
 
 test('a text that is addressed by LID reaches the client the same way', async () => {
   await using network = await SimNetwork.start({ addressing: 'lid' })
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   bob.text(phone, 'hello')
@@ -45,7 +43,7 @@ test('a text that is addressed by LID reaches the client the same way', async ()
 
 test("a person and the own phone decrypt the client's messages, by phone number and by LID", async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   for (const to of [bob.user.pnJid, bob.user.lidJid]) {
@@ -64,7 +62,7 @@ test("a person and the own phone decrypt the client's messages, by phone number 
 
 test('a conversation passes many ratchet steps in both directions', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   for (let round = 0; round < 8; round++) {
@@ -80,7 +78,7 @@ test('a conversation passes many ratchet steps in both directions', async () => 
 
 test('every device of a person gets the message', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person({ ...BOB, devices: 3 })
   await using client = await TestClient.linked(network, phone)
   await client.socket.sendMessage(bob.user.pnJid, { text: 'to all' })
@@ -91,7 +89,7 @@ test('every device of a person gets the message', async () => {
 
 test('messages to an offline client wait and are delivered at the next login', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   const auth = memoryAuth(network.linkReady(phone))
   const waiting = ['one', 'two', 'three'].map((text) => bob.text(phone, text).id)
@@ -109,7 +107,7 @@ test('messages to an offline client wait and are delivered at the next login', a
 test("the owner's messages from the phone appear at the client as its own", async () => {
   for (const addressing of ['pn', 'lid'] as const) {
     await using network = await SimNetwork.start({ addressing })
-    const phone = network.account(ACCOUNT)
+    const phone = network.account(ANA)
     const bob = network.person(BOB)
     await using client = await TestClient.linked(network, phone)
     const sent = phone.text(bob, 'from my phone')
@@ -126,7 +124,7 @@ test("the owner's messages from the phone appear at the client as its own", asyn
 
 test('a message from the second device of a person belongs to the same chat', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person({ ...BOB, devices: 2 })
   await using client = await TestClient.linked(network, phone)
   bob.text(phone, 'from the desktop', { device: 1 })
@@ -136,7 +134,7 @@ test('a message from the second device of a person belongs to the same chat', as
 
 test("two clients of one account see each other's messages", async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using one = await TestClient.linked(network, phone)
   await using two = await TestClient.linked(network, phone)
@@ -151,7 +149,7 @@ test("two clients of one account see each other's messages", async () => {
 
 test('a client that knows the devices of an account is told when a device is added or removed', async () => {
   await using network = await SimNetwork.start()
-  const ana = network.account(ACCOUNT)
+  const ana = network.account(ANA)
   const carl = network.account({ phone: '5511999990002', name: 'Carl' })
   await using client = await TestClient.linked(network, ana)
   await client.socket.sendMessage(carl.user.pnJid, { text: 'before' })
@@ -170,7 +168,7 @@ test('a client that knows the devices of an account is told when a device is add
 
 test('two linked accounts write to each other', async () => {
   await using network = await SimNetwork.start()
-  const ana = network.account(ACCOUNT)
+  const ana = network.account(ANA)
   const carl = network.account({ phone: '5511999990002', name: 'Carl' })
   await using one = await TestClient.linked(network, ana)
   await using two = await TestClient.linked(network, carl)
@@ -186,7 +184,7 @@ test('two linked accounts write to each other', async () => {
 
 test('a phone number finds its person, and an unknown number finds none', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   const found = await client.socket.onWhatsApp(bob.user.phone, '5511777770000')

@@ -3,15 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WAMessageStatus } from 'baileys'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { ANA, BOB } from './harness/cast.ts'
 import { memoryAuth } from './harness/memory-auth.ts'
 import { TestClient } from './harness/test-client.ts'
 
-const ACCOUNT = { phone: '5511999990001', lid: '100000000000001', name: 'Ana' }
-const BOB = { phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }
-
 test('the client gets acknowledgements and delivered, read and played receipts', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   bob.confirmsDelivery = false
   await using client = await TestClient.linked(network, phone)
@@ -34,7 +32,7 @@ test('the client gets acknowledgements and delivered, read and played receipts',
 
 test('a person sees that the client has read a message', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   const sent = bob.text(phone, 'read me')
@@ -45,7 +43,7 @@ test('a person sees that the client has read a message', async () => {
 
 test('a message that one client of an account reads is read on the other client and on the phone', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using one = await TestClient.linked(network, phone)
   await using two = await TestClient.linked(network, phone)
@@ -64,7 +62,7 @@ test('a message that one client of an account reads is read on the other client 
 
 test('typing is visible in both directions, to the client only while it is available', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   await network.waitForStanza('presence', (one) => one.attrs.type === 'available')
@@ -88,7 +86,7 @@ test('typing is visible in both directions, to the client only while it is avail
 
 test('only a client that subscribed sees a person come online', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   await network.waitForStanza('presence', (one) => one.attrs.type === 'available')
@@ -107,7 +105,7 @@ test('only a client that subscribed sees a person come online', async () => {
 
 test('reading on the phone marks the message as read at the client and for the sender', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   const sent = bob.text(phone, 'look')
@@ -121,7 +119,7 @@ test('reading on the phone marks the message as read at the client and for the s
 
 test('all receipts of several members reach a client that was offline', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const people = [1, 2, 3].map((n) => network.person({ phone: `551188888000${n}` }))
   const [bob, ...others] = people
   if (!bob) throw new Error('there is no person')

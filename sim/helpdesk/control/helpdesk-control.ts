@@ -4,6 +4,7 @@
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
+import { defined } from '../../defined.ts'
 import { exact, Id } from '../schemas/basics.ts'
 import { misfit } from '../schemas/schema-check.ts'
 import { calm, lifelike } from '../settings.ts'
@@ -76,18 +77,14 @@ function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
     return shown()
   })
   app.post('/settings', (request) => {
-    const {
-      messages_per_minute: messagesPerMinute,
-      enterprise,
-      sign_webhooks: signWebhooks,
-      quirks,
-    } = readSettings(request.body)
-    helpdesk.configure({
-      ...(messagesPerMinute === undefined ? {} : { messagesPerMinute }),
-      ...(enterprise === undefined ? {} : { enterprise }),
-      ...(signWebhooks === undefined ? {} : { signWebhooks }),
-      ...(quirks === undefined ? {} : { quirks: quirks === 'calm' ? calm : lifelike }),
-    })
+    const settings = readSettings(request.body)
+    const changes = {
+      messagesPerMinute: settings.messages_per_minute,
+      enterprise: settings.enterprise,
+      signWebhooks: settings.sign_webhooks,
+      quirks: settings.quirks && { calm, lifelike }[settings.quirks],
+    }
+    helpdesk.configure(defined(changes))
     return { changed: true }
   })
   app.post('/settle', async () => {
@@ -99,8 +96,7 @@ function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
   )
   app.post('/agents', async (request, reply) => {
     const { name, role, account_id: accountId } = readAgent(request.body)
-    const agent = helpdesk.world.addAgent({ name, ...(role ? { role } : {}), ...(accountId ? { accountId } : {}) })
-    return reply.code(201).send(agent)
+    return reply.code(201).send(helpdesk.world.addAgent({ name, ...defined({ role, accountId }) }))
   })
 }
 

@@ -20,6 +20,8 @@ export const NullableString = nullable(Type.String())
 
 /** Form fields are strings; JSON has booleans. */
 export const Flag = Type.Union([Type.Boolean(), Type.Literal('true'), Type.Literal('false')])
+/** A number in a query string. */
+export const Digits = Type.String({ pattern: '^\\d+$' })
 export const Id = Type.Integer({ minimum: 1 })
 export const FormId = Type.Union([Id, Type.String({ pattern: '^[1-9]\\d*$' })])
 export const Upload = Type.Unsafe<UploadedFile>({ type: 'object', required: ['filename', 'contentType', 'bytes'] })

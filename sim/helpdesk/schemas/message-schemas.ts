@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import {
   Attributes,
+  Digits,
   exact,
   Flag,
   FormAttributes,
@@ -127,5 +128,4 @@ export const MessageUpdate = exact({
   source_id: Type.Optional(Type.String()),
   created_at: Type.Optional(Type.Unknown()),
 })
-const digits = Type.String({ pattern: '^\\d+$' })
-export const MessageListQuery = exact({ before: Type.Optional(digits), after: Type.Optional(digits) })
+export const MessageListQuery = exact({ before: Type.Optional(Digits), after: Type.Optional(Digits) })
