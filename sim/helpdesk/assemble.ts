@@ -47,7 +47,7 @@ export function assemble(options: SimHelpdeskOptions, files: Office['files']): P
       jobs.enqueue(choices.between(desk.settings.quirks.delayMs, 'later', ++laterJobs), work)
     },
   }
-  const webhooks = new WebhookDispatcher({ scene: { desk, files }, jobs, complain })
+  const webhooks = new WebhookDispatcher({ source: { desk, files }, jobs, complain })
   const office: Office = {
     desk,
     files,

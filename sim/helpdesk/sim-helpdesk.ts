@@ -9,9 +9,9 @@ import { buildApp } from './http/build-app.ts'
 import type { RouteFacts } from './http/build-app.ts'
 import { FaultGate } from './http/fault-gate.ts'
 import type { HttpApp } from './http/http-app.ts'
-import { Listener } from './http/listener.ts'
 import type { Refusal, Visit } from './http/office.ts'
 import { answerAsStorage } from './http/storage-server.ts'
+import { HelpdeskServers } from './helpdesk-servers.ts'
 import { HelpdeskWorld, toInbox } from './helpdesk-world.ts'
 import type { Agent, Inbox } from './helpdesk-world.ts'
 import { provision } from './provision.ts'
@@ -42,19 +42,16 @@ export class SimHelpdesk {
   readonly world: HelpdeskWorld
   readonly #parts: Parts
   readonly #gate: FaultGate
-  readonly #web: Listener
-  readonly #storage: Listener
+  readonly #servers: HelpdeskServers
   #app: HttpApp | undefined
   #routes: RouteFacts[] = []
   #installation: Installation
   #agent: Agent
   readonly #settings: Settings
-  #wakeUp: () => void = () => undefined
-  #isOver = false
 
   private constructor(options: SimHelpdeskOptions) {
-    const frontendUrl = () => options.frontendUrl || this.#web.url
-    const storageUrl = () => this.#storage.url
+    const frontendUrl = () => options.frontendUrl || this.url
+    const storageUrl = () => this.storageUrl
     this.#parts = assemble(options, {
       get frontendUrl() {
         return frontendUrl()
@@ -68,10 +65,14 @@ export class SimHelpdesk {
     this.see = new HelpdeskObserver(office.desk, watch)
     this.world = new HelpdeskWorld(office)
     this.#gate = new FaultGate(office)
-    this.#web = new Listener((request, response) => {
-      this.#app?.routing(request, response)
+    this.#servers = new HelpdeskServers({
+      clock: office.desk.clock,
+      faults: office.faults,
+      web: (request, response) => {
+        this.#app?.routing(request, response)
+      },
+      storage: answerAsStorage(office),
     })
-    this.#storage = new Listener(answerAsStorage(office))
     this.#installation = provision(office.desk)
     this.#agent = this.#hire()
   }
@@ -81,17 +82,16 @@ export class SimHelpdesk {
     const { app, routes } = await buildApp(helpdesk.#parts.office, helpdesk.#gate)
     helpdesk.#app = app
     helpdesk.#routes = routes
-    await helpdesk.#web.open(options.port ?? 0)
-    await helpdesk.#storage.open(0)
+    await helpdesk.#servers.open(options.port ?? 0)
     return helpdesk
   }
 
   get url(): string {
-    return this.#web.url
+    return this.#servers.url
   }
 
   get storageUrl(): string {
-    return this.#storage.url
+    return this.#servers.storageUrl
   }
 
   get clock(): SimClock {
@@ -173,13 +173,13 @@ export class SimHelpdesk {
   /** Adds a fault and returns its id for `clearFaults`. */
   async fault(fault: Fault): Promise<number> {
     const id = this.#parts.office.faults.add(fault)
-    await this.#followFaults()
+    await this.#servers.followFaults()
     return id
   }
 
   async clearFaults(id?: number): Promise<void> {
     this.#parts.office.faults.clear(id)
-    await this.#followFaults()
+    await this.#servers.followFaults()
   }
 
   get faults(): ActiveFault[] {
@@ -201,17 +201,9 @@ export class SimHelpdesk {
     jobs.pause()
     this.#gate.dropWaiting()
     office.webhooks.abort()
-    await this.#web.close()
-    if (this.#isOver) return
-    await new Promise<void>((resolve) => {
-      const cancel = this.clock.after(downMs, resolve)
-      this.#wakeUp = () => {
-        cancel()
-        resolve()
-      }
-    })
+    if (!(await this.#servers.pause(downMs))) return
     jobs.resume()
-    await this.#followFaults()
+    await this.#servers.followFaults()
   }
 
   /** Moves the simulator's own clock forward. */
@@ -241,28 +233,21 @@ export class SimHelpdesk {
     office.agentTokens.clear()
     this.#installation = provision(office.desk)
     this.#agent = this.#hire()
-    await this.#followFaults()
+    await this.#servers.followFaults()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { office, jobs } = this.#parts
-    this.#isOver = true
-    this.#wakeUp()
+    this.#servers.endPause()
     this.#gate.dropWaiting()
     const closing = jobs.close()
     office.webhooks.abort()
     await closing
-    await this.#web.close()
-    await this.#storage.close()
+    await this.#servers[Symbol.asyncDispose]()
     await this.#app?.close()
   }
 
   #hire(): Agent {
     return this.world.addAgent({ name: 'Alex' })
-  }
-
-  async #followFaults(): Promise<void> {
-    if (this.#isOver || this.#parts.office.faults.refusesConnections) await this.#web.close()
-    else await this.#web.open()
   }
 }

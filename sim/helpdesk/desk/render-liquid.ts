@@ -3,7 +3,7 @@
 import { Liquid } from 'liquidjs'
 import type { ConversationRow, Sender } from '../state/rows.ts'
 
-type Scene = { conversation: ConversationRow; sender: Sender | null }
+type LiquidContext = { conversation: ConversationRow; sender: Sender | null }
 type Variables = Record<string, Record<string, string | number | null>>
 
 // The text comes from a client and rendering blocks the process, so size, memory and time are limited.
@@ -22,13 +22,13 @@ const engine = new Liquid({
 for (const tag of ['block', 'include', 'layout', 'render']) Reflect.deleteProperty(engine.tags, tag)
 
 /** Leaves the text as it is when the text is no valid template or exceeds a limit. */
-export function renderLiquid(text: string, scene: Scene): string {
+export function renderLiquid(text: string, context: LiquidContext): string {
   const delimiters = countDelimiters(text)
   if (delimiters === 0 || delimiters > mostDelimiters) return text
   const template = toTemplate(text)
   if (countDelimiters(template) > mostDelimiters) return text
   try {
-    const rendered = String(engine.parseAndRenderSync(template, variablesOf(scene)))
+    const rendered = String(engine.parseAndRenderSync(template, variablesOf(context)))
     return rendered.length > mostCharacters ? text : rendered
   } catch {
     return text
@@ -61,7 +61,7 @@ function isReadable(output: string): boolean {
   }
 }
 
-function variablesOf({ conversation, sender }: Scene): Variables {
+function variablesOf({ conversation, sender }: LiquidContext): Variables {
   const { contact, inbox, account } = conversation
   const agent = sender?.type === 'User' ? sender.user : conversation.assignee
   return {

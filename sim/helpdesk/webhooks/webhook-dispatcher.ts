@@ -4,7 +4,7 @@
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'
 import { EventLog } from '../../event-log.ts'
-import type { Scene } from '../json/conversation-json.ts'
+import type { JsonSource } from '../json/conversation-json.ts'
 import { webhookJson } from '../json/webhook-json.ts'
 import type { WebhookBody } from '../json/webhook-json.ts'
 import { misfit } from '../schemas/schema-check.ts'
@@ -25,7 +25,7 @@ export type Delivery = {
   error: string | null
 }
 
-type Deps = { scene: Scene; jobs: JobQueue; complain: (what: string) => void }
+type Deps = { source: JsonSource; jobs: JobQueue; complain: (what: string) => void }
 type Target = { url: string; secret: string; marksFailures: boolean }
 type Hold = { promise: Promise<void>; release: () => void }
 
@@ -80,7 +80,7 @@ export class WebhookDispatcher {
   }
 
   get #desk(): Desk {
-    return this.#deps.scene.desk
+    return this.#deps.source.desk
   }
 
   #hold(message: MessageRow): void {
@@ -101,7 +101,7 @@ export class WebhookDispatcher {
   async #dispatch(event: HelpdeskEvent): Promise<void> {
     try {
       if (isGone(this.#desk, event)) return
-      const body = webhookJson(this.#deps.scene, event)
+      const body = webhookJson(this.#deps.source, event)
       if (!body) return
       this.#check(body)
       await Promise.all(this.#targets(event).map((target) => this.#deliver(target, event, body)))

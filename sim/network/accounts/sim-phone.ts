@@ -3,10 +3,11 @@ import { EventLog } from '../../event-log.ts'
 import type { proto } from '../library.ts'
 import { renewMedia } from '../media/media-renewal.ts'
 import { chatOf, type Recipient } from '../people/author.ts'
-import type { Correspondent, NetworkParts } from '../people/correspondent.ts'
+import type { Correspondent } from '../people/correspondent.ts'
 import { FileAuthor } from '../people/file-author.ts'
 import type { LocalDevice } from '../people/local-device.ts'
-import { kindOfMessage, unwrap, type ReceivedMessage } from '../people/received-message.ts'
+import type { NetworkParts } from '../people/network-parts.ts'
+import { kindOfMessage, type ReceivedMessage } from '../people/received-message.ts'
 import type { ChatTarget, SendOptions, SentMessage } from '../people/sent-message.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { CompanionDevice } from '../server/companion-device.ts'
@@ -16,7 +17,8 @@ import { stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { Mutation } from './app-state-cipher.ts'
 import { AppState, type Collection } from './app-state.ts'
 import { ChatArchive, type PastMessage } from './chat-archive.ts'
-import { historyChunk, keyShare, resendAnswer } from './history.ts'
+import { companionAnswers } from './companion-answers.ts'
+import { historyChunk, keyShare } from './history.ts'
 
 export type CompanionState = 'online' | 'offline' | 'unlinked'
 export type CompanionEvent = { device: number; state: CompanionState; at: number }
@@ -174,20 +176,8 @@ export class SimPhone extends FileAuthor {
 
   #answerPeer({ id, fromDevice, message }: ReceivedMessage): void {
     const device = this.companions.find((one) => one.id === fromDevice)
-    const request = unwrap(message).protocolMessage?.peerDataOperationRequestMessage
-    if (!device || !request) return
-    const older = request.historySyncOnDemandRequest
-    if (older) {
-      const { chatJid, oldestMsgId, onDemandMsgCount } = older
-      const conversations = this.archive.before(chatJid ?? '', oldestMsgId ?? '', onDemandMsgCount ?? 50)
-      const chunk = { conversations, chunkOrder: 0, progress: 100, requestId: id }
-      this.tell(device, historyChunk({ syncType: 'onDemand', ...chunk }))
-    }
-    const missing = (request.placeholderMessageResendRequest ?? []).map((one) => one.messageKey?.id)
-    if (missing.length > 0) {
-      const found = missing.flatMap((one) => (one ? [this.archive.find(one)] : [])).filter((one) => one !== undefined)
-      this.tell(device, resendAnswer(id, found))
-    }
+    if (!device) return
+    for (const answer of companionAnswers(this.archive, id, message)) this.tell(device, answer)
   }
 
   override onReceipt(own: LocalDevice, receipt: Stanza): void {

@@ -1,45 +1,25 @@
 // A user of the network that writes and reads: the common part of simulated people and the owners' phones.
 import type { proto } from '../library.ts'
 import { EventLog } from '../../event-log.ts'
-import type { MediaHost } from '../media/media-host.ts'
-import { RecentSet } from '../recent-set.ts'
 import type { SeededRandom } from '../seeded-random.ts'
-import type { CompanionDevice } from '../server/companion-device.ts'
-import type { Directory } from '../server/directory.ts'
-import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts'
-import { receiptIds, type ReceiptSwitch } from '../server/receipt-switch.ts'
-import { User, type Addressing, type Device } from '../server/user.ts'
+import { receiptIds } from '../server/receipt-switch.ts'
+import { User, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID } from '../wire/jid.ts'
 import { describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
 import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
+import { MessageMemory } from './message-memory.ts'
 import { MessageWriter } from './message-writer.ts'
+import type { NetworkParts } from './network-parts.ts'
 import { kindOfMessage, textOfMessage, type ReceivedMessage } from './received-message.ts'
 import { answerRetry, retryRequest } from './retries.ts'
 import type { ChatTarget, SendOptions, SentMessage } from './sent-message.ts'
-import type { SimClock } from '../../shiftable-clock.ts'
 
 export type ReceivedReceipt = { id: string; type: string; from: User; device: number; chat: string }
-export type NetworkParts = {
-  clock: SimClock
-  directory: Directory
-  findGroup: (jid: string) => GroupMembership | undefined
-  messages: MessageSwitch
-  receipts: ReceiptSwitch
-  media: MediaHost
-  addressing: Addressing
-  /** Every linked client of the network. */
-  companions: () => Iterable<CompanionDevice>
-  onUnlinked: (device: CompanionDevice) => void
-  /** Reports a stanza of a client that the simulator does not understand. */
-  complain: (problem: string) => void
-}
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; devices: number }
 
-/** How many own messages can be sent again, and how many ids of received messages are remembered. */
-const REMEMBERED = 5_000
-const SEEN = 100_000
+const MAX_RETRIES = 5
 
 export class Correspondent implements LocalDeviceOwner {
   readonly user: User
@@ -60,9 +40,7 @@ export class Correspondent implements LocalDeviceOwner {
   /** A separate stream of random numbers: retry requests of clients do not change the next ids. */
   readonly #ids: SeededRandom
   readonly #writers: MessageWriter[] = []
-  readonly #seen = new RecentSet<string>(SEEN)
-  readonly #sent = new Map<string, SentMessage>()
-  readonly #retries = new Map<string, number>()
+  readonly #memory = new MessageMemory()
 
   constructor({ user, parts, random, devices }: Deps) {
     this.user = user
@@ -88,7 +66,7 @@ export class Correspondent implements LocalDeviceOwner {
   write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
     const sent = { id: options.id ?? this.#freshId(), chat, addressing, message }
-    this.#remember(sent)
+    this.#memory.remember(sent)
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
     const writer = this.#writerOf(options.device ?? 0)
     const content = chat instanceof User ? writer.forUser(chat, addressing, message) : writer.forGroup(chat, message)
@@ -149,18 +127,17 @@ export class Correspondent implements LocalDeviceOwner {
 
   /** Finds a message that this person sent or received. */
   known(id: string): SentMessage | ReceivedMessage {
-    const message = this.#sent.get(id) ?? this.messages.entries.find((one) => one.id === id)
+    const message = this.#memory.sent(id) ?? this.messages.entries.find((one) => one.id === id)
     if (!message) throw new Error(`${this.user.phone} knows no message ${id}`)
     return message
   }
 
   onMessage(device: LocalDevice, received: ReceivedMessage): void {
-    const name = `${device.id} ${received.from.lid} ${received.id}`
-    if (this.#seen.has(name)) {
+    if (this.#memory.hasSeen(device, received.from, received.id)) {
       this.duplicates += 1
       return
     }
-    this.#seen.add(name)
+    this.#memory.addSeen(device, received.from, received.id)
     this.opened.add({ id: received.id, device: device.id })
     if (device !== this.device) return
     if (this.confirmsDelivery && !received.own && received.chat !== STATUS_JID) this.receipt('delivered', [received])
@@ -171,14 +148,13 @@ export class Correspondent implements LocalDeviceOwner {
     const id = node.attrs.id ?? ''
     // A repeated message with used keys is a duplicate, not a failure.
     const author = this.parts.directory.find(node.attrs.participant ?? node.attrs.from ?? '')
-    if (author && this.#seen.has(`${device.id} ${author.lid} ${id}`)) {
+    if (author && this.#memory.hasSeen(device, author, id)) {
       this.duplicates += 1
       return
     }
     this.undecryptable.add({ id, error: String(error) })
-    const count = (this.#retries.get(`${device.id} ${id}`) ?? 0) + 1
-    this.#retries.set(`${device.id} ${id}`, count)
-    if (count <= 5) this.parts.receipts.forward(device, retryRequest(device, node, count))
+    const count = this.#memory.countRetry(device, id)
+    if (count <= MAX_RETRIES) this.parts.receipts.forward(device, retryRequest(device, node, count))
   }
 
   onReceipt(own: LocalDevice, receipt: Stanza): void {
@@ -188,7 +164,7 @@ export class Correspondent implements LocalDeviceOwner {
     if (!user) return
     const { device } = parseJid(address)
     for (const id of receiptIds(receipt)) this.receipts.add({ id, type, from: user, device, chat: from })
-    const sent = this.#sent.get(receipt.attrs.id ?? '')
+    const sent = this.#memory.sent(receipt.attrs.id ?? '')
     const target = this.parts.directory.device(address)
     if (type !== 'retry' || !sent || !target || !this.answersRetries) return
     this.parts.messages.route(own, answerRetry(own, this.#writerOf(own.id), receipt, sent, target))
@@ -229,12 +205,6 @@ export class Correspondent implements LocalDeviceOwner {
   #route(from: LocalDevice, node: Stanza, message?: proto.IMessage): void {
     const error = this.parts.messages.route(from, node, message)
     if (error !== undefined) throw new Error(`the server refused the message of ${this.user.phone}: ${error}`)
-  }
-
-  #remember(sent: SentMessage): void {
-    this.#sent.set(sent.id, sent)
-    const [oldest] = this.#sent.keys()
-    if (this.#sent.size > REMEMBERED && oldest !== undefined) this.#sent.delete(oldest)
   }
 
   #addDevice(id: number): void {
