@@ -1,5 +1,4 @@
-// A list of events that tests wait on. A wait has a name and a time limit; its error shows the events that came
-// instead.
+// A list of events that tests wait on. The error of a timed-out wait shows the events that came instead.
 export const DEFAULT_WAIT_MS = 10_000
 
 type Waiter<T> = { matches: (entry: T) => boolean; resolve: (entry: T) => void }

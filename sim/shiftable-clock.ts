@@ -1,5 +1,4 @@
-// The simulator's clock: it runs like the wall clock, and a test can move it forward, which fires the timers on the
-// way.
+// The simulator's clock: it runs like the wall clock. A test can move it forward, which fires the due timers.
 
 export type SimClock = {
   /** Milliseconds since the Unix epoch. */

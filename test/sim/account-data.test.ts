@@ -1,5 +1,4 @@
-// Checks account data with the real client: the address book, later changes to it, and history at pairing and on
-// demand.
+// Checks account data with the real client: the address book, its later changes, and history at pairing and on demand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proto } from 'baileys'

@@ -1,5 +1,4 @@
-// Checks the stand-alone simulator with the real client: a separate process that the test drives only over the control
-// API.
+// Checks the stand-alone simulator with the real client, over the control API only.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { downloadMediaMessage } from 'baileys'

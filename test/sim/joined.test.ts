@@ -1,5 +1,4 @@
-// The stand-alone simulator from its user's view: one line of JSON, a network, a helpdesk, one control API and one
-// clock.
+// Checks the stand-alone simulator: its line of JSON, its network and helpdesk, one control API and one clock.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

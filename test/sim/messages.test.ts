@@ -1,5 +1,4 @@
-// Checks one-to-one messages with the real client: the events it emits, and the messages that people and the own phone
-// decrypt.
+// Checks one-to-one messages with the real client, in both directions, with several devices and accounts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WAMessageStatus } from 'baileys'

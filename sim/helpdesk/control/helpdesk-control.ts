@@ -1,5 +1,4 @@
-// Control routes for actions that Chatwoot's own interface lacks: faults, resets, new agents. A Fastify plugin, mounted
-// at /helpdesk.
+// Control routes under /helpdesk for actions that Chatwoot's own interface lacks: faults, resets, new agents.
 
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { Type } from 'typebox'
@@ -42,7 +41,7 @@ export function helpdeskControl(helpdesk: SimHelpdesk): FastifyPluginCallback {
   return (app, _, done) => {
     addFaults(app, helpdesk)
     addWorld(app, helpdesk)
-    addBooks(app, helpdesk)
+    addLogs(app, helpdesk)
     done()
   }
 }
@@ -100,7 +99,7 @@ function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
   })
 }
 
-function addBooks(app: FastifyInstance, helpdesk: SimHelpdesk): void {
+function addLogs(app: FastifyInstance, helpdesk: SimHelpdesk): void {
   app.get('/refusals', () => helpdesk.refusals)
   app.get('/requests', () => helpdesk.requests.slice(-1000))
   app.get('/deliveries', () =>

@@ -1,5 +1,4 @@
-// Merges two contacts: the base keeps its values, fills its gaps from the other contact and gets that contact's
-// addresses.
+// Merges two contacts: the base keeps its values, fills its gaps from the other contact and gets its addresses.
 
 import type { ContactRow } from '../state/rows.ts'
 import { touchContact } from './contacts.ts'

@@ -1,5 +1,4 @@
-// Delivers events to webhook addresses as Chatwoot does: later, in any order, sometimes twice, never again after a
-// failure.
+// Delivers webhooks as Chatwoot does: later, in any order, sometimes twice, never again after a failure.
 
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'

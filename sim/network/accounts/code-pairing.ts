@@ -1,5 +1,4 @@
-// The phone's side of pairing by code: phone and companion prove that they know the eight characters without sending
-// them.
+// The phone's side of pairing by code: proves that both sides know the eight characters without sending them.
 import { createCipheriv, createDecipheriv, pbkdf2 } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { SeededRandom } from '../seeded-random.ts'

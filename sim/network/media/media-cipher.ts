@@ -1,5 +1,4 @@
-// Encrypts and decrypts media files as clients do: AES-CBC with keys made from a media key, and a MAC of ten bytes at
-// the end.
+// Encrypts and decrypts media files as clients do: AES-CBC with keys from the media key, then a MAC of ten bytes.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { SeededRandom } from '../seeded-random.ts'
 import { decryptCbc, derive, encryptCbc, hmac } from '../signal/primitives.ts'

@@ -1,5 +1,4 @@
-// Handles every stanza of a logged-in client: acknowledges, routes or answers it, or reports that the stanza is
-// unknown.
+// Handles every stanza of a logged-in client: acknowledges, routes or answers it, or reports it as unknown.
 import type { Fault, FaultKind, Faults } from '../faults.ts'
 import { GROUP_SERVER, isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.ts'
 import { allChildren, child, describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'

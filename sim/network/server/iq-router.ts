@@ -1,5 +1,4 @@
-// Answers queries: first with the overrides of a test, then with the default table. It reports an unknown query and
-// answers it with an error.
+// Answers queries: with the overrides of a test, with the default table, or with an error and a report.
 import { SERVER_JID } from '../wire/jid.ts'
 import { allChildren, describeStanza, stanza, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'

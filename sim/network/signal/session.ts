@@ -1,5 +1,4 @@
-// One Signal session: X3DH agreement, then double ratchet. A message that does not decrypt leaves the session
-// unchanged.
+// One Signal session: X3DH agreement, then double ratchet. A failed decryption leaves the session unchanged.
 import { timingSafeEqual } from 'node:crypto'
 import type { SeededRandom } from '../seeded-random.ts'
 import { KeyPair, typed } from './curve.ts'
