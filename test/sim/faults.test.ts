@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
 import { addCast } from './harness/cast.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
 
@@ -39,33 +40,42 @@ test('a half-open connection shows only as silence', async () => {
   await client.closedWith()
 })
 
+/** When the server sent each message to a client. */
+function deliveryTimes(network: SimNetwork): number[] {
+  return network.log.find({ tag: 'message' }).flatMap((one) => (one.direction === 'out' ? [one.at] : []))
+}
+
 test('a delayed network answers late and in order', async () => {
-  await using network = await SimNetwork.start()
+  const clock = new ManualClock()
+  await using network = await SimNetwork.start({ clock })
   const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'delay', ms: 150 })
-  const start = Date.now()
+  const start = clock.now()
   bob.text(phone, 'slow one')
   bob.text(phone, 'slow two')
+  await clock.advance(150)
   await client.textMessage('slow two')
-  assert.ok(Date.now() - start >= 140)
+  assert.deepEqual(deliveryTimes(network), [start + 150, start + 150])
   assert.deepEqual(client.messages().map(textOf), ['slow one', 'slow two'])
   network.clearFaults()
 })
 
 test('a delayed network delays every stanza equally and still delivers the last one', async () => {
-  await using network = await SimNetwork.start()
+  const clock = new ManualClock()
+  await using network = await SimNetwork.start({ clock })
   const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   bob.text(phone, 'at once')
   await client.textMessage('at once')
   network.fault({ kind: 'delay', ms: 300 })
+  const start = clock.now()
   bob.text(phone, 'first')
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  const start = Date.now()
+  await clock.advance(200)
   bob.text(phone, 'second')
+  await clock.advance(300)
   await client.textMessage('second')
-  assert.ok(Date.now() - start >= 290)
+  assert.deepEqual(deliveryTimes(network), [start, start + 300, start + 500])
   phone.unlink()
   assert.equal(await client.closedWith(), 401)
 })
