@@ -9,6 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Person } from '../core/address.ts'
+import type { Jid, NetworkMessageId } from '../core/ids.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
 import type {
   Closing,
@@ -16,6 +17,7 @@ import type {
   NetworkSession,
   OutgoingContent,
   PairingCode,
+  SendOptions,
   SessionSignal,
 } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -157,8 +159,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return { code, expiresAt: this.#offerEndsAt }
   }
 
-  send(chat: string, content: OutgoingContent, messageId: string, released?: Promise<unknown>): Promise<void> {
-    return this.#inside(() => this.#sender.send(chat, content, messageId, released))
+  send(address: Jid, content: OutgoingContent, id: NetworkMessageId, options: SendOptions = {}): Promise<void> {
+    return this.#inside(() => this.#sender.send(address, content, id, options))
   }
 
   newMessageId(): string {

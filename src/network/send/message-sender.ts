@@ -3,8 +3,10 @@
 // Until the stanza is written nothing has left, and a failure says so; from then on only the server's word counts.
 
 import { SendError } from '../../core/network.ts'
-import type { OutgoingContent } from '../../core/network.ts'
+import type { OutgoingContent, SendOptions } from '../../core/network.ts'
+import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { withPausableDeadline } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { envelopeOf } from './encode-content.ts'
@@ -48,16 +50,16 @@ export class MessageSender {
   }
 
   async send(
-    chat: string,
+    chat: Jid,
     content: OutgoingContent,
-    id: string,
-    released: Promise<unknown> = Promise.resolve(),
+    id: NetworkMessageId,
+    { after = Promise.resolve() }: SendOptions = {},
   ): Promise<void> {
-    released.catch(() => undefined)
+    after.catch(ignoreRejection)
     if (this.#deps.gone.aborted) throw lostError()
     const message = await this.#encoder.encode(chat, content, id).catch(rethrow)
     const draft = { chat, id, message, envelope: envelopeOf(content) }
-    const { answered, acknowledged } = await this.#write(draft, released).catch(rethrow)
+    const { answered, acknowledged } = await this.#write(draft, after).catch(rethrow)
     await answered.catch((error: unknown) => {
       if (error instanceof SendError && error.outcome === 'refused') this.#recipients.forget(chat)
       throw error
@@ -66,14 +68,14 @@ export class MessageSender {
   }
 
   /** One at a time per chat: a group's members can open messages only in the order in which they were sealed. */
-  #write(draft: SealRequest, released: Promise<unknown>): Promise<Written> {
+  #write(draft: SealRequest, after: Promise<unknown>): Promise<Written> {
     const { clock, gone } = this.#deps
     let isTooLate = false
     const write = (withoutDeadline: WithoutDeadline) =>
       this.#chats.run(draft.chat, async () => {
         if (gone.aborted) throw lostError()
         const { stanza, written, acknowledged } = await this.#recipients.seal(draft, withoutDeadline)
-        await released
+        await after
         if (isTooLate) throw lateError()
         const answered = this.#acknowledgements.send(draft.id, stanza)
         answered.catch(() => undefined)
