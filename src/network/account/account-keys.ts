@@ -1,34 +1,36 @@
-// The keys of one account: answered from memory, durable when a write resolves, one Signal step at a time.
+// The keys of one account: read from memory, durable when a write resolves, changed by one Signal step at a time.
 //
-// The lane belongs to the account, not to a connection: after a reconnect the work of the old one may still be running.
+// A step is like a transaction. What it changes becomes visible and durable together, or not at all. The lane of steps
+// belongs to the account and not to a connection, because work of an old connection may still run after a reconnect.
 
-import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { Lane } from '../../lib/lane.ts'
 import type { Log } from '../../lib/log.ts'
+import { retryUntil } from '../../lib/retry.ts'
 import type { SessionKeyStore, SessionKeyWrite } from '../../storage/stores/accounts/session-key-store.ts'
 import { KeyCache } from './key-cache.ts'
 import type { CacheLimits } from './key-cache.ts'
 import { decodeKey, encodeKey } from './key-codec.ts'
-import { KeyWriter } from './key-writer.ts'
+import { KeyWriter, storagePauses } from './key-writer.ts'
 import type { StepAddition } from './key-writer.ts'
-import { retryDelay } from './retry-delay.ts'
 
 type Deps = {
   keys: Pick<SessionKeyStore, 'load' | 'save'>
   sessionId: string
-  /** Of the lease under which this memory was filled: a later lease needs a new memory. */
+  /** The epoch of the lease under which this memory was filled. A later lease needs a new memory. */
   epoch: number
   clock: Clock
   log: Log
   limits?: CacheLimits
+  /** Another process holds the lease now. */
   onFenced: () => void
 }
 
-/** Values by kind and id; null or undefined removes. */
+/** Values by kind and id. Null or undefined removes a key. */
 export type KeyChanges = Record<string, Record<string, unknown> | undefined>
 type Writes = Map<string, SessionKeyWrite>
-type Step = { writes: Writes; riders: StepAddition[] }
-/** Keys written while storage was asked for them: its answer is too old. */
+type Step = { writes: Writes; additions: StepAddition[] }
+/** A read under way, with the keys that were written since it started: for those the answer of storage is too old. */
 type Read = { overtaken: Set<string> }
 
 const defaultLimits: CacheLimits = { entries: 2_000, bytes: 2_000_000 }
@@ -39,7 +41,7 @@ export class AccountKeys {
   readonly #writer: KeyWriter
   readonly #closed = new AbortController()
   readonly #reads = new Set<Read>()
-  #lane: Promise<unknown> = Promise.resolve()
+  readonly #lane = new Lane()
   #step: Step | undefined
 
   constructor(deps: Deps) {
@@ -56,7 +58,7 @@ export class AccountKeys {
     })
     this.#cache = new KeyCache({
       limits: deps.limits ?? defaultLimits,
-      isUnsaved: (name) => this.#writer.holds(name),
+      isUnsaved: (name) => this.#writer.isPending(name),
     })
   }
 
@@ -83,29 +85,29 @@ export class AccountKeys {
     return found
   }
 
-  /** Memory changes at once; resolves when the change is on disk. */
+  /** Changes memory at once. Resolves when the change is on disk. */
   set(changes: KeyChanges): Promise<undefined> {
     return this.#put(writesOf(changes))
   }
 
-  /** Stored in its turn, after everything that was written before. */
-  store(rider: StepAddition): Promise<undefined> {
-    return this.#put(new Map(), [rider])
+  /** Stores the statements after everything that was written before. */
+  store(addition: StepAddition): Promise<undefined> {
+    return this.#put(new Map(), [addition])
   }
 
-  /** Runs one Signal operation alone; what it stored becomes visible and durable together, or not at all. */
+  /** Runs one Signal step alone. Resolves when everything that the step changed is on disk. */
   async runStep<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { result, durable } = await this.#inTurn(work)
+    const { result, durable } = await this.#lane.run(() => this.#runStep(work))
     await durable
     return result
   }
 
-  /** Without waiting for the disk: for what may be lost until something is built on it, which is written after it. */
+  /** Does not wait for the disk. Use it only for state that is worthless until a later, awaited write depends on it. */
   async runStepUnsynced<Result>(work: () => Promise<Result>): Promise<Result> {
-    return (await this.#inTurn(work)).result
+    return (await this.#lane.run(() => this.#runStep(work))).result
   }
 
-  /** Like get, with what the step under way has changed. */
+  /** Like get, but sees what the current step has changed. */
   async getInStep(kind: string, ids: readonly string[]): Promise<Record<string, unknown>> {
     const step = this.#step?.writes
     if (!step || step.size === 0) return this.get(kind, ids)
@@ -120,63 +122,60 @@ export class AccountKeys {
     return found
   }
 
-  /** Part of the step under way, or an operation of its own when there is none. */
+  /** Adds the changes to the current step. Without a step they are a write of their own. */
   async setInStep(changes: KeyChanges): Promise<void> {
     const step = this.#step
     if (!step) await this.set(changes)
     else for (const [name, write] of writesOf(changes)) step.writes.set(name, write)
   }
 
-  /** Stored with what the step under way changes, or not at all. */
-  addToStep(rider: StepAddition): void {
-    this.#step?.riders.push(rider)
+  /** Stores the statements in one commit with the keys that the current step changes. */
+  addToStep(addition: StepAddition): void {
+    this.#step?.additions.push(addition)
   }
 
-  /** Whatever the step under way has changed so far is not kept. */
+  /** Drops the keys that the current step has changed so far. */
   discardStep(): void {
     this.#step?.writes.clear()
   }
 
   /** Asks storage until it answers. */
-  async waitOut<Result>(ask: () => Promise<Result>): Promise<Result> {
-    for (let attempt = 0; !this.isClosed; attempt++) {
-      const answer = await this.#attempt(ask, attempt)
-      if (answer) return answer.result
+  async askStorage<Result>(ask: () => Promise<Result>): Promise<Result> {
+    const { sessionId, clock, log } = this.#deps
+    const onFailure = (err: unknown, failures: number) => {
+      if (failures === 0) log.warn({ session: sessionId, err }, 'session keys not read, trying again')
     }
-    throw new Error('the keys of this session are closed')
+    const answer = await retryUntil({ clock, signal: this.#closed.signal, pauses: storagePauses, onFailure }, ask)
+    if (!answer) throw closedError()
+    return answer.value
   }
 
+  /** Resolves when every write has finished. */
   settled(): Promise<void> {
     return this.#writer.settled()
   }
 
-  /** Whatever waits or comes later rejects; the connection must be closed before. */
+  /** Rejects all waiting and later calls. The connection must be closed first. */
   close(): void {
     this.#closed.abort()
     this.#writer.close()
   }
 
-  #inTurn<Result>(work: () => Promise<Result>) {
-    const turn = this.#lane.then(() => this.#runStep(work))
-    this.#lane = turn.catch(() => undefined)
-    return turn
-  }
-
   async #runStep<Result>(work: () => Promise<Result>) {
-    const step: Step = { writes: new Map(), riders: [] }
+    const step: Step = { writes: new Map(), additions: [] }
     this.#step = step
     try {
       const result = await work()
-      const isEmpty = step.writes.size === 0 && step.riders.length === 0
-      return { result, durable: isEmpty ? undefined : this.#put(step.writes, step.riders) }
+      const isEmpty = step.writes.size === 0 && step.additions.length === 0
+      return { result, durable: isEmpty ? undefined : this.#put(step.writes, step.additions) }
     } finally {
       this.#step = undefined
     }
   }
 
-  #put(writes: Writes, riders: readonly StepAddition[] = []): Promise<undefined> {
-    if (this.isClosed) return Promise.reject(new Error('the keys of this session are closed'))
-    const durable = this.#writer.write(writes, riders)
+  #put(writes: Writes, additions: readonly StepAddition[] = []): Promise<undefined> {
+    if (this.isClosed) return Promise.reject(closedError())
+    const durable = this.#writer.write(writes, additions)
     for (const [name, { value }] of writes) {
       for (const read of this.#reads) read.overtaken.add(name)
       this.#cache.put(name, value)
@@ -184,38 +183,33 @@ export class AccountKeys {
     return durable
   }
 
-  /** What memory does not know. A write that comes meanwhile wins; storage being away is waited out. */
+  /** Loads the keys that are not in memory. A write that comes meanwhile wins over the loaded value. */
   async #loadMissing(kind: string, ids: readonly string[]): Promise<Map<string, Uint8Array | null>> {
     const loaded = new Map<string, Uint8Array | null>()
-    for (let attempt = 0; !this.isClosed; attempt++) {
+    while (!this.isClosed) {
       const missing = ids.filter((id) => !loaded.has(id) && this.#cache.get(nameOf(kind, id)) === undefined)
       if (missing.length === 0) return loaded
-      const read: Read = { overtaken: new Set() }
-      this.#reads.add(read)
-      const { keys, sessionId } = this.#deps
-      const answer = await this.#attempt(() => keys.load(sessionId, kind, missing), attempt)
-      this.#reads.delete(read)
-      if (!answer) continue
-      const rows = new Map(answer.result.map(({ id, value }) => [id, value]))
-      for (const id of missing) {
-        if (read.overtaken.has(nameOf(kind, id))) continue
-        const value = rows.get(id) ?? null
+      for (const [id, value] of await this.#load(kind, missing)) {
         loaded.set(id, value)
         this.#cache.remember(kind, nameOf(kind, id), value)
       }
     }
-    throw new Error('the keys of this session are closed')
+    throw closedError()
   }
 
-  /** Undefined, after a pause, when storage did not answer. */
-  async #attempt<Result>(ask: () => Promise<Result>, attempt: number): Promise<{ result: Result } | undefined> {
-    const { sessionId, clock, log } = this.#deps
+  /** The stored values, without the keys that were written while storage was asked. */
+  async #load(kind: string, ids: readonly string[]): Promise<[string, Uint8Array | null][]> {
+    const { keys, sessionId } = this.#deps
+    const read: Read = { overtaken: new Set() }
+    this.#reads.add(read)
     try {
-      return { result: await ask() }
-    } catch (cause) {
-      if (attempt === 0) log.warn({ session: sessionId, err: cause }, 'session keys not read, trying again')
-      await sleep(clock, retryDelay(attempt), this.#closed.signal)
-      return undefined
+      const stored = await this.askStorage(() => keys.load(sessionId, kind, ids))
+      const values = new Map(stored.map(({ id, value }) => [id, value]))
+      return ids
+        .filter((id) => !read.overtaken.has(nameOf(kind, id)))
+        .map((id): [string, Uint8Array | null] => [id, values.get(id) ?? null])
+    } finally {
+      this.#reads.delete(read)
     }
   }
 }
@@ -232,4 +226,8 @@ function writesOf(changes: KeyChanges): Writes {
     }
   }
   return writes
+}
+
+function closedError(): Error {
+  return new Error('the keys of this session are closed')
 }

@@ -1,4 +1,4 @@
-// What a message says, in the service's own words: one reader per kind the network knows.
+// Decodes the content of a message, with one reader per kind of message of the network.
 
 import type { Content } from '../../core/message.ts'
 import { proto } from '../library/library.ts'
@@ -102,7 +102,7 @@ const readers: Readers = {
   }),
 }
 
-/** The content of a message taken out of its wrappers; undefined when it has none. */
+/** Undefined when the message has no content. */
 export function contentOf({ message, part, isViewOnce }: Unwrapped): Content | undefined {
   if (part === undefined) return undefined
   const value = message[part]
