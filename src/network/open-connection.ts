@@ -37,7 +37,7 @@ export type ConnectionDeps = {
   findSent: (messageId: NetworkMessageId) => Promise<OutgoingContent | null>
 }
 
-/** Where received events are stored, and who is told. */
+/** Where received events are stored, and which listener is told. */
 export type Receiving = {
   instance: InstanceName
   store: JournalStore

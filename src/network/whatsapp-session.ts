@@ -15,7 +15,7 @@ import type {
 } from '../core/network.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
-import { closingOf, pairingOverClosing } from './connection/close-causes.ts'
+import { closingOf, explained } from './connection/close-causes.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { failQueries, terminate } from './connection/open-socket.ts'
 import { PairingOffer } from './connection/pairing-offer.ts'
@@ -159,7 +159,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   }
 
   #listen(): void {
-    const { creds, clock } = this.#deps
+    const { creds, endpoint, clock } = this.#deps
     const { socket, connectionKeys, phoneMessages, inside } = this.#connection
     const events = new SessionEvents({
       socket,
@@ -169,20 +169,13 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       phase: this.#phase,
       offer: this.#offer,
       onClosed: (error) => {
-        this.#end(this.#explain(closingOf(error, clock)))
+        const isOfferUsedUp = this.#offer.isUsedUp && !isLinked(creds)
+        this.#end(explained(closingOf(error, clock), { isOfferUsedUp, isProxied: endpoint.proxied !== undefined }))
       },
       end: this.#end.bind(this),
       onDrained: () => void inside(() => phoneMessages.resume().catch(ignoreRejection)),
     })
     events.listen()
-  }
-
-  /** A server that hangs up after the last code means the same as the last code expiring. */
-  #explain(closing: Closing): Closing {
-    if (closing.cause !== 'transient' || closing.code !== null) return closing
-    const { creds, endpoint } = this.#deps
-    if (this.#offer.isUsedUp && !isLinked(creds)) return pairingOverClosing
-    return endpoint.proxied ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
   }
 
   /** Only the first reason counts. First nothing leaves any more, then the last writes are stored, then `closed` is given. */

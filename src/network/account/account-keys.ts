@@ -6,12 +6,12 @@
 import type { Clock } from '../../lib/clock.ts'
 import { Lane } from '../../lib/lane.ts'
 import type { Log } from '../../lib/log.ts'
-import { retryUntil } from '../../lib/retry.ts'
 import type { SessionKeyStore, SessionKeyWrite } from '../../storage/stores/accounts/session-key-store.ts'
-import { KeyCache } from './key-cache.ts'
+import { KeyCache, keyName } from './key-cache.ts'
 import type { CacheLimits } from './key-cache.ts'
 import { decodeKey, encodeKey } from './key-codec.ts'
-import { KeyWriter, storagePauses } from './key-writer.ts'
+import { KeyReader } from './key-reader.ts'
+import { closedError, KeyWriter } from './key-writer.ts'
 import type { StepAddition } from './key-writer.ts'
 
 type Deps = {
@@ -30,8 +30,6 @@ type Deps = {
 export type KeyChanges = Record<string, Record<string, unknown> | undefined>
 type Writes = Map<string, SessionKeyWrite>
 type Step = { writes: Writes; additions: StepAddition[] }
-/** A read under way, with the keys that were written since it started: for those the answer of storage is too old. */
-type Read = { overtaken: Set<string> }
 
 const defaultLimits: CacheLimits = { entries: 2_000, bytes: 2_000_000 }
 
@@ -39,8 +37,8 @@ export class AccountKeys {
   readonly #deps: Deps
   readonly #cache: KeyCache
   readonly #writer: KeyWriter
+  readonly #reader: KeyReader
   readonly #closed = new AbortController()
-  readonly #reads = new Set<Read>()
   readonly #lane = new Lane()
   #step: Step | undefined
 
@@ -49,7 +47,7 @@ export class AccountKeys {
     this.#writer = new KeyWriter({
       ...deps,
       onSaved: (writes) => {
-        for (const { kind, id } of writes) this.#cache.saved(kind, nameOf(kind, id))
+        for (const { kind, id } of writes) this.#cache.saved(kind, keyName(kind, id))
       },
       onFenced: () => {
         deps.onFenced()
@@ -60,6 +58,7 @@ export class AccountKeys {
       limits: deps.limits ?? defaultLimits,
       isUnsaved: (name) => this.#writer.isPending(name),
     })
+    this.#reader = new KeyReader({ ...deps, cache: this.#cache, closed: this.#closed.signal })
   }
 
   get epoch(): number {
@@ -75,10 +74,10 @@ export class AccountKeys {
   }
 
   async get(kind: string, ids: readonly string[]): Promise<Record<string, unknown>> {
-    const loaded = await this.#loadMissing(kind, ids)
+    const loaded = await this.#reader.loadMissing(kind, ids)
     const found: Record<string, unknown> = {}
     for (const id of ids) {
-      const known = this.#cache.get(nameOf(kind, id))
+      const known = this.#cache.get(keyName(kind, id))
       const bytes = known === undefined ? loaded.get(id) : known
       if (bytes) found[id] = decodeKey(kind, bytes)
     }
@@ -113,10 +112,10 @@ export class AccountKeys {
     if (!step || step.size === 0) return this.get(kind, ids)
     const found = await this.get(
       kind,
-      ids.filter((id) => !step.has(nameOf(kind, id))),
+      ids.filter((id) => !step.has(keyName(kind, id))),
     )
     for (const id of ids) {
-      const bytes = step.get(nameOf(kind, id))?.value
+      const bytes = step.get(keyName(kind, id))?.value
       if (bytes) found[id] = decodeKey(kind, bytes)
     }
     return found
@@ -140,14 +139,8 @@ export class AccountKeys {
   }
 
   /** Asks storage until it answers. */
-  async askStorage<Result>(ask: () => Promise<Result>): Promise<Result> {
-    const { sessionId, clock, log } = this.#deps
-    const onFailure = (err: unknown, failures: number) => {
-      if (failures === 0) log.warn({ session: sessionId, err }, 'session keys not read, trying again')
-    }
-    const answer = await retryUntil({ clock, signal: this.#closed.signal, pauses: storagePauses, onFailure }, ask)
-    if (!answer) throw closedError()
-    return answer.value
+  askStorage<Result>(ask: () => Promise<Result>): Promise<Result> {
+    return this.#reader.askStorage(ask)
   }
 
   /** Resolves when every write has finished. */
@@ -177,57 +170,19 @@ export class AccountKeys {
     if (this.isClosed) return Promise.reject(closedError())
     const durable = this.#writer.write(writes, additions)
     for (const [name, { value }] of writes) {
-      for (const read of this.#reads) read.overtaken.add(name)
+      this.#reader.noteWrite(name)
       this.#cache.put(name, value)
     }
     return durable
   }
-
-  /** Loads the keys that are not in memory. A write that comes meanwhile wins over the loaded value. */
-  async #loadMissing(kind: string, ids: readonly string[]): Promise<Map<string, Uint8Array | null>> {
-    const loaded = new Map<string, Uint8Array | null>()
-    while (!this.isClosed) {
-      const missing = ids.filter((id) => !loaded.has(id) && this.#cache.get(nameOf(kind, id)) === undefined)
-      if (missing.length === 0) return loaded
-      for (const [id, value] of await this.#load(kind, missing)) {
-        loaded.set(id, value)
-        this.#cache.remember(kind, nameOf(kind, id), value)
-      }
-    }
-    throw closedError()
-  }
-
-  /** The stored values, without the keys that were written while storage was asked. */
-  async #load(kind: string, ids: readonly string[]): Promise<[string, Uint8Array | null][]> {
-    const { keys, sessionId } = this.#deps
-    const read: Read = { overtaken: new Set() }
-    this.#reads.add(read)
-    try {
-      const stored = await this.askStorage(() => keys.load(sessionId, kind, ids))
-      const values = new Map(stored.map(({ id, value }) => [id, value]))
-      return ids
-        .filter((id) => !read.overtaken.has(nameOf(kind, id)))
-        .map((id): [string, Uint8Array | null] => [id, values.get(id) ?? null])
-    } finally {
-      this.#reads.delete(read)
-    }
-  }
-}
-
-function nameOf(kind: string, id: string): string {
-  return `${kind} ${id}`
 }
 
 function writesOf(changes: KeyChanges): Writes {
   const writes: Writes = new Map()
   for (const [kind, values] of Object.entries(changes)) {
     for (const [id, value] of Object.entries(values ?? {})) {
-      writes.set(nameOf(kind, id), { kind, id, value: value == null ? null : encodeKey(kind, value) })
+      writes.set(keyName(kind, id), { kind, id, value: value == null ? null : encodeKey(kind, value) })
     }
   }
   return writes
-}
-
-function closedError(): Error {
-  return new Error('the keys of this session are closed')
 }

@@ -72,6 +72,11 @@ export class KeyCache {
   }
 }
 
+/** The name of a key in memory. */
+export function keyName(kind: string, id: string): string {
+  return `${kind} ${id}`
+}
+
 function costOf(name: string, value: Uint8Array | null): number {
   return costOfEntry + name.length + (value?.byteLength ?? 0)
 }

@@ -15,8 +15,8 @@ const json: Codec = {
   decode: (bytes) => JSON.parse(textOf(bytes)) as unknown,
 }
 
-// The parsed sessions that were used last, of all accounts. A person who writes soon writes again, and parsing is slow.
-// They can be shared because the library copies sessions.
+// The sessions of all accounts that were used last, already parsed: parsing is slow, and a chat in use needs its session
+// again soon. The library copies the sessions that it is given, so they can be kept.
 const sessionsRemembered = 256
 const largestRemembered = 16_384
 const sessions = new Map<Uint8Array, unknown>()

@@ -132,6 +132,6 @@ function isFenced(error: unknown): boolean {
   return error instanceof StorageError && error.failure === 'expectation'
 }
 
-function closedError(): Error {
+export function closedError(): Error {
   return new Error('the keys of this session are closed')
 }

@@ -4,6 +4,8 @@ import type { Closing, CloseCause } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
 
 type Meaning = { cause: CloseCause; reason: string }
+/** `isOfferUsedUp`: all codes of a pairing were shown, and none was scanned. */
+type Circumstances = { isOfferUsedUp: boolean; isProxied: boolean }
 /** The error that the library closes with. */
 type LibraryError = Error & { output?: { statusCode?: number }; data?: unknown }
 
@@ -61,7 +63,14 @@ export function closingOf(error: LibraryError | undefined, clock: Pick<Clock, 'n
   return code === 402 ? temporaryBan(error, meaning, clock) : { ...meaning, code }
 }
 
-export const pairingOverClosing: Closing = {
+/** A server that hangs up after the last code means the same as the last code expiring. */
+export function explained(closing: Closing, { isOfferUsedUp, isProxied }: Circumstances): Closing {
+  if (closing.cause !== 'transient' || closing.code !== null) return closing
+  if (isOfferUsedUp) return pairingOverClosing
+  return isProxied ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
+}
+
+const pairingOverClosing: Closing = {
   cause: 'pairing_over',
   code: null,
   reason: 'no phone scanned a code in time: ask for a new one',

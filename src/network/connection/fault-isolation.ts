@@ -37,13 +37,16 @@ export function isolateFaults(): Disposable {
   }
 }
 
-const handlers = { unhandledRejection: hear('unhandledRejection'), uncaughtException: hear('uncaughtException') }
+const handlers = {
+  unhandledRejection: handlerOf('unhandledRejection'),
+  uncaughtException: handlerOf('uncaughtException'),
+}
 
-function hear(event: (typeof events)[number]): (fault: unknown) => void {
+function handlerOf(event: (typeof events)[number]): (fault: unknown) => void {
   return (fault) => {
     const owner = owners.getStore()
     if (owner) owner.onEscaped(fault)
-    // Without this listener the fault would end the process, unless there are other listeners. So it does here.
+    // A fault outside of all sessions ends the process, as it would without this listener.
     else if (process.listenerCount(event) === 1) throw fault
   }
 }

@@ -1,4 +1,4 @@
-// No message can make the decoder throw, and none with something in it vanishes.
+// The decoder never throws, and no message with content is dropped.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -34,7 +34,7 @@ test('garbage is an unreadable message, not a fault', () => {
   assert.equal(broken.content.name, 'unreadable')
 })
 
-/** Every field of a message, filled with whatever fits its type on the wire. */
+/** A message with one field that holds these bytes. */
 function fieldWith(number: number, content: Uint8Array): Uint8Array {
   const head: number[] = []
   for (let rest = (number << 3) | 2; ; rest >>>= 7) {

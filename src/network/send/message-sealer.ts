@@ -79,7 +79,7 @@ export class MessageSealer {
     const { stanza, given } = await this.#sealer.toGroup(request, { devices, sender, attrs, hasKey }, withoutDeadline)
     const readers = new Set([...given, ...devices.map(({ jid }) => jid).filter(hasKey)])
     const others = metadata.participants.filter(({ id }) => !own.isOwn(userOf(id)))
-    if (others.length > 0 && !readers.values().some((jid) => !own.isOwn(userOf(jid)))) throw nobodyError()
+    if (others.length > 0 && !readers.values().some((jid) => !own.isOwn(userOf(jid)))) throw unreachableGroupError()
     if (given.length === 0) return { stanza }
     // If this fails, the next message carries the key again.
     const acknowledged = () => void keyHolders.add(chat, given).catch(ignoreRejection)
@@ -104,7 +104,7 @@ function unnamedError(count: number): SendError {
   )
 }
 
-function nobodyError(): SendError {
+function unreachableGroupError(): SendError {
   return new SendError(
     'not_sent',
     'the message was not sent: the network has neither devices nor keys of anybody in this group just now',

@@ -1,4 +1,4 @@
-// Sends and issues privacy tokens, by which the network knows who trusts whom.
+// Sends and issues privacy tokens, which show the network that two people trust each other.
 //
 // A message carries the token that its recipient gave us. From time to time we issue a new token of ours to the recipient.
 

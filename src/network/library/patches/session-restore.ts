@@ -2,7 +2,7 @@
 //
 // Libsignal tries a message on every session of a contact. It steps the ratchet of each session before it knows whether the
 // message fits, and then saves all of them. Every session but the right one is damaged for good. The patch restores a
-// session when the attempt fails. The symptom, "Bad MAC", is WhiskeySockets/Baileys issue 1754.
+// session when the attempt fails. WhiskeySockets/Baileys issue 1754 reports the symptom, "Bad MAC".
 
 import { sessionCipherMethods } from '../library.ts'
 
