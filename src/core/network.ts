@@ -97,6 +97,8 @@ export type OutgoingContent =
   | { type: 'edit'; target: MessageKey; text: string }
   | { type: 'revoke'; target: MessageKey }
 
+export type SendOptions = { after?: Promise<unknown> | undefined }
+
 export type GroupMember = Person & {
   name: string | null
   redactedPhone: string | null
@@ -112,10 +114,10 @@ export type NetworkSession = {
   /** Asks for a code to type on the phone instead of scanning; only while pairing. */
   requestPairingCode(phone: string): Promise<PairingCode>
   /**
-   * Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. What it needs is
-   * made ready at once; nothing leaves before `released` has resolved, or at all when that rejects.
+   * Sends the content under this message id. Resolves when the server has acknowledged it; rejects with a SendError.
+   * The preparation starts at once. Nothing leaves before `after` has resolved; if `after` rejects, nothing leaves at all.
    */
-  send(address: Jid, content: OutgoingContent, messageId: NetworkMessageId, released?: Promise<unknown>): Promise<void>
+  send(address: Jid, content: OutgoingContent, messageId: NetworkMessageId, options?: SendOptions): Promise<void>
   /** An id nobody has used yet, to be stored before the first attempt. */
   newMessageId(): NetworkMessageId
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */

@@ -6,7 +6,7 @@ import { newDatabase } from '../../../../test/harness/databases.ts'
 import { silentLog } from '../../../../test/harness/logs.ts'
 import { ManualClock } from '../../../../test/harness/manual-clock.ts'
 import { waitUntil } from '../../../../test/harness/wait-until.ts'
-import type { NetworkSession } from '../../../core/network.ts'
+import type { NetworkSession, SendOptions } from '../../../core/network.ts'
 import { SendError } from '../../../core/network.ts'
 import { Pace } from '../../../guard/pace.ts'
 import { LeaseStore } from '../../../storage/stores/lease-store.ts'
@@ -42,9 +42,9 @@ async function setUp({ perMinute = 0 } = {}) {
   }
   const session = {
     newMessageId: () => `W${++account.ids}`,
-    send: async (chat: string, content: { text: string }, id: string, released?: Promise<void>) => {
+    send: async (chat: string, content: { text: string }, id: string, { after }: SendOptions = {}) => {
       await account.seal()
-      await released
+      await after
       account.sent.push(`${content.text} ${id}`)
       await account.send(chat, id)
     },
