@@ -112,29 +112,6 @@ export function contentOf({ message, part, isViewOnce }: Unwrapped): Content | u
   return once ? { type: 'view_once', media: content.type === 'media' ? content.media : null } : content
 }
 
-/** What can be shown of it in one piece, as in a quote; of a file without any words, nothing. */
-export function summaryOf(content: Content): string | null {
-  switch (content.type) {
-    case 'text':
-    case 'choice':
-      return content.text
-    case 'media':
-      return content.caption ?? content.fileName
-    case 'location':
-      return content.caption ?? content.name ?? content.address ?? `${content.latitude}, ${content.longitude}`
-    case 'contacts':
-      return content.cards.map(({ name }) => name).join(', ')
-    case 'poll':
-      return content.question
-    case 'unsupported':
-      return content.text
-    case 'album':
-    case 'view_once':
-    case 'mark':
-      return null
-  }
-}
-
 function named(name: string, ...text: (string | null | undefined)[]): Content {
   return { type: 'unsupported', name, text: textOf(lines(...text)) }
 }

@@ -2,8 +2,9 @@
 
 import type { Person } from '../../core/address.ts'
 import type { Ad, MessageKey, Quote } from '../../core/message.ts'
+import { quoteTextOf } from '../../core/quote-text.ts'
 import type { proto } from '../library/library.ts'
-import { contentOf, summaryOf } from './content.ts'
+import { contentOf } from './content.ts'
 import { addressOf, isSame, personOf } from './origin.ts'
 import type { Origin } from './origin.ts'
 import { unwrap } from './unwrap.ts'
@@ -27,7 +28,7 @@ export function quoteOf(context: proto.IContextInfo | undefined, own: Person): Q
   const quoted = unwrapped && contentOf(unwrapped)
   const mentions = unwrapped ? mentionsOf(contextOf(unwrapped)) : []
   const fromMe = sender !== null && isSame(sender, own)
-  const text = quoted ? summaryOf(quoted) : null
+  const text = quoted ? quoteTextOf(quoted) : null
   const media = quoted?.type === 'media' && text === null ? { media: quoted.media } : {}
   return { id, sender, fromMe, text, ...media, ...(mentions.length > 0 && { mentions }) }
 }
