@@ -159,7 +159,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
   const ownJid = (name: string) => recordOf(parts, name)?.jid ?? ''
   const attempts = new DeliveryAttempt({
     ...common,
-    composer: new EventComposer({ settings, texts, network, map, ownJid }),
+    composer: new EventComposer({ settings, texts, network, map, ownJid, textLength: downstream.limits.textLength }),
     headers: new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock }),
     isIgnored: createIgnoreRule(config.inbound.ignoreJids),
     texts,
@@ -169,8 +169,8 @@ function deliveryOf(parts: InboundParts, built: Built) {
   return { delivery, lateFiles: new LateFiles(shared) }
 }
 
-function waitsOf({ lateCommitMs }: InboundParts): { lateCommitMs?: number } {
-  return lateCommitMs === undefined ? {} : { lateCommitMs }
+function waitsOf({ lateCommitMs, downstream }: InboundParts): { lateCommitMs: number } {
+  return { lateCommitMs: lateCommitMs ?? downstream.limits.lateCommitMs }
 }
 
 type MessageStores = { inbox: InboxStore; map: MessageMapStore }

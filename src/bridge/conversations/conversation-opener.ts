@@ -14,8 +14,8 @@ type Deps = {
   epoch: () => number
   clock: Clock
   mode: 'new' | 'reopen'
-  /** Only for tests, which show what the wait is good for. */
-  lateCommitMs?: number
+  /** How long after a lost answer the helpdesk may still create the conversation. */
+  lateCommitMs: number
 }
 
 /** A helpdesk that is asked for something. */
@@ -35,8 +35,6 @@ type Opening = {
   openingSince: number | null
 }
 
-/** Chatwoot may commit up to 15 s after a request began. */
-const standardLateCommitMs = 20_000
 const lookAgainMs = 2000
 
 export class ConversationOpener {
@@ -95,7 +93,7 @@ export class ConversationOpener {
   }
 
   #refuseWhileUncertain(since: number | null): void {
-    const { clock, lateCommitMs = standardLateCommitMs } = this.#deps
+    const { clock, lateCommitMs } = this.#deps
     const passedMs = since === null ? Infinity : clock.now() - since
     // A time to come was written by a clock that has been set back since.
     if (passedMs < 0 || passedMs >= lateCommitMs) return

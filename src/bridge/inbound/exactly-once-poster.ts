@@ -21,8 +21,8 @@ type Deps = {
   log: Log
   /** How long a POST took, successful or not. */
   onPosted: (ms: number) => void
-  /** Only for tests, which show what the wait is good for. */
-  lateCommitMs?: number
+  /** How long after a lost answer the helpdesk may still create the message. */
+  lateCommitMs: number
 }
 
 export type PostJob = {
@@ -54,8 +54,6 @@ export type PostState = {
 type Posted = { conversationId: number; messageId: number }
 export type PostOutcome = { outcome: 'posted' | 'duplicate'; messageId: number }
 
-/** Chatwoot may commit up to 15 s after it has the whole request. */
-const standardLateCommitMs = 20_000
 /** Whatever an earlier process has sent is there by now, or never will be. */
 const longAgoMs = 3_600_000
 
@@ -116,7 +114,7 @@ export class ExactlyOncePoster {
     } catch (error) {
       if (!(error instanceof DownstreamError) || !error.mayHaveHappened) throw error
       // Counted from here: the body of a large file takes its time to leave.
-      state.uncertain = { ...posting, until: this.#deps.clock.monotonic() + this.#lateCommitMs }
+      state.uncertain = { ...posting, until: this.#deps.clock.monotonic() + this.#deps.lateCommitMs }
       const found = await this.#search(job, state, signal)
       if (found) return found
       throw error
@@ -172,11 +170,7 @@ export class ExactlyOncePoster {
   #leftBehind(posting: Posting): NonNullable<PostState['uncertain']> {
     const { clock } = this.#deps
     const isOver = Math.abs(clock.now() - posting.since) > longAgoMs
-    return { ...posting, until: clock.monotonic() + (isOver ? 0 : this.#lateCommitMs) }
-  }
-
-  get #lateCommitMs(): number {
-    return this.#deps.lateCommitMs ?? standardLateCommitMs
+    return { ...posting, until: clock.monotonic() + (isOver ? 0 : this.#deps.lateCommitMs) }
   }
 
   #note(job: PostJob, id: string, posted: Posted, signal: AbortSignal): void {

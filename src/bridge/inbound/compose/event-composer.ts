@@ -1,16 +1,17 @@
 // What becomes of an event: the message that the helpdesk is to get, or why it gets none.
 
-import type { NewMessage } from '../../../core/downstream.ts'
+import type { DownstreamLimits, NewMessage } from '../../../core/downstream.ts'
 import type { Content, EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
 import type { Network } from '../../../core/network.ts'
+import { quoteTextOf } from '../../../core/quote-text.ts'
 import type { Person } from '../../../core/address.ts'
 import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { renderGroupChanges } from './group-changes.ts'
 import type { EventContext } from '../../conversations/event-context.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
-import { breakUpLiquid, plainText, renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
+import { renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
 import type { RenderedQuote, RenderSettings } from './render.ts'
 import type { Texts } from './texts.ts'
 
@@ -27,6 +28,7 @@ type Deps = {
   network: Pick<Network, 'unseal'>
   map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
   ownJid: (instance: string) => string
+  textLength: DownstreamLimits['textLength']
 }
 
 export type EventDraft = {
@@ -124,7 +126,7 @@ export class EventComposer {
       counted: 'edit',
       replyTo: event.target.id,
     })
-    return { ...draft, remember: { text: plainText(event.content)?.slice(0, rememberedText) ?? '' } }
+    return { ...draft, remember: { text: quoteTextOf(event.content)?.slice(0, rememberedText) ?? '' } }
   }
 
   async #sealed(given: Composing, event: SealedEvent): Promise<EventDraft> {
@@ -152,7 +154,7 @@ export class EventComposer {
   }
 
   async #group(given: Composing, event: GroupEvent): Promise<EventDraft | Skipped> {
-    const { settings, texts } = this.#deps
+    const { settings, texts, textLength } = this.#deps
     if (!settings.groupEvents) return { skipped: 'skip_disabled' }
     const names = new Map<string, string>()
     for (const change of event.changes) {
@@ -162,7 +164,8 @@ export class EventComposer {
     const actor = mentionName(given.scene.sender)
     const nameOf = (person: Person) => names.get(keyOf(person)) ?? ''
     const text = renderGroupChanges(event.changes, actor === '' ? null : actor, nameOf, texts.change)
-    return { ...this.#plain(given, text), type: 'activity', write: () => truncate(text, texts) }
+    const write = () => truncate(text, textLength.activity, texts)
+    return { ...this.#plain(given, text), type: 'activity', write }
   }
 
   async #body(given: Composing, content: Content, mentions: readonly Person[]): Promise<string> {
@@ -191,20 +194,21 @@ export class EventComposer {
       separator?: string
     } = {},
   ): EventDraft {
-    const { settings, texts } = this.#deps
+    const { settings, texts, textLength } = this.#deps
     const { event, scene, showsHeader } = given
+    const type = event.fromMe ? 'outgoing' : 'incoming'
     const inGroup = scene.isGroup && !event.fromMe && settings.groupPrefixSender && showsHeader ? scene.sender : null
     const { header = inGroup, separator = settings.groupHeaderSeparator, quote = null } = options
     const write: EventDraft['write'] = (extra) => {
       const below = extra && !extra.instead ? extra.notice : ''
       const whole = extra?.instead ? extra.notice : [body, below].filter((part) => part !== '').join('\n\n')
       const text = renderMessage({ header, separator, quote: extra?.instead ? null : quote, body: whole }, settings)
-      return truncate(event.fromMe ? breakUpLiquid(text) : text, texts)
+      return truncate(text, textLength[type], texts)
     }
     return {
       kind: event.kind,
       counted: options.counted ?? 'text',
-      type: event.fromMe ? 'outgoing' : 'incoming',
+      type,
       isPrivate: false,
       replyTo: options.replyTo ?? null,
       media: null,
@@ -222,7 +226,7 @@ async function everybody({ scene }: Composing, people: readonly Person[]): Promi
 }
 
 function rememberedOf({ content, secret, sender }: MessageEvent): MappedContent {
-  const text = plainText(content)
+  const text = quoteTextOf(content)
   return {
     ...(text !== null && { text: text.slice(0, rememberedText) }),
     ...(secret !== null && { secret, sender }),

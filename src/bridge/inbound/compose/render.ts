@@ -7,8 +7,8 @@ import { nameMentions } from './mentions.ts'
 import { textToMarkdown } from './text-to-markdown.ts'
 import type { Texts } from './texts.ts'
 
-// Chatwoot takes 150,000 characters; what we write around the text needs some of them.
-const maxText = 148_000
+/** Room for the sentence that a text was cut. */
+const noticeLength = 2000
 const quotedCharacters = 200
 
 export type RenderSettings = {
@@ -87,36 +87,11 @@ export function renderAd({ title, body, url }: Ad, texts: Texts): string {
   return lines(title === null ? texts.ad : `${texts.ad}: ${title}`, body, url)
 }
 
-/** What a later quote of it shows. */
-export function plainText(content: Content): string | null {
-  switch (content.type) {
-    case 'text':
-    case 'choice':
-      return content.text
-    case 'media':
-      return content.caption ?? content.fileName
-    case 'poll':
-      return content.question
-    case 'location':
-      return content.name
-    case 'contacts':
-      return content.cards.map(({ name }) => name).join(', ')
-    case 'album':
-    case 'view_once':
-    case 'mark':
-      return null
-    case 'unsupported':
-      return content.text
-  }
-}
-
-/** Outgoing content is run through Liquid: a zero-width space keeps what the owner typed from being read as a template. */
-export function breakUpLiquid(text: string): string {
-  return text.replace(/\{(?=[{%])/g, '{\u200b')
-}
-
-export function truncate(text: string, texts: Texts): string {
-  return text.length <= maxText ? text : `${firstCharacters(text, maxText / 2)}\n\n${texts.truncated}`
+/** Cuts a text that is longer than the helpdesk takes, and says so. */
+export function truncate(text: string, maxLength: number, texts: Texts): string {
+  const fitting = maxLength - noticeLength
+  if (text.length <= fitting || Array.from(text).length <= fitting) return text
+  return `${firstCharacters(text, fitting / 2)}\n\n${texts.truncated}`
 }
 
 function renderLocation(
