@@ -1,6 +1,6 @@
 // Who is who on the network: people by phone and by anonymous id (LID), groups by theirs; digits only, no device part.
 
-import type { Jid } from './ids.ts'
+import type { ChatId, Jid } from './ids.ts'
 
 export const phoneDomain = 's.whatsapp.net'
 export const lidDomain = 'lid'
@@ -31,6 +31,11 @@ export function lidJid(lid: string): Jid {
 }
 
 export function groupJid(id: string): Jid {
+  return `${id}@${groupDomain}`
+}
+
+/** Our key of the chat of a group. */
+export function groupChatId(id: string): ChatId {
   return `${id}@${groupDomain}`
 }
 

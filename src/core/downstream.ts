@@ -159,7 +159,16 @@ export type HelpdeskInbox = {
 /** A file of the helpdesk; size-capped, destroyed when it is more. */
 export type DownloadedFile = { stream: Readable; mimeType: string | null; fileName: string | null; size: number | null }
 
+/** Facts of the helpdesk that the bridge must know. */
+export type DownstreamLimits = {
+  /** The most characters of a text, by the kind of message. */
+  textLength: Readonly<Record<NewMessage['type'], number>>
+  /** How long after a lost answer the helpdesk may still carry out the request. */
+  lateCommitMs: number
+}
+
 export type Downstream = {
+  readonly limits: DownstreamLimits
   helpdesk(destination: Destination): HelpdeskInbox
   /** Fetches an attachment by the rules for its URL; rejects with a DownstreamError. */
   download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile>

@@ -2,7 +2,13 @@
 
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination } from '../../../src/core/downstream.ts'
-import type { Downstream, HelpdeskInbox, NewMessage, PostedMessage } from '../../../src/core/downstream.ts'
+import type {
+  Downstream,
+  DownstreamLimits,
+  HelpdeskInbox,
+  NewMessage,
+  PostedMessage,
+} from '../../../src/core/downstream.ts'
 
 export type Posted = NewMessage & { id: number; conversationId: number; destination: string; bytes: number }
 type Call = keyof HelpdeskInbox
@@ -10,6 +16,10 @@ type Call = keyof HelpdeskInbox
 export type Script = (call: Call, destination: Destination) => void | Promise<void>
 
 export class ScriptedHelpdesk implements Downstream {
+  readonly limits: DownstreamLimits = {
+    textLength: { incoming: 150_000, outgoing: 75_000, activity: 150_000 },
+    lateCommitMs: 20_000,
+  }
   readonly messages: Posted[] = []
   readonly conversations: (Conversation & { sourceId: string; destination: string })[] = []
   readonly contacts: (Contact & { destination: string })[] = []
