@@ -7,11 +7,11 @@ import type { Call, RouteTable } from './route-table.ts'
 import { groupView } from './views.ts'
 import { correspondentAt } from './write-message.ts'
 
-type Scene = { group: SimGroup; actor: User; body: Call['body'] }
+type EventContext = { group: SimGroup; actor: User; body: Call['body'] }
 
 export function groupRoutes(network: SimNetwork): RouteTable {
   /** The group of the path and who acts: `by`, else the creator. */
-  const scene = ({ params, body }: Call): Scene => {
+  const scene = ({ params, body }: Call): EventContext => {
     const group = network.groups.find(params.jid ?? '')
     if (!group) throw new ControlError(404, `there is no group ${params.jid ?? ''}`)
     const by = body.optionalText('by')
@@ -51,7 +51,7 @@ export function groupRoutes(network: SimNetwork): RouteTable {
   }
 }
 
-const CHANGES: Record<string, (scene: Scene) => void> = {
+const CHANGES: Record<string, (scene: EventContext) => void> = {
   subject: ({ group, actor, body }) => {
     group.setSubject(actor, body.text('subject'))
   },

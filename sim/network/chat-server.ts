@@ -1,6 +1,6 @@
 // The server itself, put together from its parts: who is who, what goes where, who is owed what.
 import { appStateAnswers } from './accounts/app-state.ts'
-import { PairingDesk } from './accounts/pairing-desk.ts'
+import { PairingSlot } from './accounts/pairing-desk.ts'
 import type { SimPhone } from './accounts/sim-phone.ts'
 import { Faults } from './faults.ts'
 import { groupAnswers } from './groups/group-answers.ts'
@@ -51,7 +51,7 @@ export class ChatServer {
   readonly pictures: Pictures
   readonly watch: DeviceWatch
   readonly parts: NetworkParts
-  readonly pairing: PairingDesk
+  readonly pairing: PairingSlot
   readonly door: FrontDoor
   readonly #random: SeededRandom
   readonly #clock: SimClock
@@ -70,7 +70,7 @@ export class ChatServer {
     this.media = new MediaHost(this.authority, random.fork('media'))
     this.pictures = new Pictures(random.fork('pictures'), clock, () => this.companions())
     this.watch = new DeviceWatch(random.fork('devices'), clock)
-    this.pairing = new PairingDesk({
+    this.pairing = new PairingSlot({
       random: random.fork('pairing'),
       clock,
       refs: options.qrRefs ?? 6,

@@ -1,6 +1,6 @@
 // Puts together the linked accounts: the network, their registry and the use cases on them.
 
-import type { Inbound } from '../bridge/inbound/inbox-worker.ts'
+import type { InboxWorker } from '../bridge/inbound/inbox-worker.ts'
 import type { OutboundSet } from './create-outbound.ts'
 import type { Config } from '../config/config.ts'
 import type { Reception } from '../core/network.ts'
@@ -10,7 +10,7 @@ import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Clock } from '../lib/clock.ts'
-import { Gate } from '../lib/semaphore.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { WhatsappNetwork } from '../network/whatsapp-network.ts'
@@ -62,7 +62,7 @@ export function createAccounts(base: Base, { database, epoch, lifecycle, recepti
       network,
       instances: store,
       epoch,
-      gate: new Gate(connectsAtOnce),
+      gate: new Semaphore(connectsAtOnce),
       clock,
       random: Math.random,
       log,
@@ -78,7 +78,7 @@ export function createAccounts(base: Base, { database, epoch, lifecycle, recepti
 }
 
 /** The network is there before those who listen to it. */
-export function receptionBy(inbound: () => Inbound): Reception {
+export function receptionBy(inbound: () => InboxWorker): Reception {
   return {
     onReceived: (...received) => {
       inbound().onReceived(...received)
@@ -103,7 +103,7 @@ type Accounts = ReturnType<typeof createAccounts>
 type ServiceParts = Accounts & {
   epoch: () => number
   metrics: Metrics
-  inbound: Inbound
+  inbound: InboxWorker
   messages: InstanceMessages
   outbound: OutboundSet
 }

@@ -29,7 +29,7 @@ export function createNotices({ config, clock, log, stack }: Base, parts: Notice
   const inboxOf = async (instance: string) => {
     const record = instances.find(instance)?.record
     const destination = record && (await routing.destinationOf(record))
-    return destination ? { key: destination.key, inbox: downstream.inbox(destination) } : null
+    return destination ? { key: destination.key, inbox: downstream.helpdesk(destination) } : null
   }
   const find = (instance: string) => instances.find(instance)
   const texts = noticeTexts[config.inbound.locale]

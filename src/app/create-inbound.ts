@@ -4,21 +4,21 @@ import { parseChat } from '../core/address.ts'
 import type { Person } from '../core/address.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
 import type { Network } from '../core/network.ts'
-import { ContactJoiner } from '../bridge/conversations/contact-merger.ts'
+import { ContactMerger } from '../bridge/conversations/contact-merger.ts'
 import { ConversationOpener } from '../bridge/conversations/conversation-opener.ts'
-import { DestinationHolds } from '../bridge/inbound/held-destinations.ts'
+import { HeldDestinations } from '../bridge/inbound/held-destinations.ts'
 import { GroupDirectory } from '../bridge/people/group-directory.ts'
 import { GroupHeaders } from '../bridge/inbound/compose/group-headers.ts'
 import { createIgnoreRule } from '../bridge/inbound/ignored-chats.ts'
-import { InboundAttempt } from '../bridge/inbound/delivery-attempt.ts'
-import { InboundComposer } from '../bridge/inbound/compose/event-composer.ts'
-import { InboundDelivery } from '../bridge/inbound/event-delivery.ts'
-import { InboundPeople } from '../bridge/conversations/event-context.ts'
-import { InboundPlaces } from '../bridge/conversations/conversation-directory.ts'
-import { InboundPoster } from '../bridge/inbound/exactly-once-poster.ts'
-import { InboundReport } from '../bridge/inbound/inbound-metrics.ts'
-import { Inbound } from '../bridge/inbound/inbox-worker.ts'
-import { IncomingFiles } from '../bridge/inbound/files/file-fetcher.ts'
+import { DeliveryAttempt } from '../bridge/inbound/delivery-attempt.ts'
+import { EventComposer } from '../bridge/inbound/compose/event-composer.ts'
+import { EventDelivery } from '../bridge/inbound/event-delivery.ts'
+import { EventContexts } from '../bridge/conversations/event-context.ts'
+import { ConversationDirectory } from '../bridge/conversations/conversation-directory.ts'
+import { ExactlyOncePoster } from '../bridge/inbound/exactly-once-poster.ts'
+import { InboundMetrics } from '../bridge/inbound/inbound-metrics.ts'
+import { InboxWorker } from '../bridge/inbound/inbox-worker.ts'
+import { FileFetcher } from '../bridge/inbound/files/file-fetcher.ts'
 import { LateFiles } from '../bridge/inbound/late-files.ts'
 import { People } from '../bridge/people/people.ts'
 import { textsOf } from '../bridge/inbound/compose/texts.ts'
@@ -55,7 +55,7 @@ export type InboundParts = {
 
 export type InboundSet = {
   people: People
-  inbound: Inbound
+  inbound: InboxWorker
   messages: InstanceMessages
   workers: Ticker[]
   lateFiles: LateFiles
@@ -65,7 +65,7 @@ const lateFilesMs = 60_000
 const pruneMs = 3_600_000
 const pruneAtOnce = 1000
 
-export function composeInbound(parts: InboundParts): InboundSet {
+export function createInbound(parts: InboundParts): InboundSet {
   const { config, clock, log, database, epoch, metrics } = parts
   const newId = createRowIds(clock)
   const stores = {
@@ -76,24 +76,24 @@ export function composeInbound(parts: InboundParts): InboundSet {
   const who = peopleOf(parts, newId, (...joined) => {
     inbound.joined(...joined)
   })
-  const report = new InboundReport({
+  const report = new InboundMetrics({
     metrics,
     usage: parts.usage,
     ownerTagOf: (name) => recordOf(parts, name)?.owner_tag ?? '',
   })
   const common = { epoch, clock, log }
-  const joiner = new ContactJoiner({ store: stores.contacts, ...common })
+  const merger = new ContactMerger({ store: stores.contacts, ...common })
   const mode = config.downstream.conversationMode
   const opener = new ConversationOpener({ store: stores.contacts, mode, ...common, ...waitsOf(parts) })
-  const places = new InboundPlaces({ store: stores.contacts, joiner, opener, mode, ...common })
-  const holds = new DestinationHolds(common)
-  const delivery = deliveryOf(parts, { ...stores, ...who, places, holds, report, newId })
-  const inbound: Inbound = new Inbound({
+  const directory = new ConversationDirectory({ store: stores.contacts, merger, opener, mode, ...common })
+  const held = new HeldDestinations(common)
+  const delivery = deliveryOf(parts, { ...stores, ...who, directory, held, report, newId })
+  const inbound: InboxWorker = new InboxWorker({
     inbox: stores.inbox,
     ...who,
-    places,
+    directory,
     delivery: delivery.delivery,
-    holds,
+    held,
     report,
     ...common,
   })
@@ -124,48 +124,48 @@ function peopleOf(
   const people = new People({ store: new PeopleStore(database), epoch, newId, clock, onMerged })
   const groups = new GroupDirectory({ sessionOf: (name) => parts.instances.find(name)?.openSession, clock, log })
   const groupWord = textsOf[config.inbound.locale].group
-  const scenes = new InboundPeople({ people, groups, groupWord, ownPerson: (name) => ownPerson(parts, name) })
-  return { people, groups, scenes }
+  const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (name) => ownPerson(parts, name) })
+  return { people, groups, contexts }
 }
 
 type Built = {
   inbox: InboxStore
   map: MessageMapStore
-  scenes: InboundPeople
-  places: InboundPlaces
-  holds: DestinationHolds
-  report: InboundReport
+  contexts: EventContexts
+  directory: ConversationDirectory
+  held: HeldDestinations
+  report: InboundMetrics
   newId: () => string
 }
 
 function deliveryOf(parts: InboundParts, built: Built) {
   const { config, clock, log, epoch, network, downstream } = parts
-  const { inbox, map, scenes, places, holds, report, newId } = built
+  const { inbox, map, contexts, directory, held, report, newId } = built
   const texts = textsOf[config.inbound.locale]
   const settings = { ...config.inbound, reactions: config.sync.reactions }
   const maxBytes = config.inbound.mediaMaxBytes
   const sessionOf = (name: string) => parts.instances.find(name)?.openSession
-  const files = new IncomingFiles({ network, sessionOf, clock, maxBytes })
+  const files = new FileFetcher({ network, sessionOf, clock, maxBytes })
   const onPosted = (ms: number) => {
     report.posted(ms)
   }
-  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted, ...waitsOf(parts) })
+  const poster = new ExactlyOncePoster({ map, epoch, newId, clock, log, onPosted, ...waitsOf(parts) })
   const route = async (name: string) => {
     const record = recordOf(parts, name)
     return record ? parts.routing.destinationOf(record) : null
   }
   const shared = { inbox, map, files, poster, downstream, route, report, epoch, clock, log }
-  const common = { ...shared, people: scenes, places }
+  const common = { ...shared, people: contexts, directory }
   const ownJid = (name: string) => recordOf(parts, name)?.jid ?? ''
-  const attempts = new InboundAttempt({
+  const attempts = new DeliveryAttempt({
     ...common,
-    composer: new InboundComposer({ settings, texts, network, map, ownJid }),
+    composer: new EventComposer({ settings, texts, network, map, ownJid }),
     headers: new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock }),
     isIgnored: createIgnoreRule(config.inbound.ignoreJids),
     texts,
     mediaMaxBytes: maxBytes,
   })
-  const delivery = new InboundDelivery({ ...common, attempts, holds, inboxTtlMs: config.inbound.inboxTtl })
+  const delivery = new EventDelivery({ ...common, attempts, held, inboxTtlMs: config.inbound.inboxTtl })
   return { delivery, lateFiles: new LateFiles(shared) }
 }
 
@@ -175,7 +175,7 @@ function waitsOf({ lateCommitMs }: InboundParts): { lateCommitMs?: number } {
 
 type MessageStores = { inbox: InboxStore; map: MessageMapStore }
 
-function messagesOf({ epoch }: InboundParts, inbound: Inbound, { inbox, map }: MessageStores): InstanceMessages {
+function messagesOf({ epoch }: InboundParts, inbound: InboxWorker, { inbox, map }: MessageStores): InstanceMessages {
   return {
     release: async (name) => {
       await inbound.release(name)

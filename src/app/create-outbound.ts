@@ -1,25 +1,25 @@
 // Puts together the way from the helpdesk to the network: the outbox, its guards and its workers.
 
-import { Acceptances } from '../bridge/outbound/accept/undecided-rows.ts'
+import { UndecidedRows } from '../bridge/outbound/accept/undecided-rows.ts'
 import { AgentActivity } from '../bridge/outbound/agent-activity.ts'
-import { Composer } from '../bridge/outbound/compose/message-composer.ts'
+import { MessageComposer } from '../bridge/outbound/compose/message-composer.ts'
 import { createOwnerOf } from '../bridge/conversations/conversation-owner.ts'
-import { Deliverer } from '../bridge/outbound/send/row-sender.ts'
+import { RowSender } from '../bridge/outbound/send/row-sender.ts'
 import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
-import { Departures } from '../bridge/outbound/send/immediate-send.ts'
+import { ImmediateSend } from '../bridge/outbound/send/immediate-send.ts'
 import { editMessage } from '../bridge/outbound/edit-message.ts'
 import type { EditRequest } from '../bridge/outbound/edit-message.ts'
 import { FailureReporter } from '../bridge/outbound/queue/failure-reporter.ts'
 import { MessageChanges } from '../bridge/outbound/accept/message-changes.ts'
-import { Outbound } from '../bridge/outbound/accept/message-acceptor.ts'
-import type { Routed } from '../bridge/conversations/route.ts'
-import { OutboundLedger } from '../bridge/outbound/send/outbound-metrics.ts'
+import { MessageAcceptor } from '../bridge/outbound/accept/message-acceptor.ts'
+import type { Route } from '../bridge/conversations/route.ts'
+import { OutboundMetrics } from '../bridge/outbound/send/outbound-metrics.ts'
 import { OutboxWorker } from '../bridge/outbound/queue/outbox-worker.ts'
-import { RowFates } from '../bridge/outbound/queue/row-outcomes.ts'
+import { RowOutcomes } from '../bridge/outbound/queue/row-outcomes.ts'
 import type { People } from '../bridge/people/people.ts'
 import { Recipients } from '../bridge/outbound/send/recipients.ts'
 import { Retries } from '../bridge/outbound/accept/retries.ts'
-import { Surroundings } from '../bridge/outbound/accept/send-context.ts'
+import { SendContexts } from '../bridge/outbound/accept/send-context.ts'
 import { createTranscoder } from '../bridge/outbound/compose/voice-note.ts'
 import type { Config } from '../config/config.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
@@ -28,7 +28,7 @@ import type { NetworkSession, OutgoingContent } from '../core/network.ts'
 import { BanRisk } from '../guard/ban-risk.ts'
 import { Pace } from '../guard/pace.ts'
 import { Restrictions } from '../guard/restrictions.ts'
-import { WebhookDesk } from '../http/webhook/webhook-handler.ts'
+import { WebhookHandler } from '../http/webhook/webhook-handler.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Usage } from '../ledger/usage.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -37,13 +37,13 @@ import { createRowIds } from '../lib/row-ids.ts'
 import { Ticker } from '../lib/ticker.ts'
 import type { Database } from '../storage/database.ts'
 import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
-import { OutboxMoves } from '../storage/stores/messages/outbox-transitions.ts'
+import { OutboxTransitions } from '../storage/stores/messages/outbox-transitions.ts'
 import { OutboxStore } from '../storage/stores/messages/outbox-store.ts'
 import { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 import { RetryStore } from '../storage/stores/messages/retry-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
 import { SentMessageStore } from '../storage/stores/messages/sent-message-store.ts'
-import { SurroundingsStore } from '../storage/stores/messages/send-context-store.ts'
+import { SendContextStore } from '../storage/stores/messages/send-context-store.ts'
 import type { Routing } from '../tenants/routing.ts'
 
 const drainMs = 5000
@@ -81,15 +81,15 @@ type Deps = {
   stack: AsyncDisposableStack
 }
 
-export type OutboundSet = ReturnType<typeof composeOutbound>
+export type OutboundSet = ReturnType<typeof createOutbound>
 
-export function composeOutbound(deps: Deps) {
+export function createOutbound(deps: Deps) {
   const { config, database, epoch, accounts, clock, log, stack, downstream, routing, onSendStep: onStep } = deps
   const newId = createRowIds(clock)
   const outbox = new OutboxStore(database, epoch)
-  const moves = new OutboxMoves(database, epoch)
+  const transitions = new OutboxTransitions(database, epoch)
   const sent = new SentMessageStore(database, epoch)
-  const store = new SurroundingsStore(database, clock)
+  const store = new SendContextStore(database, clock)
   const map = new MessageMapStore(database)
   let isStopping = false
   const sessionOf = (name: string) => (isStopping ? undefined : accounts.find(name)?.session)
@@ -104,19 +104,19 @@ export function composeOutbound(deps: Deps) {
   })
   const { rateLimit: perMinute, drainRate: drainPerSecond, ...settings } = config.outbound
   const pace = new Pace({ perMinute, drainPerSecond, clock, random: Math.random })
-  const ledger = new OutboundLedger({
+  const ledger = new OutboundMetrics({
     ...deps,
     banRisk,
     announce: (name, event, extras) => accounts.find(name)?.announce(event, extras),
     ownJid: (name) => accounts.find(name)?.record.jid ?? null,
   })
   const transcode = createTranscoder()
-  const composer = new Composer({ map, downstream, transcode, ...settings })
+  const composer = new MessageComposer({ map, downstream, transcode, ...settings })
   const wake = () => void reports.tick()
-  const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
-  const acceptances = new Acceptances({ moves, reporter, clock, log })
-  const deliverer: Deliverer = new Deliverer({
-    moves,
+  const reporter = new FailureReporter({ outbox, transitions, downstream, destinationOf, clock, log, wake })
+  const undecided = new UndecidedRows({ transitions, reporter, clock, log })
+  const sender: RowSender = new RowSender({
+    transitions,
     sent,
     composer,
     recipients,
@@ -131,24 +131,24 @@ export function composeOutbound(deps: Deps) {
   })
   const worker: OutboxWorker = new OutboxWorker({
     outbox,
-    moves,
-    deliverer,
-    fates: new RowFates({ outbox, moves, reporter, ledger, clock }),
+    transitions,
+    sender,
+    outcomes: new RowOutcomes({ outbox, transitions, reporter, ledger, clock }),
     pace,
     sessionOf,
     exists: (name) => accounts.find(name) !== undefined,
-    isOpen: (id) => acceptances.isOpen(id),
+    isOpen: (id) => undecided.has(id),
     clock,
     log,
   })
   deps.metrics.watchOutbox(() => worker.counts())
   const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
   const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })
-  const routeOf = async (name: string): Promise<Routed | undefined> => {
+  const routeOf = async (name: string): Promise<Route | undefined> => {
     const sender = accounts.find(name)?.record
     return sender && { sender, destination: await routing.destinationOf(sender) }
   }
-  const departures = new Departures({ composer, recipients, restrictions, sessionOf })
+  const immediate = new ImmediateSend({ composer, recipients, restrictions, sessionOf })
   const ownerOf = createOwnerOf({ store, routeOf })
   const retries = new Retries({
     ...{ outbox, downstream, destinationOf, recipients, ownerOf, reporter, worker, isReady, newId, clock, log },
@@ -156,24 +156,24 @@ export function composeOutbound(deps: Deps) {
     wake: () => void looks.tick(),
   })
   const changes: MessageChanges = new MessageChanges({
-    ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
+    ...{ outbox, transitions, map, retries, worker, ownerOf, isReady, newId, clock, log },
   })
-  const outbound = new Outbound({
-    ...{ acceptances, departures, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
-    surroundings: new Surroundings({ store, recipients, routeOf }),
+  const outbound = new MessageAcceptor({
+    ...{ undecided, immediate, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
+    contexts: new SendContexts({ store, recipients, routeOf }),
     spamguard: settings.spamguard,
     isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,
   })
   const instances = { find: (name: string) => accounts.find(name) as never }
-  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity, ownerOf })
+  const webhook = new WebhookHandler({ ...deps, instances, outbound, changes, activity, ownerOf })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const reports = every('outbox-report', reportMs, () => reporter.run())
   const looks = every('outbox-retry', retryMs, () => retries.run())
   const workers = [
     every('outbox-drain', drainMs, async () => {
-      await acceptances.run()
+      await undecided.run()
       await worker.drain()
     }),
     every('outbox-expire', expireMs, () => worker.expire()),
@@ -189,7 +189,7 @@ export function composeOutbound(deps: Deps) {
   stack.use(activity)
   stack.use(changes)
   stack.use(worker)
-  stack.use(acceptances)
+  stack.use(undecided)
   return {
     outbox,
     banRisk,

@@ -159,7 +159,7 @@ export type HelpdeskInbox = {
 export type DownloadedFile = { stream: Readable; mimeType: string | null; fileName: string | null; size: number | null }
 
 export type Downstream = {
-  inbox(destination: Destination): HelpdeskInbox
+  helpdesk(destination: Destination): HelpdeskInbox
   /** Fetches an attachment by the rules for its URL; rejects with a DownstreamError. */
   download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile>
   [Symbol.asyncDispose](): Promise<void>

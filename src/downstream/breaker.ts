@@ -13,7 +13,7 @@ import { backoffMs } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import { UploadUnreadable } from './failures.ts'
 
-type Trouble = {
+type HoldRequest = {
   failures: number
   openings: number
   restUntil: number | null
@@ -30,7 +30,7 @@ const failuresToOpen = 5
 
 export class Breakers {
   readonly #options: Options
-  readonly #troubled = new Map<string, Trouble>()
+  readonly #troubled = new Map<string, HoldRequest>()
 
   constructor(options: Options) {
     this.#options = options
@@ -61,11 +61,11 @@ export class Breakers {
     )
   }
 
-  #leftOf({ restUntil }: Trouble): number {
+  #leftOf({ restUntil }: HoldRequest): number {
     return Math.max(0, (restUntil ?? 0) - this.#options.clock.monotonic())
   }
 
-  async #leaveRest(key: string, trouble: Trouble, question: () => Promise<unknown>): Promise<void> {
+  async #leaveRest(key: string, trouble: HoldRequest, question: () => Promise<unknown>): Promise<void> {
     const leftMs = this.#leftOf(trouble)
     if (leftMs > 0 || trouble.isTrying) throw repeated(trouble.last, leftMs)
     trouble.isTrying = true
@@ -95,7 +95,7 @@ export class Breakers {
     if (trouble.restUntil === null && trouble.failures >= failuresToOpen) this.#open(trouble)
   }
 
-  #open(trouble: Trouble): void {
+  #open(trouble: HoldRequest): void {
     const pause = backoffMs(trouble.openings++, { firstMs: 1000, ceilingMs: 30_000, ...this.#random() })
     const wanted = Math.min(trouble.last.retryAfterMs ?? 0, 60_000)
     trouble.restUntil = this.#options.clock.monotonic() + Math.max(pause, wanted)
@@ -107,7 +107,7 @@ export class Breakers {
   }
 }
 
-function blank(last: DownstreamError): Trouble {
+function blank(last: DownstreamError): HoldRequest {
   return { failures: 0, openings: 0, restUntil: null, isTrying: false, last }
 }
 

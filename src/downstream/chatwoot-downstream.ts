@@ -49,7 +49,7 @@ export class ChatwootDownstream implements Downstream {
     this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: uncertainForMs })
   }
 
-  inbox(destination: Destination): HelpdeskInbox {
+  helpdesk(destination: Destination): HelpdeskInbox {
     const client = new ChatwootClient(this.#clientDeps, destination)
     return new ChatwootInbox({ client, flights: this.#flights, uncertain: this.#uncertain })
   }

@@ -33,7 +33,7 @@ export class Pace {
   }
 
   /** Resolves when it is this message's turn, in the order of asking. False when the signal came first. */
-  async turn(instance: string, { drained }: { drained: boolean }, signal: AbortSignal): Promise<boolean> {
+  async acquire(instance: string, { drained }: { drained: boolean }, signal: AbortSignal): Promise<boolean> {
     const gauge = this.#gaugeOf(instance)
     const { perMinute, drainPerSecond } = this.#deps
     // Those that were queued wait among themselves, so that a fresh message to somebody else need not.
@@ -46,7 +46,7 @@ export class Pace {
   }
 
   /** Takes a turn that need not be waited for; false when there is none. */
-  turnAtOnce(instance: string): boolean {
+  tryAcquire(instance: string): boolean {
     const { perMinute } = this.#deps
     if (perMinute === 0) return true
     const gauge = this.#gaugeOf(instance)
@@ -56,7 +56,7 @@ export class Pace {
   }
 
   /** A turn that was taken at once and not used. */
-  giveBack(instance: string): void {
+  release(instance: string): void {
     this.#gauges.get(instance)?.taken.pop()
   }
 

@@ -39,7 +39,7 @@ export class Restrictions {
    * The network refused a message for it; true when that is worth a strike, which is once an hour. The restriction counts as
    * one of an hour until the network has said when it ends, which nobody waits for.
    */
-  async note(instance: string): Promise<boolean> {
+  async record(instance: string): Promise<boolean> {
     const now = this.#deps.clock.now()
     const { until = 0, struckAt = 0 } = this.#known.get(instance) ?? {}
     const strikes = now - struckAt >= hour

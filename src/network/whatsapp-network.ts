@@ -21,7 +21,7 @@ import { createRowIds } from '../lib/row-ids.ts'
 import type { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import type { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
 import { Account, jidOf } from './account/account.ts'
-import { raiseFence } from './connection/fault-isolation.ts'
+import { isolateFaults } from './connection/fault-isolation.ts'
 import { downloadFile } from './files/download.ts'
 import type { CacheLimits } from './account/key-cache.ts'
 import { applyLibraryPatches } from './library/patches/apply.ts'
@@ -76,7 +76,7 @@ export class WhatsappNetwork implements Network {
     this.#nextId = createRowIds(deps.clock)
     this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
-    this.#fence = raiseFence()
+    this.#fence = isolateFaults()
   }
 
   async open({ sessionId, instance }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {

@@ -26,21 +26,21 @@ import { askServer } from './queries/ask-server.ts'
 import { libraryKey } from './send/encode-content.ts'
 import { closingOf, pairingOverClosing, passkeyClosing } from './connection/close-causes.ts'
 import { durableRepository } from './account/durable-signal.ts'
-import { runFenced } from './connection/fault-isolation.ts'
+import { runIsolated } from './connection/fault-isolation.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import type { JournalDeps } from './receive/journal.ts'
 import { renewFile } from './files/renewal.ts'
 import { askGroupInfo } from './queries/group-info.ts'
-import { KeyDoor } from './account/connection-keys.ts'
+import { ConnectionKeys } from './account/connection-keys.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from './library/library.ts'
-import { lightenRetries } from './library/bounded-retry-memory.ts'
+import { boundRetryMemory } from './library/bounded-retry-memory.ts'
 import { MessageSender } from './send/message-sender.ts'
 import { nodesOf } from './library/nodes.ts'
-import { failQueries, holdFrames, openSocket, terminate } from './connection/open-socket.ts'
+import { failQueries, delayFrames, openSocket, terminate } from './connection/open-socket.ts'
 import { findPerson } from './queries/find-person.ts'
-import { Receiving } from './receive/receiver.ts'
-import { SenderKeyMemory } from './account/sender-key-holders.ts'
-import { SignalLine } from './connection/session-signals.ts'
+import { Receiver } from './receive/receiver.ts'
+import { SenderKeyHolders } from './account/sender-key-holders.ts'
+import { SessionSignals } from './connection/session-signals.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import type { Ask } from './queries/user-sync.ts'
@@ -62,20 +62,20 @@ const logoutMs = 10_000
 const groupMs = 10_000
 const queryMs = 10_000
 /** Until the first word of the network. */
-const firstWordMs = 20_000
+const firstFrameTimeoutMs = 20_000
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
 /** Of the list the library keeps and never trims; it only asks whether it is empty. */
 const historyMarksKept = 20
 
 export class WhatsappSession implements NetworkSession, FaultOwner {
   readonly #deps: Deps
-  readonly #door: KeyDoor
+  readonly #connectionKeys: ConnectionKeys
   readonly #socket: WASocket
   readonly #sender: MessageSender
-  readonly #receiving: Receiving
+  readonly #receiving: Receiver
   readonly #inside: <Result>(work: () => Result) => Result
   readonly #gone = new AbortController()
-  readonly #signals: SignalLine
+  readonly #signals: SessionSignals
   readonly #cancelDeadline: () => void
   #closing: Closing | undefined
   #ended: Promise<void> = Promise.resolve()
@@ -89,26 +89,36 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   constructor(deps: Deps) {
     this.#deps = deps
     const { account, creds, endpoint, clock, log, onSignal } = deps
-    this.#signals = new SignalLine({ onSignal, log: log.child({ session: account.sessionId }) })
-    this.#door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
-    const memory = new SenderKeyMemory(this.#door)
-    this.#receiving = new Receiving({ ...deps, ...deps.receiving, door: this.#door, gone: this.#gone.signal })
+    this.#signals = new SessionSignals({ onSignal, log: log.child({ session: account.sessionId }) })
+    this.#connectionKeys = new ConnectionKeys({ keys: account.keys, creds, sessionIsLinked: () => isLinked(creds) })
+    const memory = new SenderKeyHolders(this.#connectionKeys)
+    this.#receiving = new Receiver({
+      ...deps,
+      ...deps.receiving,
+      connectionKeys: this.#connectionKeys,
+      gone: this.#gone.signal,
+    })
     const config = socketConfig({
       endpoint,
       account,
       creds,
-      door: this.#door,
-      repository: durableRepository({ door: this.#door, memory, journal: this.#receiving.journal, clock }),
+      connectionKeys: this.#connectionKeys,
+      repository: durableRepository({
+        connectionKeys: this.#connectionKeys,
+        memory,
+        journal: this.#receiving.journal,
+        clock,
+      }),
       groupMetadata: (jid) => this.#sender.rememberedGroup(jid),
       sentMessage: (chat, id, asking) => this.#sender.sentMessage(chat, id, asking),
     })
-    const opened = runFenced(this, () => ({
+    const opened = runIsolated(this, () => ({
       socket: openSocket(config, this.#onListenerFault.bind(this), this.#receiving.gate),
       inside: AsyncLocalStorage.snapshot(),
     }))
     this.#socket = opened.socket
     this.#inside = opened.inside
-    lightenRetries(this.#socket, clock)
+    boundRetryMemory(this.#socket, clock)
     this.#receiving.attach(this.#socket, this.#inside)
     this.#wasLinked = isLinked(creds)
     this.#sender = new MessageSender({
@@ -121,8 +131,12 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       agent: endpoint.proxied?.agent,
       findSent: deps.findSent,
     })
-    this.#cancelDeadline = clock.after(firstWordMs, () => {
-      this.#end({ cause: 'transient', code: 408, reason: `the network did not answer within ${firstWordMs / 1000} s` })
+    this.#cancelDeadline = clock.after(firstFrameTimeoutMs, () => {
+      this.#end({
+        cause: 'transient',
+        code: 408,
+        reason: `the network did not answer within ${firstFrameTimeoutMs / 1000} s`,
+      })
     })
     this.#socket.ws.once('frame', this.#cancelDeadline)
     this.#listen()
@@ -217,10 +231,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     ev.on('creds.update', () => {
       const { creds } = this.#deps
       creds.processedHistoryMessages.splice(0, creds.processedHistoryMessages.length - historyMarksKept)
-      const saved = this.#door.saveCreds()
+      const saved = this.#connectionKeys.saveCreds()
       saved.catch(() => undefined)
       // The reply that completes a pairing follows: told to the network only when we will remember it.
-      if (!this.#wasLinked && isLinked(creds)) holdFrames(this.#socket, saved)
+      if (!this.#wasLinked && isLinked(creds)) delayFrames(this.#socket, saved)
       this.#wasLinked = isLinked(creds)
     })
     ev.on('connection.update', (update) => {
@@ -255,7 +269,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       if (this.#codesLeft !== undefined) this.#codesLeft -= 1
       this.#signals.announce({ kind: 'qr', text: qr })
     }
-    if (isNewLogin) this.#signals.announce({ kind: 'paired', jid: jidOf(creds) }, this.#door.saveCreds())
+    if (isNewLogin) this.#signals.announce({ kind: 'paired', jid: jidOf(creds) }, this.#connectionKeys.saveCreds())
     if (connection === 'open') {
       this.#authenticated = true
       this.#signals.announce({ kind: 'authenticated', jid: jidOf(creds) })
@@ -288,7 +302,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#cancelDeadline()
     const { account } = this.#deps
     terminate(this.#socket)
-    this.#door.shut()
+    this.#connectionKeys.shut()
     this.#gone.abort()
     this.#ended = this.#socket.end(undefined).catch(() => undefined)
     failQueries(this.#socket)

@@ -14,10 +14,14 @@ import type { ClientOptions } from './harness/client-process.ts'
 import { Line } from './harness/line.ts'
 import { plain } from './harness/contents.ts'
 import { stage, startClient } from './harness/torture-stage.ts'
-import type { Scene } from './harness/torture-stage.ts'
+import type { EventContext } from './harness/torture-stage.ts'
 
 /** Lets a client live for a while among people who write to it, and kills it just after a frame has left. */
-async function oneLife({ phone, people, group }: Scene, options: ClientOptions, random: SeededRandom): Promise<void> {
+async function oneLife(
+  { phone, people, group }: EventContext,
+  options: ClientOptions,
+  random: SeededRandom,
+): Promise<void> {
   const client = await startClient(options)
   const writing = setInterval(() => {
     const person = people[random.below(people.length)]

@@ -9,9 +9,9 @@ import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
 
-type Scene = { phone: SimPhone; bob: SimPerson; auth: MemoryAuth }
+type EventContext = { phone: SimPhone; bob: SimPerson; auth: MemoryAuth }
 
-function scene(network: SimNetwork): Scene {
+function scene(network: SimNetwork): EventContext {
   const phone = network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' })
   const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
   return { phone, bob, auth: memoryAuth(network.linkReady(phone)) }

@@ -8,9 +8,9 @@ import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { children } from '../../sim/network/wire/stanza.ts'
 import { TestClient } from './harness/test-client.ts'
 
-type Scene = { phone: SimPhone; bob: SimPerson; eve: SimPerson }
+type EventContext = { phone: SimPhone; bob: SimPerson; eve: SimPerson }
 
-function scene(network: SimNetwork): Scene {
+function scene(network: SimNetwork): EventContext {
   return {
     phone: network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' }),
     bob: network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }),

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { OutboxPart } from '../../src/core/outbox.ts'
 import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
-import { OutboxMoves } from '../../src/storage/stores/messages/outbox-transitions.ts'
+import { OutboxTransitions } from '../../src/storage/stores/messages/outbox-transitions.ts'
 import type { NewOutboxRow, OutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
 import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
 import { RetryStore } from '../../src/storage/stores/messages/retry-store.ts'
@@ -29,7 +29,7 @@ for (const engine of engines) {
     const { database } = stack.use(await newDatabase(engine, [Buffer.alloc(32, 1)]))
     const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
     const outbox = new OutboxStore(database, () => epoch)
-    const moves = new OutboxMoves(database, () => epoch)
+    const transitions = new OutboxTransitions(database, () => epoch)
     const retries = new RetryStore(database, () => epoch)
     const stored = async (id = 'a'): Promise<OutboxRow> => {
       const row = await outbox.find(id)
@@ -39,19 +39,19 @@ for (const engine of engines) {
     const audits = async () =>
       (await new AuditStore(database).list({ limit: 100 })).map(({ action, target }) => `${action} ${target}`)
     const owned = stack.move()
-    return { outbox, moves, retries, stored, audits, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    return { outbox, transitions, retries, stored, audits, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
 
   describe(`retries on ${engine}`, () => {
     test('a failed row is asked for and sent again once, and only after the helpdesk was told', async () => {
       await using stage = await setUp()
-      const { outbox, moves, retries, stored, audits } = stage
+      const { outbox, transitions, retries, stored, audits } = stage
       await outbox.enqueue(sample, callback)
-      await moves.fail({ ...(await stored()), parts: refused }, 'refused', 3000, ['pending'], 4000)
+      await transitions.fail({ ...(await stored()), parts: refused }, 'refused', 3000, ['pending'], 4000)
       const failed = await stored()
       assert.equal(await retries.ask(failed, ask), false)
-      assert.deepEqual(await moves.dueReports(3999, 10), [])
-      await moves.saveReport('a', 'done', 4100)
+      assert.deepEqual(await transitions.dueReports(3999, 10), [])
+      await transitions.saveReport('a', 'done', 4100)
       assert.equal(await retries.retry(failed, [], atOnce, 5000), false, 'nobody has asked')
       const asks = await Promise.all([retries.ask(failed, ask), retries.ask(failed, ask)])
       assert.deepEqual(asks.filter(Boolean), [true])
@@ -67,9 +67,9 @@ for (const engine of engines) {
 
     test('what is not wanted after all is as it was, and can be asked for later', async () => {
       await using stage = await setUp()
-      const { outbox, moves, retries, stored } = stage
+      const { outbox, transitions, retries, stored } = stage
       await outbox.keepRefused(sample, { reason: 'spam', reportAt: 2000 }, callback)
-      await moves.saveReport('a', 'done', 2000)
+      await transitions.saveReport('a', 'done', 2000)
       assert.equal(await retries.ask(await stored(), ask), true)
       await retries.leave(await stored())
       assert.equal((await stored()).report, 'done')
@@ -106,9 +106,9 @@ for (const engine of engines) {
 
     test('sending what was refused settles its callback', async () => {
       await using stage = await setUp()
-      const { outbox, moves, retries, stored } = stage
+      const { outbox, transitions, retries, stored } = stage
       await outbox.keepRefused(sample, { reason: 'full', reportAt: 2000 }, null)
-      await moves.saveReport('a', 'done', 2000)
+      await transitions.saveReport('a', 'done', 2000)
       await retries.ask(await stored(), ask)
       assert.equal(await retries.retry(await stored(), [], atOnce, 5000), true)
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'duplicate')

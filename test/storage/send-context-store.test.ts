@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { SentMessageStore } from '../../src/storage/stores/messages/sent-message-store.ts'
-import { SurroundingsStore } from '../../src/storage/stores/messages/send-context-store.ts'
+import { SendContextStore } from '../../src/storage/stores/messages/send-context-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 
@@ -16,7 +16,7 @@ for (const engine of engines) {
     const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
     const sent = new SentMessageStore(database, () => epoch)
     const clock = new ManualClock()
-    const surroundings = new SurroundingsStore(database, clock)
+    const contexts = new SendContextStore(database, clock)
     let rows = 0
     const heard = (from: string, at: number, more: { chat?: string; message_id?: number | null; kind?: string } = {}) =>
       database.write(
@@ -44,29 +44,29 @@ for (const engine of engines) {
           .values({ instance, destination, chat: 'p1', conversation_id: 7, contact_id: 1, source_id: 's', used_at }),
       )
     const owned = stack.move()
-    return { database, sent, surroundings, clock, heard, held, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    return { database, sent, contexts, clock, heard, held, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
 
   describe(`what a callback must know on ${engine}`, () => {
     test('of a chat and a conversation nobody has heard of: nothing', async () => {
       await using stage = await setUp()
       const nothing = { owner: undefined, lastAddress: undefined, isKnown: false, hasUnread: false, isSettled: false }
-      assert.deepEqual(await stage.surroundings.lookAround(spot), nothing)
+      assert.deepEqual(await stage.contexts.read(spot), nothing)
       const nowhere = { instance: 'shop', chat: null, destination: null, conversationId: null, callback: null }
-      assert.deepEqual(await stage.surroundings.lookAround(nowhere), nothing)
+      assert.deepEqual(await stage.contexts.read(nowhere), nothing)
     })
 
     test('the address last heard from, and whether something is unread', async () => {
       await using stage = await setUp()
-      const { sent, surroundings, heard } = stage
+      const { sent, contexts, heard } = stage
       await heard('5511888880001@s.whatsapp.net', 1)
       await heard('200000000000001@lid', 2)
       await heard('5511777770001@s.whatsapp.net', 3, { chat: 'p2', message_id: null })
-      const around = await surroundings.lookAround(spot)
+      const around = await contexts.read(spot)
       assert.deepEqual([around.lastAddress, around.isKnown, around.hasUnread], ['200000000000001@lid', true, true])
       assert.equal(await sent.lastAddress('shop', 'p1'), around.lastAddress)
-      assert.equal((await surroundings.lookAround({ ...spot, conversationId: 8 })).hasUnread, false)
-      assert.equal((await surroundings.lookAround({ ...spot, chat: 'p2' })).lastAddress, '5511777770001@s.whatsapp.net')
+      assert.equal((await contexts.read({ ...spot, conversationId: 8 })).hasUnread, false)
+      assert.equal((await contexts.read({ ...spot, chat: 'p2' })).lastAddress, '5511777770001@s.whatsapp.net')
       const unread = await sent.unread(destination, 7, 10, 100)
       assert.deepEqual(
         unread.map(({ id }) => id),
@@ -76,49 +76,49 @@ for (const engine of engines) {
         unread.map(({ id }) => id),
         5,
       )
-      assert.deepEqual(await surroundings.lookAround(spot), { ...around, hasUnread: false })
+      assert.deepEqual(await contexts.read(spot), { ...around, hasUnread: false })
     })
 
     test('what was sent makes a chat known, but is not heard from and not unread', async () => {
       await using stage = await setUp()
-      const { sent, surroundings, database } = stage
+      const { sent, contexts, database } = stage
       const networkKey = { chat: '1@s.whatsapp.net', id: 'W', fromMe: true, participant: null }
       const message = { id: 'x', instance: 'shop', destination, chat: 'p1', networkKey, kind: 'message' }
       const step = () =>
         sent.insertStep({ ...message, conversationId: 7, messageId: 70, content: { text: 'hello' }, at: 1 })
       await database.write(step(), step())
-      const around = await surroundings.lookAround(spot)
+      const around = await contexts.read(spot)
       assert.deepEqual([around.lastAddress, around.isKnown, around.hasUnread], [undefined, true, false])
     })
 
     test('a conversation belongs to the instance that used it last', async () => {
       await using stage = await setUp()
-      const { surroundings, held } = stage
+      const { contexts, held } = stage
       await held('shop', 1)
       await held('office', 2)
-      assert.equal((await surroundings.lookAround(spot)).owner, 'office')
+      assert.equal((await contexts.read(spot)).owner, 'office')
     })
 
     test('whether the callback was followed before', async () => {
       await using stage = await setUp()
-      const { surroundings, database } = stage
+      const { contexts, database } = stage
       const callback = { instance: 'shop', destination, kind: 'message_created', event_id: 70 }
-      assert.equal((await surroundings.lookAround({ ...spot, callback })).isSettled, false)
+      assert.equal((await contexts.read({ ...spot, callback })).isSettled, false)
       await database.write(
         database.query.insertInto('callbacks').values({ ...callback, outbox_id: 'a', settled_at: 1 }),
       )
-      assert.equal((await surroundings.lookAround({ ...spot, callback })).isSettled, true)
+      assert.equal((await contexts.read({ ...spot, callback })).isSettled, true)
       const nowhere = { ...spot, destination: null, conversationId: null }
-      assert.equal((await surroundings.lookAround({ ...nowhere, callback })).isSettled, true)
+      assert.equal((await contexts.read({ ...nowhere, callback })).isSettled, true)
       const another = { ...spot, callback: { ...callback, event_id: 71 } }
-      assert.equal((await surroundings.lookAround(another)).isSettled, false)
+      assert.equal((await contexts.read(another)).isSettled, false)
     })
 
     test('recalled for ten seconds, and only while it is still so', async () => {
       await using stage = await setUp()
-      const { surroundings, sent, heard, held, clock, database } = stage
+      const { contexts, sent, heard, held, clock, database } = stage
       const isStill = async () => {
-        const { still } = surroundings.recall(spot) ?? {}
+        const { still } = contexts.recall(spot) ?? {}
         return still && (await database.write(still))[0] === 1
       }
       const look = async () => {
@@ -127,17 +127,17 @@ for (const engine of engines) {
           unread.map(({ id }) => id),
           5,
         )
-        return surroundings.lookAround(spot)
+        return contexts.read(spot)
       }
-      await surroundings.lookAround(spot)
-      assert.equal(surroundings.recall(spot), undefined, 'a chat that becomes known with the message')
+      await contexts.read(spot)
+      assert.equal(contexts.recall(spot), undefined, 'a chat that becomes known with the message')
       await heard('200000000000001@lid', 1)
-      await surroundings.lookAround(spot)
-      assert.equal(surroundings.recall(spot), undefined, 'what is marked read with the message')
+      await contexts.read(spot)
+      assert.equal(contexts.recall(spot), undefined, 'what is marked read with the message')
       const around = await look()
-      const { still, ...recalled } = surroundings.recall(spot) ?? {}
+      const { still, ...recalled } = contexts.recall(spot) ?? {}
       assert.deepEqual(recalled, around)
-      assert.equal(surroundings.recall({ ...spot, chat: 'p2' }), undefined)
+      assert.equal(contexts.recall({ ...spot, chat: 'p2' }), undefined)
       assert.ok(still && (await isStill()))
       await heard('5511888880001@s.whatsapp.net', 2, { message_id: null })
       assert.equal(await isStill(), false, 'somebody wrote from another address')
@@ -150,7 +150,7 @@ for (const engine of engines) {
       assert.equal(await isStill(), false, 'something is unread')
       await look()
       await clock.advance(10_000)
-      assert.equal(surroundings.recall(spot), undefined)
+      assert.equal(contexts.recall(spot), undefined)
     })
   })
 }

@@ -5,7 +5,7 @@ import type { ConversationRow, Sender } from '../state/rows.ts'
 // It cannot occur in a text: PostgreSQL stores no zero character.
 const mark = '\u0000'
 
-type Scene = { conversation: ConversationRow; sender: Sender | null }
+type EventContext = { conversation: ConversationRow; sender: Sender | null }
 
 const knownTags = new Set(
   [
@@ -16,7 +16,7 @@ const knownTags = new Set(
 )
 
 /** Text that is no valid Liquid stays as it is; an unknown variable becomes nothing. */
-export function renderLiquid(text: string, scene: Scene): string {
+export function renderLiquid(text: string, scene: EventContext): string {
   if (!text.includes('{{') && !text.includes('{%')) return text
   const kept: string[] = []
   const open = text.replace(/`[^`]*`/g, (code) => `${mark}${kept.push(code) - 1}${mark}`)
@@ -52,7 +52,7 @@ function applyFilter(value: string, filter: string): string {
   return value
 }
 
-function variablesOf({ conversation, sender }: Scene): Record<string, string> {
+function variablesOf({ conversation, sender }: EventContext): Record<string, string> {
   const { contact, inbox, account } = conversation
   const agent = sender?.type === 'User' ? sender.user : conversation.assignee
   return {

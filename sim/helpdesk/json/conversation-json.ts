@@ -12,9 +12,9 @@ import { messageJson, publicMessageJson, pushMessage } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
 /** The rows, and where their files are. */
-export type Scene = { desk: Desk; files: FileAddresses }
+export type EventContext = { desk: Desk; files: FileAddresses }
 
-export function conversationJson({ desk, files }: Scene, row: ConversationRow): Static<typeof ConversationBody> {
+export function conversationJson({ desk, files }: EventContext, row: ConversationRow): Static<typeof ConversationBody> {
   const newest = row.messages.at(-1)
   const lastWords = row.messages.findLast((one) => one.messageType !== 'activity')
   return {
@@ -53,7 +53,7 @@ export function conversationJson({ desk, files }: Scene, row: ConversationRow): 
 }
 
 export function messageListJson(
-  { files }: Scene,
+  { files }: EventContext,
   row: ConversationRow,
   messages: readonly MessageRow[],
 ): Static<typeof MessageList> {
@@ -70,7 +70,10 @@ export function messageListJson(
   }
 }
 
-export function publicConversationJson({ files }: Scene, row: ConversationRow): Static<typeof PublicConversation> {
+export function publicConversationJson(
+  { files }: EventContext,
+  row: ConversationRow,
+): Static<typeof PublicConversation> {
   const shown = row.messages.filter((one) => one.messageType !== 'activity' && !one.private)
   return {
     id: row.displayId,

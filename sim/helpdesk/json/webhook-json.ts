@@ -13,14 +13,14 @@ import type {
 } from '../schemas/webhook-schemas.ts'
 import type { ContactInboxRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
 import { contactHook, contactPush } from './contact-json.ts'
-import type { Scene } from './conversation-json.ts'
+import type { EventContext } from './conversation-json.ts'
 import { attachmentField, pushMessage, userPush } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
 export type WebhookBody = Static<typeof AnyEvent>
 
 /** Undefined when the event is not for webhooks: activity messages. */
-export function webhookJson(scene: Scene, event: HelpdeskEvent): WebhookBody | undefined {
+export function webhookJson(scene: EventContext, event: HelpdeskEvent): WebhookBody | undefined {
   switch (event.event) {
     case 'message_created':
     case 'message_updated':
@@ -47,7 +47,7 @@ export function webhookJson(scene: Scene, event: HelpdeskEvent): WebhookBody | u
 }
 
 function messageEvent(
-  scene: Scene,
+  scene: EventContext,
   event: 'message_created' | 'message_updated',
   message: MessageRow,
 ): Static<typeof MessageEvent> | undefined {
@@ -77,7 +77,7 @@ function withoutHardBreaks(content: string | null): string | null {
   return content?.replaceAll('\\\n', '\n') ?? null
 }
 
-function conversationHook({ desk, files }: Scene, row: ConversationRow): Static<typeof ConversationHook> {
+function conversationHook({ desk, files }: EventContext, row: ConversationRow): Static<typeof ConversationHook> {
   // For a private note this is the public message before it.
   const shown = row.messages.findLast((one) => one.messageType !== 'activity' && !one.private)
   return {
@@ -126,7 +126,7 @@ function contactInboxHook(row: ContactInboxRow) {
 }
 
 function personHook(
-  { files }: Scene,
+  { files }: EventContext,
   person: Sender,
 ): Static<typeof UserHook> | Static<typeof BotHook> | Static<typeof ContactHook> {
   if (person.type === 'Contact') return contactHook(files, person.contact)

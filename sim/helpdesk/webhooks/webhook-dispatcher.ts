@@ -3,7 +3,7 @@
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'
 import { Journal } from '../../journal.ts'
-import type { Scene } from '../json/conversation-json.ts'
+import type { EventContext } from '../json/conversation-json.ts'
 import { webhookJson } from '../json/webhook-json.ts'
 import type { WebhookBody } from '../json/webhook-json.ts'
 import { misfit } from '../schemas/schema-check.ts'
@@ -24,7 +24,7 @@ export type Delivery = {
   error: string | null
 }
 
-type Deps = { scene: Scene; jobs: JobQueue; complain: (what: string) => void }
+type Deps = { scene: EventContext; jobs: JobQueue; complain: (what: string) => void }
 type Target = { url: string; secret: string; marksFailures: boolean }
 type Hold = { promise: Promise<void>; release: () => void }
 

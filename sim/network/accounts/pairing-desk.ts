@@ -38,7 +38,7 @@ const HELLO_WAIT_MS = 5_000
 /** As in life: the first reference is good for three rotations, each later one for one more. */
 const lifetime = (index: number, rotationMs: number): number => (index + 3) * rotationMs
 
-export class PairingDesk {
+export class PairingSlot {
   readonly #deps: Deps
   readonly #offers = new Map<Connection, Offer>()
   readonly #hellos = new Journal<Offer>('requests for a code', (one) => `for ${one.hello?.phone ?? 'nobody'}`, 100)

@@ -9,7 +9,7 @@ import { lidSourceId, lidSpec } from './contact-spec.ts'
 
 type Deps = { store: ContactStore; epoch: () => number; log: Log }
 
-export class ContactJoiner {
+export class ContactMerger {
   readonly #deps: Deps
 
   constructor(deps: Deps) {

@@ -5,12 +5,12 @@ import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
-import type { ContactStore, ConversationPlace, KnownConversation } from '../../storage/stores/people/contact-store.ts'
-import type { ContactJoiner } from './contact-merger.ts'
-import type { ConversationOpener, Desk } from './conversation-opener.ts'
+import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
+import type { ContactMerger } from './contact-merger.ts'
+import type { ConversationOpener, HelpdeskTarget } from './conversation-opener.ts'
 
 /** A chat as the helpdesk knows it, and how its contact is described when it must be found or created. */
-export type ChatPlace = {
+export type ChatContact = {
   instance: string
   /** A group's jid, or the id of a person. */
   chat: string
@@ -38,7 +38,7 @@ type Entry = {
 }
 type Deps = {
   store: ContactStore
-  joiner: ContactJoiner
+  merger: ContactMerger
   opener: ConversationOpener
   epoch: () => number
   clock: Clock
@@ -54,7 +54,7 @@ const rememberedMs = 3_600_000
  */
 const trustedMs = { new: 5_000, reopen: 60_000 }
 
-export class InboundPlaces {
+export class ConversationDirectory {
   readonly #deps: Deps
   readonly #entries: BoundedMap<Entry>
   readonly #lanes = new KeyedLanes()
@@ -65,7 +65,7 @@ export class InboundPlaces {
   }
 
   /** The conversation that new messages of this chat belong into. */
-  async conversationFor(chat: ChatPlace, desk: Desk): Promise<OpenConversation> {
+  async conversationFor(chat: ChatContact, desk: HelpdeskTarget): Promise<OpenConversation> {
     const place = placeOf(chat, desk)
     const entry = this.#entries.get(keyOf(place))
     if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.joinedLid === chat.formerLid) return entry.open
@@ -73,7 +73,7 @@ export class InboundPlaces {
   }
 
   /** The conversation the chat is held in already; what is missing when there is none. */
-  async existing(chat: ChatPlace, desk: Desk): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
+  async existing(chat: ChatContact, desk: HelpdeskTarget): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
     const current = await this.#current(chat, placeOf(chat, desk), desk)
     if (current) return current
     const { sourceId, formerSourceIds } = await chat.describe()
@@ -84,8 +84,8 @@ export class InboundPlaces {
   /** That conversation of this chat, which need not be the current one; null when nothing more belongs into it. */
   async earlier(
     conversationId: number,
-    { chat, mayReopen }: { chat: ChatPlace; mayReopen: boolean },
-    desk: Desk,
+    { chat, mayReopen }: { chat: ChatContact; mayReopen: boolean },
+    desk: HelpdeskTarget,
   ): Promise<OpenConversation | null> {
     const { store, mode } = this.#deps
     const place = placeOf(chat, desk)
@@ -99,14 +99,14 @@ export class InboundPlaces {
   }
 
   /** The conversation is gone: the next message finds or opens another one. */
-  async forget({ instance, chat }: Pick<ChatPlace, 'instance' | 'chat'>, destination: string): Promise<void> {
+  async forget({ instance, chat }: Pick<ChatContact, 'instance' | 'chat'>, destination: string): Promise<void> {
     const place = { instance, chat, destination }
     this.#entries.delete(keyOf(place))
     await this.#deps.store.dropConversation(this.#deps.epoch(), place)
   }
 
   /** Gives our contact another name; best effort, agents may have named theirs as they like. */
-  async rename(chat: ChatPlace, name: string, destination: string, inbox: HelpdeskInbox): Promise<void> {
+  async rename(chat: ChatContact, name: string, destination: string, inbox: HelpdeskInbox): Promise<void> {
     const { store, epoch, log } = this.#deps
     const known = await store.findConversation({ instance: chat.instance, chat: chat.chat, destination })
     const [contact] = known ? await store.findContacts(destination, [known.sourceId]) : []
@@ -129,7 +129,7 @@ export class InboundPlaces {
   }
 
   /** Null when it is gone, or its id is that of somebody else's by now. */
-  async #look({ conversationId, contactId }: KnownConversation, { destination, inbox }: Desk) {
+  async #look({ conversationId, contactId }: KnownConversation, { destination, helpdesk: inbox }: HelpdeskTarget) {
     const found = await inbox.findConversation(conversationId)
     if (!found) return null
     const isOurs = found.inboxId === destination.inboxId && [null, contactId].includes(found.contactId)
@@ -141,7 +141,7 @@ export class InboundPlaces {
     return null
   }
 
-  async #find(chat: ChatPlace, place: ConversationPlace, desk: Desk): Promise<OpenConversation> {
+  async #find(chat: ChatContact, place: ConversationKey, desk: HelpdeskTarget): Promise<OpenConversation> {
     const entry = this.#entries.get(keyOf(place))
     if (entry?.isNameless) await this.#name(entry, chat, desk)
     if (entry?.joinedLid !== chat.formerLid) await this.#join(entry, chat, desk)
@@ -152,7 +152,11 @@ export class InboundPlaces {
   }
 
   /** The one used last, unless it is gone or resolved for good. */
-  async #current(chat: ChatPlace, place: ConversationPlace, desk: Desk): Promise<OpenConversation | undefined> {
+  async #current(
+    chat: ChatContact,
+    place: ConversationKey,
+    desk: HelpdeskTarget,
+  ): Promise<OpenConversation | undefined> {
     const { store, clock, mode } = this.#deps
     const entry = this.#entries.get(keyOf(place))
     if (entry && this.#isTrusted(entry)) return entry.open
@@ -165,20 +169,24 @@ export class InboundPlaces {
     return entry.open
   }
 
-  async #name(entry: Entry, chat: ChatPlace, { destination, inbox }: Desk): Promise<void> {
+  async #name(entry: Entry, chat: ChatContact, { destination, helpdesk: inbox }: HelpdeskTarget): Promise<void> {
     const { name } = await chat.describe()
     if (name === chat.fallbackName) return
     entry.isNameless = false
     await this.rename(chat, name, destination.key, inbox)
   }
 
-  async #join(entry: Entry | undefined, chat: ChatPlace, { destination, inbox }: Desk): Promise<void> {
+  async #join(
+    entry: Entry | undefined,
+    chat: ChatContact,
+    { destination, helpdesk: inbox }: HelpdeskTarget,
+  ): Promise<void> {
     const { formerLid } = chat
-    if (formerLid !== null) await this.#deps.joiner.join(await chat.describe(), formerLid, destination, inbox)
+    if (formerLid !== null) await this.#deps.merger.join(await chat.describe(), formerLid, destination, inbox)
     if (entry) entry.joinedLid = formerLid
   }
 
-  async #remember(chat: ChatPlace, place: ConversationPlace, known: KnownConversation, newest: number) {
+  async #remember(chat: ChatContact, place: ConversationKey, known: KnownConversation, newest: number) {
     const { store, clock } = this.#deps
     const [contact] = await store.findContacts(place.destination, [known.sourceId])
     const isNameless = contact?.ours === true && contact.name === chat.fallbackName
@@ -189,10 +197,10 @@ export class InboundPlaces {
   }
 }
 
-function placeOf({ instance, chat }: ChatPlace, { destination }: Desk): ConversationPlace {
+function placeOf({ instance, chat }: ChatContact, { destination }: HelpdeskTarget): ConversationKey {
   return { instance, chat, destination: destination.key }
 }
 
-function keyOf({ instance, destination, chat }: ConversationPlace): string {
+function keyOf({ instance, destination, chat }: ConversationKey): string {
   return `${instance}|${destination}|${chat}`
 }

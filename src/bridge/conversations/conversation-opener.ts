@@ -7,7 +7,7 @@ import { DownstreamError } from '../../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
-import type { ContactStore, ConversationPlace, KnownConversation } from '../../storage/stores/people/contact-store.ts'
+import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
 
 type Deps = {
   store: ContactStore
@@ -19,9 +19,9 @@ type Deps = {
 }
 
 /** A helpdesk that is asked for something. */
-export type Desk = {
+export type HelpdeskTarget = {
   destination: Destination
-  inbox: HelpdeskInbox
+  helpdesk: HelpdeskInbox
   /** Told what is being asked for, so that a failure can be counted as what it is. */
   onStep: (step: 'contact' | 'conversation') => void
 }
@@ -47,16 +47,16 @@ export class ConversationOpener {
     this.#deps = deps
   }
 
-  async open(place: ConversationPlace, spec: ContactSpec, desk: Desk) {
+  async open(place: ConversationKey, spec: ContactSpec, desk: HelpdeskTarget) {
     desk.onStep('contact')
-    const contact = await desk.inbox.ensureContact(spec)
+    const contact = await desk.helpdesk.ensureContact(spec)
     desk.onStep('conversation')
     // Accounts that share an inbox may have the same group or customer: each must see what the others hold already.
     const key = `${desk.destination.key}|${contact.sourceId}`
-    return this.#lanes.run(key, () => this.#openWith(contact, spec, place, desk.inbox))
+    return this.#lanes.run(key, () => this.#openWith(contact, spec, place, desk.helpdesk))
   }
 
-  async #openWith(contact: Contact, spec: ContactSpec, place: ConversationPlace, inbox: HelpdeskInbox) {
+  async #openWith(contact: Contact, spec: ContactSpec, place: ConversationKey, inbox: HelpdeskInbox) {
     const { store, epoch, clock } = this.#deps
     const { destination } = place
     const openingSince = await this.#saveContact(destination, contact, spec)

@@ -7,7 +7,7 @@ import type { Envelope } from '../../core/message.ts'
 import type { PersonRecord } from '../../storage/stores/people/people-store.ts'
 import { groupSpec, personSpec } from './contact-spec.ts'
 import type { GroupDirectory, KnownGroup } from '../people/group-directory.ts'
-import type { ChatPlace } from './conversation-directory.ts'
+import type { ChatContact } from './conversation-directory.ts'
 import { contactName, strangerOf } from '../people/names.ts'
 import type { KnownPerson } from '../people/names.ts'
 import type { People } from '../people/people.ts'
@@ -15,8 +15,8 @@ import type { People } from '../people/people.ts'
 type Deps = { people: People; groups: GroupDirectory; groupWord: string; ownPerson: (instance: string) => Person }
 
 /** Everybody an event is about. */
-export type Scene = {
-  place: ChatPlace
+export type EventContext = {
+  place: ChatContact
   /** The id of a person, or `me`. */
   senderId: string
   sender: KnownPerson
@@ -25,7 +25,7 @@ export type Scene = {
   who: (person: Person | 'me') => Promise<KnownPerson>
 }
 
-export class InboundPeople {
+export class EventContexts {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -35,10 +35,10 @@ export class InboundPeople {
   /** Which lane an event belongs in: one per group, one per person however addressed. */
   async chatOf(instance: string, { chat, fromMe, pushName }: Envelope): Promise<string> {
     if (chat.kind === 'group') return groupJid(chat.id)
-    return (await this.#deps.people.know(instance, chat, fromMe ? null : pushName)).id
+    return (await this.#deps.people.upsert(instance, chat, fromMe ? null : pushName)).id
   }
 
-  async sceneOf(instance: string, event: Envelope): Promise<Scene> {
+  async contextOf(instance: string, event: Envelope): Promise<EventContext> {
     const { chat, fromMe } = event
     const group = chat.kind === 'group' ? await this.#deps.groups.find(instance, chat.id) : null
     const who = (person: Person | 'me') => this.#who(instance, person, group)
@@ -49,7 +49,7 @@ export class InboundPeople {
     return { place, senderId: record.id, sender: describe(record, event.sender, group), isGroup, who }
   }
 
-  #groupPlace(instance: string, id: string): ChatPlace {
+  #groupPlace(instance: string, id: string): ChatContact {
     const fallbackName = `${this.#deps.groupWord} ${id}`
     const describeGroup = async (): Promise<ContactSpec> => {
       const group = await this.#deps.groups.find(instance, id)
@@ -58,9 +58,9 @@ export class InboundPeople {
     return { instance, chat: groupJid(id), describe: describeGroup, fallbackName, formerLid: null }
   }
 
-  async #personPlace(instance: string, { chat, fromMe, pushName }: Envelope): Promise<ChatPlace> {
+  async #personPlace(instance: string, { chat, fromMe, pushName }: Envelope): Promise<ChatContact> {
     const person = chat.kind === 'person' ? chat : { phone: null, lid: null }
-    const record = await this.#deps.people.know(instance, person, fromMe ? null : pushName)
+    const record = await this.#deps.people.upsert(instance, person, fromMe ? null : pushName)
     return {
       instance,
       chat: record.id,
@@ -74,7 +74,7 @@ export class InboundPeople {
   async #know(instance: string, person: Person, pushName: string | null, group: KnownGroup | null) {
     const member = group?.memberOf(person)
     const whole = { phone: person.phone ?? member?.phone ?? null, lid: person.lid ?? member?.lid ?? null }
-    return this.#deps.people.know(instance, whole, pushName)
+    return this.#deps.people.upsert(instance, whole, pushName)
   }
 
   async #who(instance: string, person: Person | 'me', group: KnownGroup | null): Promise<KnownPerson> {

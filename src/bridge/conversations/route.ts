@@ -6,4 +6,4 @@ import type { InstanceRow } from '../../storage/schema.ts'
 export type Sender = Readonly<
   Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state' | 'created_at'>
 >
-export type Routed = { sender: Sender; destination: Destination | null }
+export type Route = { sender: Sender; destination: Destination | null }

@@ -7,30 +7,30 @@ import type { Log } from '../../lib/log.ts'
 import { lateFile } from '../../storage/stores/messages/inbox-store.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
-import type { Desk } from '../conversations/conversation-opener.ts'
+import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
 import type { GroupHeaders } from './compose/group-headers.ts'
-import type { Draft, InboundComposer } from './compose/event-composer.ts'
-import type { InboundPeople, Scene } from '../conversations/event-context.ts'
-import type { InboundPlaces, OpenConversation } from '../conversations/conversation-directory.ts'
-import type { InboundPoster, PostState } from './exactly-once-poster.ts'
-import type { InboundReport, RealtimeResult } from './inbound-metrics.ts'
+import type { EventDraft, EventComposer } from './compose/event-composer.ts'
+import type { EventContexts, EventContext } from '../conversations/event-context.ts'
+import type { ConversationDirectory, OpenConversation } from '../conversations/conversation-directory.ts'
+import type { ExactlyOncePoster, PostState } from './exactly-once-poster.ts'
+import type { InboundMetrics, RealtimeResult } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
-import type { FetchedFile, IncomingFiles } from './files/file-fetcher.ts'
+import type { FetchedMedia, FileFetcher } from './files/file-fetcher.ts'
 import { messageKeyOf } from './message-key.ts'
 import type { Texts } from './compose/texts.ts'
 
 export type AttemptDeps = {
   inbox: Pick<InboxStore, 'remove'>
   map: Pick<MessageMapStore, 'findByNetworkId'>
-  people: InboundPeople
-  composer: InboundComposer
+  people: EventContexts
+  composer: EventComposer
   headers: GroupHeaders
-  files: IncomingFiles
-  places: InboundPlaces
-  poster: InboundPoster
-  downstream: Pick<Downstream, 'inbox'>
+  files: FileFetcher
+  directory: ConversationDirectory
+  poster: ExactlyOncePoster
+  downstream: Pick<Downstream, 'helpdesk'>
   isIgnored: (chat: Chat) => boolean
-  report: InboundReport
+  report: InboundMetrics
   texts: Texts
   mediaMaxBytes: number
   epoch: () => number
@@ -42,7 +42,7 @@ export type AttemptDeps = {
 type Stage = 'whole' | 'bare' | 'notice'
 
 /** What is kept between the attempts for one message. */
-export type Attempt = {
+export type DeliveryProgress = {
   destination: string
   state: PostState
   stage: Stage
@@ -53,11 +53,11 @@ export type Attempt = {
   /** A probe found the destination working since the last failure. */
   hasProbed: boolean
   /** What a failure counts as. */
-  doing: Draft['counted'] | 'contact' | 'conversation'
-  file?: FetchedFile | 'missing' | 'too_large'
+  doing: EventDraft['counted'] | 'contact' | 'conversation'
+  file?: FetchedMedia | 'missing' | 'too_large'
 }
 
-export class InboundAttempt {
+export class DeliveryAttempt {
   readonly #deps: AttemptDeps
 
   constructor(deps: AttemptDeps) {
@@ -65,7 +65,7 @@ export class InboundAttempt {
   }
 
   /** Rejects with what went wrong; `attempt` then says what the next one must know. */
-  async deliver(row: InboxRow, destination: Destination, attempt: Attempt, signal: AbortSignal): Promise<void> {
+  async run(row: InboxRow, destination: Destination, attempt: DeliveryProgress, signal: AbortSignal): Promise<void> {
     const { people, composer, headers, isIgnored, downstream, report } = this.#deps
     const { event, instance } = row
     if (isIgnored(event.chat)) {
@@ -73,24 +73,28 @@ export class InboundAttempt {
       await this.#settle(row, 'filtered')
       return
     }
-    const scene = await people.sceneOf(instance, event)
+    const scene = await people.contextOf(instance, event)
     if (await this.#isOvertaken(row, scene)) {
       await this.#settle(row, 'duplicate')
       return
     }
     const showsHeader = headers.needed(`${destination.key}|${scene.place.chat}`, scene.senderId)
     const draft = await composer.compose({ instance, event, scene, showsHeader })
-    const inbox = downstream.inbox(destination)
+    const inbox = downstream.helpdesk(destination)
     if (event.kind === 'group') await this.#followGroup(row, scene, destination)
     if ('skipped' in draft) {
       await this.#settle(row, draft.skipped)
       return
     }
-    const onStep = (step: Attempt['doing']) => {
+    const onStep = (step: DeliveryProgress['doing']) => {
       attempt.doing = step
     }
     onStep('conversation')
-    const conversation = await this.#conversationOf(row, { scene, draft, desk: { destination, inbox, onStep } })
+    const conversation = await this.#conversationOf(row, {
+      scene,
+      draft,
+      desk: { destination, helpdesk: inbox, onStep },
+    })
     if (typeof conversation === 'string') {
       await this.#settle(row, conversation)
       return
@@ -101,29 +105,29 @@ export class InboundAttempt {
   /** What is about an earlier message stays with it; anything else goes where the chat is held. */
   async #conversationOf(
     { event, instance }: InboxRow,
-    where: { scene: Scene; draft: Draft; desk: Desk },
+    where: { scene: EventContext; draft: EventDraft; desk: HelpdeskTarget },
   ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
-    const { places, map, poster } = this.#deps
+    const { directory, map, poster } = this.#deps
     const { scene, draft, desk } = where
     if ('target' in event) {
-      await poster.noted(instance)
+      await poster.flushed(instance)
       const known = await map.findByNetworkId(instance, [event.target.id])
       const target = known.find((each) => each.destination === desk.destination.key && each.messageId !== null)
       const about = { chat: scene.place, mayReopen: draft.opens }
       const id = target?.conversationId ?? null
-      const earlier = id === null ? null : await places.earlier(id, about, desk)
+      const earlier = id === null ? null : await directory.earlier(id, about, desk)
       if (earlier) return earlier
     }
-    return draft.opens ? places.conversationFor(scene.place, desk) : places.existing(scene.place, desk)
+    return draft.opens ? directory.conversationFor(scene.place, desk) : directory.existing(scene.place, desk)
   }
 
   async #post(
     work: {
       row: InboxRow
       destination: Destination
-      attempt: Attempt
-      scene: Scene
-      draft: Draft
+      attempt: DeliveryProgress
+      scene: EventContext
+      draft: EventDraft
       conversation: OpenConversation
     },
     signal: AbortSignal,
@@ -148,11 +152,11 @@ export class InboundAttempt {
         networkKey: messageKeyOf(event),
         networkAt: event.at,
         remember: draft.remember,
-        inbox: downstream.inbox(destination),
+        helpdesk: downstream.helpdesk(destination),
         conversation,
         replyTo: draft.replyTo,
         message: { type: draft.type, content, isEcho: event.fromMe, private: draft.isPrivate, files },
-        inboxId: row.id,
+        rowId: row.id,
         ...(isLate && { restKind: lateFile }),
       },
       attempt.state,
@@ -161,7 +165,7 @@ export class InboundAttempt {
     headers.note(`${destination.key}|${scene.place.chat}`, scene.senderId)
     if (outcome === 'posted') report.accepted(instance)
     const result = outcome === 'posted' ? 'ok' : 'duplicate'
-    report.settled(instance, event.kind, result)
+    report.countResult(instance, event.kind, result)
     if (outcome === 'duplicate') {
       report.duplicate(instance, event.kind)
       await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
@@ -177,9 +181,9 @@ export class InboundAttempt {
   }
 
   /** A message that could not be opened at first, and has come meanwhile. */
-  async #isOvertaken({ instance, event }: InboxRow, { place, senderId }: Scene): Promise<boolean> {
+  async #isOvertaken({ instance, event }: InboxRow, { place, senderId }: EventContext): Promise<boolean> {
     if (event.kind !== 'undecryptable') return false
-    await this.#deps.poster.noted(instance)
+    await this.#deps.poster.flushed(instance)
     const known = await this.#deps.map.findByNetworkId(instance, [event.id])
     return known.some(
       ({ chat, sender, kind, messageId }) =>
@@ -187,7 +191,12 @@ export class InboundAttempt {
     )
   }
 
-  async #fetchFile({ instance, event }: InboxRow, { media }: Draft, attempt: Attempt, signal: AbortSignal) {
+  async #fetchFile(
+    { instance, event }: InboxRow,
+    { media }: EventDraft,
+    attempt: DeliveryProgress,
+    signal: AbortSignal,
+  ) {
     if (!media || attempt.file !== undefined || attempt.stage !== 'whole') return
     try {
       attempt.file = await this.#deps.files.fetch({ instance, media, key: messageKeyOf(event) }, signal)
@@ -199,7 +208,7 @@ export class InboundAttempt {
     }
   }
 
-  #contentOf({ media, write }: Draft, { stage, file }: Attempt) {
+  #contentOf({ media, write }: EventDraft, { stage, file }: DeliveryProgress) {
     const { texts, mediaMaxBytes } = this.#deps
     if (stage === 'notice')
       return { content: write({ notice: texts.unreadable, instead: true }), files: [], isLate: false }
@@ -213,17 +222,22 @@ export class InboundAttempt {
   }
 
   /** The network's news of a group: what is remembered of it is out of date. */
-  async #followGroup({ instance, event }: InboxRow, scene: Scene, destination: Destination): Promise<void> {
+  async #followGroup({ instance, event }: InboxRow, scene: EventContext, destination: Destination): Promise<void> {
     if (event.kind !== 'group') return
     const subject = event.changes.find((change) => change.change === 'subject')
     if (!subject) return
-    const { places, downstream } = this.#deps
-    await places.rename({ ...scene.place, instance }, subject.subject, destination.key, downstream.inbox(destination))
+    const { directory, downstream } = this.#deps
+    await directory.rename(
+      { ...scene.place, instance },
+      subject.subject,
+      destination.key,
+      downstream.helpdesk(destination),
+    )
   }
 
   async #settle(row: InboxRow, result: RealtimeResult): Promise<void> {
     await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
-    this.#deps.report.settled(row.instance, row.event.kind, result)
+    this.#deps.report.countResult(row.instance, row.event.kind, result)
     this.#log(row, { result, ms: this.#deps.clock.now() - row.receivedAt })
   }
 

@@ -6,37 +6,37 @@ import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
-import type { DestinationHolds } from './held-destinations.ts'
-import type { Attempt, InboundAttempt } from './delivery-attempt.ts'
+import type { HeldDestinations } from './held-destinations.ts'
+import type { DeliveryProgress, DeliveryAttempt } from './delivery-attempt.ts'
 import { isRefusal, isUnexplained, judgeFailure } from './failure-policy.ts'
 import type { Tries } from './failure-policy.ts'
-import type { InboundPeople } from '../conversations/event-context.ts'
-import type { InboundPlaces } from '../conversations/conversation-directory.ts'
-import type { InboundPoster } from './exactly-once-poster.ts'
-import type { InboundReport } from './inbound-metrics.ts'
+import type { EventContexts } from '../conversations/event-context.ts'
+import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
+import type { ExactlyOncePoster } from './exactly-once-poster.ts'
+import type { InboundMetrics } from './inbound-metrics.ts'
 
 export type DeliveryDeps = {
-  attempts: InboundAttempt
+  attempts: DeliveryAttempt
   inbox: Pick<InboxStore, 'noteFailure' | 'park'>
-  people: InboundPeople
-  places: InboundPlaces
-  poster: InboundPoster
-  holds: DestinationHolds
-  downstream: Pick<Downstream, 'inbox'>
+  people: EventContexts
+  directory: ConversationDirectory
+  poster: ExactlyOncePoster
+  held: HeldDestinations
+  downstream: Pick<Downstream, 'helpdesk'>
   /** Null while the instance has no destination. */
   route: (instance: string) => Promise<Destination | null>
-  report: InboundReport
+  report: InboundMetrics
   inboxTtlMs: number
   epoch: () => number
   clock: Clock
   log: Log
 }
 
-export type Delivered = 'done' | 'parked' | 'stopped'
+export type DeliveryOutcome = 'done' | 'parked' | 'stopped'
 
 const maxReason = 500
 
-export class InboundDelivery {
+export class EventDelivery {
   readonly #deps: DeliveryDeps
 
   constructor(deps: DeliveryDeps) {
@@ -44,9 +44,9 @@ export class InboundDelivery {
   }
 
   /** Never rejects; `stopped` leaves the row for another time. */
-  async deliver(row: InboxRow, signal: AbortSignal): Promise<Delivered> {
+  async run(row: InboxRow, signal: AbortSignal): Promise<DeliveryOutcome> {
     const counts = { failures: 0, unexplained: 0, relocations: 0, refusals: 0 }
-    const attempt: Attempt = {
+    const attempt: DeliveryProgress = {
       destination: '',
       state: {},
       stage: 'whole',
@@ -66,19 +66,19 @@ export class InboundDelivery {
   }
 
   /** Resolves when everything of this instance that was delivered before is off the inbox. */
-  noted(instance: string): Promise<void> {
-    return this.#deps.poster.noted(instance)
+  flushed(instance: string): Promise<void> {
+    return this.#deps.poster.flushed(instance)
   }
 
   /** Undefined when it is worth another try now. */
-  async #try(row: InboxRow, attempt: Attempt, signal: AbortSignal): Promise<Delivered | undefined> {
+  async #try(row: InboxRow, attempt: DeliveryProgress, signal: AbortSignal): Promise<DeliveryOutcome | undefined> {
     let destination: Destination | undefined
     try {
       destination = await this.#destinationOf(row.instance, attempt, signal)
       if (!destination) return 'stopped'
       // What is known of a message is valid only at the destination it was posted to.
       if (attempt.destination !== destination.key) Object.assign(attempt, { destination: destination.key, state: {} })
-      await this.#deps.attempts.deliver(row, destination, attempt, signal)
+      await this.#deps.attempts.run(row, destination, attempt, signal)
       return 'done'
     } catch (error) {
       if (signal.aborted) return 'stopped'
@@ -87,14 +87,18 @@ export class InboundDelivery {
   }
 
   /** Waits until the instance has a destination that nothing is known against; undefined when stopped. */
-  async #destinationOf(instance: string, attempt: Attempt, signal: AbortSignal): Promise<Destination | undefined> {
-    const { route, holds } = this.#deps
+  async #destinationOf(
+    instance: string,
+    attempt: DeliveryProgress,
+    signal: AbortSignal,
+  ): Promise<Destination | undefined> {
+    const { route, held } = this.#deps
     while (!signal.aborted) {
       const destination = await route(instance)
       const key = destination ? accessKey(destination) : `${instance} (no helpdesk configured)`
-      if (destination && !holds.waitFor(key, instance)) return destination
+      if (destination && !held.waitFor(key, instance)) return destination
       if (!destination) this.#holdUnconfigured(instance, key)
-      const release = await settledOrAborted(holds.waitFor(key, instance), signal)
+      const release = await settledOrAborted(held.waitFor(key, instance), signal)
       if (release === 'works') attempt.hasProbed = true
     }
     return undefined
@@ -105,17 +109,17 @@ export class InboundDelivery {
     const probe = async () => {
       if (!(await this.#deps.route(instance))) throw new Error(reason)
     }
-    this.#deps.holds.hold({ key, destination: key, instance, reason, probe })
+    this.#deps.held.hold({ key, destination: key, instance, reason, probe })
   }
 
   async #afterFailure(
     row: InboxRow,
     destination: Destination | undefined,
-    attempt: Attempt,
+    attempt: DeliveryProgress,
     error: unknown,
     signal: AbortSignal,
-  ): Promise<Delivered | undefined> {
-    const { report, clock, inboxTtlMs, holds, downstream, log, inbox, epoch } = this.#deps
+  ): Promise<DeliveryOutcome | undefined> {
+    const { report, clock, inboxTtlMs, held, downstream, log, inbox, epoch } = this.#deps
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason)
     const verdict = judgeFailure(error, triesOf(attempt, error, clock.now() - row.receivedAt), inboxTtlMs)
     attempt.failures++
@@ -125,9 +129,9 @@ export class InboundDelivery {
       'a message was not delivered',
     )
     if (verdict.act === 'hold' && destination) {
-      const probe = () => downstream.inbox(destination).probe()
+      const probe = () => downstream.helpdesk(destination).probe()
       const { instance } = row
-      holds.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
+      held.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
       // That may take days; the network keeps the file as well.
       await this.#dropFile(attempt)
       return undefined
@@ -154,7 +158,7 @@ export class InboundDelivery {
     }
   }
 
-  async #dropFile(attempt: Attempt): Promise<void> {
+  async #dropFile(attempt: DeliveryProgress): Promise<void> {
     const { file } = attempt
     if (typeof file !== 'object') return
     delete attempt.file
@@ -162,18 +166,18 @@ export class InboundDelivery {
   }
 
   /** A conversation that is gone took what was posted there with it. */
-  async #relocate({ instance, event }: InboxRow, destination: Destination, attempt: Attempt): Promise<void> {
-    const { places, people } = this.#deps
+  async #relocate({ instance, event }: InboxRow, destination: Destination, attempt: DeliveryProgress): Promise<void> {
+    const { directory, people } = this.#deps
     attempt.relocations++
     delete attempt.state.uncertain
     delete attempt.state.begun
     await this.#quietly(async () => {
-      const { place } = await people.sceneOf(instance, event)
-      await places.forget(place, destination.key)
+      const { place } = await people.contextOf(instance, event)
+      await directory.forget(place, destination.key)
     })
   }
 
-  async #park(row: InboxRow, reason: string, signal: AbortSignal): Promise<Delivered> {
+  async #park(row: InboxRow, reason: string, signal: AbortSignal): Promise<DeliveryOutcome> {
     const { inbox, epoch, report, log, clock } = this.#deps
     for (;;) {
       try {
@@ -185,7 +189,7 @@ export class InboundDelivery {
         await sleep(clock, 1000, signal)
       }
     }
-    report.settled(row.instance, row.event.kind, 'ds_error')
+    report.countResult(row.instance, row.event.kind, 'ds_error')
     log.error(
       { instance: row.instance, id: row.id, kind: row.event.kind, reason },
       'a message was set aside: see parked',
@@ -204,7 +208,7 @@ export class InboundDelivery {
 }
 
 /** What this failure adds up to with those before. */
-function triesOf(attempt: Attempt, error: unknown, ageMs: number): Tries {
+function triesOf(attempt: DeliveryProgress, error: unknown, ageMs: number): Tries {
   const wasRefused = isRefusal(error)
   if (isUnexplained(error)) attempt.unexplained++
   if (wasRefused && attempt.hasProbed) attempt.refusals++

@@ -11,7 +11,7 @@ import type { Log } from '../../lib/log.ts'
 import type { MappedContent, MappedMessage, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
 import type { MessageMapStore, Posting } from '../../storage/stores/messages/message-map-store.ts'
 import type { OpenConversation } from '../conversations/conversation-directory.ts'
-import { PostGates } from './post-limits.ts'
+import { PostLimits } from './post-limits.ts'
 
 type Deps = {
   map: MessageMapStore
@@ -31,12 +31,12 @@ export type PostJob = {
   networkKey: MessageKey
   networkAt: number
   remember: MappedContent | null
-  inbox: HelpdeskInbox
+  helpdesk: HelpdeskInbox
   conversation: OpenConversation
   replyTo: string | null
   message: Omit<NewMessage, 'inReplyTo' | 'sourceId'>
   /** The inbox row that is done with then; `restKind` keeps it, for what is still to come. */
-  inboxId: string
+  rowId: string
   restKind?: string
 }
 
@@ -59,11 +59,11 @@ const standardLateCommitMs = 20_000
 /** Whatever an earlier process has sent is there by now, or never will be. */
 const longAgoMs = 3_600_000
 
-export class InboundPoster {
+export class ExactlyOncePoster {
   readonly #deps: Deps
   /** What the helpdesk has and storage does not know yet, with the instance. */
   readonly #noting = new Map<Promise<void>, string>()
-  readonly #gates = new PostGates()
+  readonly #gates = new PostLimits()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -75,7 +75,7 @@ export class InboundPoster {
    * one must know.
    */
   async post(job: PostJob, state: PostState, signal: AbortSignal): Promise<PostOutcome> {
-    if (job.replyTo !== null) await this.noted(job.identity.instance)
+    if (job.replyTo !== null) await this.flushed(job.identity.instance)
     const { id, known } = (state.claim ??= await this.#claim(job, state))
     const settled = known.find((row) => row.id === id)?.messageId ?? null
     if (settled !== null) return { outcome: 'duplicate', messageId: settled }
@@ -86,7 +86,7 @@ export class InboundPoster {
   }
 
   /** Resolves when whatever was posted before is noted. */
-  async noted(instance: string): Promise<void> {
+  async flushed(instance: string): Promise<void> {
     if (this.#noting.size === 0) return
     await Promise.all([...this.#noting].flatMap(([noting, of]) => (of === instance ? [noting] : [])))
   }
@@ -125,7 +125,7 @@ export class InboundPoster {
 
   async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted } = this.#deps
-    const { conversation, inbox, message, identity } = job
+    const { conversation, helpdesk: inbox, message, identity } = job
     const leave = await this.#gates.enter(identity.destination, message.files.length > 0, signal)
     const began = clock.monotonic()
     try {
@@ -158,7 +158,7 @@ export class InboundPoster {
     for (let tries = 0; ; tries++) {
       signal.throwIfAborted()
       const isLast = clock.monotonic() >= until
-      const found = await job.inbox.findPosted(conversationId, job.identity.networkId, after)
+      const found = await job.helpdesk.findPosted(conversationId, job.identity.networkId, after)
       if (found || isLast) {
         delete state.uncertain
         return found && { conversationId, messageId: found.id }
@@ -191,8 +191,8 @@ export class InboundPoster {
     const { map, epoch, clock, log } = this.#deps
     for (let failures = 0; ; failures++) {
       try {
-        if (job.restKind === undefined) await map.complete(epoch(), id, posted, job.inboxId)
-        else await map.completeInPart(epoch(), id, posted, { id: job.inboxId, kind: job.restKind })
+        if (job.restKind === undefined) await map.complete(epoch(), id, posted, job.rowId)
+        else await map.completeInPart(epoch(), id, posted, { id: job.rowId, kind: job.restKind })
         return
       } catch (err) {
         if (signal.aborted) throw err

@@ -4,7 +4,7 @@ import { DownstreamError } from '../../core/downstream.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
 
-export type Verdict =
+export type FailureAction =
   /** The destination itself takes nothing: wait until it does. */
   | { act: 'hold' }
   | { act: 'retry'; afterMs: number }
@@ -39,7 +39,7 @@ export function isUnexplained(error: unknown): boolean {
   return error instanceof DownstreamError && error.failure === 'unexplained'
 }
 
-export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, random?: () => number): Verdict {
+export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, random?: () => number): FailureAction {
   const backoff = backoffMs(tries.failures, { firstMs: 1000, ceilingMs: 60_000, ...(random && { random }) })
   if (error instanceof StorageError) {
     return isUnexplained(error) && tries.unexplained >= unexplainedTries
@@ -49,7 +49,7 @@ export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, r
   // A fault of ours: the same message will meet it again, the next one may not.
   if (!(error instanceof DownstreamError)) return tries.replaced ? { act: 'park' } : { act: 'replace' }
   const isTooOld = tries.ageMs > inboxTtlMs
-  const later: Verdict = isTooOld
+  const later: FailureAction = isTooOld
     ? { act: 'park' }
     : { act: 'retry', afterMs: Math.max(backoff, error.retryAfterMs ?? 0) }
   switch (error.failure) {

@@ -21,7 +21,7 @@ type Hold = {
 /** Why one need not wait any more: a probe succeeded, or there is something else to try. */
 export type Release = 'works' | 'changed'
 
-export type Trouble = {
+export type HoldRequest = {
   /** The destination and who asks there. */
   key: string
   destination: string
@@ -35,27 +35,27 @@ export type HeldDestination = { destination: string; reason: string; since: numb
 
 const probeMs = 30_000
 
-export class DestinationHolds {
+export class HeldDestinations {
   readonly #deps: Deps
-  readonly #holds = new Map<string, Hold>()
+  readonly #held = new Map<string, Hold>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   list(): HeldDestination[] {
-    return [...this.#holds.values()].map(({ destination, reason, since }) => ({ destination, reason, since }))
+    return [...this.#held.values()].map(({ destination, reason, since }) => ({ destination, reason, since }))
   }
 
   /** Resolves when nothing is known against it any more; undefined when that is so already. */
   waitFor(key: string, instance: string): Promise<Release> | undefined {
-    const hold = this.#holds.get(key)
+    const hold = this.#held.get(key)
     hold?.waiting.add(instance)
     return hold?.released.promise
   }
 
-  hold({ key, destination, instance, reason, probe }: Trouble): void {
-    const known = this.#holds.get(key)
+  hold({ key, destination, instance, reason, probe }: HoldRequest): void {
+    const known = this.#held.get(key)
     if (known) {
       known.reason = reason
       known.waiting.add(instance)
@@ -65,28 +65,28 @@ export class DestinationHolds {
     const released = Promise.withResolvers<Release>()
     const waiting = new Set([instance])
     const hold: Hold = { destination, reason, since: clock.now(), waiting, released, cancel: () => undefined }
-    this.#holds.set(key, hold)
+    this.#held.set(key, hold)
     log.warn({ destination, reason }, 'nothing can be delivered there; messages wait')
     this.#scheduleProbe(key, hold, probe)
   }
 
   /** The instance is gone: what only it has waited for is nobody's business any more. */
   leave(instance: string): void {
-    for (const [key, { waiting }] of [...this.#holds]) {
+    for (const [key, { waiting }] of [...this.#held]) {
       if (waiting.delete(instance) && waiting.size === 0) this.release(key)
     }
   }
 
   /** The configuration changed: everything is worth a try. */
   releaseAll(): void {
-    for (const key of [...this.#holds.keys()]) this.release(key)
+    for (const key of [...this.#held.keys()]) this.release(key)
   }
 
   release(key: string, why: Release = 'changed'): void {
-    const hold = this.#holds.get(key)
+    const hold = this.#held.get(key)
     if (!hold) return
     hold.cancel()
-    this.#holds.delete(key)
+    this.#held.delete(key)
     hold.released.resolve(why)
   }
 
@@ -96,12 +96,12 @@ export class DestinationHolds {
     hold.cancel = clock.after(probeMs, () => {
       probe().then(
         () => {
-          if (this.#holds.get(key) !== hold) return
+          if (this.#held.get(key) !== hold) return
           log.info({ destination, held_ms: clock.now() - hold.since }, 'deliveries go on')
           this.release(key, 'works')
         },
         (error: unknown) => {
-          if (this.#holds.get(key) !== hold) return
+          if (this.#held.get(key) !== hold) return
           hold.reason = error instanceof Error ? error.message : String(error)
           this.#scheduleProbe(key, hold, probe)
         },

@@ -18,7 +18,7 @@ export type RealtimeResult = 'ok' | 'no_contact' | 'no_conv' | 'filtered' | 'ski
 /** What the interface lets a reaction end in; own ones, repeated ones and those nobody wants are not passed on at all. */
 const reactionResults: readonly RealtimeResult[] = ['ok', 'no_contact', 'no_conv', 'ds_error']
 
-export class InboundReport {
+export class InboundMetrics {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -50,7 +50,7 @@ export class InboundReport {
   }
 
   /** The end of a reaction or a group change: told once each. */
-  settled(instance: string, eventKind: string, result: RealtimeResult): void {
+  countResult(instance: string, eventKind: string, result: RealtimeResult): void {
     const { realtimeEvents } = this.#deps.metrics
     if (eventKind === 'group') realtimeEvents.inc({ feature: 'group_event', result, instance })
     if (eventKind !== 'reaction' || !reactionResults.includes(result)) return

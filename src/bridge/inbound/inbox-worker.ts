@@ -10,26 +10,26 @@ import { KeyedLanes } from '../../lib/keyed-lanes.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboxCounts, InboxRow, InboxStore, ParkedRow } from '../../storage/stores/messages/inbox-store.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
-import type { DestinationHolds, HeldDestination } from './held-destinations.ts'
+import type { HeldDestinations, HeldDestination } from './held-destinations.ts'
 import type { GroupDirectory } from '../people/group-directory.ts'
-import type { InboundDelivery } from './event-delivery.ts'
+import type { EventDelivery } from './event-delivery.ts'
 import { isUnexplained } from './failure-policy.ts'
 import { InboundLanes } from './chat-queues.ts'
 import type { QueuedRow } from './chat-queues.ts'
-import type { InboundPeople } from '../conversations/event-context.ts'
-import type { InboundPlaces } from '../conversations/conversation-directory.ts'
-import type { InboundReport } from './inbound-metrics.ts'
+import type { EventContexts } from '../conversations/event-context.ts'
+import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
+import type { InboundMetrics } from './inbound-metrics.ts'
 import type { People } from '../people/people.ts'
 
 type Deps = {
   inbox: InboxStore
   people: People
-  scenes: InboundPeople
+  contexts: EventContexts
   groups: GroupDirectory
-  places: InboundPlaces
-  delivery: InboundDelivery
-  holds: DestinationHolds
-  report: InboundReport
+  directory: ConversationDirectory
+  delivery: EventDelivery
+  held: HeldDestinations
+  report: InboundMetrics
   epoch: () => number
   clock: Clock
   log: Log
@@ -46,7 +46,7 @@ const maxListed = 500
 /** How often storage may refuse what a message says before the others go on without it. */
 const maxRefusals = 2
 
-export class Inbound implements Reception {
+export class InboxWorker implements Reception {
   readonly #deps: Deps
   readonly #lanes: InboundLanes
   readonly #intake = new KeyedLanes()
@@ -81,14 +81,14 @@ export class Inbound implements Reception {
 
   onNames(instance: string, names: readonly PersonNames[]): void {
     this.#aside(instance, async () => {
-      for (const each of names) await this.#deps.people.name(instance, each)
+      for (const each of names) await this.#deps.people.applyNames(instance, each)
     })
   }
 
   onPairs(instance: string, pairs: readonly PersonPair[]): void {
     this.#aside(instance, async () => {
       for (const pair of pairs) {
-        if (await this.#deps.people.lookUp(instance, pair)) await this.#deps.people.know(instance, pair)
+        if (await this.#deps.people.lookUp(instance, pair)) await this.#deps.people.upsert(instance, pair)
       }
     })
   }
@@ -103,13 +103,13 @@ export class Inbound implements Reception {
 
   /** Two records of a person became one: so do the lanes, and what is remembered of either is out of date. */
   joined(instance: string, { keep, drop }: { keep: string; drop: string }): void {
-    this.#deps.places.clear(instance)
+    this.#deps.directory.clear(instance)
     this.#lanes.merge(laneKey(instance, keep), laneKey(instance, drop))
   }
 
   /** Another destination may be in force: whoever waits for the old one looks again. */
   routingChanged(): void {
-    this.#deps.holds.releaseAll()
+    this.#deps.held.releaseAll()
   }
 
   counts(): InboxCounts {
@@ -126,7 +126,7 @@ export class Inbound implements Reception {
   }
 
   held(): HeldDestination[] {
-    return this.#deps.holds.list()
+    return this.#deps.held.list()
   }
 
   parked(instance: string): Promise<ParkedRow[]> {
@@ -163,10 +163,10 @@ export class Inbound implements Reception {
     stay.controller.abort()
     for (const cancel of stay.cancelLater) cancel()
     await this.#lanes.drop(instance)
-    this.#deps.holds.leave(instance)
-    await this.#deps.delivery.noted(instance)
+    this.#deps.held.leave(instance)
+    await this.#deps.delivery.flushed(instance)
     this.#deps.people.forget(instance)
-    this.#deps.places.clear(instance)
+    this.#deps.directory.clear(instance)
   }
 
   /** Ends between two messages. */
@@ -176,7 +176,7 @@ export class Inbound implements Reception {
       for (const cancel of cancelLater) cancel()
     }
     await this.#lanes.stop()
-    for (const instance of this.#stays.keys()) await this.#deps.delivery.noted(instance)
+    for (const instance of this.#stays.keys()) await this.#deps.delivery.flushed(instance)
   }
 
   async #take(row: InboxRow, stay: Stay): Promise<void> {
@@ -203,12 +203,12 @@ export class Inbound implements Reception {
    * not take gets a lane of its own, where it is set aside after a while: nobody else waits for it.
    */
   async #queue(row: InboxRow, signal: AbortSignal): Promise<void> {
-    const { scenes, clock, log } = this.#deps
+    const { contexts, clock, log } = this.#deps
     // When it is, the row stays where it is stored.
     const isOver = () => signal.aborted
     for (let failures = 0; !isOver(); failures++) {
       try {
-        const chat = await scenes.chatOf(row.instance, row.event)
+        const chat = await contexts.chatOf(row.instance, row.event)
         if (!isOver()) this.#lanes.push(laneKey(row.instance, chat), row, row.event.kind === 'undecryptable')
         return
       } catch (err) {
@@ -231,10 +231,10 @@ export class Inbound implements Reception {
     const stay = this.#stays.get(instance)
     if (!stay || stay.controller.signal.aborted) return
     const row = queued.row ?? (await this.#reload(queued.id, stay.controller.signal))
-    const ended = row ? await this.#deps.delivery.deliver(row, stay.controller.signal) : 'done'
+    const ended = row ? await this.#deps.delivery.run(row, stay.controller.signal) : 'done'
     if (ended === 'stopped') return
     if (ended === 'parked') stay.parked++
-    void this.#deps.delivery.noted(instance).then(() => stay.pending--)
+    void this.#deps.delivery.flushed(instance).then(() => stay.pending--)
   }
 
   /** Undefined when the row is gone, or we are to stop. */

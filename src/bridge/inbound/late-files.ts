@@ -6,20 +6,20 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { MappedMessage, MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
-import type { InboundPoster } from './exactly-once-poster.ts'
-import type { InboundReport } from './inbound-metrics.ts'
+import type { ExactlyOncePoster } from './exactly-once-poster.ts'
+import type { InboundMetrics } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
-import type { IncomingFiles } from './files/file-fetcher.ts'
+import type { FileFetcher } from './files/file-fetcher.ts'
 import { messageKeyOf } from './message-key.ts'
 
 type Deps = {
   inbox: Pick<InboxStore, 'lateFiles' | 'remove' | 'noteFailure'>
   map: Pick<MessageMapStore, 'findByNetworkId'>
-  files: IncomingFiles
-  poster: InboundPoster
-  downstream: Pick<Downstream, 'inbox'>
+  files: FileFetcher
+  poster: ExactlyOncePoster
+  downstream: Pick<Downstream, 'helpdesk'>
   route: (instance: string) => Promise<Destination | null>
-  report: InboundReport
+  report: InboundMetrics
   epoch: () => number
   clock: Clock
   log: Log
@@ -111,7 +111,7 @@ export class LateFiles {
   async #fetchAndPost(
     row: InboxRow,
     found: {
-      media: Parameters<IncomingFiles['fetchOnce']>[0]['media']
+      media: Parameters<FileFetcher['fetchOnce']>[0]['media']
       destination: Destination
       original: MappedMessage
       conversation: { id: number; newest: number }
@@ -131,7 +131,7 @@ export class LateFiles {
           networkKey: key,
           networkAt: row.event.at,
           remember: null,
-          inbox: downstream.inbox(destination),
+          helpdesk: downstream.helpdesk(destination),
           conversation,
           replyTo: networkId,
           message: {
@@ -141,7 +141,7 @@ export class LateFiles {
             private: false,
             files: [file.upload],
           },
-          inboxId: row.id,
+          rowId: row.id,
         },
         {},
         signal,
@@ -149,7 +149,7 @@ export class LateFiles {
       if (outcome === 'posted') report.accepted(instance)
       else await inbox.remove(epoch(), row.id)
       // The next look must not find it again.
-      await poster.noted(instance)
+      await poster.flushed(instance)
       return true
     } catch (error) {
       const isOver = error instanceof FileTooLarge || (error instanceof DownstreamError && error.failure === 'gone')

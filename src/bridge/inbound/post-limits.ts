@@ -2,13 +2,13 @@
 // it, so that however slowly they travel texts find a way past.
 
 import { originIn } from '../../core/downstream.ts'
-import { Gate } from '../../lib/semaphore.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 
 const postsAtOnce = 16
 const uploadsAtOnce = 8
 
-export class PostGates {
-  readonly #gates = new Map<string, Gate>()
+export class PostLimits {
+  readonly #gates = new Map<string, Semaphore>()
 
   /** Resolves to the function that makes room for the next one. */
   async enter(destination: string, hasFiles: boolean, signal: AbortSignal): Promise<() => void> {
@@ -25,10 +25,10 @@ export class PostGates {
     }
   }
 
-  #gateOf(key: string, width: number): Gate {
+  #gateOf(key: string, width: number): Semaphore {
     const known = this.#gates.get(key)
     if (known) return known
-    const gate = new Gate(width)
+    const gate = new Semaphore(width)
     this.#gates.set(key, gate)
     return gate
   }

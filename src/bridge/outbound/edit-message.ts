@@ -9,7 +9,7 @@ import type { Log } from '../../lib/log.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
 import { markdownToText } from './compose/markdown-to-text.ts'
-import type { OutboundLedger, Who } from './send/outbound-metrics.ts'
+import type { OutboundMetrics, Who } from './send/outbound-metrics.ts'
 import type { Recipients } from './send/recipients.ts'
 
 const editWindowMs = 15 * 60_000
@@ -18,7 +18,7 @@ type Deps = {
   map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
   sent: Pick<SentMessageStore, 'saveContent'>
   recipients: Pick<Recipients, 'refOf'>
-  ledger: Pick<OutboundLedger, 'acknowledged' | 'lost'>
+  ledger: Pick<OutboundMetrics, 'acknowledged' | 'lost'>
   sessionOf: (instance: string) => NetworkSession | undefined
   clock: Clock
   log: Log

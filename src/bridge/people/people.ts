@@ -32,7 +32,7 @@ export class People {
   }
 
   /** The record of this person; what the event adds to it is stored. */
-  async know(instance: string, person: Person, pushName: string | null = null): Promise<PersonRecord> {
+  async upsert(instance: string, person: Person, pushName: string | null = null): Promise<PersonRecord> {
     if (person.phone === null && person.lid === null) return nobody
     const known = this.#recall(instance, person)
     if (known && tellsNothingNew(known, person, pushName)) return known
@@ -46,7 +46,7 @@ export class People {
   }
 
   /** What the address book or a profile says; only saved names are worth a record of their own. */
-  async name(instance: string, names: PersonNames): Promise<void> {
+  async applyNames(instance: string, names: PersonNames): Promise<void> {
     const { phone, lid } = names.person
     if (phone !== null || lid !== null) await this.#lanes.run(instance, () => this.#name(instance, names))
   }

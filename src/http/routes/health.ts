@@ -1,7 +1,7 @@
 // GET /api/health: whether the service is sane, and what is wrong with it when it is not.
 
 import { Type } from 'typebox'
-import type { Inbound } from '../../bridge/inbound/inbox-worker.ts'
+import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { OwnershipState } from '../../instances/ownership.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -20,7 +20,7 @@ export type HealthDeps = {
   workers: readonly Pick<Ticker, 'name' | 'failure'>[]
   ownership: () => OwnershipState
   outboxPending: () => Promise<number>
-  inbound: Pick<Inbound, 'counts' | 'held'>
+  inbound: Pick<InboxWorker, 'counts' | 'held'>
 }
 
 const Health = Type.Object(

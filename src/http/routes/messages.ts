@@ -8,14 +8,14 @@ import type { HttpApp } from '../http-app.ts'
 import { refuseDeepNesting } from '../json-body.ts'
 import { ErrorBody, InstanceParams, responses } from '../schemas.ts'
 import { toWebhookReply, WebhookBody } from '../webhook/webhook-reply.ts'
-import type { WebhookDesk } from '../webhook/webhook-handler.ts'
+import type { WebhookHandler } from '../webhook/webhook-handler.ts'
 
 const smallestLimit = 5 * 1024 ** 2
 
 export type MessageDeps = {
   bodyLimit: number
   instances: Pick<InstanceRegistry, 'get'>
-  webhook: Pick<WebhookDesk, 'receive'>
+  webhook: Pick<WebhookHandler, 'receive'>
   edit: (request: EditRequest) => Promise<void>
 }
 

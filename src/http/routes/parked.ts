@@ -1,13 +1,13 @@
 // Received messages that were set aside because the helpdesk would not take them: list, try again, drop.
 
 import { Type } from 'typebox'
-import type { Inbound } from '../../bridge/inbound/inbox-worker.ts'
+import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { HttpApp } from '../http-app.ts'
 import { InstanceName, InstanceParams, nullable, responses, Timestamp, toTimestamp } from '../schemas.ts'
 
 export type ParkedDeps = {
-  inbound: Pick<Inbound, 'parked' | 'retryParked' | 'removeParked'>
+  inbound: Pick<InboxWorker, 'parked' | 'retryParked' | 'removeParked'>
   instances: Pick<InstanceRegistry, 'get'>
 }
 

@@ -10,7 +10,7 @@ import { KeyCache } from './key-cache.ts'
 import type { CacheLimits } from './key-cache.ts'
 import { decodeKey, encodeKey } from './key-codec.ts'
 import { KeyWriter } from './key-writer.ts'
-import type { Rider } from './key-writer.ts'
+import type { StepAddition } from './key-writer.ts'
 import { retryDelay } from './retry-delay.ts'
 
 type Deps = {
@@ -27,7 +27,7 @@ type Deps = {
 /** Values by kind and id; null or undefined removes. */
 export type KeyChanges = Record<string, Record<string, unknown> | undefined>
 type Writes = Map<string, SessionKeyWrite>
-type Step = { writes: Writes; riders: Rider[] }
+type Step = { writes: Writes; riders: StepAddition[] }
 /** Keys written while storage was asked for them: its answer is too old. */
 type Read = { overtaken: Set<string> }
 
@@ -89,19 +89,19 @@ export class AccountKeys {
   }
 
   /** Stored in its turn, after everything that was written before. */
-  store(rider: Rider): Promise<undefined> {
+  store(rider: StepAddition): Promise<undefined> {
     return this.#put(new Map(), [rider])
   }
 
   /** Runs one Signal operation alone; what it stored becomes visible and durable together, or not at all. */
-  async inLane<Result>(work: () => Promise<Result>): Promise<Result> {
+  async runStep<Result>(work: () => Promise<Result>): Promise<Result> {
     const { result, durable } = await this.#inTurn(work)
     await durable
     return result
   }
 
   /** Without waiting for the disk: for what may be lost until something is built on it, which is written after it. */
-  async inLaneUnwritten<Result>(work: () => Promise<Result>): Promise<Result> {
+  async runStepUnsynced<Result>(work: () => Promise<Result>): Promise<Result> {
     return (await this.#inTurn(work)).result
   }
 
@@ -128,12 +128,12 @@ export class AccountKeys {
   }
 
   /** Stored with what the step under way changes, or not at all. */
-  rideStep(rider: Rider): void {
+  addToStep(rider: StepAddition): void {
     this.#step?.riders.push(rider)
   }
 
   /** Whatever the step under way has changed so far is not kept. */
-  dropStep(): void {
+  discardStep(): void {
     this.#step?.writes.clear()
   }
 
@@ -174,7 +174,7 @@ export class AccountKeys {
     }
   }
 
-  #put(writes: Writes, riders: readonly Rider[] = []): Promise<undefined> {
+  #put(writes: Writes, riders: readonly StepAddition[] = []): Promise<undefined> {
     if (this.isClosed) return Promise.reject(new Error('the keys of this session are closed'))
     const durable = this.#writer.write(writes, riders)
     for (const [name, { value }] of writes) {

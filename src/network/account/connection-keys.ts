@@ -1,12 +1,12 @@
 // One connection's way to the keys of its account; shut when the connection ends, while the account lives on.
 
 import type { AccountKeys, KeyChanges } from './account-keys.ts'
-import type { Rider } from './key-writer.ts'
+import type { StepAddition } from './key-writer.ts'
 import type { AuthenticationCreds, SignalKeyStore } from '../library/library.ts'
 
 type Deps = { keys: AccountKeys; creds: AuthenticationCreds; sessionIsLinked: () => boolean }
 
-export class KeyDoor {
+export class ConnectionKeys {
   readonly #deps: Deps
   #shut = false
 
@@ -27,19 +27,19 @@ export class KeyDoor {
 
   readonly setInStep = async (changes: KeyChanges) => this.#open().setInStep(this.#withCounters(changes))
 
-  readonly rideStep = (rider: Rider): void => {
-    this.#open().rideStep(rider)
+  readonly addToStep = (rider: StepAddition): void => {
+    this.#open().addToStep(rider)
   }
 
-  readonly dropStep = (): void => {
-    this.#open().dropStep()
+  readonly discardStep = (): void => {
+    this.#open().discardStep()
   }
 
-  readonly inLane = async <Result>(work: () => Promise<Result>): Promise<Result> =>
-    this.#open().inLane(() => this.#stillOpen(work))
+  readonly runStep = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+    this.#open().runStep(() => this.#stillOpen(work))
 
-  readonly inLaneUnwritten = async <Result>(work: () => Promise<Result>): Promise<Result> =>
-    this.#open().inLaneUnwritten(() => this.#stillOpen(work))
+  readonly runStepUnsynced = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+    this.#open().runStepUnsynced(() => this.#stillOpen(work))
 
   /** Saves the credentials as they are now; before the account is linked there is nothing worth keeping. */
   saveCreds(): Promise<unknown> {

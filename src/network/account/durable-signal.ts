@@ -6,9 +6,9 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
-import { loopTurns } from '../../lib/event-loop-share.ts'
+import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import type { KeyChanges } from './account-keys.ts'
-import type { KeyDoor } from './connection-keys.ts'
+import type { ConnectionKeys } from './connection-keys.ts'
 import { stockRepository } from '../library/library.ts'
 import type {
   LibraryLogger,
@@ -19,8 +19,8 @@ import type {
   SignalKeyStoreWithTransaction,
   SignalRepositoryWithLIDStore,
 } from '../library/library.ts'
-import { senderKeyMemoryKind } from './sender-key-holders.ts'
-import type { SenderKeyMemory } from './sender-key-holders.ts'
+import { senderKeyHoldersKind } from './sender-key-holders.ts'
+import type { SenderKeyHolders } from './sender-key-holders.ts'
 
 const ownKinds = new Set(['session', 'sender-key', 'pre-key', 'identity-key', 'lid-mapping', 'device-list', 'tctoken'])
 
@@ -39,12 +39,12 @@ export type Opening = {
 
 /** What the Signal steps need of the journal, which \`receive/journal.ts\` implements. */
 type OpeningJournal = {
-  watch<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result>
-  open(opening: Opening): Promise<Uint8Array>
+  guard<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result>
+  store(opening: Opening): Promise<Uint8Array>
   beforeNewSession(): Promise<void>
 }
 
-type Deps = { door: KeyDoor; memory: SenderKeyMemory; journal: OpeningJournal; clock: Clock }
+type Deps = { connectionKeys: ConnectionKeys; memory: SenderKeyHolders; journal: OpeningJournal; clock: Clock }
 
 export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMessage']>>
 export type DurableRepository = SignalRepositoryWithLIDStore & {
@@ -52,65 +52,70 @@ export type DurableRepository = SignalRepositoryWithLIDStore & {
   encryptAll(items: readonly { jid: string; data: Uint8Array }[]): Promise<(Sealed | undefined)[]>
 }
 
-export function durableRepository({ door, memory, journal, clock }: Deps) {
+export function durableRepository({ connectionKeys, memory, journal, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
-    passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door, memory)
+    passByTransaction(auth.keys as SignalKeyStoreWithTransaction, connectionKeys, memory)
     const inner = {
       get: async (kind: string, ids: readonly string[]) => {
         // Asked for only by a first message that has no session yet.
         if (kind === 'pre-key') await journal.beforeNewSession()
-        return door.getInStep(kind, ids)
+        return connectionKeys.getInStep(kind, ids)
       },
       // Phone and LID pairs are learnt inside and outside of steps and belong to none.
-      set: (changes: SignalDataSet) => ('lid-mapping' in changes ? door.set(changes) : door.setInStep(changes)),
+      set: (changes: SignalDataSet) =>
+        'lid-mapping' in changes ? connectionKeys.set(changes) : connectionKeys.setInStep(changes),
       isInTransaction: () => true,
       transaction: <T>(work: () => Promise<T>) => work(),
     }
     const keys = inner as unknown as SignalKeyStoreWithTransaction
     const stock = stockRepository({ creds: auth.creds, keys }, logger, rememberMisses(lookup, clock))
     boundMappings(stock, clock)
-    return { ...stock, ...inTurn(stock, door), ...journalled(stock, door, journal) }
+    return { ...stock, ...inTurn(stock, connectionKeys), ...journalled(stock, connectionKeys, journal) }
   }
 }
 
 /** Replaces the methods on the library's own store object, so that all of its callers take the same way. */
-function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor, memory: SenderKeyMemory): void {
+function passByTransaction(
+  outer: SignalKeyStoreWithTransaction,
+  connectionKeys: ConnectionKeys,
+  memory: SenderKeyHolders,
+): void {
   const get = outer.get.bind(outer)
   const set = outer.set.bind(outer)
   outer.get = ((type, ids) => {
-    if (type === senderKeyMemoryKind) return memory.get(ids)
-    return ownKinds.has(type) ? door.get(type, ids) : get(type, ids)
+    if (type === senderKeyHoldersKind) return memory.get(ids)
+    return ownKinds.has(type) ? connectionKeys.get(type, ids) : get(type, ids)
   }) as typeof outer.get
   outer.set = async (changes) => {
     const own: KeyChanges = {}
     const rest: KeyChanges = {}
-    const { [senderKeyMemoryKind]: recipients, ...others } = changes
+    const { [senderKeyHoldersKind]: recipients, ...others } = changes
     for (const [kind, values] of Object.entries(others)) (ownKinds.has(kind) ? own : rest)[kind] = values
     if (recipients) await memory.set(recipients)
-    if (Object.keys(own).length > 0) await door.inLane(() => door.setInStep(own))
+    if (Object.keys(own).length > 0) await connectionKeys.runStep(() => connectionKeys.setInStep(own))
     if (Object.keys(rest).length > 0) await set(rest)
   }
 }
 
 /** Everything that changes records runs in the account's lane; reads go straight to memory. */
-function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor) {
+function inTurn(stock: SignalRepositoryWithLIDStore, connectionKeys: ConnectionKeys) {
   const alone =
     <Args extends unknown[], Result>(step: (...args: Args) => Promise<Result>) =>
     (...args: Args) =>
-      door.inLane(() => step(...args))
+      connectionKeys.runStep(() => step(...args))
   const resolved =
     <Options extends { jid: string }, Result>(step: (options: Options) => Promise<Result>) =>
     async (options: Options) => {
       await resolveLid(stock, options.jid)
-      return door.inLane(() => step(options))
+      return connectionKeys.runStep(() => step(options))
     }
   return {
     encryptAll: async (items: readonly { jid: string; data: Uint8Array }[]) => {
       for (const { jid } of items) await resolveLid(stock, jid)
-      return door.inLane(async () => {
+      return connectionKeys.runStep(async () => {
         const sealed: (Sealed | undefined)[] = []
         for (const [index, { jid, data }] of items.entries()) {
-          if (index > 0 && index % sealedPerTurn === 0) await loopTurns.next()
+          if (index > 0 && index % sealedPerTurn === 0) await eventLoopShare.next()
           sealed.push(await stock.encryptMessage({ jid, data }).catch(withoutSession))
         }
         return sealed
@@ -121,8 +126,8 @@ function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor) {
     // once something was sealed with it; that is stored after it and waited for.
     injectE2ESession: async (options) => {
       await resolveLid(stock, options.jid)
-      await loopTurns.next()
-      return door.inLaneUnwritten(() => stock.injectE2ESession(options))
+      await eventLoopShare.next()
+      return connectionKeys.runStepUnsynced(() => stock.injectE2ESession(options))
     },
     encryptGroupMessage: alone((options) => stock.encryptGroupMessage(options)),
     processSenderKeyDistributionMessage: alone((options) => stock.processSenderKeyDistributionMessage(options)),
@@ -140,13 +145,13 @@ function withoutSession(error: unknown): undefined {
 /** What is opened goes to the journal in the same step. */
 function journalled(
   stock: SignalRepositoryWithLIDStore,
-  door: KeyDoor,
+  connectionKeys: ConnectionKeys,
   journal: OpeningJournal,
 ): Pick<SignalRepositoryWithLIDStore, 'decryptMessage' | 'decryptGroupMessage'> {
   const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
     stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(() => undefined)
   const open = (opening: Omit<Opening, 'learnSenderKey'>) =>
-    journal.watch(opening.ciphertext, () => door.inLane(() => journal.open({ ...opening, learnSenderKey })))
+    journal.guard(opening.ciphertext, () => connectionKeys.runStep(() => journal.store({ ...opening, learnSenderKey })))
   return {
     async decryptMessage(options) {
       await resolveLid(stock, options.jid)

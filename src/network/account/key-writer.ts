@@ -24,8 +24,8 @@ type Deps = {
 }
 
 /** What is stored in one write with keys, and who is told when it is. */
-export type Rider = { statements: readonly Statement[]; onSaved: () => void }
-type Batch = { writes: Map<string, SessionKeyWrite>; riders: Rider[]; durable: PromiseWithResolvers<undefined> }
+export type StepAddition = { statements: readonly Statement[]; onSaved: () => void }
+type Batch = { writes: Map<string, SessionKeyWrite>; riders: StepAddition[]; durable: PromiseWithResolvers<undefined> }
 
 export class KeyWriter {
   readonly #deps: Deps
@@ -44,7 +44,7 @@ export class KeyWriter {
   }
 
   /** Resolves when the writes are on disk; a later write of the same key replaces one that waits. */
-  write(writes: ReadonlyMap<string, SessionKeyWrite>, riders: readonly Rider[] = []): Promise<undefined> {
+  write(writes: ReadonlyMap<string, SessionKeyWrite>, riders: readonly StepAddition[] = []): Promise<undefined> {
     if (this.#ended.signal.aborted) return Promise.reject(closedError())
     this.#next ??= { writes: new Map(), riders: [], durable: Promise.withResolvers() }
     for (const [name, write] of writes) this.#next.writes.set(name, write)

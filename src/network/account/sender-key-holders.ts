@@ -3,31 +3,33 @@
 // A frame that is lost would leave members without the key until they ask for it. So a message under way adds nothing, and
 // what the library writes down before a frame of its own leaves is not believed.
 
-import type { KeyDoor } from './connection-keys.ts'
+import type { ConnectionKeys } from './connection-keys.ts'
 
 type Holders = Record<string, boolean>
 
-export const senderKeyMemoryKind = 'sender-key-memory'
+export const senderKeyHoldersKind = 'sender-key-memory'
 
-export class SenderKeyMemory {
-  readonly #door: KeyDoor
+export class SenderKeyHolders {
+  readonly #connectionKeys: ConnectionKeys
   /** Somebody asked for the key of this group again. */
   onForgotten: (group: string) => void = () => undefined
 
-  constructor(door: KeyDoor) {
-    this.#door = door
+  constructor(connectionKeys: ConnectionKeys) {
+    this.#connectionKeys = connectionKeys
   }
 
   /** For the library. */
   get(groups: readonly string[]): Promise<Record<string, unknown>> {
-    return this.#door.get(senderKeyMemoryKind, groups)
+    return this.#connectionKeys.get(senderKeyHoldersKind, groups)
   }
 
   /** For the library; null forgets: somebody asked for the key again. */
   async set(recipients: Record<string, unknown>): Promise<void> {
     const forgotten = Object.keys(recipients).filter((group) => recipients[group] === null)
     if (forgotten.length === 0) return
-    await this.#door.set({ [senderKeyMemoryKind]: Object.fromEntries(forgotten.map((group) => [group, null])) })
+    await this.#connectionKeys.set({
+      [senderKeyHoldersKind]: Object.fromEntries(forgotten.map((group) => [group, null])),
+    })
     for (const group of forgotten) this.onForgotten(group)
   }
 
@@ -39,6 +41,6 @@ export class SenderKeyMemory {
   async add(group: string, devices: readonly string[]): Promise<void> {
     const holders = await this.holders(group)
     for (const jid of devices) holders[jid] = true
-    await this.#door.set({ [senderKeyMemoryKind]: { [group]: holders } })
+    await this.#connectionKeys.set({ [senderKeyHoldersKind]: { [group]: holders } })
   }
 }

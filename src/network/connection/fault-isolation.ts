@@ -13,7 +13,7 @@ const outside = AsyncLocalStorage.snapshot()
 const events = ['unhandledRejection', 'uncaughtException'] as const
 let users = 0
 
-export function runFenced<Result>(owner: FaultOwner, work: () => Result): Result {
+export function runIsolated<Result>(owner: FaultOwner, work: () => Result): Result {
   return owners.run(owner, work)
 }
 
@@ -22,7 +22,7 @@ export function runOutside<Result>(work: () => Result): Result {
 }
 
 /** For as long as there are sessions in this process. */
-export function raiseFence(): Disposable {
+export function isolateFaults(): Disposable {
   users += 1
   if (users === 1) for (const event of events) process.on(event, handlers[event])
   let lowered = false

@@ -52,7 +52,7 @@ function rawSocketOf({ ws }: WASocket): RawSocket | null {
 }
 
 /** Nothing is said to the server before this is stored; if it never is, nothing ever is. */
-export function holdFrames(socket: WASocket, stored: Promise<unknown>): void {
+export function delayFrames(socket: WASocket, stored: Promise<unknown>): void {
   const raw = rawSocketOf(socket)
   if (!raw) return
   const send = raw.send.bind(raw)

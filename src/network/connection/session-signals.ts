@@ -6,7 +6,7 @@ import { runOutside } from './fault-isolation.ts'
 
 type Deps = { onSignal: (signal: SessionSignal) => void; log: Log }
 
-export class SignalLine {
+export class SessionSignals {
   readonly #deps: Deps
   /** The first turn comes after open() has resolved. */
   #line: Promise<unknown> = new Promise((resolve) => setImmediate(resolve))

@@ -6,7 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { createProxiedDispatcher } from '../../lib/egress/proxied-dispatcher.ts'
 import type { Account } from '../account/account.ts'
 import type { durableRepository } from '../account/durable-signal.ts'
-import type { KeyDoor } from '../account/connection-keys.ts'
+import type { ConnectionKeys } from '../account/connection-keys.ts'
 import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from '../library/library.ts'
 import type {
   AuthenticationCreds,
@@ -41,7 +41,7 @@ type Parts = {
   endpoint: Endpoint
   account: Account
   creds: AuthenticationCreds
-  door: KeyDoor
+  connectionKeys: ConnectionKeys
   /** The library's own way without it. */
   repository?: ReturnType<typeof durableRepository>
   groupMetadata: (jid: string) => GroupMetadata | undefined
@@ -76,10 +76,10 @@ const retryRequestDelayMs = 5
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, door, repository, groupMetadata, sentMessage } = parts
+  const { endpoint, account, creds, connectionKeys, repository, groupMetadata, sentMessage } = parts
   const { url, version, proxied, qrLifetimeMs } = endpoint
   return {
-    auth: { creds, keys: door.store },
+    auth: { creds, keys: connectionKeys.store },
     waWebSocketUrl: url,
     version,
     logger: silence,

@@ -8,7 +8,7 @@ import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
 import type { FileRef } from '../../core/message.ts'
 import { FileError } from '../../core/network.ts'
-import { buffersSpent } from '../../lib/buffer-garbage.ts'
+import { noteBufferGarbage } from '../../lib/buffer-garbage.ts'
 
 const purposes: Record<FileRef['kind'], string> = {
   image: 'WhatsApp Image Keys',
@@ -47,7 +47,7 @@ export class FileOpener extends Transform {
     const body = bytes.subarray(0, Math.max(bytes.length - codeLength, 0))
     this.#end = bytes.subarray(body.length)
     this.#code.update(body)
-    buffersSpent(body.length)
+    noteBufferGarbage(body.length)
     done(null, this.#passOn(this.#decipher.update(body)))
   }
 

@@ -15,7 +15,7 @@ const memories = {
   baseKeys: { max: 200, ttlMs: 15 * minute },
 }
 
-export function lightenRetries({ messageRetryManager }: WASocket, clock: Clock): void {
+export function boundRetryMemory({ messageRetryManager }: WASocket, clock: Clock): void {
   for (const [name, limits] of Object.entries(memories)) {
     Object.assign(messageRetryManager ?? {}, { [name]: new BoundedMap({ clock, ...limits }) })
   }

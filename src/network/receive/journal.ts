@@ -19,10 +19,10 @@ import type { Origin } from '../decode/origin.ts'
 import { readEnvelope } from '../decode/opened-message.ts'
 import type { OpenedMessage } from '../decode/opened-message.ts'
 import type { Opening } from '../account/durable-signal.ts'
-import type { KeyDoor } from '../account/connection-keys.ts'
-import type { Rider } from '../account/key-writer.ts'
+import type { ConnectionKeys } from '../account/connection-keys.ts'
+import type { StepAddition } from '../account/key-writer.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
-import { businessOf } from './phone-messages.ts'
+import { phoneMessageOf } from './phone-messages.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { resentEvents } from '../decode/resent.ts'
 
@@ -36,14 +36,18 @@ export type JournalDeps = {
   /** Only for tests, which show what it is good for: off, events are stored after the network was told. */
   isOff?: boolean
 }
-type Deps = JournalDeps & { door: KeyDoor; own: () => Person; onBusiness: (business: UnfinishedStanza) => void }
+type Deps = JournalDeps & {
+  connectionKeys: ConnectionKeys
+  own: () => Person
+  onBusiness: (business: UnfinishedStanza) => void
+}
 
 type Entry = { envelope: string; events: readonly NetworkEvent[]; business?: UnfinishedStanza | undefined }
 
 /** Padding alone, which is an empty message: the library confirms it and has nothing to do. */
 const nothing = Buffer.from([1])
 
-const behindEarlier: Rider = { statements: [], onSaved: () => undefined }
+const behindEarlier: StepAddition = { statements: [], onSaved: () => undefined }
 
 export class Journal {
   readonly #deps: Deps
@@ -59,7 +63,7 @@ export class Journal {
   }
 
   /** Before the library sees the stanza, whose sealed parts it will open. A promise when it has to wait for its turn. */
-  expect(stanza: BinaryNode, ciphertexts: readonly Uint8Array[]): Promise<void> | undefined {
+  announce(stanza: BinaryNode, ciphertexts: readonly Uint8Array[]): Promise<void> | undefined {
     const isBacklog = stanza.attrs['offline'] !== undefined
     for (const ciphertext of ciphertexts) this.#stanzas.set(ciphertext, stanza)
     const backlog = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
@@ -70,7 +74,7 @@ export class Journal {
   }
 
   /** Runs the Signal step that opens a ciphertext; when it fails, the service will remember that it did. */
-  async watch<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result> {
+  async guard<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result> {
     try {
       return await step()
     } catch (fault) {
@@ -82,7 +86,7 @@ export class Journal {
   }
 
   /** Part of a Signal step. What the library gets to see is empty: the content is stored, with the step. */
-  async open({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
+  async store({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
     const envelope = nameOf(ciphertext)
     const isKnown = this.#deps.account.opened.has(envelope)
     const padded = isKnown ? undefined : await this.#attempt(envelope, decrypt)
@@ -108,7 +112,7 @@ export class Journal {
       return await decrypt()
     } catch (fault) {
       if (!(await this.#isKnown(envelope))) throw fault
-      this.#deps.door.dropStep()
+      this.#deps.connectionKeys.discardStep()
       return undefined
     } finally {
       this.#opening = undefined
@@ -137,20 +141,20 @@ export class Journal {
   }
 
   /** Stores an event under a name, once, behind what arrived before it; resolves when it is stored. */
-  async keep(name: string, event: NetworkEvent): Promise<void> {
+  async storeNotice(name: string, event: NetworkEvent): Promise<void> {
     await this.#order.afterEarlier()
     await this.#keep(name, event)
   }
 
   async #keep(name: string, event: NetworkEvent): Promise<void> {
-    const { door } = this.#deps
+    const { connectionKeys } = this.#deps
     const envelope = nameOf(name)
-    await door.inLane(async () => {
+    await connectionKeys.runStep(async () => {
       if (await this.#isKnown(envelope)) {
         this.#repeated()
         return
       }
-      await completePeople([event], door.getInStep)
+      await completePeople([event], connectionKeys.getInStep)
       this.#ride({ envelope, events: [event] })
     })
   }
@@ -161,14 +165,14 @@ export class Journal {
   }
 
   async #entryFor(envelope: string, stanza: BinaryNode, opened: Omit<OpenedMessage, 'senderKey'>): Promise<Entry> {
-    const { reception, instance, own, door } = this.#deps
+    const { reception, instance, own, connectionKeys } = this.#deps
     const origin = this.originOf(stanza)
     if (!origin) {
       reception.onPassedOver?.(instance, 'no chat')
       return { envelope, events: [] }
     }
     const { message } = opened
-    const business = message && businessOf(message, origin)
+    const business = message && phoneMessageOf(message, origin)
     const events: NetworkEvent[] = []
     if (business) events.push(...resentEvents(message, own()))
     else {
@@ -176,18 +180,18 @@ export class Journal {
       if (decoded && 'event' in decoded) events.push(decoded.event)
       else if (decoded) reception.onPassedOver?.(instance, decoded.passedOver)
     }
-    await completePeople(events, door.getInStep)
+    await completePeople(events, connectionKeys.getInStep)
     return { envelope, events, business }
   }
 
   #ride(entry: Entry): void {
-    const { door, account } = this.#deps
-    door.rideStep(this.#rider(entry))
+    const { connectionKeys, account } = this.#deps
+    connectionKeys.addToStep(this.#rider(entry))
     // Not before: a connection that has ended takes nothing, and it will come again.
     account.opened.set(entry.envelope, true)
   }
 
-  #rider({ envelope, events, business }: Entry): Rider {
+  #rider({ envelope, events, business }: Entry): StepAddition {
     const { account, instance, store, reception, nextId, clock, onBusiness } = this.#deps
     const { sessionId } = account
     const receivedAt = clock.now()
@@ -204,7 +208,7 @@ export class Journal {
 
   /** Part of a step: what was received before may not be stored yet, and must be before this is confirmed. */
   #repeated(): void {
-    this.#deps.door.rideStep(behindEarlier)
+    this.#deps.connectionKeys.addToStep(behindEarlier)
     const { reception, instance } = this.#deps
     runOutside(() => reception.onRepeated?.(instance))
   }

@@ -8,7 +8,7 @@ import type { Contact, WASocket } from '../library/library.ts'
 
 type Deps = { instance: string; reception: Partial<Reception> }
 
-export class NamesHeard {
+export class NameListener {
   readonly #deps: Deps
 
   constructor(deps: Deps) {

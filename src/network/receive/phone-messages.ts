@@ -23,7 +23,7 @@ const types = new Set([
 ])
 
 /** Only the owner's phone may say such things. */
-export function businessOf(message: proto.IMessage, { envelope, chatJid }: Origin): UnfinishedStanza | undefined {
+export function phoneMessageOf(message: proto.IMessage, { envelope, chatJid }: Origin): UnfinishedStanza | undefined {
   const content = unwrap(message).message
   const type = content.protocolMessage?.type
   if (type == null || !types.has(type) || !envelope.fromMe) return undefined
@@ -33,7 +33,7 @@ export function businessOf(message: proto.IMessage, { envelope, chatJid }: Origi
   return { stanzaId: cleanId(id), stanza: proto.WebMessageInfo.encode(info).finish() }
 }
 
-export class LibraryBusiness {
+export class PhoneMessages {
   readonly #deps: Deps
   readonly #queued = new Set<string>()
   #line: Promise<unknown> = Promise.resolve()

@@ -23,7 +23,7 @@ type Deps = {
 /** Whatever else is sealed, the library drops without opening it. */
 const openable = new Set(['msg', 'pkmsg', 'skmsg'])
 
-export class StanzaGate {
+export class PlainStanzas {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -35,7 +35,7 @@ export class StanzaGate {
   }
 
   /** A promise when the library has to wait for it. */
-  pass(event: string, stanza: BinaryNode): Promise<void> | undefined {
+  storeFirst(event: string, stanza: BinaryNode): Promise<void> | undefined {
     if (event === 'CB:message') return this.#message(stanza)
     if (event === 'CB:call') return this.#call(stanza)
     return event === 'CB:notification' ? this.#notification(stanza) : undefined
@@ -46,9 +46,10 @@ export class StanzaGate {
     const sealed = childrenOf(stanza).flatMap(({ tag, attrs, content }) =>
       tag === 'enc' && openable.has(attrs['type'] ?? '') && content instanceof Uint8Array ? [content] : [],
     )
-    if (sealed.length > 0) return journal.expect(stanza, sealed)
+    if (sealed.length > 0) return journal.announce(stanza, sealed)
     const origin = journal.originOf(stanza)
-    if (origin) return journal.keep(messageName('withheld', origin), withheldEvent(origin, stanza, this.#deps.now()))
+    if (origin)
+      return journal.storeNotice(messageName('withheld', origin), withheldEvent(origin, stanza, this.#deps.now()))
     this.#deps.reception.onPassedOver?.(this.#deps.instance, 'no chat')
     return undefined
   }
@@ -61,7 +62,7 @@ export class StanzaGate {
     account.calls.set(word.callId, this.#remembered(word, known))
     if (word.word !== 'rings' && (word.word !== 'missed' || known?.isAnswered === true)) return undefined
     const video = word.event.video || known?.video === true
-    return journal.keep(`call|${word.callId}|${word.word}`, { ...word.event, video })
+    return journal.storeNotice(`call|${word.callId}|${word.word}`, { ...word.event, video })
   }
 
   #remembered({ word, event }: CallWord, known: { video: boolean; isAnswered: boolean } | undefined) {
@@ -74,6 +75,6 @@ export class StanzaGate {
   #notification(stanza: BinaryNode): Promise<void> | undefined {
     const event = groupEvent(stanza, this.#context)
     const { from = '', id = '' } = stanza.attrs
-    return event && this.#deps.journal.keep(`group|${from}|${id}`, event)
+    return event && this.#deps.journal.storeNotice(`group|${from}|${id}`, event)
   }
 }

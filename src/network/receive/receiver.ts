@@ -5,20 +5,20 @@ import type { Log } from '../../lib/log.ts'
 import { personOf } from '../decode/origin.ts'
 import { Journal } from './journal.ts'
 import type { JournalDeps } from './journal.ts'
-import type { KeyDoor } from '../account/connection-keys.ts'
-import { LibraryBusiness } from './phone-messages.ts'
+import type { ConnectionKeys } from '../account/connection-keys.ts'
+import { PhoneMessages } from './phone-messages.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from '../library/library.ts'
-import { NamesHeard } from './name-listener.ts'
-import { StanzaGate } from './plain-stanzas.ts'
+import { NameListener } from './name-listener.ts'
+import { PlainStanzas } from './plain-stanzas.ts'
 
-type Deps = JournalDeps & { creds: AuthenticationCreds; door: KeyDoor; gone: AbortSignal; log: Log }
+type Deps = JournalDeps & { creds: AuthenticationCreds; connectionKeys: ConnectionKeys; gone: AbortSignal; log: Log }
 type Inside = <Result>(work: () => Result) => Result
 
-export class Receiving {
+export class Receiver {
   readonly journal: Journal
   readonly #deps: Deps
-  readonly #gate: StanzaGate
-  #business: LibraryBusiness | undefined
+  readonly #gate: PlainStanzas
+  #business: PhoneMessages | undefined
   #inside: Inside = (work) => work()
 
   constructor(deps: Deps) {
@@ -33,18 +33,18 @@ export class Receiving {
       },
     })
     const now = () => clock.now()
-    this.#gate = new StanzaGate({ journal: this.journal, account, instance, reception, own, now })
+    this.#gate = new PlainStanzas({ journal: this.journal, account, instance, reception, own, now })
   }
 
   /** For the listeners of the socket. */
   readonly gate = (event: string, ...args: unknown[]): Promise<void> | undefined =>
-    event.startsWith('CB:') ? this.#gate.pass(event, args[0] as BinaryNode) : undefined
+    event.startsWith('CB:') ? this.#gate.storeFirst(event, args[0] as BinaryNode) : undefined
 
   /** `inside` runs work where faults are traced to this connection. */
   attach(socket: WASocket, inside: Inside): void {
     this.#inside = inside
-    this.#business = new LibraryBusiness({ ...this.#deps, socket })
-    new NamesHeard(this.#deps).listen(socket)
+    this.#business = new PhoneMessages({ ...this.#deps, socket })
+    new NameListener(this.#deps).listen(socket)
   }
 
   /** Once everything that waited on the server is here. */

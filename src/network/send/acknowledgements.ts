@@ -8,7 +8,7 @@ import type { BinaryNode, WASocket } from '../library/library.ts'
 type Deps = { socket: WASocket; clock: Clock; gone: AbortSignal }
 type Waiting = { count: number; heard: PromiseWithResolvers<undefined> }
 
-const patienceMs = 15_000
+const ackTimeoutMs = 15_000
 const restricted = 463
 const tooMany = 429
 
@@ -35,7 +35,7 @@ export class Acknowledgements {
     const waiting = this.#expect(id)
     try {
       const both = Promise.all([socket.sendNode(stanza), waiting.heard.promise])
-      await withDeadline(clock, patienceMs, both, lateError)
+      await withDeadline(clock, ackTimeoutMs, both, lateError)
     } catch (cause) {
       throw cause instanceof SendError ? cause : lostError(cause)
     } finally {
@@ -70,5 +70,5 @@ function lostError(cause?: unknown): SendError {
 }
 
 function lateError(): SendError {
-  return new SendError('unknown', `the network did not acknowledge the message within ${patienceMs / 1000} s`)
+  return new SendError('unknown', `the network did not acknowledge the message within ${ackTimeoutMs / 1000} s`)
 }

@@ -12,9 +12,9 @@ import { labelsOf } from './stanza-labels.ts'
 import { nodesOf } from '../library/nodes.ts'
 import { deviceIdentity } from './stanza-sealer.ts'
 import { ownIdentity } from './own-identity.ts'
-import type { SenderKeyMemory } from '../account/sender-key-holders.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 
-type Deps = { socket: WASocket; memory: SenderKeyMemory; clock: Clock }
+type Deps = { socket: WASocket; memory: SenderKeyHolders; clock: Clock }
 /** `asking` is the device. */
 type Wanted = { group: string; id: string; asking: string; message: proto.IMessage }
 

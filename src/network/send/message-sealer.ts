@@ -3,7 +3,7 @@
 import { phoneDomain } from '../../core/address.ts'
 import { SendError } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { loopTurns } from '../../lib/event-loop-share.ts'
+import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import type { Account } from '../account/account.ts'
 import { DeviceDirectory } from './device-directory.ts'
 import { GroupRosters } from './group-rosters.ts'
@@ -11,24 +11,24 @@ import { isJidGroup, jidDecode } from '../library/library.ts'
 import type { BinaryNode, GroupMetadata, WASocket } from '../library/library.ts'
 import { ownIdentity } from './own-identity.ts'
 import { StanzaSealer } from './stanza-sealer.ts'
-import type { Draft, Unhurried } from './stanza-sealer.ts'
+import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
 import { findPerson } from '../queries/find-person.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
-import type { SenderKeyMemory } from '../account/sender-key-holders.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import type { Ask } from '../queries/user-sync.ts'
 
 type Deps = {
   socket: WASocket
   account: Account
-  memory: SenderKeyMemory
+  memory: SenderKeyHolders
   clock: Clock
   ask: Ask
   gone: AbortSignal
 }
 /** A stanza to be written, and what is to be done once it was written or acknowledged. */
-export type Ready = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
+export type SealedMessage = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
 
-export class Recipients {
+export class MessageSealer {
   readonly #deps: Deps
   readonly #directory: DeviceDirectory
   readonly #rosters: GroupRosters
@@ -50,8 +50,8 @@ export class Recipients {
   }
 
   /** `unhurried` is how it waits behind others. */
-  seal(draft: Draft, unhurried: Unhurried): Promise<Ready> {
-    return isJidGroup(draft.chat) ? this.#forGroup(draft, unhurried) : this.#forPerson(draft, unhurried)
+  seal(draft: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
+    return isJidGroup(draft.chat) ? this.#forGroup(draft, withoutDeadline) : this.#forPerson(draft, withoutDeadline)
   }
 
   /** After a refusal nothing that is remembered of the recipients is trusted. */
@@ -60,18 +60,18 @@ export class Recipients {
     else this.#deps.account.devices.del(userOf(chat))
   }
 
-  async #forPerson(draft: Draft, unhurried: Unhurried): Promise<Ready> {
+  async #forPerson(draft: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
     const { chat } = draft
     const own = ownIdentity(this.#deps.socket)
     const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
     const { nodes, after } = await this.#tokens.forMessageTo(chat)
-    await loopTurns.next()
-    const stanza = await this.#sealer.toPerson(draft, devices, unhurried)
+    await eventLoopShare.next()
+    const stanza = await this.#sealer.toPerson(draft, devices, withoutDeadline)
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
   }
 
-  async #forGroup(draft: Draft, unhurried: Unhurried): Promise<Ready> {
+  async #forGroup(draft: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
     const { chat } = draft
     const { memory, socket } = this.#deps
     const { metadata, devices } = await this.#rosters.of(chat)
@@ -81,8 +81,8 @@ export class Recipients {
     const hasKey = (jid: string) => holders[jid] === true
     const own = ownIdentity(socket)
     const sender = own.senderIn(addressingMode)
-    await loopTurns.next()
-    const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey }, unhurried)
+    await eventLoopShare.next()
+    const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey }, withoutDeadline)
     const readers = new Set([...given, ...devices.map(({ jid }) => jid).filter(hasKey)])
     const others = metadata.participants.filter(({ id }) => !own.isOwn(userOf(id)))
     if (others.length > 0 && !readers.values().some((jid) => !own.isOwn(userOf(jid)))) throw nobodyError()

@@ -11,10 +11,10 @@ import { envelopeOf } from './encode-content.ts'
 import { GroupResends } from './group-resends.ts'
 import type { GroupMetadata, proto } from '../library/library.ts'
 import { MessageEncoder } from './message-encoder.ts'
-import type { Draft, Unhurried } from './stanza-sealer.ts'
-import { Recipients } from './message-sealer.ts'
+import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
+import { MessageSealer } from './message-sealer.ts'
 
-type Deps = ConstructorParameters<typeof MessageEncoder>[0] & ConstructorParameters<typeof Recipients>[0]
+type Deps = ConstructorParameters<typeof MessageEncoder>[0] & ConstructorParameters<typeof MessageSealer>[0]
 /** In an object, so that waiting for the writing is not waiting for the answer. */
 type Written = { answered: Promise<void>; acknowledged: (() => void) | undefined }
 
@@ -24,7 +24,7 @@ const preparationMs = 30_000
 export class MessageSender {
   readonly #deps: Deps
   readonly #encoder: MessageEncoder
-  readonly #recipients: Recipients
+  readonly #recipients: MessageSealer
   readonly #acknowledgements: Acknowledgements
   readonly #resends: GroupResends
   readonly #chats = new KeyedLanes()
@@ -32,7 +32,7 @@ export class MessageSender {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#encoder = new MessageEncoder(deps)
-    this.#recipients = new Recipients(deps)
+    this.#recipients = new MessageSealer(deps)
     this.#resends = new GroupResends(deps)
     this.#acknowledgements = new Acknowledgements(deps)
   }
@@ -66,13 +66,13 @@ export class MessageSender {
   }
 
   /** One at a time per chat: a group's members can open messages only in the order in which they were sealed. */
-  #write(draft: Draft, released: Promise<unknown>): Promise<Written> {
+  #write(draft: SealRequest, released: Promise<unknown>): Promise<Written> {
     const { clock, gone } = this.#deps
     let isTooLate = false
-    const write = (unhurried: Unhurried) =>
+    const write = (withoutDeadline: WithoutDeadline) =>
       this.#chats.run(draft.chat, async () => {
         if (gone.aborted) throw lostError()
-        const { stanza, written, acknowledged } = await this.#recipients.seal(draft, unhurried)
+        const { stanza, written, acknowledged } = await this.#recipients.seal(draft, withoutDeadline)
         await released
         if (isTooLate) throw lateError()
         const answered = this.#acknowledgements.send(draft.id, stanza)

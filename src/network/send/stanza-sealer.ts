@@ -4,7 +4,7 @@
 // seal for, and does not tell whether anything has left.
 
 import { SendError } from '../../core/network.ts'
-import { Gate } from '../../lib/semaphore.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import type { Device } from './device-directory.ts'
 import type { DurableRepository, Sealed } from '../account/durable-signal.ts'
 import { encodeSignedDeviceIdentity, encodeWAMessage, getMessageReportingToken, proto } from '../library/library.ts'
@@ -13,16 +13,16 @@ import { labelsOf } from './stanza-labels.ts'
 import { ownIdentity } from './own-identity.ts'
 import type { OwnIdentity } from './own-identity.ts'
 
-export type Draft = { chat: string; id: string; message: proto.IMessage; envelope: Record<string, string> }
+export type SealRequest = { chat: string; id: string; message: proto.IMessage; envelope: Record<string, string> }
 /** Runs a wait behind others, which is not held against the message. */
-export type Unhurried = <Result>(wait: () => Promise<Result>) => Promise<Result>
+export type WithoutDeadline = <Result>(wait: () => Promise<Result>) => Promise<Result>
 type Item = { device: Device; data: Uint8Array }
 type Addressed = { device: Device; sealed: Sealed }
 
 const manySessions = 16
 // Of all accounts together: sessions with whole groups are opened for a few messages at a time, so that the first of many
 // are through soon instead of all of them late.
-const fanOuts = new Gate(4)
+const fanOuts = new Semaphore(4)
 
 export class StanzaSealer {
   readonly #socket: WASocket
@@ -34,7 +34,11 @@ export class StanzaSealer {
   }
 
   /** To a person: sealed for each device of both sides, the own ones being told whom it is for. */
-  async toPerson(draft: Draft, devices: readonly Device[], unhurried: Unhurried): Promise<BinaryNode> {
+  async toPerson(
+    draft: SealRequest,
+    devices: readonly Device[],
+    withoutDeadline: WithoutDeadline,
+  ): Promise<BinaryNode> {
     const { chat, message } = draft
     const copy = { deviceSentMessage: { destinationJid: chat, message }, ...contextOf(message) }
     const [forThem, forUs] = [encodeWAMessage(message), encodeWAMessage(copy)]
@@ -42,7 +46,7 @@ export class StanzaSealer {
     const items = devices
       .filter((device) => !isThis(own, device))
       .map((device) => ({ device, data: own.isOwn(device.user) ? forUs : forThem }))
-    const addressed = await this.#sealAll(items, unhurried)
+    const addressed = await this.#sealAll(items, withoutDeadline)
     const unreached = usersOf(items).difference(usersOf(addressed)).size
     if (unreached > 0) throw keylessError(unreached)
     return this.#envelope(draft, {}, [participants(draft, addressed)], addressed)
@@ -53,14 +57,14 @@ export class StanzaSealer {
    * for the message, and is given it with the next one.
    */
   async toGroup(
-    draft: Draft,
+    draft: SealRequest,
     group: {
       devices: readonly Device[]
       sender: string
       attrs: Record<string, string>
       hasKey: (jid: string) => boolean
     },
-    unhurried: Unhurried,
+    withoutDeadline: WithoutDeadline,
   ): Promise<{ stanza: BinaryNode; given: string[] }> {
     const { chat, message } = draft
     const data = encodeWAMessage(message)
@@ -75,7 +79,7 @@ export class StanzaSealer {
     const carried = encodeWAMessage({ senderKeyDistributionMessage: key })
     const addressed = await this.#sealAll(
       targets.map((device) => ({ device, data: carried })),
-      unhurried,
+      withoutDeadline,
     )
     const shared = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...labelsOf(message).sealed }, content: ciphertext }
     const content = addressed.length > 0 ? [shared, participants(draft, addressed)] : [shared]
@@ -84,13 +88,13 @@ export class StanzaSealer {
   }
 
   /** For as many as there are keys of. */
-  async #sealAll(items: readonly Item[], unhurried: Unhurried): Promise<Addressed[]> {
+  async #sealAll(items: readonly Item[], withoutDeadline: WithoutDeadline): Promise<Addressed[]> {
     if (items.length === 0) return []
     const addressed = await this.#seal(items)
     const reached = new Set(addressed.map(({ device }) => device))
     const missing = items.filter(({ device }) => !reached.has(device))
     if (missing.length === 0) return addressed
-    const leave = missing.length < manySessions ? undefined : await unhurried(() => fanOuts.enter(this.#gone))
+    const leave = missing.length < manySessions ? undefined : await withoutDeadline(() => fanOuts.enter(this.#gone))
     try {
       await this.#openSessions(missing.map(({ device }) => device.jid))
       addressed.push(...(await this.#seal(missing)))
@@ -112,7 +116,7 @@ export class StanzaSealer {
   }
 
   async #envelope(
-    { chat, id, message, envelope }: Draft,
+    { chat, id, message, envelope }: SealRequest,
     more: Record<string, string>,
     content: BinaryNode[],
     addressed: readonly Addressed[],
@@ -147,7 +151,7 @@ function isThis(own: OwnIdentity, { user, device }: Device): boolean {
   return own.isOwn(user) && device === own.device
 }
 
-function participants({ message }: Draft, addressed: readonly Addressed[]): BinaryNode {
+function participants({ message }: SealRequest, addressed: readonly Addressed[]): BinaryNode {
   const { sealed: labels } = labelsOf(message)
   const content = addressed.map(({ device, sealed }) => ({
     tag: 'to',

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Statement } from './statement.ts'
-import { WorkerLane } from './sqlite-thread.ts'
+import { SqliteThread } from './sqlite-thread.ts'
 
 async function openLane() {
   await using stack = new AsyncDisposableStack()
   const directory = stack.adopt(await mkdtemp(join(tmpdir(), 'causeway-')), (path) => rm(path, { recursive: true }))
   const options = { role: 'writer', path: join(directory, 'x.db'), encryptionKeys: [] } as const
   const fatal: Error[] = []
-  const lane = stack.use(new WorkerLane(options, (reason) => fatal.push(reason)))
+  const lane = stack.use(new SqliteThread(options, (reason) => fatal.push(reason)))
   await lane.opened()
   const owned = stack.move()
   return { lane, fatal, [Symbol.asyncDispose]: () => owned.disposeAsync() }

@@ -18,7 +18,7 @@ const maxWaiting = 100_000
 
 type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject: (reason: Error) => void }
 
-export class WorkerLane {
+export class SqliteThread {
   readonly #worker: Worker
   #numbers = new SqlEncoder()
   readonly #opened = Promise.withResolvers<undefined>()

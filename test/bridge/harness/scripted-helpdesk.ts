@@ -19,7 +19,7 @@ export class ScriptedHelpdesk implements Downstream {
   afterPost: (message: Posted) => void | Promise<void> = () => undefined
   #ids = 0
 
-  inbox(destination: Destination): HelpdeskInbox {
+  helpdesk(destination: Destination): HelpdeskInbox {
     const ask = async (call: Call) => {
       this.calls.push(call)
       await this.script(call, destination)

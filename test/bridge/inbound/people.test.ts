@@ -25,13 +25,13 @@ test('whoever is looked up while two records become one is not remembered as bef
   await store.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...noNames })
   await store.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...noNames })
   const early = people.lookUp('a', { phone: null, lid: '99' })
-  const joined = people.know('a', { phone: '55', lid: '99' })
+  const joined = people.upsert('a', { phone: '55', lid: '99' })
   for (let turn = 0; turn < 10; turn++) await find('a', { phone: '55', lid: null })
   held.resolve(undefined)
   await early
   assert.equal((await joined).id, 'p1')
   assert.equal((await people.lookUp('a', { phone: null, lid: '99' }))?.id, 'p1')
-  await people.name('a', { person: { phone: null, lid: '99' }, savedName: 'Mum' })
+  await people.applyNames('a', { person: { phone: null, lid: '99' }, savedName: 'Mum' })
   assert.equal((await store.get('a', 'p1'))?.savedName, 'Mum')
 })
 

@@ -5,7 +5,7 @@ import type { ChangeCommand } from '../../../src/bridge/outbound/accept/commands
 import type { NewOutboxRow } from '../../../src/storage/stores/messages/outbox-rows.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { MessageMapStore } from '../../../src/storage/stores/messages/message-map-store.ts'
-import { OutboxMoves } from '../../../src/storage/stores/messages/outbox-transitions.ts'
+import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
@@ -41,19 +41,19 @@ test('a deletion that meets a message just leaving takes it back', async () => {
   const { database } = stack.use(await newDatabase('sqlite'))
   const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
   const outbox = new OutboxStore(database, () => epoch)
-  const moves = new OutboxMoves(database, () => epoch)
+  const transitions = new OutboxTransitions(database, () => epoch)
   const submitted: string[] = []
   const changes = new MessageChanges({
     outbox,
-    moves: {
+    transitions: {
       // The worker is quicker by a moment.
       cancel: async (row, ...rest) => {
-        await moves.claim(row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remote_jid)
-        return moves.cancel(row, ...rest)
+        await transitions.claim(row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remote_jid)
+        return transitions.cancel(row, ...rest)
       },
     },
     map: new MessageMapStore(database),
-    retries: { ask: () => assert.fail('nothing is asked for again') },
+    retries: { noteRequest: () => assert.fail('nothing is asked for again') },
     worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
     ownerOf: (route) => Promise.resolve(route),
     isReady: () => true,

@@ -19,12 +19,12 @@ import type { ClientOptions } from './client-process.ts'
 
 const script = fileURLToPath(new URL('./client-process.ts', import.meta.url))
 
-export type Scene = { sim: SimNetwork; phone: SimPhone; people: SimPerson[]; group: SimGroup }
+export type EventContext = { sim: SimNetwork; phone: SimPhone; people: SimPerson[]; group: SimGroup }
 
 export async function stage(
   stack: AsyncDisposableStack,
   way: ClientOptions['way'],
-): Promise<Scene & { options: ClientOptions }> {
+): Promise<EventContext & { options: ClientOptions }> {
   const sim = stack.use(await SimNetwork.start({ seed: 'torture' }))
   const { location } = stack.use(await newLocation('sqlite'))
   await using database = await openDatabase({ location, encryptionKeys: [], log: silentLog })

@@ -17,10 +17,10 @@ import { waitUntil } from '../../harness/wait-until.ts'
 import type { ClientOptions } from '../harness/client-process.ts'
 import { Line } from '../harness/line.ts'
 import { stage, startClient } from '../harness/torture-stage.ts'
-import type { Scene } from '../harness/torture-stage.ts'
+import type { EventContext } from '../harness/torture-stage.ts'
 
 /** Ids of everything written while a client lived; it dies just after one of its receipts, or at any other moment. */
-async function oneLife(scene: Scene, options: ClientOptions, random: SeededRandom): Promise<string[]> {
+async function oneLife(scene: EventContext, options: ClientOptions, random: SeededRandom): Promise<string[]> {
   const { sim, phone, people, group } = scene
   const written: string[] = []
   const write = () => {
@@ -48,7 +48,7 @@ function nextReceipt(people: readonly SimPerson[]): Promise<unknown> {
 }
 
 /** What is in the inbox after everything that waits has been taken. */
-async function inbox({ phone, sim }: Scene, options: ClientOptions): Promise<NetworkEvent[]> {
+async function inbox({ phone, sim }: EventContext, options: ClientOptions): Promise<NetworkEvent[]> {
   await using database = await openDatabase({ location: options.location, encryptionKeys: [], log: silentLog })
   const { epoch, settings } = options
   const keys = new SessionKeyStore(database)

@@ -7,7 +7,7 @@ import type { Network } from '../../../core/network.ts'
 import type { Person } from '../../../core/address.ts'
 import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { renderGroupChanges } from './group-changes.ts'
-import type { Scene } from '../../conversations/event-context.ts'
+import type { EventContext } from '../../conversations/event-context.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
 import { breakUpLiquid, plainText, renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
@@ -29,7 +29,7 @@ type Deps = {
   ownJid: (instance: string) => string
 }
 
-export type Draft = {
+export type EventDraft = {
   /** What of the network's message it is, in the message map. */
   kind: string
   /** How it is counted. */
@@ -47,18 +47,18 @@ export type Draft = {
 }
 
 export type Skipped = { skipped: 'filtered' | 'skip_disabled' }
-export type Composing = { instance: string; event: NetworkEvent; scene: Scene; showsHeader: boolean }
+export type Composing = { instance: string; event: NetworkEvent; scene: EventContext; showsHeader: boolean }
 
 const rememberedText = 1000
 
-export class InboundComposer {
+export class EventComposer {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  async compose(given: Composing): Promise<Draft | Skipped> {
+  async compose(given: Composing): Promise<EventDraft | Skipped> {
     const { event } = given
     const { texts } = this.#deps
     switch (event.kind) {
@@ -85,7 +85,7 @@ export class InboundComposer {
     }
   }
 
-  async #message(given: Composing, event: MessageEvent): Promise<Draft> {
+  async #message(given: Composing, event: MessageEvent): Promise<EventDraft> {
     const { content, quote, ad } = event
     const body = await this.#body(given, content, event.mentions)
     const quoted = quote && (await this.#quote(given, quote))
@@ -101,7 +101,7 @@ export class InboundComposer {
     }
   }
 
-  #reaction(given: Composing, event: ReactionEvent): Draft | Skipped {
+  #reaction(given: Composing, event: ReactionEvent): EventDraft | Skipped {
     const { settings, texts } = this.#deps
     if (event.fromMe) return { skipped: 'filtered' }
     if (!settings.reactions) return { skipped: 'skip_disabled' }
@@ -118,7 +118,7 @@ export class InboundComposer {
   async #edit(
     given: Composing,
     event: Pick<EditEvent, 'target' | 'content'> & { mentions: readonly Person[] },
-  ): Promise<Draft> {
+  ): Promise<EventDraft> {
     const body = await this.#body(given, event.content, event.mentions)
     const draft = this.#plain(given, `${this.#deps.texts.edited}\n${body}`, {
       counted: 'edit',
@@ -127,7 +127,7 @@ export class InboundComposer {
     return { ...draft, remember: { text: plainText(event.content)?.slice(0, rememberedText) ?? '' } }
   }
 
-  async #sealed(given: Composing, event: SealedEvent): Promise<Draft> {
+  async #sealed(given: Composing, event: SealedEvent): Promise<EventDraft> {
     const { texts } = this.#deps
     const opened = await this.#unseal(given, event)
     if (opened?.type === 'edit') return this.#edit(given, { target: event.target, ...opened })
@@ -151,7 +151,7 @@ export class InboundComposer {
     return null
   }
 
-  async #group(given: Composing, event: GroupEvent): Promise<Draft | Skipped> {
+  async #group(given: Composing, event: GroupEvent): Promise<EventDraft | Skipped> {
     const { settings, texts } = this.#deps
     if (!settings.groupEvents) return { skipped: 'skip_disabled' }
     const names = new Map<string, string>()
@@ -184,18 +184,18 @@ export class InboundComposer {
     given: Composing,
     body: string,
     options: {
-      counted?: Draft['counted']
+      counted?: EventDraft['counted']
       replyTo?: string | null
       quote?: RenderedQuote | null
       header?: KnownPerson
       separator?: string
     } = {},
-  ): Draft {
+  ): EventDraft {
     const { settings, texts } = this.#deps
     const { event, scene, showsHeader } = given
     const inGroup = scene.isGroup && !event.fromMe && settings.groupPrefixSender && showsHeader ? scene.sender : null
     const { header = inGroup, separator = settings.groupHeaderSeparator, quote = null } = options
-    const write: Draft['write'] = (extra) => {
+    const write: EventDraft['write'] = (extra) => {
       const below = extra && !extra.instead ? extra.notice : ''
       const whole = extra?.instead ? extra.notice : [body, below].filter((part) => part !== '').join('\n\n')
       const text = renderMessage({ header, separator, quote: extra?.instead ? null : quote, body: whole }, settings)

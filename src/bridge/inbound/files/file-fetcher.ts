@@ -6,7 +6,7 @@ import type { Network } from '../../../core/network.ts'
 import type { UploadFile } from '../../../core/downstream.ts'
 import { sleep } from '../../../lib/clock.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { Gate } from '../../../lib/semaphore.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
 import { fileNameOf, mimeTypeOf } from './file-names.ts'
 import { FileSpool, FileTooLarge } from './file-spool.ts'
 import type { SessionOf } from '../../people/group-directory.ts'
@@ -18,7 +18,7 @@ type Deps = {
   maxBytes: number
 }
 
-export type FetchedFile = { upload: UploadFile; [Symbol.asyncDispose](): Promise<void> }
+export type FetchedMedia = { upload: UploadFile; [Symbol.asyncDispose](): Promise<void> }
 
 type Wanted = { instance: string; media: MediaContent; key: MessageKey }
 
@@ -35,18 +35,18 @@ const totalMs = 30_000
 const tryMs = 10_000
 const slowestBytesPerMs = 256
 
-export class IncomingFiles {
+export class FileFetcher {
   readonly #deps: Deps
   readonly #spool = new FileSpool()
   /** Per instance: nobody waits for the files of others. */
-  readonly #gates = new Map<string, Gate>()
+  readonly #gates = new Map<string, Semaphore>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   /** Three tries; what the server no longer has is asked of the phone. Rejects with FileError or FileTooLarge. */
-  async fetch(wanted: Wanted, signal: AbortSignal): Promise<FetchedFile> {
+  async fetch(wanted: Wanted, signal: AbortSignal): Promise<FetchedMedia> {
     const source = sourceOf(wanted)
     const total = totalMs + this.#transferMs(wanted.media)
     const budget = { leftMs: total }
@@ -68,11 +68,11 @@ export class IncomingFiles {
     throw failure
   }
 
-  fetchOnce(wanted: Wanted, signal: AbortSignal): Promise<FetchedFile> {
+  fetchOnce(wanted: Wanted, signal: AbortSignal): Promise<FetchedMedia> {
     return this.#try(wanted, sourceOf(wanted), { leftMs: totalMs + this.#transferMs(wanted.media) }, signal)
   }
 
-  async #try(wanted: Wanted, source: Source, budget: Budget, signal: AbortSignal): Promise<FetchedFile> {
+  async #try(wanted: Wanted, source: Source, budget: Budget, signal: AbortSignal): Promise<FetchedMedia> {
     const { size } = wanted.media
     if (size !== null && size > this.#deps.maxBytes) throw new FileTooLarge()
     try {
@@ -92,7 +92,7 @@ export class IncomingFiles {
     const { network, maxBytes } = this.#deps
     const leave = await this.#gateOf(instance).enter(signal)
     try {
-      const fetching = async (until: AbortSignal): Promise<FetchedFile> => {
+      const fetching = async (until: AbortSignal): Promise<FetchedMedia> => {
         const spool = await this.#spool.take(await network.download(file, until), maxBytes)
         const upload = { ...spool.upload, fileName: fileNameOf(media, key.id), mimeType: mimeTypeOf(media) }
         return { upload, [Symbol.asyncDispose]: spool[Symbol.asyncDispose] }
@@ -132,10 +132,10 @@ export class IncomingFiles {
     return (size ?? this.#deps.maxBytes) / slowestBytesPerMs
   }
 
-  #gateOf(instance: string): Gate {
+  #gateOf(instance: string): Semaphore {
     const known = this.#gates.get(instance)
     if (known) return known
-    const gate = new Gate(atOnce)
+    const gate = new Semaphore(atOnce)
     this.#gates.set(instance, gate)
     return gate
   }

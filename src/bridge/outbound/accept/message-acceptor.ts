@@ -13,33 +13,33 @@ import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { StorageError } from '../../../storage/engine/statement.ts'
-import type { Acceptances } from './undecided-rows.ts'
+import type { UndecidedRows } from './undecided-rows.ts'
 import type { SendStep } from '../send/row-sender.ts'
-import { leavingOf } from '../send/immediate-send.ts'
-import type { Departure, Departures } from '../send/immediate-send.ts'
+import { claimOf } from '../send/immediate-send.ts'
+import type { SendAddress, ImmediateSend } from '../send/immediate-send.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
 import { previewOf } from '../send/outbound-metrics.ts'
-import type { OutboundLedger } from '../send/outbound-metrics.ts'
+import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
-import type { RowFate } from '../queue/row-outcomes.ts'
+import type { RowOutcome } from '../queue/row-outcomes.ts'
 import { recipientChat } from '../send/recipients.ts'
 import type { ChatRef } from '../send/recipients.ts'
 import { blockedReason, repeated } from './send-answer.ts'
-import type { Routed, Sender } from '../../conversations/route.ts'
+import type { Route, Sender } from '../../conversations/route.ts'
 import type { Seen, SendAnswer } from './send-answer.ts'
 import { callbackKey, messageRow, noRecipient, otherInbox } from './commands.ts'
 import type { SendCommand } from './commands.ts'
-import type { Around, Surroundings } from './send-context.ts'
+import type { SendContext, SendContexts } from './send-context.ts'
 
 type Deps = {
   outbox: OutboxStore
-  acceptances: Acceptances
-  surroundings: Surroundings
-  departures: Departures
+  undecided: UndecidedRows
+  contexts: SendContexts
+  immediate: ImmediateSend
   worker: OutboxWorker
   reporter: FailureReporter
-  ledger: OutboundLedger
-  pace: Pick<Pace, 'isExhausted' | 'giveBack'>
+  ledger: OutboundMetrics
+  pace: Pick<Pace, 'isExhausted' | 'release'>
   spamguard: boolean
   isReady: (instance: string) => boolean
   /** Logged in, and handling what waited for it. */
@@ -52,9 +52,9 @@ type Deps = {
   log: Log
 }
 
-type Accepted = { row: NewOutboxRow; fate: Promise<RowFate> } & Seen
-type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: Departure | undefined } & Pick<
-  Around,
+type Accepted = { row: NewOutboxRow; fate: Promise<RowOutcome> } & Seen
+type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: SendAddress | undefined } & Pick<
+  SendContext,
   'still' | 'hasUnread'
 >
 /** What was remembered of the surroundings is no longer so. */
@@ -62,7 +62,7 @@ type Stale = 'stale'
 
 const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
 
-export class Outbound {
+export class MessageAcceptor {
   readonly #deps: Deps
   readonly #lanes = new KeyedLanes()
 
@@ -71,7 +71,7 @@ export class Outbound {
   }
 
   /** Decides within `withinMs`; what is accepted goes on in the background. */
-  async send(route: Routed, command: SendCommand, withinMs: number): Promise<SendAnswer> {
+  async send(route: Route, command: SendCommand, withinMs: number): Promise<SendAnswer> {
     const { clock } = this.#deps
     const deadline = clock.monotonic() + withinMs
     if (command.content.trim() === '' && command.attachments.length === 0) return { kind: 'ignored', reason: 'empty' }
@@ -92,24 +92,20 @@ export class Outbound {
     }
   }
 
-  async #accept(route: Routed, command: SendCommand, given: { up: boolean }): Promise<Accepted | SendAnswer> {
+  async #accept(route: Route, command: SendCommand, given: { up: boolean }): Promise<Accepted | SendAnswer> {
     const elsewhere = otherInbox(route.destination, command.place)
     if (elsewhere) return this.#turnAway(route, command, 'other_inbox', elsewhere)
     const chat = recipientChat(command.recipient)
     if (!chat) return this.#turnAway(route, command, 'no_recipient', noRecipient)
-    const { surroundings } = this.#deps
-    const accepted = await this.#acceptIn(
-      await surroundings.of(route, command, chat, { afresh: false }),
-      command,
-      given,
-    )
+    const { contexts } = this.#deps
+    const accepted = await this.#acceptIn(await contexts.of(route, command, chat, { afresh: false }), command, given)
     if (accepted !== 'stale') return accepted
-    const around = await surroundings.of(route, command, chat, { afresh: true })
+    const around = await contexts.of(route, command, chat, { afresh: true })
     return (await this.#acceptIn(around, command, given)) as Exclude<typeof accepted, Stale>
   }
 
   async #acceptIn(
-    around: Around,
+    around: SendContext,
     command: SendCommand,
     given: { up: boolean },
   ): Promise<Accepted | SendAnswer | Stale> {
@@ -119,9 +115,9 @@ export class Outbound {
     return this.#lanes.run(`${sender.name} ${ref.chat}`, async () => {
       const row = this.#newRow(sender, destination, ref, command)
       if (await this.#isBlocked(sender, row)) return this.#block(sender, row, callback)
-      const departure = heard && (await this.#deps.departures.prepare(row, ref, heard))
+      const departure = heard && (await this.#deps.immediate.prepare(row, ref, heard))
       const message = { row, callback, departure, still, hasUnread }
-      return this.#deps.acceptances.during(row.id, () => this.#store(message, given))
+      return this.#deps.undecided.while(row.id, () => this.#store(message, given))
     })
   }
 
@@ -129,8 +125,8 @@ export class Outbound {
     const { row, departure, hasUnread } = message
     const { worker, pace, onStep } = this.#deps
     const stored = Promise.withResolvers<boolean>()
-    const heard = Promise.withResolvers<RowFate>()
-    const listen = (fate: RowFate) => {
+    const heard = Promise.withResolvers<RowOutcome>()
+    const listen = (fate: RowOutcome) => {
       // Logged in and about to be ready: worth the rest of the time.
       if (fate.kind !== 'waiting' || !this.#deps.isNearlyReady(row.instance)) heard.resolve(fate)
     }
@@ -139,7 +135,7 @@ export class Outbound {
     try {
       const refusal = await this.#commit(message, leaves ? departure : undefined, given)
       if (refusal) {
-        if (leaves) pace.giveBack(row.instance)
+        if (leaves) pace.release(row.instance)
         return refusal
       }
       await onStep('accepted')
@@ -154,13 +150,13 @@ export class Outbound {
   /** Undefined when it is stored and will be sent. */
   async #commit(
     message: Message,
-    departure: Departure | undefined,
+    departure: SendAddress | undefined,
     given: { up: boolean },
   ): Promise<SendAnswer | Stale | undefined> {
     const { row, callback, still } = message
-    const { outbox, acceptances, reporter, clock } = this.#deps
+    const { outbox, undecided, reporter, clock } = this.#deps
     const stored = await outbox
-      .enqueue(row, callback, { leaving: departure && leavingOf(departure), still })
+      .enqueue(row, callback, { leaving: departure && claimOf(departure), still })
       .catch((error: unknown) => this.#giveUp(row, error))
     if (stored === 'stale') return stored
     if (stored === 'full') {
@@ -170,12 +166,12 @@ export class Outbound {
     }
     if (stored === 'duplicate') {
       const settled = callback && (await outbox.settledBy(callback))
-      if (settled && (await acceptances.takeBack(settled.id))) return this.#commit(message, departure, given)
+      if (settled && (await undecided.withdraw(settled.id))) return this.#commit(message, departure, given)
       return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
     }
     if (!given.up) return undefined
     // The helpdesk has been told that it failed: then it must not be sent.
-    await acceptances.refuse(row.id)
+    await undecided.refuse(row.id)
     return { kind: 'late' }
   }
 
@@ -188,7 +184,7 @@ export class Outbound {
   /** The commit may have been made although nobody heard of it; the helpdesk hears that it failed. */
   async #giveUp({ id }: NewOutboxRow, error: unknown): Promise<never> {
     const isCertain = error instanceof StorageError && error.failure !== 'unavailable'
-    if (!isCertain) await this.#deps.acceptances.refuse(id)
+    if (!isCertain) await this.#deps.undecided.refuse(id)
     throw error
   }
 
@@ -259,7 +255,7 @@ export class Outbound {
   }
 
   #turnAway(
-    { destination }: Routed,
+    { destination }: Route,
     { place, messageId }: SendCommand,
     code: 'no_recipient' | 'other_inbox',
     reason: string,

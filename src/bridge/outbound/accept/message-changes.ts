@@ -6,12 +6,12 @@ import { sleep } from '../../../lib/clock.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { StorageError } from '../../../storage/engine/statement.ts'
 import type { OwnerOf } from '../../conversations/conversation-owner.ts'
-import type { Routed } from '../../conversations/route.ts'
+import type { Route } from '../../conversations/route.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
 import type { ChangeCommand } from './commands.ts'
 import type { Retries } from './retries.ts'
@@ -19,9 +19,9 @@ import { callbackKey, deletedReason, otherInbox } from './commands.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
-  moves: Pick<OutboxMoves, 'cancel'>
+  transitions: Pick<OutboxTransitions, 'cancel'>
   map: Pick<MessageMapStore, 'findByMessage' | 'contentOf' | 'reactionsAfter'>
-  retries: Pick<Retries, 'ask'>
+  retries: Pick<Retries, 'noteRequest'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
   ownerOf: OwnerOf
   isReady: (instance: string) => boolean
@@ -41,11 +41,11 @@ export class MessageChanges {
   }
 
   /** Resolves when what is to be done is stored. The helpdesk tells it once, so a database in trouble is tried again. */
-  async follow(route: Routed, command: ChangeCommand, receivedAt: number): Promise<void> {
+  async follow(route: Route, command: ChangeCommand, receivedAt: number): Promise<void> {
     const { retries, clock, log } = this.#deps
     while (!this.#stop.signal.aborted) {
       try {
-        if (!command.deleted) await retries.ask(route, command, receivedAt)
+        if (!command.deleted) await retries.noteRequest(route, command, receivedAt)
         else if (!otherInbox(route.destination, command.place)) await this.#takeBack(route, command)
         return
       } catch (err) {
@@ -95,8 +95,8 @@ export class MessageChanges {
     return (await this.#deps.map.contentOf(id))?.reactsTo
   }
 
-  async #takeBack(route: Routed, { place, messageId }: ChangeCommand): Promise<void> {
-    const { outbox, moves, worker, clock } = this.#deps
+  async #takeBack(route: Route, { place, messageId }: ChangeCommand): Promise<void> {
+    const { outbox, transitions, worker, clock } = this.#deps
     const { sender, destination } = await this.#deps.ownerOf(route, place.conversationId)
     if (!destination) return
     const { key } = destination
@@ -106,7 +106,7 @@ export class MessageChanges {
     if (isUnheard && callback && (await outbox.settleAhead(callback, clock.now()))) return
     let row = await outbox.ofMessage(key, messageId)
     // Not cancelled: it has just moved on, and may have left.
-    while (row?.status === 'pending' && !(await moves.cancel(row, deletedReason, clock.now()))) {
+    while (row?.status === 'pending' && !(await transitions.cancel(row, deletedReason, clock.now()))) {
       row = await outbox.ofMessage(key, messageId)
     }
     if (row?.status === 'pending') worker.drop(row)

@@ -12,7 +12,7 @@ import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.
 import type { RetryStore, Unheard } from '../../../storage/stores/messages/retry-store.ts'
 import type { OwnerOf } from '../../conversations/conversation-owner.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
-import type { Routed } from '../../conversations/route.ts'
+import type { Route } from '../../conversations/route.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
 import { recipientChat } from '../send/recipients.ts'
 import type { Recipients } from '../send/recipients.ts'
@@ -30,7 +30,7 @@ const unanswered = 'the helpdesk did not say whether the message is to be sent a
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
   store: RetryStore
-  downstream: Pick<Downstream, 'inbox'>
+  downstream: Pick<Downstream, 'helpdesk'>
   destinationOf: (row: OutboxRow) => Promise<Destination | null>
   recipients: Pick<Recipients, 'refOf'>
   ownerOf: OwnerOf
@@ -52,7 +52,7 @@ export class Retries {
   }
 
   /** Resolves when it is stored that the agent may have asked for this message. */
-  async ask(route: Routed, command: ChangeCommand, receivedAt: number): Promise<void> {
+  async noteRequest(route: Route, command: ChangeCommand, receivedAt: number): Promise<void> {
     const { outbox, store, wake } = this.#deps
     const { destination } = route
     const isReachable = [null, destination?.accountId].includes(command.place.accountId)
@@ -77,7 +77,7 @@ export class Retries {
   }
 
   /** A message that was never accepted was never sent: it failed while we were away, or could not be taken. */
-  async #unheard(route: Routed, command: ChangeCommand): Promise<Unheard | undefined> {
+  async #unheard(route: Route, command: ChangeCommand): Promise<Unheard | undefined> {
     const { recipients, ownerOf, newId, clock } = this.#deps
     const { writtenAt, messageId, place } = command
     const now = clock.now()
@@ -111,7 +111,7 @@ export class Retries {
     const destination = await destinationOf(row)
     if (conversation === null || message === null || destination?.key !== row.destination) return 'unwanted'
     try {
-      const shown = await downstream.inbox(destination).findMessage(conversation, message)
+      const shown = await downstream.helpdesk(destination).findMessage(conversation, message)
       return shown?.status === 'sent' && !shown.isDeleted ? 'wanted' : 'unwanted'
     } catch (err) {
       if (!(err instanceof DownstreamError)) throw err

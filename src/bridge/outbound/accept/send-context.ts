@@ -2,25 +2,25 @@
 
 import type { Chat } from '../../../core/address.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
-import type { SurroundingsStore } from '../../../storage/stores/messages/send-context-store.ts'
+import type { SendContextStore } from '../../../storage/stores/messages/send-context-store.ts'
 import type { Heard } from '../send/immediate-send.ts'
 import type { ChatRef, Recipients } from '../send/recipients.ts'
-import type { Routed } from '../../conversations/route.ts'
+import type { Route } from '../../conversations/route.ts'
 import type { Seen } from './send-answer.ts'
 import { callbackKey } from './commands.ts'
 import type { SendCommand } from './commands.ts'
 
 type Deps = {
-  store: Pick<SurroundingsStore, 'lookAround' | 'recall'>
+  store: Pick<SendContextStore, 'read' | 'recall'>
   recipients: Pick<Recipients, 'lookUp' | 'refOf'>
   /** The record of an instance, and where it belongs; undefined when there is none. */
-  routeOf: (instance: string) => Promise<Routed | undefined>
+  routeOf: (instance: string) => Promise<Route | undefined>
 }
 
 /** `heard` is what allows a message to leave at once; `still` fails a commit when any of it has changed since. */
-export type Around = Routed & { ref: ChatRef; heard: Heard | undefined; still: Statement | undefined } & Seen
+export type SendContext = Route & { ref: ChatRef; heard: Heard | undefined; still: Statement | undefined } & Seen
 
-export class Surroundings {
+export class SendContexts {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -28,7 +28,7 @@ export class Surroundings {
   }
 
   /** From memory where that will do, unless `afresh`. */
-  async of(route: Routed, command: SendCommand, chat: Chat, { afresh }: { afresh: boolean }): Promise<Around> {
+  async of(route: Route, command: SendCommand, chat: Chat, { afresh }: { afresh: boolean }): Promise<SendContext> {
     const { store, recipients, routeOf } = this.#deps
     const { destination, sender } = route
     const known = await recipients.lookUp(sender.name, chat)
@@ -40,7 +40,7 @@ export class Surroundings {
       callback: callbackKey(sender.name, destination, command.messageId),
     }
     const recalled = afresh ? undefined : store.recall(spot)
-    const around = recalled ?? (await store.lookAround(spot))
+    const around = recalled ?? (await store.read(spot))
     const { owner, hasUnread, isSettled } = around
     // Inboxes can be shared: the instance that holds the conversation is the one that answers in it.
     const other = owner === undefined || owner === sender.name ? undefined : await routeOf(owner)

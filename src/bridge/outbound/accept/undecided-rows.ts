@@ -3,11 +3,11 @@
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
 
 type Deps = {
-  moves: Pick<OutboxMoves, 'withdraw'>
+  transitions: Pick<OutboxTransitions, 'withdraw'>
   reporter: Pick<FailureReporter, 'due'>
   clock: Clock
   log: Log
@@ -17,7 +17,7 @@ type Deps = {
 const doubtMs = 60_000
 const lateReason = 'the service could not store the message in time: try again'
 
-export class Acceptances {
+export class UndecidedRows {
   readonly #deps: Deps
   readonly #undecided = new Set<string>()
   /** Told as refused, and perhaps stored; with the time until which it may still turn up. */
@@ -28,12 +28,12 @@ export class Acceptances {
   }
 
   /** Whether this row is not to be taken up, although it is stored. */
-  isOpen(id: string): boolean {
+  has(id: string): boolean {
     return this.#undecided.has(id) || this.#refused.has(id)
   }
 
   /** Nobody takes up the row while this is decided. */
-  async during<T>(id: string, deciding: () => Promise<T>): Promise<T> {
+  async while<T>(id: string, deciding: () => Promise<T>): Promise<T> {
     this.#undecided.add(id)
     try {
       return await deciding()
@@ -49,7 +49,7 @@ export class Acceptances {
   }
 
   /** True when the row was refused and is taken back: its callback may be followed anew. */
-  async takeBack(id: string): Promise<boolean> {
+  async withdraw(id: string): Promise<boolean> {
     if (!this.#refused.has(id)) return false
     await this.#withdraw(id)
     this.#refused.delete(id)
@@ -76,7 +76,7 @@ export class Acceptances {
   }
 
   #withdraw(id: string): Promise<boolean> {
-    const { moves, reporter, clock } = this.#deps
-    return moves.withdraw(id, lateReason, reporter.due(clock.now()))
+    const { transitions, reporter, clock } = this.#deps
+    return transitions.withdraw(id, lateReason, reporter.due(clock.now()))
   }
 }

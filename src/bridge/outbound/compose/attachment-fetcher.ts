@@ -13,7 +13,7 @@ import type { Transcode } from './voice-note.ts'
 
 type Deps = { downstream: Pick<Downstream, 'download'>; transcode: Transcode }
 
-export type FetchedFile = { file: OutgoingFile; [Symbol.asyncDispose](): Promise<void> }
+export type FetchedAttachment = { file: OutgoingFile; [Symbol.asyncDispose](): Promise<void> }
 
 const opus = 'audio/ogg; codecs=opus'
 const unknownType = 'application/octet-stream'
@@ -27,12 +27,12 @@ export function isDeclaredAudio({ mimeType, fileName }: Attachment): boolean {
   return /\.(mp3|ogg|oga|opus|m4a|aac|wav|amr|flac)$/i.test(fileName ?? '')
 }
 
-export async function fetchFile(
+export async function fetchAttachment(
   { downstream, transcode }: Deps,
   destination: Destination,
   attachment: Attachment,
   signal: AbortSignal,
-): Promise<FetchedFile> {
+): Promise<FetchedAttachment> {
   await using stack = new AsyncDisposableStack()
   const directory = stack.adopt(await makeScratch(), (path) => rm(path, { recursive: true, force: true }))
   const path = join(directory, 'file')

@@ -7,7 +7,7 @@ import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { markdownToText } from './markdown-to-text.ts'
-import { fetchFile, isDeclaredAudio } from './attachment-fetcher.ts'
+import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
 import { SendRefusal } from './send-refusal.ts'
 import type { Transcode } from './voice-note.ts'
 
@@ -34,19 +34,23 @@ export type PartContent = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export type Draft = {
+export type MessageDraft = {
   plan: readonly OutboxPart['of'][]
   contentOf(of: OutboxPart['of'], signal: AbortSignal): Promise<PartContent>
 }
 
-export class Composer {
+export class MessageComposer {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  async draft(payload: MessagePayload, place: Place, session: Pick<NetworkSession, 'groupInfo'>): Promise<Draft> {
+  async draft(
+    payload: MessagePayload,
+    place: Place,
+    session: Pick<NetworkSession, 'groupInfo'>,
+  ): Promise<MessageDraft> {
     const target = await this.#target(payload, place)
     const emoji = payload.content.trim()
     const isReaction = this.#deps.emojiReplyAsReaction && payload.attachments.length === 0 && singleEmoji.test(emoji)
@@ -88,7 +92,7 @@ export class Composer {
   ): Promise<PartContent> {
     const attachment = attachments[index]
     if (!attachment || !destination) throw new SendRefusal('no helpdesk is configured to fetch the attachment from')
-    const fetched = await fetchFile(this.#deps, destination, attachment, signal)
+    const fetched = await fetchAttachment(this.#deps, destination, attachment, signal)
     const { file } = fetched
     const isRecording = file.kind === 'audio' || file.kind === 'voice'
     const caption = isRecording ? null : along.caption
@@ -117,7 +121,7 @@ export class Composer {
   }
 }
 
-function reaction({ networkKey }: MappedMessage, emoji: string): Draft {
+function reaction({ networkKey }: MappedMessage, emoji: string): MessageDraft {
   const content = { type: 'reaction', target: networkKey, emoji } as const
   return { plan: ['text'], contentOf: () => Promise.resolve(plain(content, emoji)) }
 }

@@ -4,7 +4,7 @@ import { DownstreamError } from '../../../core/downstream.ts'
 import type { Destination, Downstream, DownstreamFailure } from '../../../core/downstream.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 
@@ -20,8 +20,8 @@ type Report = 'due' | 'done' | 'given_up'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
-  moves: Pick<OutboxMoves, 'dueReports' | 'saveReport'>
-  downstream: Pick<Downstream, 'inbox'>
+  transitions: Pick<OutboxTransitions, 'dueReports' | 'saveReport'>
+  downstream: Pick<Downstream, 'helpdesk'>
   destinationOf: (row: Pick<OutboxRow, 'instance' | 'owner_tag' | 'inbox_id'>) => Promise<Destination | null>
   clock: Clock
   log: Log
@@ -46,10 +46,10 @@ export class FailureReporter {
   }
 
   async run(): Promise<void> {
-    const { moves, clock } = this.#deps
-    for (let rows = await moves.dueReports(clock.now(), atOnce); rows.length > 0;) {
+    const { transitions, clock } = this.#deps
+    for (let rows = await transitions.dueReports(clock.now(), atOnce); rows.length > 0;) {
       await Promise.all(rows.map((row) => this.#report(row)))
-      rows = rows.length < atOnce ? [] : await moves.dueReports(clock.now(), atOnce)
+      rows = rows.length < atOnce ? [] : await transitions.dueReports(clock.now(), atOnce)
     }
   }
 
@@ -58,7 +58,7 @@ export class FailureReporter {
     this.#later(() => {
       const { downstream, log } = this.#deps
       downstream
-        .inbox(destination)
+        .helpdesk(destination)
         .setStatus(conversationId, messageId, 'failed', reason)
         .catch((err: unknown) => {
           log.warn({ err, message_id: messageId }, 'the helpdesk could not be told why a message was refused')
@@ -79,7 +79,7 @@ export class FailureReporter {
   }
 
   async #report(row: OutboxRow): Promise<void> {
-    const { moves, clock, log } = this.#deps
+    const { transitions, clock, log } = this.#deps
     const { id, instance, settled_at: settledAt } = row
     let report: Report
     let pauseMs = overtakenMs
@@ -91,7 +91,7 @@ export class FailureReporter {
       pauseMs = retryMs
       report = isHopeless || clock.now() - (settledAt ?? 0) > giveUpMs ? 'given_up' : 'due'
     }
-    await moves.saveReport(id, report, clock.now() + (report === 'due' ? pauseMs : 0))
+    await transitions.saveReport(id, report, clock.now() + (report === 'due' ? pauseMs : 0))
   }
 
   /** A repeat of the callback may have been accepted since: then that decides what the helpdesk shows. */
@@ -100,7 +100,7 @@ export class FailureReporter {
     const { id, conversation_id: conversation, message_id: message } = row
     const destination = await destinationOf(row)
     if (conversation === null || message === null || destination?.key !== row.destination) return 'given_up'
-    const inbox = downstream.inbox(destination)
+    const inbox = downstream.helpdesk(destination)
     const newest = await outbox.ofMessage(row.destination, message)
     if (newest === undefined || newest.id === id) {
       await inbox.setStatus(conversation, message, 'failed', row.reason ?? 'not sent')

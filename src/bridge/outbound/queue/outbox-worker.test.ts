@@ -10,16 +10,16 @@ import type { NetworkSession } from '../../../core/network.ts'
 import { SendError } from '../../../core/network.ts'
 import { Pace } from '../../../guard/pace.ts'
 import { LeaseStore } from '../../../storage/stores/lease-store.ts'
-import { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import { Deliverer } from '../send/row-sender.ts'
-import { leavingOf } from '../send/immediate-send.ts'
+import { RowSender } from '../send/row-sender.ts'
+import { claimOf } from '../send/immediate-send.ts'
 import { OutboxWorker } from './outbox-worker.ts'
-import { RowFates } from './row-outcomes.ts'
+import { RowOutcomes } from './row-outcomes.ts'
 
 type Send = (chat: string, id: string) => Promise<void>
 
@@ -28,7 +28,7 @@ async function setUp({ perMinute = 0 } = {}) {
   const { database } = stack.use(await newDatabase('sqlite'))
   const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
   const clock = new ManualClock()
-  const [outbox, moves] = [new OutboxStore(database, () => epoch), new OutboxMoves(database, () => epoch)]
+  const [outbox, transitions] = [new OutboxStore(database, () => epoch), new OutboxTransitions(database, () => epoch)]
   const account = {
     isReady: true,
     exists: true,
@@ -64,8 +64,8 @@ async function setUp({ perMinute = 0 } = {}) {
   })
   let ids = 0
   const pace = new Pace({ perMinute, drainPerSecond: 0, clock, random: Math.random })
-  const deliverer = new Deliverer({
-    moves,
+  const sender = new RowSender({
+    transitions,
     sent: new SentMessageStore(database, () => epoch),
     composer: {
       draft: ({ content, attachments }: MessagePayload) =>
@@ -94,9 +94,9 @@ async function setUp({ perMinute = 0 } = {}) {
   const worker = stack.use(
     new OutboxWorker({
       outbox,
-      moves,
-      deliverer,
-      fates: new RowFates({ outbox, moves, reporter, ledger, clock }),
+      transitions,
+      sender,
+      outcomes: new RowOutcomes({ outbox, transitions, reporter, ledger, clock }),
       pace,
       sessionOf,
       exists: () => account.exists,
@@ -137,15 +137,17 @@ async function setUp({ perMinute = 0 } = {}) {
     const parts = [{ id: session.newMessageId(), of: 'text', state: 'new' }] as OutboxPart[]
     const departure = { address: row.remote_jid, chat, draft, parts }
     const stored = Promise.withResolvers<boolean>()
-    const fates: string[] = []
-    const leaves = worker.depart(openedRow(row), { departure, stored: stored.promise }, ({ kind }) => fates.push(kind))
+    const outcomes: string[] = []
+    const leaves = worker.depart(openedRow(row), { departure, stored: stored.promise }, ({ kind }) =>
+      outcomes.push(kind),
+    )
     await between()
     if (!isAccepted) stored.resolve(false)
     else if (leaves) {
-      await outbox.enqueue(row, null, { leaving: leavingOf(departure) })
+      await outbox.enqueue(row, null, { leaving: claimOf(departure) })
       stored.resolve(true)
     }
-    return { leaves, fates }
+    return { leaves, outcomes }
   }
   const reaches = (id: string, status: string) =>
     waitUntil(`${id} is ${status}`, async () => (await outbox.find(id))?.status === status, { timeoutMs: 5000 })
@@ -154,7 +156,7 @@ async function setUp({ perMinute = 0 } = {}) {
   return {
     clock,
     outbox,
-    moves,
+    transitions,
     account,
     told,
     worker,
@@ -272,7 +274,7 @@ test('a deleted instance ends what is under way and fails everything', async () 
 test('what departs is sent once, under the id it was stored with, and those behind it wait', async () => {
   await using stage = await setUp()
   const { account, outbox, depart, add, reaches } = stage
-  const { leaves, fates } = await depart('x', async () => {
+  const { leaves, outcomes } = await depart('x', async () => {
     assert.equal((await depart('y')).leaves, false, 'its chat is taken')
     await add('y')
     assert.deepEqual(account.sent, [], 'nothing leaves before it is stored')
@@ -280,7 +282,7 @@ test('what departs is sent once, under the id it was stored with, and those behi
   assert.equal(leaves, true)
   await reaches('y', 'sent')
   assert.deepEqual(account.sent, ['x W1', 'y W3'])
-  assert.deepEqual(fates, ['sent'])
+  assert.deepEqual(outcomes, ['sent'])
   const row = await outbox.find('x')
   assert.deepEqual([row?.status, row?.attempts, row?.parts], ['sent', 1, [{ id: 'W1', of: 'text', state: 'sent' }]])
 })
@@ -380,7 +382,7 @@ test('what is stored and in no line is taken up, expires and fails like everythi
 
 test('rows that are settled while they wait are counted no longer, wherever they are in their line', async () => {
   await using stage = await setUp()
-  const { clock, account, outbox, moves, worker, add, reaches } = stage
+  const { clock, account, outbox, transitions, worker, add, reaches } = stage
   account.isReady = false
   for (const id of ['x', 'y', 'z']) await add(id)
   await add('other', 'p2')
@@ -388,7 +390,7 @@ test('rows that are settled while they wait are counted no longer, wherever they
   assert.deepEqual(worker.counts(), { pending: 4, lanes: 2, longestLane: 3 })
   for (const id of ['y', 'other']) {
     const row = await outbox.find(id)
-    assert.ok(row && (await moves.cancel(row, 'deleted', clock.now())))
+    assert.ok(row && (await transitions.cancel(row, 'deleted', clock.now())))
     worker.drop(row)
   }
   await waitUntil('both are let go', () => worker.counts().pending === 2, { instead: () => worker.counts() })

@@ -1,46 +1,46 @@
 // Works the outbox off: every row in its chat's turn, as soon as there is a connection, until it is sent or given up.
 
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { Leaving } from '../send/immediate-send.ts'
+import type { PreparedSend } from '../send/immediate-send.ts'
 import { InstanceLanes } from './chat-queues.ts'
-import type { FateListener } from './row-outcomes.ts'
-import { RowTurns, sendGates } from './row-attempts.ts'
-import type { SendGates, TurnDeps } from './row-attempts.ts'
+import type { OutcomeListener } from './row-outcomes.ts'
+import { RowAttempts, sendSlots } from './row-attempts.ts'
+import type { SendSlots, AttemptDeps } from './row-attempts.ts'
 
 const instanceDeleted = 'the instance was deleted'
 
-type Deps = TurnDeps & {
+type Deps = AttemptDeps & {
   outbox: OutboxStore
-  moves: OutboxMoves
+  transitions: OutboxTransitions
   /** Whether there is an instance of this name. */
   exists: (instance: string) => boolean
   /** Whether a stored row is not to be taken up. */
   isOpen: (id: string) => boolean
 }
 
-type Queue = { lanes: InstanceLanes; gates: SendGates; isReady: boolean }
+type Queue = { lanes: InstanceLanes; gates: SendSlots; isReady: boolean }
 
 export class OutboxWorker {
   readonly #deps: Deps
   readonly #queues = new Map<string, Queue>()
-  readonly #turns: RowTurns
+  readonly #turns: RowAttempts
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#turns = new RowTurns(deps)
+    this.#turns = new RowAttempts(deps)
   }
 
   /** Takes up what earlier processes have accepted. */
   async load(): Promise<void> {
-    const { outbox, moves, clock, exists, fates } = this.#deps
-    await moves.recover()
+    const { outbox, transitions, clock, exists, outcomes } = this.#deps
+    await transitions.recover()
     const rows = await outbox.live()
     for (const instance of new Set(rows.map((row) => row.instance))) {
-      if (exists(instance)) await moves.startWaiting(instance, clock.now())
+      if (exists(instance)) await transitions.startWaiting(instance, clock.now())
       else
-        await fates.failAll(
+        await outcomes.failAll(
           rows.filter((row) => row.instance === instance),
           instanceDeleted,
         )
@@ -50,8 +50,8 @@ export class OutboxWorker {
   }
 
   /** A row that was just stored, as it was; the listener hears what becomes of it, more than once if it has to wait. */
-  submit({ id, instance, chat }: LiveRow, listener?: FateListener, fresh?: OpenOutboxRow): void {
-    if (listener) this.#deps.fates.listen(id, listener)
+  submit({ id, instance, chat }: LiveRow, listener?: OutcomeListener, fresh?: OpenOutboxRow): void {
+    if (listener) this.#deps.outcomes.listen(id, listener)
     const { lanes } = this.#queueOf(instance)
     lanes.push(chat, id)
     const start = () => {
@@ -65,12 +65,12 @@ export class OutboxWorker {
    * A row that is being stored as about to leave: it has its turn, and leaves when `stored` says that it was. False when
    * it would have to wait; then it must be stored and submitted like any other.
    */
-  depart(row: OpenOutboxRow, leaving: Leaving, listener: FateListener): boolean {
+  depart(row: OpenOutboxRow, leaving: PreparedSend, listener: OutcomeListener): boolean {
     const { instance, id, chat } = row
-    const { sessionOf, pace, fates } = this.#deps
+    const { sessionOf, pace, outcomes } = this.#deps
     const { lanes, gates } = this.#queueOf(instance)
-    if (!sessionOf(instance) || !lanes.isFree(chat) || gates.texts.isFull || !pace.turnAtOnce(instance)) return false
-    fates.listen(id, listener)
+    if (!sessionOf(instance) || !lanes.isFree(chat) || gates.texts.isFull || !pace.tryAcquire(instance)) return false
+    outcomes.listen(id, listener)
     lanes.push(chat, id)
     this.#turns.expectDeparture(row, leaving)
     lanes.start(chat)
@@ -94,7 +94,7 @@ export class OutboxWorker {
   }
 
   stopListening(id: string): void {
-    this.#deps.fates.stopListening(id)
+    this.#deps.outcomes.stopListening(id)
   }
 
   /** The account became ready, or is no longer. */
@@ -119,10 +119,10 @@ export class OutboxWorker {
   }
 
   async expire(): Promise<void> {
-    const { outbox, moves, clock, sessionOf } = this.#deps
+    const { outbox, transitions, clock, sessionOf } = this.#deps
     for (const instance of (await outbox.countPending()).keys()) {
       // A row that was stored while the connection went may have missed that it waits.
-      if (!sessionOf(instance)) await moves.startWaiting(instance, clock.now())
+      if (!sessionOf(instance)) await transitions.startWaiting(instance, clock.now())
       await this.#expireDue(instance)
     }
   }
@@ -131,7 +131,7 @@ export class OutboxWorker {
   async forget(instance: string): Promise<void> {
     await this.#queues.get(instance)?.lanes.close()
     this.#queues.delete(instance)
-    await this.#deps.fates.failAll(await this.#deps.outbox.live(instance), instanceDeleted)
+    await this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -140,10 +140,10 @@ export class OutboxWorker {
 
   /** Rows that are stored and in no line, as after a deletion of the instance that could not be finished. */
   async #takeUp(instance: string): Promise<void> {
-    const { outbox, exists, isOpen, fates } = this.#deps
+    const { outbox, exists, isOpen, outcomes } = this.#deps
     const rows = await outbox.live(instance)
     if (!exists(instance)) {
-      if (!this.#queues.has(instance)) await fates.failAll(rows, instanceDeleted)
+      if (!this.#queues.has(instance)) await outcomes.failAll(rows, instanceDeleted)
       return
     }
     const { lanes } = this.#queueOf(instance)
@@ -153,11 +153,11 @@ export class OutboxWorker {
   #queueOf(instance: string): Queue {
     const known = this.#queues.get(instance)
     if (known) return known
-    const { clock, sessionOf, fates } = this.#deps
-    const gates = sendGates()
+    const { clock, sessionOf, outcomes } = this.#deps
+    const gates = sendSlots()
     const step = (id: string, signal: AbortSignal) => this.#turns.take({ instance, id, gates, signal })
     const onResting = (ids: readonly string[]) => {
-      for (const id of ids) fates.tell(id, { kind: 'waiting' })
+      for (const id of ids) outcomes.notify(id, { kind: 'waiting' })
     }
     const lanes = new InstanceLanes({ clock, step, onResting })
     const queue = { lanes, gates, isReady: sessionOf(instance) !== undefined }
@@ -166,20 +166,20 @@ export class OutboxWorker {
   }
 
   async #follow(instance: string, { lanes }: Queue, isReady: boolean): Promise<void> {
-    const { moves, clock, log } = this.#deps
+    const { transitions, clock, log } = this.#deps
     try {
       if (isReady) {
         await this.#expireDue(instance)
-        await moves.stopWaiting(instance, clock.now())
+        await transitions.stopWaiting(instance, clock.now())
         lanes.wake()
-      } else await moves.startWaiting(instance, clock.now())
+      } else await transitions.startWaiting(instance, clock.now())
     } catch (err) {
       log.error({ err, instance }, 'the outbox could not follow a change of the connection')
     }
   }
 
   #expireDue(instance: string): Promise<void> {
-    return this.#deps.fates.expire(instance, (row) => {
+    return this.#deps.outcomes.expire(instance, (row) => {
       this.drop(row)
     })
   }

@@ -1,38 +1,38 @@
 // How rows of the outbox end other than by being sent, and who is told what becomes of a row.
 
 import type { Clock } from '../../../lib/clock.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { failureReason } from '../send/failure-reason.ts'
 import type { FailureReporter } from './failure-reporter.ts'
-import type { OutboundLedger } from '../send/outbound-metrics.ts'
+import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 
 const timeOver = 'the account was not connected for 5 minutes'
 
 /** What is known of a row when somebody can be told. */
-export type RowFate =
+export type RowOutcome =
   { kind: 'sent'; waid: string } | { kind: 'failed'; reason: string } | { kind: 'waiting' } | { kind: 'cancelled' }
 
-export type FateListener = (fate: RowFate) => void
+export type OutcomeListener = (fate: RowOutcome) => void
 
 type Deps = {
   outbox: Pick<OutboxStore, 'open'>
-  moves: Pick<OutboxMoves, 'fail' | 'expire' | 'due'>
+  transitions: Pick<OutboxTransitions, 'fail' | 'expire' | 'due'>
   reporter: Pick<FailureReporter, 'due'>
-  ledger: Pick<OutboundLedger, 'lost' | 'expired'>
+  ledger: Pick<OutboundMetrics, 'lost' | 'expired'>
   clock: Clock
 }
 
-export class RowFates {
+export class RowOutcomes {
   readonly #deps: Deps
-  readonly #listeners = new Map<string, FateListener>()
+  readonly #listeners = new Map<string, OutcomeListener>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  listen(id: string, listener: FateListener): void {
+  listen(id: string, listener: OutcomeListener): void {
     this.#listeners.set(id, listener)
   }
 
@@ -40,20 +40,20 @@ export class RowFates {
     this.#listeners.delete(id)
   }
 
-  tell(id: string, fate: RowFate): void {
+  notify(id: string, fate: RowOutcome): void {
     this.#listeners.get(id)?.(fate)
     if (fate.kind !== 'waiting') this.#listeners.delete(id)
   }
 
   async fail(row: OutboxRow & Partial<Pick<OpenOutboxRow, 'payload'>>, reason: string): Promise<void> {
-    const { moves, clock, ledger, reporter } = this.#deps
+    const { transitions, clock, ledger, reporter } = this.#deps
     const now = clock.now()
-    if (await moves.fail(row, reason, now, ['pending', 'sending'], reporter.due(now))) {
+    if (await transitions.fail(row, reason, now, ['pending', 'sending'], reporter.due(now))) {
       for (const part of row.parts.length > 0 ? row.parts : [undefined]) {
         if (part?.state !== 'sent') ledger.lost(row, row.remote_jid, kindOf(row, part?.of))
       }
-      this.tell(row.id, { kind: 'failed', reason })
-    } else this.tell(row.id, { kind: 'cancelled' })
+      this.notify(row.id, { kind: 'failed', reason })
+    } else this.notify(row.id, { kind: 'cancelled' })
   }
 
   async failAll(rows: readonly LiveRow[], reason: string): Promise<void> {
@@ -65,16 +65,16 @@ export class RowFates {
 
   /** Ends what has waited too long for a connection; `settled` hears of each. */
   async expire(instance: string, settled: (row: OutboxRow) => void): Promise<void> {
-    const { moves, outbox, clock, ledger, reporter } = this.#deps
+    const { transitions, outbox, clock, ledger, reporter } = this.#deps
     const now = clock.now()
-    for (const row of await moves.due(instance, now)) {
+    for (const row of await transitions.due(instance, now)) {
       const payload = (await outbox.open(row.id))?.payload
       const reason = failureReason(row.parts, timeOver)
       if (row.unconfirmed === 1) await this.fail({ ...row, ...(payload && { payload }) }, reason)
-      else if (await moves.expire(row, reason, now)) {
+      else if (await transitions.expire(row, reason, now)) {
         if (payload?.type === 'message') ledger.expired(row, payload.content)
         reporter.due(now)
-        this.tell(row.id, { kind: 'failed', reason })
+        this.notify(row.id, { kind: 'failed', reason })
       }
       settled(row)
     }

@@ -5,28 +5,28 @@ import type { NetworkSession } from '../../../core/network.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { Leaving as Claim } from '../../../storage/stores/messages/outbox-store.ts'
-import type { Surroundings } from '../../../storage/stores/messages/send-context-store.ts'
-import type { Composer, Draft } from '../compose/message-composer.ts'
+import type { FirstClaim as Claim } from '../../../storage/stores/messages/outbox-store.ts'
+import type { SendContextFacts } from '../../../storage/stores/messages/send-context-store.ts'
+import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
 import type { ChatRef, Recipients } from './recipients.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
-export type Heard = Pick<Surroundings, 'lastAddress' | 'isKnown'>
+export type Heard = Pick<SendContextFacts, 'lastAddress' | 'isKnown'>
 
 /** Where a message goes and what it consists of; its parts have the ids under which they leave. */
-export type Departure = { address: string; chat: string; draft: Draft; parts: OutboxPart[] }
+export type SendAddress = { address: string; chat: string; draft: MessageDraft; parts: OutboxPart[] }
 
 /** A message whose row is being stored; it leaves when `stored` says that it was. */
-export type Leaving = { departure: Departure; stored: Promise<boolean> }
+export type PreparedSend = { departure: SendAddress; stored: Promise<boolean> }
 
 type Deps = {
-  composer: Pick<Composer, 'draft'>
+  composer: Pick<MessageComposer, 'draft'>
   recipients: Pick<Recipients, 'addressAtOnce'>
   restrictions: Pick<Restrictions, 'until'>
   sessionOf: (instance: string) => NetworkSession | undefined
 }
 
-export class Departures {
+export class ImmediateSend {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -34,7 +34,7 @@ export class Departures {
   }
 
   /** Undefined when it cannot be told yet what will be sent, where to, or whether at all. */
-  async prepare(row: NewOutboxRow, ref: ChatRef, heard: Heard): Promise<Departure | undefined> {
+  async prepare(row: NewOutboxRow, ref: ChatRef, heard: Heard): Promise<SendAddress | undefined> {
     const { instance, payload } = row
     const session = this.#deps.sessionOf(instance)
     if (!session || row.waiting === 1 || payload.type !== 'message' || !isPlain(payload, ref)) return undefined
@@ -57,7 +57,7 @@ export class Departures {
     payload: MessagePayload,
     address: string,
     session: NetworkSession,
-  ): Promise<Draft | undefined> {
+  ): Promise<MessageDraft | undefined> {
     try {
       return await this.#deps.composer.draft(payload, { instance, destinationKey, destination: null, address }, session)
     } catch (error) {
@@ -69,7 +69,7 @@ export class Departures {
 }
 
 /** As it is stored: from then on its frame may have left. */
-export function leavingOf({ address, parts }: Departure): Claim {
+export function claimOf({ address, parts }: SendAddress): Claim {
   return { address, parts: parts.map((part) => ({ ...part, state: 'unknown' })) }
 }
 

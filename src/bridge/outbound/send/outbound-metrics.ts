@@ -18,7 +18,7 @@ type Deps = {
   ownJid: (instance: string) => string | null
 }
 
-export class OutboundLedger {
+export class OutboundMetrics {
   readonly #deps: Deps
 
   constructor(deps: Deps) {

@@ -7,7 +7,7 @@ import type { NetworkSession } from '../../../core/network.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'
 import type { PersonRecord } from '../../../storage/stores/people/people-store.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
-import type { Surroundings } from '../../../storage/stores/messages/send-context-store.ts'
+import type { SendContextFacts } from '../../../storage/stores/messages/send-context-store.ts'
 import type { People } from '../../people/people.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
@@ -15,7 +15,7 @@ import { SendRefusal } from '../compose/send-refusal.ts'
 export type ChatRef = { chat: string; jid: string; isGroup: boolean }
 
 type Deps = {
-  people: Pick<People, 'know' | 'lookUp'>
+  people: Pick<People, 'upsert' | 'lookUp'>
   sent: Pick<SentMessageStore, 'lastAddress' | 'isKnown'>
 }
 
@@ -50,7 +50,7 @@ export class Recipients {
     if (chat.kind === 'group') return groupRef(chat.id)
     const known = await this.lookUp(instance, chat)
     if (known) return known
-    const { id } = await this.#deps.people.know(instance, { phone: chat.phone, lid: chat.lid })
+    const { id } = await this.#deps.people.upsert(instance, { phone: chat.phone, lid: chat.lid })
     return { chat: id, jid: chatJid(chat), isGroup: false }
   }
 
@@ -79,7 +79,7 @@ export class Recipients {
   async addressAtOnce(
     instance: string,
     ref: ChatRef,
-    { lastAddress, isKnown }: Pick<Surroundings, 'lastAddress' | 'isKnown'>,
+    { lastAddress, isKnown }: Pick<SendContextFacts, 'lastAddress' | 'isKnown'>,
   ): Promise<Address | undefined> {
     const found = await this.#addressWithout(instance, ref, lastAddress, () => Promise.resolve(isKnown))
     return 'jid' in found ? found : undefined
@@ -105,7 +105,7 @@ export class Recipients {
     for (const spelling of phoneVariants(phone)) {
       const found = await session.findPerson(spelling)
       if (!found) continue
-      const { id } = await this.#deps.people.know(instance, found)
+      const { id } = await this.#deps.people.upsert(instance, found)
       return { jid: personJid(found), chat: id }
     }
     throw new SendRefusal('this number is not on WhatsApp: check it with the contact')

@@ -12,15 +12,15 @@ import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { withDeadline } from '../../../lib/clock.ts'
 import type { MappedContent } from '../../../storage/stores/messages/message-map-store.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
-import type { Draft, PartContent } from '../compose/message-composer.ts'
-import type { Leaving } from './immediate-send.ts'
+import type { MessageDraft, PartContent } from '../compose/message-composer.ts'
+import type { PreparedSend } from './immediate-send.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
-import type { OutboundLedger, PartKind } from './outbound-metrics.ts'
-import { restrictedNow, RowContents } from './send-preparation.ts'
+import type { OutboundMetrics, PartKind } from './outbound-metrics.ts'
+import { restrictedNow, SendPreparation } from './send-preparation.ts'
 import type { ContentDeps } from './send-preparation.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
@@ -28,7 +28,7 @@ const restrictedCode = 463
 // Uploads of large files included; the session gives up on a missing acknowledgement by itself, much earlier.
 const sendDeadlineMs = 5 * 60_000
 
-export type Verdict =
+export type SendOutcome =
   | { kind: 'sent'; waid: string }
   | { kind: 'retry'; reason: string; parts: OutboxPart[]; claimed: boolean }
   | { kind: 'failed'; reason: string; parts: OutboxPart[] }
@@ -39,11 +39,11 @@ export type Verdict =
 export type SendStep = 'accepted' | 'composed' | 'claimed' | 'acknowledged' | 'part_saved' | 'sent'
 
 type Deps = ContentDeps & {
-  moves: Pick<OutboxMoves, 'claim' | 'saveParts' | 'markSent'>
+  transitions: Pick<OutboxTransitions, 'claim' | 'saveParts' | 'markSent'>
   sent: Pick<SentMessageStore, 'insertStep'>
   restrictions: Restrictions
-  ledger: OutboundLedger
-  pace: Pick<Pace, 'turn'>
+  ledger: OutboundMetrics
+  pace: Pick<Pace, 'acquire'>
   newId: () => string
   clock: Clock
   onStep: (step: SendStep) => Promise<void>
@@ -54,7 +54,7 @@ type Attempt = {
   session: NetworkSession
   address: string
   chat: string
-  draft: Draft
+  draft: MessageDraft
   signal: AbortSignal
 }
 
@@ -68,17 +68,22 @@ type Progress = {
 }
 type PartAtHand = { part: OutboxPart; before: PartState; handedOver: boolean }
 
-export class Deliverer {
+export class RowSender {
   readonly #deps: Deps
-  readonly #contents: RowContents
+  readonly #contents: SendPreparation
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#contents = new RowContents(deps)
+    this.#contents = new SendPreparation(deps)
   }
 
   /** What is leaving was made ready before, and is being stored and claimed meanwhile; else nothing of it is sent. */
-  async deliver(row: OpenOutboxRow, session: NetworkSession, signal: AbortSignal, leaving?: Leaving): Promise<Verdict> {
+  async send(
+    row: OpenOutboxRow,
+    session: NetworkSession,
+    signal: AbortSignal,
+    leaving?: PreparedSend,
+  ): Promise<SendOutcome> {
     const parts = (leaving?.departure ?? row).parts.map((part) => ({ ...part }))
     const release = leaving && this.#releaseOf(leaving)
     release?.catch(() => undefined)
@@ -97,14 +102,14 @@ export class Deliverer {
   }
 
   /** Nothing ever left that could be taken back: then it is done with. */
-  async #settle(attempt: Attempt, progress: Progress): Promise<Verdict> {
+  async #settle(attempt: Attempt, progress: Progress): Promise<SendOutcome> {
     if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
-    await this.#deps.moves.markSent(attempt.row, [], this.#deps.clock.now(), [])
+    await this.#deps.transitions.markSent(attempt.row, [], this.#deps.clock.now(), [])
     return { kind: 'sent', waid: '' }
   }
 
   /** A part that is refused does not hold up the others; only a restriction would refuse them all. */
-  async #sendAll(attempt: Attempt, progress: Progress): Promise<Verdict> {
+  async #sendAll(attempt: Attempt, progress: Progress): Promise<SendOutcome> {
     const { parts } = progress
     // The list may grow while it is walked: a text that found no caption to be in.
     for (const part of parts) {
@@ -128,7 +133,7 @@ export class Deliverer {
   }
 
   async #awaitTurn({ row, signal }: Attempt): Promise<void> {
-    const isTurn = await this.#deps.pace.turn(row.instance, { drained: row.drained === 1 }, signal)
+    const isTurn = await this.#deps.pace.acquire(row.instance, { drained: row.drained === 1 }, signal)
     if (!isTurn) throw new SendError('not_sent', 'the instance was closed before all of the message was sent')
   }
 
@@ -152,7 +157,7 @@ export class Deliverer {
     return true
   }
 
-  async #releaseOf({ stored }: Leaving): Promise<void> {
+  async #releaseOf({ stored }: PreparedSend): Promise<void> {
     if (!(await stored)) throw new SendError('not_sent', 'the message was not accepted')
     await this.#deps.onStep('composed')
     await this.#deps.onStep('claimed')
@@ -167,9 +172,9 @@ export class Deliverer {
 
   /** The part at hand has its id and may leave from now on. False when the row is no longer ours to send. */
   async #commit({ row, address }: Attempt, progress: Progress): Promise<boolean> {
-    const { moves, clock } = this.#deps
-    if (progress.claimed) return moves.saveParts(row.id, progress.parts)
-    progress.claimed = await moves.claim(row.id, clock.now(), progress.parts, address)
+    const { transitions, clock } = this.#deps
+    if (progress.claimed) return transitions.saveParts(row.id, progress.parts)
+    progress.claimed = await transitions.claim(row.id, clock.now(), progress.parts, address)
     return progress.claimed
   }
 
@@ -199,13 +204,13 @@ export class Deliverer {
   }
 
   async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: PartContent): Promise<void> {
-    const { moves, clock, onStep } = this.#deps
+    const { transitions, clock, onStep } = this.#deps
     const { row } = attempt
     const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
     const along = row.payload.type === 'message' ? [this.#mapping(attempt, part, piece)] : []
     const isLast = after.every(({ state }) => state === 'sent')
-    if (isLast) await moves.markSent(row, after, clock.now(), along)
-    else await moves.saveParts(row.id, after, along)
+    if (isLast) await transitions.markSent(row, after, clock.now(), along)
+    else await transitions.saveParts(row.id, after, along)
     // Only now: what could not be stored is sent again under the same id.
     part.state = 'sent'
     await onStep(isLast ? 'sent' : 'part_saved')
@@ -227,7 +232,7 @@ export class Deliverer {
     })
   }
 
-  #explain(error: unknown, { parts, claimed, current }: Progress): Verdict {
+  #explain(error: unknown, { parts, claimed, current }: Progress): SendOutcome {
     const reason = error instanceof Error ? error.message : String(error)
     // Of the row as a whole: nothing of it is tried.
     if (isRefusal(error)) return { kind: 'failed', reason: failureReason(parts, reason), parts }
@@ -240,7 +245,7 @@ export class Deliverer {
 
   async #noteRestriction(instance: string): Promise<void> {
     const { restrictions, ledger } = this.#deps
-    if (await restrictions.note(instance)) ledger.strike(instance, restrictedCode, restrictedNow)
+    if (await restrictions.record(instance)) ledger.strike(instance, restrictedCode, restrictedNow)
   }
 }
 

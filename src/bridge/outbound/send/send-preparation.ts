@@ -4,8 +4,8 @@ import type { Destination } from '../../../core/downstream.ts'
 import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { Composer, Draft } from '../compose/message-composer.ts'
-import type { Departure } from './immediate-send.ts'
+import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
+import type { SendAddress } from './immediate-send.ts'
 import type { Address, Recipients } from './recipients.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
@@ -13,7 +13,7 @@ export const restrictedNow =
   'WhatsApp has restricted this account: it may not write to people who never wrote to it. Wait, and write less to strangers'
 
 export type ContentDeps = {
-  composer: Pick<Composer, 'draft'>
+  composer: Pick<MessageComposer, 'draft'>
   recipients: Pick<Recipients, 'hasWritten' | 'addressOf'>
   restrictions: Pick<Restrictions, 'until'>
   /** What takes back everything that was, or may have been, sent for a message at the helpdesk. */
@@ -21,14 +21,14 @@ export type ContentDeps = {
   destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
 }
 
-export class RowContents {
+export class SendPreparation {
   readonly #deps: ContentDeps
 
   constructor(deps: ContentDeps) {
     this.#deps = deps
   }
 
-  async of(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<Departure, 'parts'>> {
+  async of(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<SendAddress, 'parts'>> {
     const { jid: address, chat } = await this.#addressOf(row, session)
     return { address, chat, draft: await this.#draftOf(row, address, session) }
   }
@@ -46,7 +46,7 @@ export class RowContents {
     return recipients.addressOf(instance, ref, session)
   }
 
-  async #draftOf(row: OpenOutboxRow, address: string, session: NetworkSession): Promise<Draft> {
+  async #draftOf(row: OpenOutboxRow, address: string, session: NetworkSession): Promise<MessageDraft> {
     const { payload, instance, destination: destinationKey } = row
     if (payload.type === 'revoke') return revocation(await this.#deps.takingBack(destinationKey, payload.messageId))
     const destination = payload.attachments.length === 0 ? null : await this.#deps.destinationOf(row)
@@ -58,7 +58,7 @@ function restricted(until: number): string {
   return `${restrictedNow} (until ${new Date(until).toISOString()})`
 }
 
-function revocation(contents: readonly OutgoingContent[]): Draft {
+function revocation(contents: readonly OutgoingContent[]): MessageDraft {
   return {
     plan: [...contents.keys()],
     contentOf: (of) => {

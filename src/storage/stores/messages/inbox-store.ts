@@ -4,7 +4,7 @@
 import type { Selectable } from 'kysely'
 import type { NetworkEvent } from '../../../core/message.ts'
 import type { Database } from '../../database.ts'
-import { biteSize, inBites } from '../delete-in-batches.ts'
+import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import { inboxSecrets } from '../../schema.ts'
 import type { InboxTable } from '../../schema.ts'
@@ -156,9 +156,9 @@ export class InboxStore {
       .selectFrom('inbox')
       .select('id')
       .where('instance', 'not in', query.selectFrom('instances').select('name'))
-      .limit(biteSize)
+      .limit(batchSize)
     const removal = toStatement(query.deleteFrom('inbox').where('id', 'in', orphans))
-    return inBites(async () => {
+    return deleteInBatches(async () => {
       const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)
       return removed
     })

@@ -17,10 +17,10 @@ import { StorageError, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 /** What is about to leave: the ids of its parts, and where to. */
-export type Leaving = { parts: readonly OutboxPart[]; address: string }
+export type FirstClaim = { parts: readonly OutboxPart[]; address: string }
 
 /** `still` is to touch one row; when it does not, nothing is stored. */
-type Conditions = { leaving?: Leaving | undefined; still?: Statement | undefined }
+type Conditions = { leaving?: FirstClaim | undefined; still?: Statement | undefined }
 
 export type Enqueued = 'accepted' | 'full' | 'duplicate' | 'stale'
 
@@ -232,7 +232,7 @@ export class OutboxStore {
   }
 }
 
-function claimOf({ remote_jid }: Pick<NewOutboxRow, 'remote_jid'>, leaving: Leaving | undefined) {
+function claimOf({ remote_jid }: Pick<NewOutboxRow, 'remote_jid'>, leaving: FirstClaim | undefined) {
   if (!leaving) return { status: 'pending', attempts: 0, unconfirmed: 0, parts: '[]', remote_jid }
   const parts = JSON.stringify(leaving.parts)
   return { status: 'sending', attempts: 1, unconfirmed: 1, parts, remote_jid: leaving.address }

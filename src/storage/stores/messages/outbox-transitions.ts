@@ -13,7 +13,7 @@ import type { Statement } from '../../engine/statement.ts'
 
 type Counter = 'sent' | 'failed' | 'expired'
 
-export class OutboxMoves {
+export class OutboxTransitions {
   readonly #database: Database
   readonly #writer: FencedWriter
   readonly #claim: ReturnType<typeof compileClaim>

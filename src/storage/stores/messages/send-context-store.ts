@@ -10,7 +10,7 @@ import { addressIn, incoming, unreadIn } from './sent-message-store.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 /** A chat of an instance, a conversation at the helpdesk, and who asks; what is not known is null. */
-export type Spot = {
+export type SendContextKey = {
   instance: string
   chat: string | null
   destination: string | null
@@ -18,7 +18,7 @@ export type Spot = {
   callback: CallbackKey | null
 }
 
-export type Surroundings = {
+export type SendContextFacts = {
   /** The instance the conversation belongs to. */
   owner: string | undefined
   /** The address under which the other side of the chat last wrote; undefined when it never did. */
@@ -34,25 +34,25 @@ export type Surroundings = {
 type Look = { owner: string | null; heard: string | null; known: number | null; unread: number | null }
 
 // An agent or a bot who writes several messages in a row.
-const recallMs = 10_000
+const reuseForMs = 10_000
 const spotsRemembered = 2_000
 
-export class SurroundingsStore {
+export class SendContextStore {
   readonly #database: Database
-  readonly #lookAround: ReturnType<typeof compileLookAround>
+  readonly #read: ReturnType<typeof compileLookAround>
   readonly #isStill: ReturnType<typeof compileIsStill>
   readonly #looks: BoundedMap<Look>
 
   constructor(database: Database, clock: Pick<Clock, 'monotonic'>) {
     this.#database = database
-    this.#lookAround = compileLookAround(database)
+    this.#read = compileLookAround(database)
     this.#isStill = compileIsStill(database)
-    this.#looks = new BoundedMap({ clock, max: spotsRemembered, ttlMs: recallMs })
+    this.#looks = new BoundedMap({ clock, max: spotsRemembered, ttlMs: reuseForMs })
   }
 
-  async lookAround(spot: Spot): Promise<Surroundings> {
+  async read(spot: SendContextKey): Promise<SendContextFacts> {
     const { destination: asked_from = null, kind = null, event_id = null } = spot.callback ?? {}
-    const [found] = await this.#database.read(this.#lookAround({ ...placeIn(spot), asked_from, kind, event_id }))
+    const [found] = await this.#database.read(this.#read({ ...placeIn(spot), asked_from, kind, event_id }))
     const look = { owner: null, heard: null, known: null, unread: null, ...found }
     const isSettled = found?.settled === 1
     // What changes with the very message that asks is not worth remembering.
@@ -62,7 +62,7 @@ export class SurroundingsStore {
   }
 
   /** What was just looked up, and the condition under which it may be used: a step that touches one row. */
-  recall(spot: Spot): (Surroundings & { still: Statement }) | undefined {
+  recall(spot: SendContextKey): (SendContextFacts & { still: Statement }) | undefined {
     const look = this.#looks.get(nameOf(spot))
     if (!look) return undefined
     const { owner, heard } = look
@@ -70,15 +70,15 @@ export class SurroundingsStore {
   }
 }
 
-function placeIn({ instance, chat, destination, conversationId }: Spot) {
+function placeIn({ instance, chat, destination, conversationId }: SendContextKey) {
   return { instance, chat, destination, conversation_id: conversationId }
 }
 
-function nameOf(spot: Spot): string {
+function nameOf(spot: SendContextKey): string {
   return JSON.stringify(Object.values(placeIn(spot)))
 }
 
-function surroundingsOf({ owner, heard, known, unread }: Look): Omit<Surroundings, 'isSettled'> {
+function surroundingsOf({ owner, heard, known, unread }: Look): Omit<SendContextFacts, 'isSettled'> {
   return {
     owner: owner ?? undefined,
     lastAddress: heard === null ? undefined : addressIn(heard),

@@ -18,7 +18,7 @@ export type KnownContact = {
 }
 
 export type KnownConversation = { conversationId: number; contactId: number; sourceId: string }
-export type ConversationPlace = { instance: string; destination: string; chat: string }
+export type ConversationKey = { instance: string; destination: string; chat: string }
 
 export class ContactStore {
   readonly #database: Database
@@ -76,7 +76,7 @@ export class ContactStore {
     )
   }
 
-  async findConversation(place: ConversationPlace): Promise<KnownConversation | undefined> {
+  async findConversation(place: ConversationKey): Promise<KnownConversation | undefined> {
     const query = this.#database.query
       .selectFrom('conversations')
       .selectAll()
@@ -88,7 +88,7 @@ export class ContactStore {
   }
 
   /** With it the opening is over. */
-  async saveConversation(epoch: number, place: ConversationPlace, known: KnownConversation, usedAt: number) {
+  async saveConversation(epoch: number, place: ConversationKey, known: KnownConversation, usedAt: number) {
     const { conversationId, contactId, sourceId } = known
     const columns = { conversation_id: conversationId, contact_id: contactId, source_id: sourceId, used_at: usedAt }
     await this.#database.write(
@@ -102,7 +102,7 @@ export class ContactStore {
   }
 
   /** Conversations with this contact that other accounts hold in the same inbox. */
-  async conversationsOfOthers({ instance, destination }: ConversationPlace, sourceId: string): Promise<number[]> {
+  async conversationsOfOthers({ instance, destination }: ConversationKey, sourceId: string): Promise<number[]> {
     const query = this.#database.query
       .selectFrom('conversations')
       .select('conversation_id')
@@ -112,7 +112,7 @@ export class ContactStore {
     return (await this.#database.read(query)).map(({ conversation_id }) => conversation_id)
   }
 
-  async dropConversation(epoch: number, place: ConversationPlace): Promise<void> {
+  async dropConversation(epoch: number, place: ConversationKey): Promise<void> {
     const removal = this.#database.query
       .deleteFrom('conversations')
       .where('instance', '=', place.instance)

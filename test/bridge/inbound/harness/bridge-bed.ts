@@ -1,7 +1,7 @@
 // The inbound bridge with a real database, a clock that a test moves, and a scripted helpdesk and network.
 
 import type { Readable } from 'node:stream'
-import { composeInbound } from '../../../../src/app/create-inbound.ts'
+import { createInbound } from '../../../../src/app/create-inbound.ts'
 import type { InboundSet } from '../../../../src/app/create-inbound.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
 import type { Destination } from '../../../../src/core/downstream.ts'
@@ -161,7 +161,7 @@ export class BridgeBed {
       const record = records.get(name)
       return record && ({ record, openSession: this.session } as never)
     }
-    return composeInbound({
+    return createInbound({
       config: loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment }),
       clock,
       log: this.logs.log,
