@@ -157,24 +157,6 @@ test('a shared inbox: the instance that holds the conversation shows that an age
   assert.ok(!online(first))
 })
 
-test('risk: a burst to many people raises the alerts once, and it is told', async () => {
-  await using stage = await OutboundStage.open()
-  const people = Array.from({ length: 21 }, (_, n) => stage.network.person({ phone: `55118777${10_000 + n}` }))
-  for (const [n, { user }] of people.entries()) {
-    const conversation = { id: 100 + n, inbox_id: 1, meta: { sender: { phone_number: `+${user.phone}` } } }
-    await stage.post(stage.callback(100 + n, 'offer', { conversation }))
-  }
-  const risk = (await stage.service.get('/api/instances/n0/ban-risk')).body as Record<string, unknown>
-  assert.deepEqual(risk['alerts'], ['burst_outreach'])
-  assert.deepEqual(
-    [risk['diversity_unique_jids'], risk['level'], risk['velocity_window_ns']],
-    [21, 'moderate', 60_000_000_000],
-  )
-  const told = 'service_lifecycle_events_total{instance="n0",event="ban_risk",owner_tag=""}'
-  await waitUntil('it is told', async () => (await stage.metric(told)) > 0)
-  assert.equal(await stage.metric(told), 1)
-})
-
 test('restricted: a strike, strangers fail at once, chats that exist go on', async () => {
   await using stage = await OutboundStage.open()
   const friend = stage.bob.text(stage.phone, 'hi')

@@ -24,6 +24,8 @@ test('what an agent writes reaches the customer, and the answer says so after th
   assert.equal(await stage.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}'), 2)
   const usage = (await stage.service.get('/api/instances/n0/usage')).body as { rows: { messages_out: number }[] }
   assert.equal(usage.rows[0]?.messages_out, 2)
+  const risk = (await stage.service.get('/api/instances/n0/ban-risk')).body as Record<string, unknown>
+  assert.deepEqual([risk['velocity_msgs_per_window'], risk['velocity_window_ns']], [2, 60_000_000_000])
   assert.equal((await stage.shown(id, () => true)).status, 'sent')
 })
 
