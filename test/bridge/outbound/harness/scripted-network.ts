@@ -37,6 +37,8 @@ export class ScriptedNetwork {
   restrictedUntil: number | null = null
   /** Runs before a frame leaves, with its number. */
   beforeFrame: (frame: number) => void = () => undefined
+  /** Runs when the network has taken a frame, before it acknowledges it. */
+  afterFrame: (frame: number) => void = () => undefined
   /** Runs before a phone number is looked up; throws to fail the question. */
   beforeLookUp: (phone: string) => void | Promise<void> = () => undefined
   readonly #clock: Clock

@@ -32,6 +32,7 @@ export class ScriptedSession implements NetworkSession {
     const fault = this.#network.nextFault()
     if (fault?.kind === 'ack_error') throw refusal(fault.code)
     this.#network.take({ instance: this.#instance, to, id, content, bytes })
+    this.#network.afterFrame(this.#network.frames)
     if (fault) await this.#waitInVain()
   }
 
@@ -97,6 +98,7 @@ export class ScriptedSession implements NetworkSession {
     const inDoubt = () => {
       reject(new SendError('unknown', 'the network did not acknowledge the message'))
     }
+    if (this.#ended.signal.aborted) inDoubt()
     this.#ended.signal.addEventListener('abort', inDoubt)
     this.#network.clock.after(patienceMs, inDoubt)
     return promise

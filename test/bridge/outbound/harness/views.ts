@@ -1,5 +1,6 @@
 // What tests see of the outbound bed: messages as the customer sees them, rows, metrics and the audit log.
 
+import assert from 'node:assert/strict'
 import type { OutgoingContent } from '../../../../src/core/network.ts'
 import type { OutboxPart } from '../../../../src/core/outbox.ts'
 import type { OutboundBed } from './outbound-bed.ts'
@@ -62,5 +63,6 @@ export async function rowOf({ database }: OutboundBed, messageId: number) {
 export async function reported(bed: OutboundBed, id: number): Promise<string> {
   await bed.until('the failure is confirmed', async () => (await rowOf(bed, id)).report === 'done')
   await bed.desk.settled()
+  assert.equal(bed.desk.message(id).status, 'failed')
   return String(bed.desk.message(id).contentAttributes['external_error'])
 }
