@@ -29,6 +29,8 @@ export type Extra = { private?: boolean; content_attributes?: Record<string, unk
 
 export class AgentDesk {
   readonly deliveries: { event: string; id: number; answer: Answer }[] = []
+  /** What the bridge told of messages, in order. */
+  readonly marks: { id: number; status: string; reason: string | undefined }[] = []
   /** How often the helpdesk sends each callback. */
   repeats = 1
   readonly #deps: Deps
@@ -40,6 +42,7 @@ export class AgentDesk {
     deps.helpdesk.agents = {
       findMessage: (_, id) => Promise.resolve(this.#found(id)),
       setStatus: (_, id, status, reason) => {
+        this.marks.push({ id, status, reason })
         const message = this.#messages.get(id)
         if (message) this.#mark(message, status, reason)
         return Promise.resolve()

@@ -73,6 +73,7 @@ export class OutboundBed {
   readonly #world: World
   readonly #owned: AsyncDisposableStack
   readonly #newRowId: () => string
+  #isRunning = true
 
   private constructor(
     world: World,
@@ -142,12 +143,15 @@ export class OutboundBed {
     await this.process.outbound.forget(name)
   }
 
-  stop(): Promise<void> {
-    return this.process[Symbol.asyncDispose]()
+  /** Callbacks reach nobody until start() or restart(). */
+  async stop(): Promise<void> {
+    this.#isRunning = false
+    await this.process[Symbol.asyncDispose]()
   }
 
   /** Another process takes up what is stored; its accounts are connected. */
   async start(environment: Record<string, string> = {}): Promise<void> {
+    this.#isRunning = true
     const { environment: known } = this.#world
     this.process = await BedProcess.start({ ...this.#world, environment: { ...known, ...environment } })
     for (const name of this.accounts.names) this.connect(name)
@@ -169,6 +173,7 @@ export class OutboundBed {
 
   /** The answer to a callback, as the helpdesk gets it. */
   async post(callback: unknown, { instance = 'n0' } = {}): Promise<Answer> {
+    if (!this.#isRunning) return { status: 502, body: 'the service is away' }
     const raw = Buffer.from(typeof callback === 'string' ? callback : JSON.stringify(callback))
     try {
       const { webhook } = this.process.outbound

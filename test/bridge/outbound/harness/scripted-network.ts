@@ -33,6 +33,8 @@ export class ScriptedNetwork {
   readonly reads: MessageKey[] = []
   readonly typing: { instance: string; to: string; typing: boolean }[] = []
   readonly presences: { instance: string; available: boolean; at: number }[] = []
+  /** The instances whose frames the network neither takes nor answers. */
+  readonly silent = new Set<string>()
   /** Until when the network says that accounts are restricted. */
   restrictedUntil: number | null = null
   /** Runs before a frame leaves, with its number. */
