@@ -59,7 +59,8 @@ export class ScriptedNetwork {
   }
 
   person(facts: { phone: string; lid?: string; name?: string }): Customer {
-    const person = { phone: facts.phone, lid: facts.lid ?? null, name: facts.name ?? facts.phone }
+    const lid = facts.lid ?? String(300_000_000_000_000 + this.#people.size)
+    const person = { phone: facts.phone, lid, name: facts.name ?? facts.phone }
     this.#people.set(facts.phone, person)
     return person
   }
