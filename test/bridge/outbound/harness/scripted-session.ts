@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises'
 import type { Person } from '../../../../src/core/address.ts'
 import type { MessageKey } from '../../../../src/core/message.ts'
 import { SendError } from '../../../../src/core/network.ts'
-import type { GroupInfo, NetworkSession, OutgoingContent } from '../../../../src/core/network.ts'
+import type { GroupInfo, NetworkSession, OutgoingContent, SendOptions } from '../../../../src/core/network.ts'
 import type { ScriptedNetwork } from './scripted-network.ts'
 
 // As long as a real session waits for the server's answer.
-const patienceMs = 15_000
+const ackTimeoutMs = 15_000
 
 export class ScriptedSession implements NetworkSession {
   readonly #network: ScriptedNetwork
@@ -20,10 +20,10 @@ export class ScriptedSession implements NetworkSession {
     this.#instance = instance
   }
 
-  async send(to: string, content: OutgoingContent, id: string, released?: Promise<unknown>): Promise<void> {
-    released?.catch(() => undefined)
+  async send(to: string, content: OutgoingContent, id: string, { after }: SendOptions = {}): Promise<void> {
+    after?.catch(() => undefined)
     const bytes = content.type === 'file' ? await readFile(content.file.path) : null
-    await released?.catch(() => {
+    await after?.catch(() => {
       throw new SendError('not_sent', 'the message was not released')
     })
     this.#network.beforeFrame(this.#network.frames + 1)
@@ -101,7 +101,7 @@ export class ScriptedSession implements NetworkSession {
     }
     if (this.#ended.signal.aborted) inDoubt()
     this.#ended.signal.addEventListener('abort', inDoubt)
-    this.#network.clock.after(patienceMs, inDoubt)
+    this.#network.clock.after(ackTimeoutMs, inDoubt)
     return promise
   }
 }
