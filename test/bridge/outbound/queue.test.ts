@@ -1,10 +1,11 @@
 // Messages that wait: for the connection, for the rate of the drain, for the limit of a minute, for an acknowledgement.
 
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
-import { announced, auditOf } from './harness/views.ts'
+import { announced, auditOf, metricOf, rowOf } from './harness/views.ts'
 
 const numbered = (count: number, prefix = 'message') => Array.from({ length: count }, (_, n) => `${prefix} ${n}`)
 
@@ -172,4 +173,65 @@ test('one instance that cannot send delays no other', async () => {
   await bed.pass(4000)
   const answers = await Promise.all(stuck)
   assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([202]))
+})
+
+test('a row that is stored and in no queue is taken up, expires and fails like every other', async () => {
+  await using bed = await OutboundBed.open()
+  bed.disconnect()
+  assert.equal((await bed.post(bed.callback(1, 'stored'))).status, 202)
+  using copies = copyRow(bed, 1)
+  copies.store(2)
+  bed.connect()
+  await bed.received('stored')
+  await bed.process.worker('outbox-drain').tick()
+  await bed.until('it is taken up', () => bed.texts().length === 2, { stepMs: 0 })
+  bed.disconnect()
+  copies.store(3)
+  await bed.process.worker('outbox-expire').tick()
+  await bed.until('it has expired', async () => (await rowOf(bed, 3)).status === 'expired', { stepMs: 60_000 })
+  await bed.remove()
+  copies.store(4)
+  await bed.process.worker('outbox-drain').tick()
+  await bed.until('it has failed', async () => (await rowOf(bed, 4)).status === 'failed', { stepMs: 0 })
+  assert.equal((await rowOf(bed, 4)).reason, 'the instance was deleted')
+})
+
+/** Stores copies of a waiting row behind the back of the process, for other messages. */
+function copyRow({ location }: OutboundBed, messageId: number) {
+  assert.equal(location.engine, 'sqlite')
+  const database = new DatabaseSync(location.path, { timeout: 5000 })
+  const row = database.prepare('SELECT * FROM outbox WHERE message_id = ?').get(messageId)
+  assert.ok(row)
+  const columns = Object.keys(row)
+  const insert = database.prepare(`INSERT INTO outbox (${columns.join()}) VALUES (${columns.map(() => '?').join()})`)
+  return {
+    store(id: number): void {
+      const copy = { ...row, id: `${String(row['id'])}-${id}`, message_id: id, waiting: 0, expires_at: null }
+      insert.run(...Object.values(copy))
+    },
+    [Symbol.dispose]() {
+      database.close()
+    },
+  }
+}
+
+test('rows that are settled while they wait are counted no longer, wherever they are in their queue', async () => {
+  await using bed = await OutboundBed.open()
+  bed.network.person({ phone: '5511888880002' })
+  const eve = { conversation: { id: 60, inbox_id: 1, meta: { sender: { phone_number: '+5511888880002' } } } }
+  await queue(bed, ['x', 'y', 'z'])
+  assert.equal((await bed.post(bed.callback(200, 'other', eve))).status, 202)
+  const gauges = ['service_outbox_pending', 'service_outbound_lanes', 'service_outbound_lane_longest']
+  const counts = () => Promise.all(gauges.map((gauge) => metricOf(bed, gauge)))
+  await bed.process.worker('outbox-expire').tick()
+  assert.deepEqual(await counts(), [4, 2, 3])
+  for (const [id, more] of [[101, {}] as const, [200, eve] as const]) {
+    const deletion = { ...more, event: 'message_updated', content_attributes: { deleted: true } }
+    assert.equal((await bed.post(bed.callback(id, 'deleted', deletion))).status, 200)
+  }
+  await bed.until('both are let go', async () => (await counts())[0] === 2, { stepMs: 0 })
+  assert.deepEqual(await counts(), [2, 1, 2])
+  await bed.until('the rest has expired', async () => (await bed.outbox()).expired === 2, { stepMs: 60_000 })
+  await bed.until('all are let go', async () => (await counts())[0] === 0, { stepMs: 0 })
+  assert.deepEqual(await counts(), [0, 0, 0])
 })
