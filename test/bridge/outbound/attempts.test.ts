@@ -47,7 +47,7 @@ test('a refusal fails at once, and the next message of the chat goes on', async 
   assert.deepEqual(bed.texts(), ['y'])
 })
 
-test('messages of one chat never overtake each other, those of others are not held up', async () => {
+test('messages of one chat never overtake each other, messages of other chats are not delayed', async () => {
   await using bed = await OutboundBed.open()
   const { customer: eve, conversation } = other(bed, '5511888880002')
   const held = Promise.withResolvers<undefined>()
@@ -83,7 +83,7 @@ test('a message in doubt fails as unconfirmed when its time is over, the others 
   assert.deepEqual([bed.texts(), bed.network.frames], [['x'], 1])
 })
 
-test('a deleted instance ends what is under way and fails everything', async () => {
+test('deleting the instance ends running sends and fails all its messages', async () => {
   await using bed = await OutboundBed.open()
   bed.network.silent.add('n0')
   void bed.post(bed.callback(1, 'x'))
@@ -109,7 +109,7 @@ test('every part of a message takes a turn of its own', async () => {
   assert.ok(bed.clock.monotonic() >= 60_000, `after ${bed.clock.monotonic()} ms`)
 })
 
-test('files that are slow to fetch hold up no text to somebody else', async () => {
+test('files that are slow to fetch delay no text to another customer', async () => {
   await using bed = await OutboundBed.open()
   const slow = Promise.withResolvers<undefined>()
   let fetching = 0

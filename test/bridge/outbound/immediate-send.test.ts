@@ -58,7 +58,7 @@ test('a message that leaves at once without an acknowledgement is repeated under
   assert.deepEqual([bed.texts(), bed.network.duplicates], [['x'], 1])
 })
 
-test('a connection that goes before the message is stored: it waits like any other, nothing being in doubt', async () => {
+test('a message whose connection is lost before the message is stored waits like any other and is not in doubt', async () => {
   await using set = await openKnown()
   const { bed } = set
   bed.network.whilePreparing = () => {
@@ -72,7 +72,7 @@ test('a connection that goes before the message is stored: it waits like any oth
   await bed.received('x')
 })
 
-test('a connection that goes while the message is stored: it waits like any other, too', async () => {
+test('a message whose connection is lost while the message is stored waits like any other, too', async () => {
   await using set = await openKnown()
   const { bed } = set
   bed.network.beforeFrame = () => {

@@ -17,7 +17,7 @@ async function queue(bed: OutboundBed, texts: readonly string[]): Promise<void> 
   }
 }
 
-test('the drain keeps its rate, and a fresh message to somebody else does not wait for it', async () => {
+test('the drain keeps its rate, and a fresh message to another customer does not wait for it', async () => {
   await using bed = await OutboundBed.open({ environment: { SERVICE_DRAIN_RATE: '2' } })
   const eve = bed.network.person({ phone: '5511888880002', name: 'Eve' })
   await queue(bed, numbered(4))
@@ -39,7 +39,7 @@ test('the drain keeps its rate, and a fresh message to somebody else does not wa
   assert.deepEqual(bed.texts(), numbered(5), 'its own chat keeps its order')
 })
 
-test('after a reconnect the first leaves at once, the next at the rate of the drain', async () => {
+test('after a reconnect the first message leaves at once, the next at the rate of the drain', async () => {
   await using bed = await OutboundBed.open({ environment: { SERVICE_DRAIN_RATE: '1' } })
   await queue(bed, numbered(2))
   bed.connect()
@@ -51,7 +51,7 @@ test('after a reconnect the first leaves at once, the next at the rate of the dr
   assert.ok(took > 600, `the second took only ${took} ms more`)
 })
 
-test('the 201st that would have to wait is refused, and may come again; another instance notices nothing', async () => {
+test('the 201st message that would have to wait is refused, and may come again; another instance is not affected', async () => {
   await using bed = await OutboundBed.open({ accounts: 2 })
   bed.disconnect()
   for (let n = 0; n < 200; n += 20) {
@@ -75,7 +75,7 @@ test('the 201st that would have to wait is refused, and may come again; another 
   await bed.shown(id, ({ status }) => status === 'sent')
 })
 
-test('what is queued survives a restart', async () => {
+test('queued messages survive a restart', async () => {
   await using bed = await OutboundBed.open()
   await queue(bed, numbered(3))
   await bed.restart()
@@ -83,7 +83,7 @@ test('what is queued survives a restart', async () => {
   assert.deepEqual(bed.texts(), numbered(3))
 })
 
-test('what waited for 5 minutes expires: told to the helpdesk, to subscribers and to the audit log', async () => {
+test('a message that waited for 5 minutes expires: the helpdesk, the subscribers and the audit log are told', async () => {
   await using bed = await OutboundBed.open()
   bed.disconnect()
   const id = await bed.write('too late')
@@ -101,7 +101,7 @@ test('what waited for 5 minutes expires: told to the helpdesk, to subscribers an
   assert.ok((await auditOf(bed)).includes('outbox.expire'))
 })
 
-test('what expired while no process ran is not sent by the next one', async () => {
+test('a message that expired while no process ran is not sent by the next process', async () => {
   await using bed = await OutboundBed.open()
   bed.disconnect()
   assert.equal((await bed.post(bed.callback(1, 'too late'))).status, 202)
@@ -115,7 +115,7 @@ test('what expired while no process ran is not sent by the next one', async () =
   assertRefused(again, 'SERVICE_MESSAGE_REFUSED', /not connected for 5 minutes/)
 })
 
-test('so many a minute: the others wait in order, are audited, and do not expire', async () => {
+test('above the limit of a minute messages wait in order, are audited, and do not expire', async () => {
   await using bed = await OutboundBed.open({ environment: { SERVICE_OUTGOING_RATE_LIMIT: '1' } })
   assert.equal((await bed.post(bed.callback(1, 'message 0'))).status, 200)
   const others = numbered(7).slice(1)
@@ -137,7 +137,7 @@ test('so many a minute: the others wait in order, are audited, and do not expire
   assert.equal((await bed.outbox()).expired, 0)
 })
 
-test('deleting the instance fails what waits, with that reason', async () => {
+test('deleting the instance fails its waiting messages, with that reason', async () => {
   await using bed = await OutboundBed.open()
   bed.disconnect()
   const id = await bed.write('never')
@@ -149,7 +149,7 @@ test('deleting the instance fails what waits, with that reason', async () => {
   assert.match(mark?.reason ?? '', /the instance was deleted/)
 })
 
-test('no acknowledgement: repeated under the same id, and the customer sees it once', async () => {
+test('a message without an acknowledgement is repeated under the same id, and the customer sees it once', async () => {
   await using bed = await OutboundBed.open()
   bed.network.fault({ kind: 'lost_ack' })
   const answer = bed.post(bed.callback(1, 'in doubt'))
