@@ -84,11 +84,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const parts = createAccounts(base, {
     ...{ database, epoch },
     lifecycle: news.lifecycle,
-    reception: receptionBy(() => inbound),
+    reception: receptionBy(() => inboundSet.reception),
     outbound: () => outbound,
   })
   const tenants = createTenants(base, database, () => {
-    inbound.routingChanged()
+    inboundSet.held.releaseAll()
   })
   const downstream = createDownstream(base)
   const { lateCommitMs } = overrides
@@ -104,7 +104,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     onSendStep: overrides.onSendStep ?? (() => Promise.resolve()),
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
   })
-  const accounts = createInstances(base, { ...parts, ...inboundSet, outbound, epoch, metrics })
+  const accounts = createInstances(base, { ...parts, inboundSet, outbound, epoch, metrics })
   const notices = createNotices(base, { ...accounts, ...tenants, downstream })
   const backend = stack.use(
     new ProcessEvents({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
@@ -131,6 +131,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     ...config.http,
     ...outbound,
     inbound,
+    parked: inboundSet.parked,
+    held: inboundSet.held,
     database,
     workers,
     metrics,
@@ -150,7 +152,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     url = early ?? (await listen(server, config.http)) ?? ''
     await accounts.instances.load()
     await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: base.build.version })
-    for (const { record } of accounts.instances.list()) await inbound.load(record.name)
+    for (const { record } of accounts.instances.list()) {
+      for (const part of inboundSet.perInstance) await part.take?.(record.name)
+    }
     await outbound.load()
     active = true
     await news.courier.boot()

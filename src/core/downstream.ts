@@ -2,22 +2,23 @@
 
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { DestinationKey } from './ids.ts'
 
 /** One inbox of one account of one helpdesk. */
 export type Destination = {
   /** Origin, account and inbox as one text: what is remembered of a helpdesk is valid only under the same key. */
-  key: string
+  key: DestinationKey
   baseUrl: string
   apiToken: string
   accountId: number
   inboxId: number
 }
 
-export function destinationKey(place: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): string {
+export function destinationKey(place: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): DestinationKey {
   return `${new URL(place.baseUrl).origin}|${place.accountId}|${place.inboxId}`
 }
 
-export function originIn(destinationKey: string): string {
+export function originIn(destinationKey: DestinationKey): string {
   return destinationKey.slice(0, destinationKey.indexOf('|'))
 }
 
@@ -158,7 +159,16 @@ export type HelpdeskInbox = {
 /** A file of the helpdesk; size-capped, destroyed when it is more. */
 export type DownloadedFile = { stream: Readable; mimeType: string | null; fileName: string | null; size: number | null }
 
+/** Facts of the helpdesk that the bridge must know. */
+export type DownstreamLimits = {
+  /** The most characters of a text, by the kind of message. */
+  textLength: Readonly<Record<NewMessage['type'], number>>
+  /** How long after a lost answer the helpdesk may still carry out the request. */
+  lateCommitMs: number
+}
+
 export type Downstream = {
+  readonly limits: DownstreamLimits
   helpdesk(destination: Destination): HelpdeskInbox
   /** Fetches an attachment by the rules for its URL; rejects with a DownstreamError. */
   download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile>

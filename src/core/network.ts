@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream'
 import type { Person } from './address.ts'
 import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
+import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
 
 /** Why a connection ended. The supervisor decides by it; codes and texts are only for people. */
 export type CloseCause =
@@ -37,9 +38,9 @@ export type SessionSignal =
   /** A QR code to scan; replaces the one before. */
   | { kind: 'qr'; text: string }
   /** The account was linked: its credentials are stored. The network closes with `restart` next. */
-  | { kind: 'paired'; jid: string }
+  | { kind: 'paired'; jid: Jid }
   /** Logged in. */
-  | { kind: 'authenticated'; jid: string }
+  | { kind: 'authenticated'; jid: Jid }
   /** What waited on the server while we were away has been handed over. */
   | { kind: 'drained' }
   /** The last signal of a session. Everything the session had written is stored. */
@@ -96,6 +97,8 @@ export type OutgoingContent =
   | { type: 'edit'; target: MessageKey; text: string }
   | { type: 'revoke'; target: MessageKey }
 
+export type SendOptions = { after?: Promise<unknown> | undefined }
+
 export type GroupMember = Person & {
   name: string | null
   redactedPhone: string | null
@@ -111,18 +114,18 @@ export type NetworkSession = {
   /** Asks for a code to type on the phone instead of scanning; only while pairing. */
   requestPairingCode(phone: string): Promise<PairingCode>
   /**
-   * Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. What it needs is
-   * made ready at once; nothing leaves before `released` has resolved, or at all when that rejects.
+   * Sends the content under this message id. Resolves when the server has acknowledged it; rejects with a SendError.
+   * The preparation starts at once. Nothing leaves before `after` has resolved; if `after` rejects, nothing leaves at all.
    */
-  send(chat: string, content: OutgoingContent, messageId: string, released?: Promise<unknown>): Promise<void>
+  send(address: Jid, content: OutgoingContent, messageId: NetworkMessageId, options?: SendOptions): Promise<void>
   /** An id nobody has used yet, to be stored before the first attempt. */
-  newMessageId(): string
+  newMessageId(): NetworkMessageId
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */
   findPerson(phone: string): Promise<Person | null>
   groupInfo(groupId: string): Promise<GroupInfo>
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
-  setTyping(chat: string, typing: boolean): Promise<void>
+  setTyping(address: Jid, typing: boolean): Promise<void>
   /** Shows the account as online or not. Who is not online is not told who types; who is silences the phone. */
   setAvailable(available: boolean): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */
@@ -135,10 +138,10 @@ export type NetworkSession = {
   close(): Promise<void>
 }
 
-export type SessionName = { sessionId: string; instance: string }
+export type SessionName = { sessionId: string; instance: InstanceName }
 
 /** What is remembered of the message that a sealed event refers to. */
-export type Unsealing = { secret: string; sender: Person; ownJid: string; pollOptions: readonly string[] }
+export type Unsealing = { secret: string; sender: Person; ownJid: Jid; pollOptions: readonly string[] }
 export type UnsealedContent =
   | { type: 'poll_vote'; options: readonly string[] }
   | { type: 'edit'; content: MessageEvent['content']; mentions: readonly Person[] }
@@ -155,7 +158,7 @@ export class FileError extends Error {
 }
 
 /** A row of the inbox, as it was stored. */
-export type ReceivedRow = { id: string; event: NetworkEvent; receivedAt: number }
+export type ReceivedRow = { id: RowId; event: NetworkEvent; receivedAt: number }
 
 /** What was learnt of somebody's names; a saved name of null was taken out of the address book. */
 export type PersonNames = { person: Person; pushName?: string; savedName?: string | null }
@@ -166,14 +169,14 @@ export type PersonPair = { phone: string; lid: string }
 /** Who hears of what arrives. Nothing here may throw or take long. */
 export type Reception = {
   /** Stored before this is called, in order; at boot the rows are found in the inbox. */
-  onReceived(instance: string, rows: readonly ReceivedRow[]): void
+  onReceived(instance: InstanceName, rows: readonly ReceivedRow[]): void
   /** Best effort: nothing is lost with it that would not come again. */
-  onNames(instance: string, names: readonly PersonNames[]): void
-  onPairs(instance: string, pairs: readonly PersonPair[]): void
+  onNames(instance: InstanceName, names: readonly PersonNames[]): void
+  onPairs(instance: InstanceName, pairs: readonly PersonPair[]): void
   /** Something that belongs to no chat, by its kind: a status, a channel, the network's own business. */
-  onPassedOver(instance: string, kind: string): void
+  onPassedOver(instance: InstanceName, kind: string): void
   /** Something was received before; it was confirmed again and is otherwise ignored. */
-  onRepeated(instance: string): void
+  onRepeated(instance: InstanceName): void
 }
 
 /** The part of the network that the life of an account is made of. */
@@ -190,7 +193,7 @@ export type Network = {
   /** What a sealed event says, with the message it refers to; null when it cannot be opened. */
   unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null
   /** The jid (without device part) of the linked account whose credentials are stored, or null. */
-  storedJid(sessionId: string): Promise<string | null>
+  storedJid(sessionId: string): Promise<Jid | null>
   /** Closes the session and lets go of what is remembered of it; what is stored stays. */
   release(sessionId: string): Promise<void>
   /** Removes everything stored for the session. */

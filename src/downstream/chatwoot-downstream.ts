@@ -12,7 +12,7 @@ import type { Resting } from './breaker.ts'
 import { ChatwootClient } from './chatwoot-client.ts'
 import type { ClientDeps } from './chatwoot-client.ts'
 import { ChatwootInbox } from './chatwoot-inbox.ts'
-import { uncertainForMs } from './conversation-finder.ts'
+import { chatwootLimits } from './limits.ts'
 import { fetchMedia } from './media-fetch.ts'
 
 // Of all accounts together; each fetches at most eight.
@@ -29,6 +29,7 @@ export type ChatwootOptions = {
 }
 
 export class ChatwootDownstream implements Downstream {
+  readonly limits = chatwootLimits
   readonly #egress: Egress
   /** For files only, which can take long: they must not keep calls waiting for a connection. */
   readonly #fileEgress: Egress
@@ -46,7 +47,7 @@ export class ChatwootDownstream implements Downstream {
     this.#egress = new Egress({ policy, clock })
     this.#fileEgress = new Egress({ policy, clock, connectionsPerOrigin: filesAtOnce })
     this.#clientDeps = { egress: this.#egress, breakers: new Breakers({ clock }), clock, timeoutMs }
-    this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: uncertainForMs })
+    this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: chatwootLimits.lateCommitMs })
   }
 
   helpdesk(destination: Destination): HelpdeskInbox {

@@ -14,9 +14,6 @@ export type Wanted = {
   beforeCreation: () => Promise<void>
 }
 
-/** Chatwoot may commit up to 15 s after we stopped waiting. */
-export const uncertainForMs = 20_000
-
 // What Chatwoot itself calls a contact when an agent starts the conversation.
 const addressOfAgents = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 

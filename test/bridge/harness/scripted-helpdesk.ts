@@ -6,6 +6,7 @@ import type { Contact, ContactSpec, Conversation, Destination } from '../../../s
 import type {
   DownloadedFile,
   Downstream,
+  DownstreamLimits,
   HelpdeskInbox,
   NewMessage,
   PostedMessage,
@@ -18,6 +19,10 @@ export type AgentCalls = Pick<HelpdeskInbox, 'findMessage' | 'setStatus'>
 export type Script = (call: Call, destination: Destination) => void | Promise<void>
 
 export class ScriptedHelpdesk implements Downstream {
+  readonly limits: DownstreamLimits = {
+    textLength: { incoming: 150_000, outgoing: 75_000, activity: 150_000 },
+    lateCommitMs: 20_000,
+  }
   readonly messages: Posted[] = []
   readonly conversations: (Conversation & { sourceId: string; destination: string })[] = []
   readonly contacts: (Contact & { destination: string })[] = []

@@ -21,7 +21,7 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
     await store.saveContact(1, desk.key, { sourceId, contactId, ours: true, name: 'Maria' })
   }
   let merges = 0
-  const inbox = {
+  const helpdesk = {
     ensureContact: ({ sourceId }: { sourceId: string }): Promise<Contact> => {
       const id = sourceId === 'lid-99' && merges === 0 ? 2 : 1
       return Promise.resolve({ id, sourceId, name: 'Maria', created: false, elsewhere: false } as Contact)
@@ -33,8 +33,8 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
   } as unknown as HelpdeskInbox
   const merger = new ContactMerger({ store, epoch: () => 1, log: silentLog })
   const spec = personSpec({ id: 'p', phone: '5511988887777', lid: '99', pushName: 'Maria', savedName: null })
-  await assert.rejects(merger.join(spec, '99', desk, inbox))
-  await merger.join(spec, '99', desk, inbox)
+  await assert.rejects(merger.merge(spec, '99', { destination: desk, helpdesk }))
+  await merger.merge(spec, '99', { destination: desk, helpdesk })
   const known = await store.findContacts(desk.key, ['5511988887777', 'lid-99'])
   assert.deepEqual(
     known.map(({ contactId }) => contactId),

@@ -41,7 +41,7 @@ test('two that become one with one account leave what is remembered for another'
   await bed.receive(message('by phone', { chat: person('5511900001') }), 'b')
   await bed.receive(message('by lid', { chat: { kind: 'person', phone: null, lid: '99' } }), 'b')
   await bed.posted(3)
-  bed.inbound.onPairs('b', [{ phone: '5511900001', lid: '99' }])
+  bed.set.reception.onPairs('b', [{ phone: '5511900001', lid: '99' }])
   await bed.settle()
   const before = bed.helpdesk.calls.length
   await bed.receive(message('two'))

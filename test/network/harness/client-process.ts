@@ -74,7 +74,7 @@ async function openStock(): Promise<Send> {
   const account = new Account({ keys, sessionId: 's', epoch, clock, log, onFenced: () => undefined })
   const creds = await account.loadCreds()
   if (!creds) throw new Error('the account is not linked')
-  const connectionKeys = new ConnectionKeys({ keys: account.keys, creds, sessionIsLinked: () => true })
+  const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })
   const endpoint = prepareEndpoint(settings, 20_000)
   const nothing = { groupMetadata: () => undefined, sentMessage: () => Promise.resolve(undefined) }
   const config = socketConfig({ endpoint, account, creds, connectionKeys, ...nothing })

@@ -38,10 +38,10 @@ function setUp() {
     onFenced: () => undefined,
   })
   const creds = { ...initAuthCreds(), me: { id: '1:1@s.whatsapp.net' } }
-  const connectionKeys = new ConnectionKeys({ keys, creds, sessionIsLinked: () => true })
+  const connectionKeys = new ConnectionKeys({ keys, creds })
   const create = durableRepository({
     connectionKeys,
-    memory: new SenderKeyHolders(connectionKeys),
+    keyHolders: new SenderKeyHolders(connectionKeys),
     journal: {} as never,
     clock: systemClock,
   })

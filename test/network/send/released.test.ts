@@ -38,7 +38,7 @@ test('it leaves when it is released, and not before', async () => {
   await using set = await stage()
   const { session, chat, meanwhile, texts } = set
   const released = Promise.withResolvers<undefined>()
-  const sending = session.send(chat, plain('held'), id, released.promise)
+  const sending = session.send(chat, plain('held'), id, { after: released.promise })
   await meanwhile()
   await meanwhile()
   assert.deepEqual(texts(), ['before'])
@@ -51,7 +51,7 @@ test('one that is not released was not sent, and the next one is read', async ()
   await using set = await stage()
   const { session, chat, texts } = set
   const refused = Promise.reject(new Error('it could not be stored'))
-  await assert.rejects(session.send(chat, plain('no'), id, refused), isNotSent)
+  await assert.rejects(session.send(chat, plain('no'), id, { after: refused }), isNotSent)
   await session.send(chat, plain('next'), '3EB0000000000002')
   assert.deepEqual(texts(), ['before', 'next'])
 })
@@ -61,7 +61,7 @@ test('one that is released too late was not sent, and does not leave any more', 
   await using set = await stage({ clock })
   const { session, chat, meanwhile, texts } = set
   const released = Promise.withResolvers<undefined>()
-  const sending = session.send(chat, plain('late'), id, released.promise)
+  const sending = session.send(chat, plain('late'), id, { after: released.promise })
   const outcome = assert.rejects(sending, isNotSent)
   await meanwhile()
   await clock.advance(30_000)
@@ -75,7 +75,7 @@ test('one whose connection ends before it is released was not sent', async () =>
   await using set = await stage()
   const { bed, line, session, chat, texts } = set
   const released = Promise.withResolvers<undefined>()
-  const sending = session.send(chat, plain('gone'), id, released.promise)
+  const sending = session.send(chat, plain('gone'), id, { after: released.promise })
   const outcome = assert.rejects(sending, isNotSent)
   await line.session.close()
   released.resolve(undefined)

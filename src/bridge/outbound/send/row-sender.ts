@@ -192,7 +192,7 @@ export class RowSender {
     signal.addEventListener('abort', giveUp, { once: true })
     try {
       const late = () => new SendError('unknown', 'the network did not acknowledge the message in time')
-      const sending = session.send(address, content, part.id, release)
+      const sending = session.send(address, content, part.id, { after: release })
       // What is not released need not be waited for.
       const released = release ? release.then(() => sending) : sending
       sending.catch(() => undefined)

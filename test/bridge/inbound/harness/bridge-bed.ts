@@ -78,13 +78,21 @@ export class BridgeBed {
   /** As the journal does: stored first, told of then. */
   async receive(event: NetworkEvent, instance = 'a'): Promise<void> {
     const row = await this.store(event, instance)
-    this.inbound.onReceived(instance, [row])
+    this.set.reception.onReceived(instance, [row])
   }
 
   async store(event: NetworkEvent, instance = 'a') {
     const row = { id: this.#nextId(), event, receivedAt: this.clock.now() }
     await this.database.write(new JournalStore(this.database).inbox({ ...row, instance }))
     return row
+  }
+
+  async take(instance: string): Promise<void> {
+    for (const part of this.set.perInstance) await part.take?.(instance)
+  }
+
+  async leave(instance: string): Promise<void> {
+    for (const part of this.set.perInstance) await part.leave(instance)
   }
 
   /** The process ends and another one takes up what is stored; a crash leaves everything where it is. */
@@ -94,7 +102,7 @@ export class BridgeBed {
     await old.inbound[Symbol.asyncDispose]()
     this.#epoch = 1
     this.set = this.#compose(new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) }))
-    for (const name of this.instances) await this.inbound.load(name)
+    for (const name of this.instances) await this.take(name)
   }
 
   posted(count: number): Promise<void> {

@@ -207,7 +207,7 @@ export class OutboundBed {
   async receive(event: Extract<NetworkEvent, { id: string }>, instance = 'n0'): Promise<Posted> {
     const row = { id: this.#newRowId(), event, receivedAt: this.clock.now() }
     await this.database.write(new JournalStore(this.database).inbox({ ...row, instance }))
-    this.process.inbound.inbound.onReceived(instance, [row])
+    this.process.inbound.reception.onReceived(instance, [row])
     const found = () => this.helpdesk.messages.find(({ sourceId }) => sourceId === event.id)
     await waitUntil('it is posted', () => found() !== undefined)
     await waitUntil(

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { Person } from '../../../../src/core/address.ts'
 import type { MessageKey } from '../../../../src/core/message.ts'
 import { SendError } from '../../../../src/core/network.ts'
-import type { GroupInfo, NetworkSession, OutgoingContent } from '../../../../src/core/network.ts'
+import type { GroupInfo, NetworkSession, OutgoingContent, SendOptions } from '../../../../src/core/network.ts'
 import type { ScriptedNetwork } from './scripted-network.ts'
 
 // As long as a real session waits for the server's answer.
@@ -20,11 +20,11 @@ export class ScriptedSession implements NetworkSession {
     this.#instance = instance
   }
 
-  async send(to: string, content: OutgoingContent, id: string, released?: Promise<unknown>): Promise<void> {
-    released?.catch(() => undefined)
+  async send(to: string, content: OutgoingContent, id: string, { after }: SendOptions = {}): Promise<void> {
+    after?.catch(() => undefined)
     const bytes = content.type === 'file' ? await readFile(content.file.path) : null
     await this.#network.whilePreparing()
-    await released?.catch(() => {
+    await after?.catch(() => {
       throw new SendError('not_sent', 'the message was not released')
     })
     this.#network.beforeFrame(this.#network.frames + 1)

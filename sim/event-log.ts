@@ -1,9 +1,9 @@
-// A list that grows and can be waited on: every wait has a name, a time limit, and says what came instead.
+// A list of events that tests wait on. The error of a timed-out wait shows the events that came instead.
 export const DEFAULT_WAIT_MS = 10_000
 
 type Waiter<T> = { matches: (entry: T) => boolean; resolve: (entry: T) => void }
 
-export class Journal<T> {
+export class EventLog<T> {
   readonly #name: string
   readonly #describe: (entry: T) => string
   readonly #limit: number
@@ -21,7 +21,7 @@ export class Journal<T> {
     return this.#entries
   }
 
-  /** How many entries were ever added: a position to read on from. */
+  /** How many entries were ever added. Use it as a position for `after` and `waitAfter`. */
   get length(): number {
     return this.#forgotten + this.#entries.length
   }
@@ -48,14 +48,14 @@ export class Journal<T> {
     this.#entries = []
   }
 
-  /** Resolves with the first entry that matches, one already here included. */
+  /** Resolves with the first entry that matches. Entries that are already in the log count. */
   waitFor(what: string, matches: (entry: T) => boolean, timeoutMs = DEFAULT_WAIT_MS): Promise<T> {
     const here = this.#entries.find(matches)
     if (here !== undefined) return Promise.resolve(here)
     return this.#next(what, matches, timeoutMs)
   }
 
-  /** Like waitFor, but what was added before the position does not count. */
+  /** Like waitFor, but entries before the position do not count. */
   waitAfter(position: number, what: string, matches: (entry: T) => boolean, timeoutMs = DEFAULT_WAIT_MS): Promise<T> {
     const here = this.after(position).find(matches)
     if (here !== undefined) return Promise.resolve(here)
