@@ -7,7 +7,7 @@ import type { Answer } from './harness/agent-desk.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
 import { auditOf, metricOf } from './harness/views.ts'
 
-test('what is no error to the agent is answered 200 and not sent', async () => {
+test('a callback that is no error to the agent is answered 200 and not sent', async () => {
   await using bed = await OutboundBed.open()
   const rows: [body: Record<string, unknown>, reason: string][] = [
     [bed.callback(1, 'note', { private: true }), 'private'],
@@ -31,7 +31,7 @@ test('what is no error to the agent is answered 200 and not sent', async () => {
   assert.deepEqual(bed.texts(), ['once'])
 })
 
-test('what the agent believes sent and is not is refused with the reason, which the helpdesk shows', async () => {
+test('a message that cannot be sent is refused with the reason, which the helpdesk shows', async () => {
   await using bed = await OutboundBed.open()
   const nobody = { id: bed.conversation, inbox_id: 1, meta: { sender: { name: 'Maria' } } }
   const id = await bed.write('for nobody', { private: true })

@@ -44,7 +44,7 @@ for (const engine of engines) {
   })
 }
 
-test('a number that could not be checked is not taken for one that is nowhere', async () => {
+test('a number that could not be checked does not count as a number without WhatsApp', async () => {
   await using bed = await OutboundBed.open()
   const joao = bed.network.person({ phone: '553188887777', name: 'João' })
   const conversation = { id: 50, inbox_id: 1, meta: { sender: { phone_number: '+5531988887777' } } }

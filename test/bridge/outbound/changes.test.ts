@@ -60,7 +60,7 @@ test('a message deleted while it waits is not sent', async () => {
   assert.deepEqual(bed.texts(), ['the end'])
 })
 
-test('what may have left is taken back too', async () => {
+test('a deleted message in doubt is taken back too', async () => {
   await using bed = await OutboundBed.open()
   bed.network.fault({ kind: 'lost_ack' })
   bed.network.afterFrame = (frame) => {

@@ -19,7 +19,7 @@ test('the text of a recording, which has no caption, is a message of its own', a
   assert.deepEqual(texts.sort(), ['listen', 'listen too'])
 })
 
-test('a single emoji in reply is a reaction where that is switched on; agents sign where that is', async () => {
+test('a single emoji in reply is a reaction where that is switched on; agents sign where signing is switched on', async () => {
   const environment = { SERVICE_EMOJI_REPLY_AS_REACTION: 'true', SERVICE_SIGN_MESSAGES: 'true' }
   await using bed = await OutboundBed.open({ environment })
   const asked = await bed.hears('thanks!')
@@ -31,7 +31,7 @@ test('a single emoji in reply is a reaction where that is switched on; agents si
   await bed.received('*Ana:*\nhello')
 })
 
-test('a text of which nothing is left to send is refused, not left waiting', async () => {
+test('a text of which nothing is left to send is refused and does not wait', async () => {
   await using bed = await OutboundBed.open()
   const id = await bed.write('[]()')
   const shown = await bed.shown(id, ({ contentAttributes: { external_error: error } }) =>
@@ -42,7 +42,7 @@ test('a text of which nothing is left to send is refused, not left waiting', asy
   assert.deepEqual([pending, sent, failed], [0, 0, 1])
 })
 
-test('a number is checked before the first message, in all its spellings, and one that is nowhere is refused', async () => {
+test('a number is checked before the first message, in all its spellings, and a number without WhatsApp is refused', async () => {
   await using bed = await OutboundBed.open()
   const joao = bed.network.person({ phone: '553188887777', name: 'João' })
   const to = (phone: string) => ({

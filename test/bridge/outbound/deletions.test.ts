@@ -17,7 +17,7 @@ async function sendOne(bed: OutboundBed, id: number): Promise<string> {
   return (body as { waid: string }).waid
 }
 
-test('a message whose deletion is told first is not sent', async () => {
+test('a message whose deletion arrives first is not sent', async () => {
   await using bed = await OutboundBed.open()
   for (let told = 0; told < 2; told++) assert.equal((await bed.post(deletion(bed, 5))).status, 200)
   const { status, body } = await bed.post(bed.callback(5, 'never mind'))
@@ -26,7 +26,7 @@ test('a message whose deletion is told first is not sent', async () => {
   assert.deepEqual(bed.texts(), ['text 6'])
 })
 
-test('a message that is deleted when it is told of is not sent', async () => {
+test('a message that is already deleted in its callback is not sent', async () => {
   await using bed = await OutboundBed.open()
   const { status, body } = await bed.post({ ...deletion(bed, 5), event: 'message_created' })
   assert.deepEqual([status, body], [200, { status: 'ignored', reason: 'deleted' }])

@@ -43,7 +43,7 @@ test('50 deliveries at once while disconnected, more after a restart: queued onc
   await assertArrived(bed, ['only once'])
 })
 
-test('without what is remembered of callbacks, a repeat would be sent', async () => {
+test('without the record of callbacks, a repeat would be sent', async () => {
   await using bed = await OutboundBed.open()
   assert.equal(wordOf(await bed.post(bed.callback(7, 'twice'))), 'sent')
   await bed.database.write(bed.database.query.deleteFrom('callbacks'))
@@ -51,7 +51,7 @@ test('without what is remembered of callbacks, a repeat would be sent', async ()
   await assertArrived(bed, ['twice', 'twice'])
 })
 
-test('kinds of events do not collide: a change that comes first does not stand for the message', async () => {
+test('kinds of events do not collide: a change that comes first does not count as the message', async () => {
   await using bed = await OutboundBed.open()
   const callback = bed.callback(7, 'hello')
   const updated = { ...callback, event: 'message_updated' }

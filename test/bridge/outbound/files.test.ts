@@ -31,7 +31,7 @@ test('a file that comes later than the answer may: queued, then it arrives', asy
   assert.equal(bed.desk.message(id).status, 'sent')
 })
 
-test('a file that hangs is answered in time and holds up nobody else', async () => {
+test('a file that hangs is answered in time and delays no other message', async () => {
   await using bed = await OutboundBed.open()
   bed.network.person({ phone: '5511888880002', name: 'Eve' })
   const { answered, answers } = await attachSlow(bed, 'slow.txt')

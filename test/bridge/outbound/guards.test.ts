@@ -69,7 +69,7 @@ test('a risk decays: velocity within a minute, refusals within ten', async () =>
   assert.deepEqual([alerts, level, score], [[], 'ok', 0])
 })
 
-test('risk: a burst to many people raises the alerts once, and it is told', async () => {
+test('risk: a burst to many people raises the alert once and is announced once', async () => {
   await using set = await setUp()
   const { bed, risk } = set
   for (let n = 0; n < 21; n++) {
@@ -84,7 +84,7 @@ test('risk: a burst to many people raises the alerts once, and it is told', asyn
   assert.equal(announced(bed, 'ban_risk'), 1)
 })
 
-test('what waits is compared with too: the same text twice while disconnected is held back', async () => {
+test('the spamguard compares with waiting messages too: the same text twice while disconnected is blocked', async () => {
   await using bed = await OutboundBed.open()
   bed.change('n0', { spamguard_enabled: 1 })
   bed.disconnect()
@@ -100,7 +100,7 @@ test('what waits is compared with too: the same text twice while disconnected is
   assert.deepEqual(bed.texts(), [text])
 })
 
-test('switched off for all, or for the instance, nothing is held back', async () => {
+test('the spamguard blocks nothing when it is switched off for all or for the instance', async () => {
   const text = 'the same long message'
   const send = async (environment: Record<string, string>, spamguard_enabled: 0 | 1) => {
     await using bed = await OutboundBed.open({ environment })

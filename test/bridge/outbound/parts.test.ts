@@ -33,7 +33,7 @@ const reaches = (bed: OutboundBed, id: number, status: string) =>
 
 const answerTo = (bed: OutboundBed, id: number) => bed.desk.deliveries.find((each) => each.id === id)?.answer
 
-test('one refused file holds up neither those after it nor the answer, which names it', async () => {
+test('one refused file delays neither the files after it nor the answer, which names it', async () => {
   await using bed = await OutboundBed.open()
   bed.network.fault({ kind: 'ack_error', code: 479 })
   const id = await attach(bed, '', three)
@@ -85,7 +85,7 @@ test('a file that cannot be fetched is named, and the others are not sent again 
   assert.deepEqual(shownTo(bed), ['a.txt', 'c.txt'])
 })
 
-test('what may have arrived keeps its id, also when the repeat is refused: Retry shows nothing twice', async () => {
+test('a part that may have arrived keeps its id, also when the repeat is refused: Retry shows nothing twice', async () => {
   await using bed = await OutboundBed.open()
   dieAfter(bed, 1)
   const id = await bed.write('in doubt')
@@ -100,7 +100,7 @@ test('what may have arrived keeps its id, also when the repeat is refused: Retry
   assert.deepEqual(bed.texts(), ['in doubt', 'the end'])
 })
 
-test('what the network refused at once is known not to be sent: Retry sends it under another id', async () => {
+test('a message that the network refused was not sent: Retry sends it under another id', async () => {
   await using bed = await OutboundBed.open()
   await bed.hears('hi')
   bed.network.fault({ kind: 'ack_error', code: 479 })

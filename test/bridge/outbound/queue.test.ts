@@ -1,10 +1,11 @@
 // Messages that wait: for the connection, for the rate of the drain, for the limit of a minute, for an acknowledgement.
 
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
-import { announced, auditOf } from './harness/views.ts'
+import { announced, auditOf, metricOf, rowOf } from './harness/views.ts'
 
 const numbered = (count: number, prefix = 'message') => Array.from({ length: count }, (_, n) => `${prefix} ${n}`)
 
@@ -16,7 +17,7 @@ async function queue(bed: OutboundBed, texts: readonly string[]): Promise<void> 
   }
 }
 
-test('the drain keeps its rate, and a fresh message to somebody else does not wait for it', async () => {
+test('the drain keeps its rate, and a fresh message to another customer does not wait for it', async () => {
   await using bed = await OutboundBed.open({ environment: { SERVICE_DRAIN_RATE: '2' } })
   const eve = bed.network.person({ phone: '5511888880002', name: 'Eve' })
   await queue(bed, numbered(4))
@@ -38,7 +39,7 @@ test('the drain keeps its rate, and a fresh message to somebody else does not wa
   assert.deepEqual(bed.texts(), numbered(5), 'its own chat keeps its order')
 })
 
-test('after a reconnect the first leaves at once, the next at the rate of the drain', async () => {
+test('after a reconnect the first message leaves at once, the next at the rate of the drain', async () => {
   await using bed = await OutboundBed.open({ environment: { SERVICE_DRAIN_RATE: '1' } })
   await queue(bed, numbered(2))
   bed.connect()
@@ -50,7 +51,7 @@ test('after a reconnect the first leaves at once, the next at the rate of the dr
   assert.ok(took > 600, `the second took only ${took} ms more`)
 })
 
-test('the 201st that would have to wait is refused, and may come again; another instance notices nothing', async () => {
+test('the 201st message that would have to wait is refused, and may come again; another instance is not affected', async () => {
   await using bed = await OutboundBed.open({ accounts: 2 })
   bed.disconnect()
   for (let n = 0; n < 200; n += 20) {
@@ -74,7 +75,7 @@ test('the 201st that would have to wait is refused, and may come again; another 
   await bed.shown(id, ({ status }) => status === 'sent')
 })
 
-test('what is queued survives a restart', async () => {
+test('queued messages survive a restart', async () => {
   await using bed = await OutboundBed.open()
   await queue(bed, numbered(3))
   await bed.restart()
@@ -82,7 +83,7 @@ test('what is queued survives a restart', async () => {
   assert.deepEqual(bed.texts(), numbered(3))
 })
 
-test('what waited for 5 minutes expires: told to the helpdesk, to subscribers and to the audit log', async () => {
+test('a message that waited for 5 minutes expires: the helpdesk, the subscribers and the audit log are told', async () => {
   await using bed = await OutboundBed.open()
   bed.disconnect()
   const id = await bed.write('too late')
@@ -100,7 +101,7 @@ test('what waited for 5 minutes expires: told to the helpdesk, to subscribers an
   assert.ok((await auditOf(bed)).includes('outbox.expire'))
 })
 
-test('what expired while no process ran is not sent by the next one', async () => {
+test('a message that expired while no process ran is not sent by the next process', async () => {
   await using bed = await OutboundBed.open()
   bed.disconnect()
   assert.equal((await bed.post(bed.callback(1, 'too late'))).status, 202)
@@ -114,7 +115,7 @@ test('what expired while no process ran is not sent by the next one', async () =
   assertRefused(again, 'SERVICE_MESSAGE_REFUSED', /not connected for 5 minutes/)
 })
 
-test('so many a minute: the others wait in order, are audited, and do not expire', async () => {
+test('above the limit of a minute messages wait in order, are audited, and do not expire', async () => {
   await using bed = await OutboundBed.open({ environment: { SERVICE_OUTGOING_RATE_LIMIT: '1' } })
   assert.equal((await bed.post(bed.callback(1, 'message 0'))).status, 200)
   const others = numbered(7).slice(1)
@@ -136,7 +137,7 @@ test('so many a minute: the others wait in order, are audited, and do not expire
   assert.equal((await bed.outbox()).expired, 0)
 })
 
-test('deleting the instance fails what waits, with that reason', async () => {
+test('deleting the instance fails its waiting messages, with that reason', async () => {
   await using bed = await OutboundBed.open()
   bed.disconnect()
   const id = await bed.write('never')
@@ -148,7 +149,7 @@ test('deleting the instance fails what waits, with that reason', async () => {
   assert.match(mark?.reason ?? '', /the instance was deleted/)
 })
 
-test('no acknowledgement: repeated under the same id, and the customer sees it once', async () => {
+test('a message without an acknowledgement is repeated under the same id, and the customer sees it once', async () => {
   await using bed = await OutboundBed.open()
   bed.network.fault({ kind: 'lost_ack' })
   const answer = bed.post(bed.callback(1, 'in doubt'))
@@ -172,4 +173,65 @@ test('one instance that cannot send delays no other', async () => {
   await bed.pass(4000)
   const answers = await Promise.all(stuck)
   assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([202]))
+})
+
+test('a row that is stored and in no queue is taken up, expires and fails like every other', async () => {
+  await using bed = await OutboundBed.open()
+  bed.disconnect()
+  assert.equal((await bed.post(bed.callback(1, 'stored'))).status, 202)
+  using copies = copyRow(bed, 1)
+  copies.store(2)
+  bed.connect()
+  await bed.received('stored')
+  await bed.process.worker('outbox-drain').tick()
+  await bed.until('it is taken up', () => bed.texts().length === 2, { stepMs: 0 })
+  bed.disconnect()
+  copies.store(3)
+  await bed.process.worker('outbox-expire').tick()
+  await bed.until('it has expired', async () => (await rowOf(bed, 3)).status === 'expired', { stepMs: 60_000 })
+  await bed.remove()
+  copies.store(4)
+  await bed.process.worker('outbox-drain').tick()
+  await bed.until('it has failed', async () => (await rowOf(bed, 4)).status === 'failed', { stepMs: 0 })
+  assert.equal((await rowOf(bed, 4)).reason, 'the instance was deleted')
+})
+
+/** Stores copies of a waiting row behind the back of the process, for other messages. */
+function copyRow({ location }: OutboundBed, messageId: number) {
+  assert.equal(location.engine, 'sqlite')
+  const database = new DatabaseSync(location.path, { timeout: 5000 })
+  const row = database.prepare('SELECT * FROM outbox WHERE message_id = ?').get(messageId)
+  assert.ok(row)
+  const columns = Object.keys(row)
+  const insert = database.prepare(`INSERT INTO outbox (${columns.join()}) VALUES (${columns.map(() => '?').join()})`)
+  return {
+    store(id: number): void {
+      const copy = { ...row, id: `${String(row['id'])}-${id}`, message_id: id, waiting: 0, expires_at: null }
+      insert.run(...Object.values(copy))
+    },
+    [Symbol.dispose]() {
+      database.close()
+    },
+  }
+}
+
+test('rows that are settled while they wait are counted no longer, wherever they are in their queue', async () => {
+  await using bed = await OutboundBed.open()
+  bed.network.person({ phone: '5511888880002' })
+  const eve = { conversation: { id: 60, inbox_id: 1, meta: { sender: { phone_number: '+5511888880002' } } } }
+  await queue(bed, ['x', 'y', 'z'])
+  assert.equal((await bed.post(bed.callback(200, 'other', eve))).status, 202)
+  const gauges = ['service_outbox_pending', 'service_outbound_lanes', 'service_outbound_lane_longest']
+  const counts = () => Promise.all(gauges.map((gauge) => metricOf(bed, gauge)))
+  await bed.process.worker('outbox-expire').tick()
+  assert.deepEqual(await counts(), [4, 2, 3])
+  for (const [id, more] of [[101, {}] as const, [200, eve] as const]) {
+    const deletion = { ...more, event: 'message_updated', content_attributes: { deleted: true } }
+    assert.equal((await bed.post(bed.callback(id, 'deleted', deletion))).status, 200)
+  }
+  await bed.until('both are let go', async () => (await counts())[0] === 2, { stepMs: 0 })
+  assert.deepEqual(await counts(), [2, 1, 2])
+  await bed.until('the rest has expired', async () => (await bed.outbox()).expired === 2, { stepMs: 60_000 })
+  await bed.until('all are let go', async () => (await counts())[0] === 0, { stepMs: 0 })
+  assert.deepEqual(await counts(), [0, 0, 0])
 })

@@ -51,14 +51,14 @@ test('a customer’s message and a file of ours from before a restart can be ans
   assert.deepEqual(quoted(await bed.received('as planned')), [file.id, 'the plan'])
 })
 
-test('a reply to what is unknown is sent without a quote', async () => {
+test('a reply to an unknown message is sent without a quote', async () => {
   await using bed = await OutboundBed.open()
   const lost = bed.callback(1, 'to nothing', { content_attributes: { in_reply_to: 4711 } })
   assert.equal((await bed.post(lost)).status, 200)
   assert.equal(quoteOf(await bed.received('to nothing')), null)
 })
 
-test('what the customer quotes or reacts to is found in the helpdesk, every part of it', async () => {
+test('the message that the customer quotes or reacts to is found in the helpdesk, every part of it', async () => {
   await using bed = await OutboundBed.open()
   const asked = await bed.hears('hello')
   const id = await bed.write('our answer', {}, asked.conversationId)

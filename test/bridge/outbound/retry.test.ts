@@ -41,7 +41,7 @@ test('a change of a failed message is no Retry while the helpdesk shows it faile
   await assertArrived(bed, [])
 })
 
-test('Retry of what the spamguard held back is sent', async () => {
+test('Retry of a message that the spamguard blocked sends it', async () => {
   await using bed = await OutboundBed.open()
   bed.change('n0', { spamguard_enabled: 1 })
   await bed.write('a message that is long enough')
@@ -94,7 +94,7 @@ test('Retry while disconnected waits for the connection, and survives a restart'
   assert.deepEqual(bed.texts(), ['later'])
 })
 
-test('Retry of what has expired sends it, once', async () => {
+test('Retry of an expired message sends it, once', async () => {
   await using bed = await OutboundBed.open()
   bed.disconnect()
   const id = await bed.write('late but welcome')
@@ -110,7 +110,7 @@ test('Retry of what has expired sends it, once', async () => {
   assert.equal((await bed.outbox()).expired, 0)
 })
 
-test('a message that failed before the end of the process is told by the next one, with its reason', async () => {
+test('the next process reports a message that failed before, with its reason', async () => {
   await using bed = await OutboundBed.open()
   bed.network.fault({ kind: 'ack_error', code: 479 })
   const id = await bed.write('untold')
@@ -120,7 +120,7 @@ test('a message that failed before the end of the process is told by the next on
   assert.equal(shown.status, 'failed')
 })
 
-test('a change of a message that is still on its way sends it once', async () => {
+test('a change of a message whose callback is still on its way sends it once', async () => {
   await using bed = await OutboundBed.open()
   const id = await bed.write('once', { private: true })
   const created_at = new Date(bed.clock.now()).toISOString()
@@ -189,7 +189,7 @@ test('a message deleted after its Retry is not sent', async () => {
   await assertArrived(bed, [])
 })
 
-test('of a message older than the instance nobody knows whether it was sent', async () => {
+test('Retry of a message older than the instance is refused: it is not known whether it was sent', async () => {
   await using bed = await OutboundBed.open()
   bed.change('n0', { created_at: bed.clock.now() + 3_600_000 })
   await bed.stop()

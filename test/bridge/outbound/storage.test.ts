@@ -42,7 +42,7 @@ async function assertTakenBack(bed: OutboundBed, id: number, text: string): Prom
 }
 
 describe('SQLite stuck for longer than the answer may take', () => {
-  test('nor is it sent while it cannot be taken back', async () => {
+  test('a refused message is not sent while it cannot be taken back', async () => {
     await using bed = await OutboundBed.open()
     const change = (sql: string) => bed.database.write({ sql, parameters: [] })
     await change(`CREATE TRIGGER keeps BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'refused'
@@ -92,7 +92,7 @@ test('a database that refuses is our failure: the callback stays open and is sen
 })
 
 describe('a database that fails', { skip: withoutPostgres }, () => {
-  test('a message that is stored is answered as queued, also when nothing more can be read of it', async () => {
+  test('a stored message is answered as queued, also when its row can no longer be read', async () => {
     const trouble = { begins: () => Promise.resolve() }
     const onSendStep = () => trouble.begins()
     await using bed = await OutboundBed.open({ engine: 'postgres', onSendStep })

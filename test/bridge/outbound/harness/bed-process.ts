@@ -61,7 +61,9 @@ export class BedProcess {
   /** Takes up what the process before it left. */
   static async start(world: World): Promise<BedProcess> {
     const process = new BedProcess(world)
-    for (const name of world.accounts.names) await process.inbound.inbound.take(name)
+    for (const name of world.accounts.names) {
+      for (const part of process.inbound.perInstance) await part.take?.(name)
+    }
     await process.outbound.load()
     for (const worker of process.outbound.workers) worker.start()
     return process

@@ -19,8 +19,11 @@ export type SentMessage = {
 
 export type Customer = Person & { name: string }
 
-/** What becomes of the next frames: refused with a code, or taken without an acknowledgement. */
-export type Fault = { kind: 'ack_error'; code: number; times?: number } | { kind: 'lost_ack'; times?: number }
+/** What becomes of the next frames: refused with a code, taken without an acknowledgement, or taken and left in doubt. */
+export type Fault =
+  | { kind: 'ack_error'; code: number; times?: number }
+  | { kind: 'lost_ack'; times?: number }
+  | { kind: 'in_doubt'; times?: number }
 
 export class ScriptedNetwork {
   readonly messages: SentMessage[] = []
@@ -37,10 +40,12 @@ export class ScriptedNetwork {
   readonly silent = new Set<string>()
   /** Until when the network says that accounts are restricted. */
   restrictedUntil: number | null = null
+  /** Runs when a message is made ready, before it is released. */
+  whilePreparing: () => void | Promise<void> = () => undefined
   /** Runs before a frame leaves, with its number. */
   beforeFrame: (frame: number) => void = () => undefined
   /** Runs when the network has taken a frame, before it acknowledges it. */
-  afterFrame: (frame: number) => void = () => undefined
+  afterFrame: (frame: number, message: SentMessage) => void | Promise<void> = () => undefined
   /** Runs before a phone number is looked up; throws to fail the question. */
   beforeLookUp: (phone: string) => void | Promise<void> = () => undefined
   readonly #clock: Clock

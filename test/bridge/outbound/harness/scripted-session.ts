@@ -8,7 +8,7 @@ import type { GroupInfo, NetworkSession, OutgoingContent, SendOptions } from '..
 import type { ScriptedNetwork } from './scripted-network.ts'
 
 // As long as a real session waits for the server's answer.
-const ackTimeoutMs = 15_000
+const patienceMs = 15_000
 
 export class ScriptedSession implements NetworkSession {
   readonly #network: ScriptedNetwork
@@ -23,6 +23,7 @@ export class ScriptedSession implements NetworkSession {
   async send(to: string, content: OutgoingContent, id: string, { after }: SendOptions = {}): Promise<void> {
     after?.catch(() => undefined)
     const bytes = content.type === 'file' ? await readFile(content.file.path) : null
+    await this.#network.whilePreparing()
     await after?.catch(() => {
       throw new SendError('not_sent', 'the message was not released')
     })
@@ -32,8 +33,10 @@ export class ScriptedSession implements NetworkSession {
     if (this.#network.silent.has(this.#instance)) await this.#waitInVain()
     const fault = this.#network.nextFault()
     if (fault?.kind === 'ack_error') throw refusal(fault.code)
-    this.#network.take({ instance: this.#instance, to, id, content, bytes })
-    this.#network.afterFrame(this.#network.frames)
+    const message = { instance: this.#instance, to, id, content, bytes }
+    this.#network.take(message)
+    await this.#network.afterFrame(this.#network.frames, message)
+    if (fault?.kind === 'in_doubt') throw inDoubt()
     if (fault) await this.#waitInVain()
   }
 
@@ -96,14 +99,18 @@ export class ScriptedSession implements NetworkSession {
   /** Until the connection ends, or until the patience does. */
   #waitInVain(): Promise<never> {
     const { promise, reject } = Promise.withResolvers<never>()
-    const inDoubt = () => {
-      reject(new SendError('unknown', 'the network did not acknowledge the message'))
+    const giveUp = () => {
+      reject(inDoubt())
     }
-    if (this.#ended.signal.aborted) inDoubt()
-    this.#ended.signal.addEventListener('abort', inDoubt)
-    this.#network.clock.after(ackTimeoutMs, inDoubt)
+    if (this.#ended.signal.aborted) giveUp()
+    this.#ended.signal.addEventListener('abort', giveUp)
+    this.#network.clock.after(patienceMs, giveUp)
     return promise
   }
+}
+
+function inDoubt(): SendError {
+  return new SendError('unknown', 'the network did not acknowledge the message')
 }
 
 function refusal(code: number): SendError {

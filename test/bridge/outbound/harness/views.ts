@@ -53,8 +53,8 @@ export async function auditOf({ database }: OutboundBed): Promise<string[]> {
 
 /** The row of the outbox for a message of the helpdesk. */
 export async function rowOf({ database }: OutboundBed, messageId: number) {
-  const query = database.query.selectFrom('outbox').select(['status', 'parts', 'reason', 'report', 'unconfirmed'])
-  const [row] = await database.read(query.where('message_id', '=', messageId))
+  const query = database.query.selectFrom('outbox').selectAll().where('message_id', '=', messageId)
+  const [row] = await database.read(query)
   const parts = JSON.parse(row?.parts ?? '[]') as OutboxPart[]
   return { ...row, parts, states: parts.map(({ state }) => state) }
 }
