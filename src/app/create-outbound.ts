@@ -129,11 +129,12 @@ export function createOutbound(deps: Deps) {
     clock,
     onStep,
   })
+  const outcomes = new RowOutcomes({ outbox, transitions, reporter, ledger, clock })
   const worker: OutboxWorker = new OutboxWorker({
     outbox,
     transitions,
     sender,
-    outcomes: new RowOutcomes({ outbox, transitions, reporter, ledger, clock }),
+    outcomes,
     pace,
     sessionOf,
     exists: (name) => accounts.find(name) !== undefined,
@@ -159,7 +160,7 @@ export function createOutbound(deps: Deps) {
     ...{ outbox, transitions, map, retries, worker, ownerOf, isReady, newId, clock, log },
   })
   const outbound = new MessageAcceptor({
-    ...{ undecided, immediate, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
+    ...{ undecided, immediate, outbox, worker, outcomes, reporter, ledger, pace, isReady, onStep, newId, clock, log },
     contexts: new SendContexts({ store, recipients, routeOf }),
     spamguard: settings.spamguard,
     isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',

@@ -16,12 +16,12 @@ import { StorageError } from '../../../storage/engine/statement.ts'
 import type { UndecidedRows } from './undecided-rows.ts'
 import type { SendStep } from '../send/row-sender.ts'
 import { claimOf } from '../send/immediate-send.ts'
-import type { SendAddress, ImmediateSend } from '../send/immediate-send.ts'
+import type { PreparedSend, ImmediateSend } from '../send/immediate-send.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
 import { previewOf } from '../send/outbound-metrics.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
-import type { RowOutcome } from '../queue/row-outcomes.ts'
+import type { RowOutcome, RowOutcomes } from '../queue/row-outcomes.ts'
 import { recipientChat } from '../send/recipients.ts'
 import type { ChatRef } from '../send/recipients.ts'
 import { blockedReason, repeated } from './send-answer.ts'
@@ -37,6 +37,7 @@ type Deps = {
   contexts: SendContexts
   immediate: ImmediateSend
   worker: OutboxWorker
+  outcomes: Pick<RowOutcomes, 'stopListening'>
   reporter: FailureReporter
   ledger: OutboundMetrics
   pace: Pick<Pace, 'isExhausted' | 'release'>
@@ -53,7 +54,7 @@ type Deps = {
 }
 
 type Accepted = { row: NewOutboxRow; fate: Promise<RowOutcome> } & Seen
-type Message = { row: NewOutboxRow; callback: CallbackKey | null; departure: SendAddress | undefined } & Pick<
+type Message = { row: NewOutboxRow; callback: CallbackKey | null; prepared: PreparedSend | undefined } & Pick<
   SendContext,
   'still' | 'hasUnread'
 >
@@ -115,14 +116,14 @@ export class MessageAcceptor {
     return this.#lanes.run(`${sender.name} ${ref.chat}`, async () => {
       const row = this.#newRow(sender, destination, ref, command)
       if (await this.#isBlocked(sender, row)) return this.#block(sender, row, callback)
-      const departure = heard && (await this.#deps.immediate.prepare(row, ref, heard))
-      const message = { row, callback, departure, still, hasUnread }
+      const prepared = heard && (await this.#deps.immediate.prepare(row, ref, heard))
+      const message = { row, callback, prepared, still, hasUnread }
       return this.#deps.undecided.while(row.id, () => this.#store(message, given))
     })
   }
 
   async #store(message: Message, given: { up: boolean }): Promise<Accepted | SendAnswer | Stale> {
-    const { row, departure, hasUnread } = message
+    const { row, prepared, hasUnread } = message
     const { worker, pace, onStep } = this.#deps
     const stored = Promise.withResolvers<boolean>()
     const heard = Promise.withResolvers<RowOutcome>()
@@ -131,9 +132,9 @@ export class MessageAcceptor {
       if (fate.kind !== 'waiting' || !this.#deps.isNearlyReady(row.instance)) heard.resolve(fate)
     }
     const opened = openedRow(row)
-    const leaves = departure && worker.depart(opened, { departure, stored: stored.promise }, listen)
+    const leaves = prepared && worker.startPrepared(opened, { prepared, stored: stored.promise }, listen)
     try {
-      const refusal = await this.#commit(message, leaves ? departure : undefined, given)
+      const refusal = await this.#commit(message, leaves ? prepared : undefined, given)
       if (refusal) {
         if (leaves) pace.release(row.instance)
         return refusal
@@ -150,13 +151,13 @@ export class MessageAcceptor {
   /** Undefined when it is stored and will be sent. */
   async #commit(
     message: Message,
-    departure: SendAddress | undefined,
+    prepared: PreparedSend | undefined,
     given: { up: boolean },
   ): Promise<SendAnswer | Stale | undefined> {
     const { row, callback, still } = message
     const { outbox, undecided, reporter, clock } = this.#deps
     const stored = await outbox
-      .enqueue(row, callback, { leaving: departure && claimOf(departure), still })
+      .enqueue(row, callback, { leaving: prepared && claimOf(prepared), still })
       .catch((error: unknown) => this.#giveUp(row, error))
     if (stored === 'stale') return stored
     if (stored === 'full') {
@@ -166,7 +167,7 @@ export class MessageAcceptor {
     }
     if (stored === 'duplicate') {
       const settled = callback && (await outbox.settledBy(callback))
-      if (settled && (await undecided.withdraw(settled.id))) return this.#commit(message, departure, given)
+      if (settled && (await undecided.withdraw(settled.id))) return this.#commit(message, prepared, given)
       return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
     }
     if (!given.up) return undefined
@@ -190,7 +191,7 @@ export class MessageAcceptor {
 
   /** What can be said of an accepted message within the time that is left. */
   async #fateOf({ row, fate, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {
-    const { worker, clock } = this.#deps
+    const { outcomes, clock } = this.#deps
     const taken = { queueId: row.id, instance: row.instance, hasUnread }
     const cut = Promise.withResolvers<undefined>()
     const cancel = clock.after(Math.max(0, leftMs), () => {
@@ -204,7 +205,7 @@ export class MessageAcceptor {
       return { kind: 'queued', ...taken, expiresAt }
     } finally {
       cancel()
-      worker.stopListening(row.id)
+      outcomes.stopListening(row.id)
     }
   }
 

@@ -135,16 +135,16 @@ async function setUp({ perMinute = 0 } = {}) {
     const row = rowOf(id, chat)
     const draft = { plan: ['text'] as const, contentOf: () => Promise.resolve(piece(id) as never) }
     const parts = [{ id: session.newMessageId(), of: 'text', state: 'new' }] as OutboxPart[]
-    const departure = { address: row.remote_jid, chat, draft, parts }
+    const prepared = { address: row.remote_jid, chatId: chat, draft, parts }
     const stored = Promise.withResolvers<boolean>()
     const outcomes: string[] = []
-    const leaves = worker.depart(openedRow(row), { departure, stored: stored.promise }, ({ kind }) =>
+    const leaves = worker.startPrepared(openedRow(row), { prepared, stored: stored.promise }, ({ kind }) =>
       outcomes.push(kind),
     )
     await between()
     if (!isAccepted) stored.resolve(false)
     else if (leaves) {
-      await outbox.enqueue(row, null, { leaving: claimOf(departure) })
+      await outbox.enqueue(row, null, { leaving: claimOf(prepared) })
       stored.resolve(true)
     }
     return { leaves, outcomes }

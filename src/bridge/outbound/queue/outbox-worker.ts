@@ -1,13 +1,15 @@
-// Works the outbox off: every row in its chat's turn, as soon as there is a connection, until it is sent or given up.
+// Works through the outbox: sends the rows of each chat in order while the account is connected, until each row is sent or
+// has failed.
 
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { PreparedSend } from '../send/immediate-send.ts'
-import { InstanceLanes } from './chat-queues.ts'
+import { ChatQueues } from '../../../lib/chat-queues.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
+import type { SendWhenStored } from '../send/immediate-send.ts'
 import type { OutcomeListener } from './row-outcomes.ts'
 import { RowAttempts, sendSlots } from './row-attempts.ts'
-import type { SendSlots, AttemptDeps } from './row-attempts.ts'
+import type { AttemptDeps, FreshRow, SendSlots } from './row-attempts.ts'
 
 const instanceDeleted = 'the instance was deleted'
 
@@ -20,16 +22,25 @@ type Deps = AttemptDeps & {
   isOpen: (id: string) => boolean
 }
 
-type Queue = { lanes: InstanceLanes; gates: SendSlots; isReady: boolean }
+type Account = { slots: SendSlots; isReady: boolean }
 
 export class OutboxWorker {
   readonly #deps: Deps
-  readonly #queues = new Map<string, Queue>()
-  readonly #turns: RowAttempts
+  readonly #accounts = new Map<string, Account>()
+  readonly #queues: ChatQueues<FreshRow>
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#turns = new RowAttempts(deps)
+    const { clock, outcomes } = deps
+    const attempts = new RowAttempts(deps)
+    this.#queues = new ChatQueues({
+      clock,
+      work: (instance, { id, row: fresh }, signal) =>
+        attempts.attempt({ instance, id, fresh, slots: this.#accountOf(instance).slots, signal }),
+      onResting: (ids) => {
+        for (const id of ids) outcomes.notify(id, { kind: 'waiting' })
+      },
+    })
   }
 
   /** Takes up what earlier processes have accepted. */
@@ -45,76 +56,67 @@ export class OutboxWorker {
           instanceDeleted,
         )
     }
-    for (const { instance, chat, id } of rows) if (exists(instance)) this.#queueOf(instance).lanes.push(chat, id)
-    for (const instance of this.#queues.keys()) this.connectionChanged(instance)
+    for (const { instance, chat, id } of rows) {
+      if (!exists(instance)) continue
+      this.#accountOf(instance)
+      this.#queues.add(instance, chat, { id, row: null })
+    }
+    for (const instance of this.#accounts.keys()) this.connectionChanged(instance)
   }
 
-  /** A row that was just stored, as it was; the listener hears what becomes of it, more than once if it has to wait. */
+  /** Queues a stored row. The listener hears what becomes of it, more than once if the row has to wait. */
   submit({ id, instance, chat }: LiveRow, listener?: OutcomeListener, fresh?: OpenOutboxRow): void {
     if (listener) this.#deps.outcomes.listen(id, listener)
-    const { lanes } = this.#queueOf(instance)
-    lanes.push(chat, id)
-    const start = () => {
-      lanes.start(chat)
-    }
-    if (fresh) this.#turns.withFresh(fresh, start)
-    else start()
+    this.#accountOf(instance)
+    // A row that waits behind others is read again in its turn: it may have changed by then.
+    const isNext = this.#queues.isFree(instance, chat)
+    this.#queues.push(instance, chat, { id, row: fresh && isNext ? { row: fresh } : null })
   }
 
   /**
-   * A row that is being stored as about to leave: it has its turn, and leaves when `stored` says that it was. False when
-   * it would have to wait; then it must be stored and submitted like any other.
+   * Queues a row that is being stored as one about to leave. It leaves when `stored` resolves to true. Returns false when the
+   * row would have to wait: then the caller stores and submits it like any other.
    */
-  depart(row: OpenOutboxRow, leaving: PreparedSend, listener: OutcomeListener): boolean {
+  startPrepared(row: OpenOutboxRow, immediate: SendWhenStored, listener: OutcomeListener): boolean {
     const { instance, id, chat } = row
     const { sessionOf, pace, outcomes } = this.#deps
-    const { lanes, gates } = this.#queueOf(instance)
-    if (!sessionOf(instance) || !lanes.isFree(chat) || gates.texts.isFull || !pace.tryAcquire(instance)) return false
+    const { texts } = this.#accountOf(instance).slots
+    if (!sessionOf(instance) || !this.#queues.isFree(instance, chat) || texts.isFull) return false
+    if (!pace.tryAcquire(instance)) return false
     outcomes.listen(id, listener)
-    lanes.push(chat, id)
-    this.#turns.expectDeparture(row, leaving)
-    lanes.start(chat)
+    this.#queues.push(instance, chat, { id, row: { row, immediate } })
     return true
   }
 
-  /** Somebody else has settled a row. */
+  /** Takes a row out of its queue that is finished without having been sent. */
   drop({ id, instance }: Pick<LiveRow, 'id' | 'instance'>): void {
-    this.#queues.get(instance)?.lanes.drop(id)
+    this.#queues.remove(instance, id)
   }
 
-  /** How much is to be done, from memory. */
+  /** From memory. */
   counts(): { pending: number; lanes: number; longestLane: number } {
-    const counts = { pending: 0, lanes: 0, longestLane: 0 }
-    for (const { lanes } of this.#queues.values()) {
-      counts.pending += lanes.size
-      counts.lanes += lanes.lines
-      counts.longestLane = Math.max(counts.longestLane, lanes.longest)
-    }
-    return counts
-  }
-
-  stopListening(id: string): void {
-    this.#deps.outcomes.stopListening(id)
+    const { rows, chats, longest } = this.#queues.counts()
+    return { pending: rows, lanes: chats, longestLane: longest }
   }
 
   /** The account became ready, or is no longer. */
   connectionChanged(instance: string): void {
-    const queue = this.#queues.get(instance)
+    const account = this.#accounts.get(instance)
     const isReady = this.#deps.sessionOf(instance) !== undefined
-    if (!queue || queue.isReady === isReady) return
-    queue.isReady = isReady
-    void this.#follow(instance, queue, isReady)
+    if (!account || account.isReady === isReady) return
+    account.isReady = isReady
+    void this.#follow(instance, isReady)
   }
 
-  /** Every line of every connected account looks again, and so does what is in no line: what a missed signal would leave behind. */
+  /** A safety net for missed signals: tries every queue of every connected account, and queues stored rows that are in none. */
   async drain(): Promise<void> {
-    for (const [instance, { lanes, isReady }] of this.#queues) {
-      if (lanes.size === 0 && !isReady) this.#queues.delete(instance)
-      else if (this.#deps.sessionOf(instance)) lanes.wake()
+    for (const [instance, { isReady }] of this.#accounts) {
+      if (this.#queues.size(instance) === 0 && !isReady) this.#accounts.delete(instance)
+      else if (this.#deps.sessionOf(instance)) this.#queues.wake(instance)
       this.connectionChanged(instance)
     }
     for (const [instance, count] of await this.#deps.outbox.countPending()) {
-      if (this.#queues.get(instance)?.lanes.size !== count) await this.#takeUp(instance)
+      if (this.#queues.size(instance) !== count) await this.#takeUp(instance)
     }
   }
 
@@ -129,49 +131,41 @@ export class OutboxWorker {
 
   /** The instance is gone: nothing of it is sent any more. */
   async forget(instance: string): Promise<void> {
-    await this.#queues.get(instance)?.lanes.close()
-    this.#queues.delete(instance)
+    await this.#queues.leave(instance)
+    this.#accounts.delete(instance)
     await this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#queues.values()].map(({ lanes }) => lanes.close()))
+    await this.#queues.stop()
   }
 
-  /** Rows that are stored and in no line, as after a deletion of the instance that could not be finished. */
+  /** Queues stored rows that are in no queue, as after a deletion of the instance that could not be finished. */
   async #takeUp(instance: string): Promise<void> {
     const { outbox, exists, isOpen, outcomes } = this.#deps
     const rows = await outbox.live(instance)
     if (!exists(instance)) {
-      if (!this.#queues.has(instance)) await outcomes.failAll(rows, instanceDeleted)
+      if (!this.#accounts.has(instance)) await outcomes.failAll(rows, instanceDeleted)
       return
     }
-    const { lanes } = this.#queueOf(instance)
-    for (const { id, chat } of rows) if (!isOpen(id) && lanes.push(chat, id)) lanes.start(chat)
+    const queued = this.#queues.ids(instance)
+    for (const row of rows) if (!isOpen(row.id) && !queued.has(row.id)) this.submit(row)
   }
 
-  #queueOf(instance: string): Queue {
-    const known = this.#queues.get(instance)
-    if (known) return known
-    const { clock, sessionOf, outcomes } = this.#deps
-    const gates = sendSlots()
-    const step = (id: string, signal: AbortSignal) => this.#turns.take({ instance, id, gates, signal })
-    const onResting = (ids: readonly string[]) => {
-      for (const id of ids) outcomes.notify(id, { kind: 'waiting' })
-    }
-    const lanes = new InstanceLanes({ clock, step, onResting })
-    const queue = { lanes, gates, isReady: sessionOf(instance) !== undefined }
-    this.#queues.set(instance, queue)
-    return queue
+  #accountOf(instance: string): Account {
+    return getOrCreate(this.#accounts, instance, () => ({
+      slots: sendSlots(),
+      isReady: this.#deps.sessionOf(instance) !== undefined,
+    }))
   }
 
-  async #follow(instance: string, { lanes }: Queue, isReady: boolean): Promise<void> {
+  async #follow(instance: string, isReady: boolean): Promise<void> {
     const { transitions, clock, log } = this.#deps
     try {
       if (isReady) {
         await this.#expireDue(instance)
         await transitions.stopWaiting(instance, clock.now())
-        lanes.wake()
+        this.#queues.wake(instance)
       } else await transitions.startWaiting(instance, clock.now())
     } catch (err) {
       log.error({ err, instance }, 'the outbox could not follow a change of the connection')

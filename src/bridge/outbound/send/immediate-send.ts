@@ -1,6 +1,7 @@
 // Messages that can leave as soon as they are stored: made ready before, so that being accepted and being about to leave is
 // one commit. Whatever has to be fetched, asked or waited for first takes the longer way through the outbox.
 
+import type { ChatId, Jid } from '../../../core/ids.ts'
 import type { NetworkSession } from '../../../core/network.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
@@ -13,11 +14,11 @@ import { SendRefusal } from '../compose/send-refusal.ts'
 
 export type Heard = Pick<SendContextFacts, 'lastAddress' | 'isKnown'>
 
-/** Where a message goes and what it consists of; its parts have the ids under which they leave. */
-export type SendAddress = { address: string; chat: string; draft: MessageDraft; parts: OutboxPart[] }
+/** Where a message goes and what it consists of. Its parts have the ids under which they leave. */
+export type PreparedSend = { address: Jid; chatId: ChatId; draft: MessageDraft; parts: OutboxPart[] }
 
-/** A message whose row is being stored; it leaves when `stored` says that it was. */
-export type PreparedSend = { departure: SendAddress; stored: Promise<boolean> }
+/** A prepared message whose row is being stored. It leaves when `stored` resolves to true, and never when to false. */
+export type SendWhenStored = { prepared: PreparedSend; stored: Promise<boolean> }
 
 type Deps = {
   composer: Pick<MessageComposer, 'draft'>
@@ -34,7 +35,7 @@ export class ImmediateSend {
   }
 
   /** Undefined when it cannot be told yet what will be sent, where to, or whether at all. */
-  async prepare(row: NewOutboxRow, ref: ChatRef, heard: Heard): Promise<SendAddress | undefined> {
+  async prepare(row: NewOutboxRow, ref: ChatRef, heard: Heard): Promise<PreparedSend | undefined> {
     const { instance, payload } = row
     const session = this.#deps.sessionOf(instance)
     if (!session || row.waiting === 1 || payload.type !== 'message' || !isPlain(payload, ref)) return undefined
@@ -46,7 +47,7 @@ export class ImmediateSend {
     if (!address || !draft || of === undefined || draft.plan.length > 1) return undefined
     return {
       address: address.jid,
-      chat: address.chat,
+      chatId: address.chat,
       draft,
       parts: [{ id: session.newMessageId(), of, state: 'new' }],
     }
@@ -69,7 +70,7 @@ export class ImmediateSend {
 }
 
 /** As it is stored: from then on its frame may have left. */
-export function claimOf({ address, parts }: SendAddress): Claim {
+export function claimOf({ address, parts }: PreparedSend): Claim {
   return { address, parts: parts.map((part) => ({ ...part, state: 'unknown' })) }
 }
 

@@ -5,19 +5,22 @@
 // crash a part is known to be unsent, sent, or to be repeated under the id it had, of which the recipient shows one.
 
 import { SendError } from '../../../core/network.ts'
+import type { ChatId, Jid } from '../../../core/ids.ts'
 import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
 import type { OutboxPart, PartState } from '../../../core/outbox.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
+import { orAbort } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { withDeadline } from '../../../lib/clock.ts'
+import { ignoreRejection } from '../../../lib/ignore.ts'
 import type { MappedContent } from '../../../storage/stores/messages/message-map-store.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
 import type { MessageDraft, PartContent } from '../compose/message-composer.ts'
-import type { PreparedSend } from './immediate-send.ts'
+import type { SendWhenStored } from './immediate-send.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
 import type { OutboundMetrics, PartKind } from './outbound-metrics.ts'
 import { restrictedNow, SendPreparation } from './send-preparation.ts'
@@ -52,8 +55,8 @@ type Deps = ContentDeps & {
 type Attempt = {
   row: OpenOutboxRow
   session: NetworkSession
-  address: string
-  chat: string
+  address: Jid
+  chatId: ChatId
   draft: MessageDraft
   signal: AbortSignal
 }
@@ -62,8 +65,8 @@ type Attempt = {
 type Progress = {
   parts: OutboxPart[]
   claimed: boolean
-  /** The first part is claimed by the commit that accepts the row, and leaves after it. */
-  release: Promise<void> | undefined
+  /** Of an immediate send: the commit that stores the row claims its first part, which leaves after that commit. */
+  stored: Promise<void> | undefined
   current?: PartAtHand
 }
 type PartAtHand = { part: OutboxPart; before: PartState; handedOver: boolean }
@@ -82,19 +85,19 @@ export class RowSender {
     row: OpenOutboxRow,
     session: NetworkSession,
     signal: AbortSignal,
-    leaving?: PreparedSend,
+    immediate?: SendWhenStored,
   ): Promise<SendOutcome> {
-    const parts = (leaving?.departure ?? row).parts.map((part) => ({ ...part }))
-    const release = leaving && this.#releaseOf(leaving)
-    release?.catch(() => undefined)
-    const progress: Progress = { parts, claimed: leaving !== undefined, release }
+    const parts = (immediate?.prepared ?? row).parts.map((part) => ({ ...part }))
+    const stored = immediate && this.#afterStoring(immediate)
+    stored?.catch(ignoreRejection)
+    const progress: Progress = { parts, claimed: immediate !== undefined, stored }
     try {
-      const { address, chat, draft } = leaving?.departure ?? (await this.#contents.of(row, session))
+      const { address, chatId, draft } = immediate?.prepared ?? (await this.#contents.of(row, session))
       if (progress.parts.length === 0) {
         progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
       }
       for (const part of progress.parts) if (part.id === '') part.id = session.newMessageId()
-      const attempt = { row, session, address, chat, draft, signal }
+      const attempt = { row, session, address, chatId, draft, signal }
       return await (progress.parts.length > 0 ? this.#sendAll(attempt, progress) : this.#settle(attempt, progress))
     } catch (error) {
       return this.#explain(error, progress)
@@ -145,19 +148,19 @@ export class RowSender {
     if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
       parts.push({ id: session.newMessageId(), of: 'text', state: 'new' })
     }
-    const { release } = progress
-    progress.release = undefined
+    const { stored } = progress
+    progress.stored = undefined
     part.state = 'unknown'
-    if (!release && !(await this.#claim(attempt, progress))) return false
+    if (!stored && !(await this.#claim(attempt, progress))) return false
     if (progress.current) progress.current.handedOver = true
-    await this.#send(attempt, part, piece.content, release)
+    await this.#send(attempt, part, piece.content, stored)
     await this.#deps.onStep('acknowledged')
     await this.#save(attempt, parts, part, piece)
     this.#deps.ledger.acknowledged(row, address, kindOf(piece.content))
     return true
   }
 
-  async #releaseOf({ stored }: PreparedSend): Promise<void> {
+  async #afterStoring({ stored }: SendWhenStored): Promise<void> {
     if (!(await stored)) throw new SendError('not_sent', 'the message was not accepted')
     await this.#deps.onStep('composed')
     await this.#deps.onStep('claimed')
@@ -182,25 +185,16 @@ export class RowSender {
     { session, address, signal }: Attempt,
     part: OutboxPart,
     content: OutgoingContent,
-    release: Promise<void> | undefined,
+    stored: Promise<void> | undefined,
   ): Promise<void> {
-    const { clock } = this.#deps
-    const given = Promise.withResolvers<never>()
-    const giveUp = () => {
-      given.reject(new SendError('unknown', 'the instance was closed while the message was under way'))
-    }
-    signal.addEventListener('abort', giveUp, { once: true })
-    try {
-      const late = () => new SendError('unknown', 'the network did not acknowledge the message in time')
-      const sending = session.send(address, content, part.id, release)
-      // What is not released need not be waited for.
-      const released = release ? release.then(() => sending) : sending
-      sending.catch(() => undefined)
-      await withDeadline(clock, sendDeadlineMs, Promise.race([released, given.promise]), late)
-    } finally {
-      signal.removeEventListener('abort', giveUp)
-      given.promise.catch(() => undefined)
-    }
+    if (signal.aborted) throw new SendError('not_sent', 'the instance was closed before the message was sent')
+    const late = () => new SendError('unknown', 'the network did not acknowledge the message in time')
+    const closed = () => new SendError('unknown', 'the instance was closed while the message was under way')
+    const sending = session.send(address, content, part.id, stored)
+    sending.catch(ignoreRejection)
+    // When the row was not stored, the session may take its time: this attempt ends at once.
+    const sent = stored ? stored.then(() => sending) : sending
+    await withDeadline(this.#deps.clock, sendDeadlineMs, orAbort(sent, signal, closed), late)
   }
 
   async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: PartContent): Promise<void> {
@@ -216,13 +210,13 @@ export class RowSender {
     await onStep(isLast ? 'sent' : 'part_saved')
   }
 
-  #mapping({ row, address, chat }: Attempt, part: OutboxPart, { text, content }: PartContent): Statement {
+  #mapping({ row, address, chatId }: Attempt, part: OutboxPart, { text, content }: PartContent): Statement {
     const { sent, newId, clock } = this.#deps
     return sent.insertStep({
       id: newId(),
       instance: row.instance,
       destination: row.destination,
-      chat,
+      chat: chatId,
       networkKey: { chat: address, id: part.id, fromMe: true, participant: null },
       kind: content.type === 'reaction' ? 'reaction' : 'message',
       conversationId: row.conversation_id,

@@ -5,7 +5,7 @@ import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
-import type { SendAddress } from './immediate-send.ts'
+import type { PreparedSend } from './immediate-send.ts'
 import type { Address, Recipients } from './recipients.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
@@ -28,9 +28,9 @@ export class SendPreparation {
     this.#deps = deps
   }
 
-  async of(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<SendAddress, 'parts'>> {
+  async of(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<PreparedSend, 'parts'>> {
     const { jid: address, chat } = await this.#addressOf(row, session)
-    return { address, chat, draft: await this.#draftOf(row, address, session) }
+    return { address, chatId: chat, draft: await this.#draftOf(row, address, session) }
   }
 
   async #addressOf(row: OpenOutboxRow, session: NetworkSession): Promise<Address> {
