@@ -65,7 +65,7 @@ export class Retries {
       return
     }
     const unheard = await this.#unheard(route, command)
-    if (unheard && (await store.keep(unheard, ask))) wake()
+    if (unheard && (await store.keepAsked(unheard, ask))) wake()
   }
 
   async run(): Promise<void> {
@@ -98,11 +98,11 @@ export class Retries {
     const look = await this.#isWanted(row)
     if (look === 'unanswered') {
       const isLate = clock.now() >= (row.expires_at ?? 0)
-      if (isLate) await store.refuse(row, unanswered, reporter.due(clock.now()))
-      else await store.postpone(row.id, clock.now() + lookAgainMs)
-    } else if (look === 'unwanted') await store.leave(row)
+      if (isLate) await store.refuseRetry(row, unanswered, reporter.due(clock.now()))
+      else await store.askLater(row.id, clock.now() + lookAgainMs)
+    } else if (look === 'unwanted') await store.leaveAlone(row)
     else if (await store.retry(row, partsAgain(row.parts), this.#waiting(row.instance), clock.now())) worker.submit(row)
-    else await store.refuse(row, unanswered, reporter.due(clock.now()))
+    else await store.refuseRetry(row, unanswered, reporter.due(clock.now()))
   }
 
   async #isWanted(row: OutboxRow): Promise<'wanted' | 'unwanted' | 'unanswered'> {

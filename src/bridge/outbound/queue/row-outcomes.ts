@@ -48,7 +48,7 @@ export class RowOutcomes {
   async fail(row: OutboxRow & Partial<Pick<OpenOutboxRow, 'payload'>>, reason: string): Promise<void> {
     const { transitions, clock, ledger, reporter } = this.#deps
     const now = clock.now()
-    if (await transitions.fail(row, reason, now, ['pending', 'sending'], reporter.due(now))) {
+    if (await transitions.fail(row, reason, now, reporter.due(now))) {
       for (const part of row.parts.length > 0 ? row.parts : [undefined]) {
         if (part?.state !== 'sent') ledger.lost(row, row.remote_jid, kindOf(row, part?.of))
       }

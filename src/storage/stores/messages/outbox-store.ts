@@ -10,6 +10,7 @@ import type { CallbackKey } from './settled-callbacks.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import { from } from './outbox-guards.ts'
 import { enqueued, newColumns, outboxColumns, reported, sealed, withParts } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from '../../schema.ts'
@@ -250,18 +251,14 @@ function compileSettle({ query }: Database) {
   return compileOnce(callbackColumns, (value) => query.insertInto('callbacks').values(value))
 }
 
-// In the text of the statement: SQLite plans one anew each time it is run when a partial index depends on a parameter of it.
-const [due, done] = [sql.lit('due' as const), sql.lit('done' as const)]
-
 /** The helpdesk shows a message as failed that was refused before and is accepted now: to be put right. */
 function compileReopenReport({ query }: Database) {
   return compileOnce(['destination', 'event_id', 'report_at'], ({ destination, event_id, report_at }) =>
     query
       .updateTable('outbox')
-      .set({ report: due, report_at })
+      .set({ report: sql.lit('due' as const), report_at })
       .where('destination', '=', destination)
       .where('message_id', '=', event_id)
-      .where('status', '=', 'refused')
-      .where('report', '=', done),
+      .where(from('reopenReport')),
   )
 }

@@ -2,11 +2,12 @@
 
 import { sql } from 'kysely'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
-import type { OutboxPart, OutboxStatus } from '../../../core/outbox.ts'
+import type { OutboxPart } from '../../../core/outbox.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import { from } from './outbox-guards.ts'
 import { hasUnknown, outboxColumns, reported, rowsToReport, settledAudit, withParts } from './outbox-rows.ts'
 import type { OutboxRow } from './outbox-rows.ts'
 import type { Statement } from '../../engine/statement.ts'
@@ -31,7 +32,7 @@ export class OutboxTransitions {
   /** What was under way when the last process ended may have left: it goes on under the same ids. */
   async recover(): Promise<void> {
     const { query } = this.#database
-    await this.#writer.write(query.updateTable('outbox').set({ status: 'pending' }).where('status', '=', 'sending'))
+    await this.#writer.write(query.updateTable('outbox').set({ status: 'pending' }).where(from('recover')))
   }
 
   /** The row may leave now: its parts have their ids, the first of them is about to. */
@@ -45,7 +46,7 @@ export class OutboxTransitions {
       .updateTable('outbox')
       .set({ status: 'pending', attempts: 0, parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
-      .where('status', '=', 'sending')
+      .where(from('unclaim'))
     return this.#writer.guarded(update)
   }
 
@@ -55,7 +56,7 @@ export class OutboxTransitions {
       .updateTable('outbox')
       .set({ parts: JSON.stringify(parts), unconfirmed: hasUnknown(parts) })
       .where('id', '=', id)
-      .where('status', '=', 'sending')
+      .where(from('saveParts'))
     return this.#writer.guarded(update, ...along)
   }
 
@@ -95,11 +96,11 @@ export class OutboxTransitions {
         attempts: eb('attempts', '+', attempted ? 1 : 0),
       }))
       .where('id', '=', id)
-      .where('status', 'in', ['pending', 'sending'])
+      .where(from('postpone'))
     return this.#writer.guarded(update)
   }
 
-  fail(row: OutboxRow, reason: string, at: number, from: readonly OutboxStatus[], reportAt = at): Promise<boolean> {
+  fail(row: OutboxRow, reason: string, at: number, reportAt = at): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({
@@ -112,7 +113,7 @@ export class OutboxTransitions {
         ...reported(row, reportAt),
       })
       .where('id', '=', row.id)
-      .where('status', 'in', from)
+      .where(from('fail'))
     return this.#writer.guarded(
       update,
       this.#count(row.instance, 'failed', 1),
@@ -126,7 +127,7 @@ export class OutboxTransitions {
       .updateTable('outbox')
       .set({ status: 'failed', waiting: 0, reason, settled_at: at, payload: null })
       .where('id', '=', row.id)
-      .where('status', '=', 'pending')
+      .where(from('cancel'))
     return this.#writer.guarded(
       update,
       this.#count(row.instance, 'failed', 1),
@@ -151,7 +152,7 @@ export class OutboxTransitions {
       .updateTable('outbox')
       .set({ status: 'expired', waiting: 0, reason, settled_at: at, ...reported(row, at) })
       .where('id', '=', row.id)
-      .where('status', '=', 'pending')
+      .where(from('expire'))
       .where('unconfirmed', '=', 0)
       .where('expires_at', '<=', at)
     return this.#writer.guarded(
@@ -175,7 +176,7 @@ export class OutboxTransitions {
         row.ref('id').as('target'),
         sql.lit('{}').as('metadata'),
       ])
-      .where('status', 'in', ['pending', 'sending'])
+      .where(from('startWaiting'))
       .where('instance', '=', instance)
       .where('kind', '<>', 'revoke')
       .where('waiting', '=', 0)
@@ -191,7 +192,7 @@ export class OutboxTransitions {
           drained: 1,
           expires_at: row.fn.coalesce('expires_at', sql<number>`CAST(${row.val(now + waitingLifetimeMs)} AS BIGINT)`),
         }))
-        .where('status', 'in', ['pending', 'sending'])
+        .where(from('startWaiting'))
         .where('instance', '=', instance)
         .where('kind', '<>', 'revoke'),
     )
@@ -204,7 +205,7 @@ export class OutboxTransitions {
       query
         .updateTable('outbox')
         .set({ expires_at: null })
-        .where('status', 'in', ['pending', 'sending'])
+        .where(from('stopWaiting'))
         .where('instance', '=', instance)
         .where('expires_at', '>', now),
     )
@@ -218,7 +219,7 @@ export class OutboxTransitions {
       .set({ status: 'refused', waiting: 0, reason, settled_at: at, report: 'due', report_at: at })
       .set({ parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
-      .where('status', 'in', ['pending', 'sending'])
+      .where(from('withdraw'))
     return this.#writer.guarded(update, query.deleteFrom('callbacks').where('outbox_id', '=', id))
   }
 
@@ -232,7 +233,7 @@ export class OutboxTransitions {
         .updateTable('outbox')
         .set({ report, report_at: at })
         .where('id', '=', id)
-        .where('report', '=', 'due'),
+        .where(from('saveReport')),
     )
   }
 
@@ -260,7 +261,7 @@ function compileClaim({ query }: Database) {
       .set(({ eb }) => ({ attempts: eb('attempts', '+', 1) }))
       .set({ status: 'sending', waiting: 0, unconfirmed: 1, parts, remote_jid })
       .where('id', '=', id)
-      .where('status', '=', 'pending')
+      .where(from('claim'))
       .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)])),
   )
 }
@@ -271,7 +272,7 @@ function compileMarkSent({ query }: Database) {
       .updateTable('outbox')
       .set({ status: 'sent', parts, payload: null, unconfirmed: 0, settled_at, reason: null })
       .where('id', '=', id)
-      .where('status', '=', 'sending'),
+      .where(from('markSent')),
   )
 }
 

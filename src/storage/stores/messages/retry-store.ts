@@ -1,12 +1,13 @@
 // Messages that an agent asked for again: noted at once, then looked at, then sent or left alone. Every step happens once.
 
-import type { OutboxPart } from '../../../core/outbox.ts'
+import type { OutboxPart, OutboxTransition } from '../../../core/outbox.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { isSettled } from './settled-callbacks.ts'
 import type { CallbackKey } from './settled-callbacks.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { addToTotals } from './outbox-transitions.ts'
+import { from } from './outbox-guards.ts'
 import { enqueued, hasUnknown, rowsToReport, sealed } from './outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { StorageError } from '../../engine/statement.ts'
@@ -32,12 +33,12 @@ export class RetryStore {
       .set({ report: 'asked', report_at: at, expires_at: until })
       .where('id', '=', id)
       .where('status', '=', status)
-      .where('report', '=', 'done')
+      .where(from('ask'))
     return this.#writer.guarded(update)
   }
 
   /** A message that never came to us. Its callback is settled, for it may be on its way; false when it has come. */
-  async keep(unheard: Unheard, { at, until }: Ask): Promise<boolean> {
+  async keepAsked(unheard: Unheard, { at, until }: Ask): Promise<boolean> {
     const { query } = this.#database
     const { payload, ...row } = unheard.row
     const callback = 'callback' in unheard ? unheard.callback : null
@@ -74,7 +75,7 @@ export class RetryStore {
       .set({ ...waiting, ...fresh, ...again, settled_at: null })
       .where('id', '=', id)
       .where('status', '=', status)
-      .where('report', '=', 'asked')
+      .where(from('retry'))
       .where('payload', 'is not', null)
     const isCounted = status === 'failed' || status === 'expired'
     const audit = auditInsert(this.#database, enqueued({ ...row, created_at: now }))
@@ -87,23 +88,28 @@ export class RetryStore {
   }
 
   /** Nobody wants it sent after all. What never came to us is as if it had not been asked for. */
-  async leave({ id, reason, chat }: OutboxRow): Promise<void> {
-    if (reason !== null && chat !== '') return this.#move(id, { report: 'done' })
+  async leaveAlone({ id, reason, chat }: OutboxRow): Promise<void> {
+    if (reason !== null && chat !== '') return this.#move('leaveAlone', id, { report: 'done' })
     const { query } = this.#database
     await this.#writer.guarded(
-      query.deleteFrom('outbox').where('id', '=', id).where('report', '=', 'asked'),
+      query.deleteFrom('outbox').where('id', '=', id).where(from('discard')),
       query.deleteFrom('callbacks').where('outbox_id', '=', id),
     )
   }
 
   /** To be looked at again then. */
-  postpone(id: string, until: number): Promise<void> {
-    return this.#move(id, { report_at: until })
+  askLater(id: string, until: number): Promise<void> {
+    return this.#move('askLater', id, { report_at: until })
   }
 
   /** It will not be sent: the helpdesk is told, again or for the first time. */
-  refuse({ id, reason }: Pick<OutboxRow, 'id' | 'reason'>, otherwise: string, reportAt: number): Promise<void> {
-    return this.#move(id, { report: 'due', report_at: reportAt, settled_at: reportAt, reason: reason ?? otherwise })
+  refuseRetry({ id, reason }: Pick<OutboxRow, 'id' | 'reason'>, otherwise: string, reportAt: number): Promise<void> {
+    return this.#move('refuseRetry', id, {
+      report: 'due',
+      report_at: reportAt,
+      settled_at: reportAt,
+      reason: reason ?? otherwise,
+    })
   }
 
   /** The callback of what was refused may be open: from now on a repeat of it does nothing. */
@@ -114,10 +120,11 @@ export class RetryStore {
   }
 
   async #move(
+    transition: OutboxTransition,
     id: string,
     to: Partial<Pick<OutboxRow, 'report' | 'report_at' | 'settled_at' | 'reason'>>,
   ): Promise<void> {
     const update = this.#database.query.updateTable('outbox').set(to)
-    await this.#writer.write(update.where('id', '=', id).where('report', '=', 'asked'))
+    await this.#writer.write(update.where('id', '=', id).where(from(transition)))
   }
 }
