@@ -18,7 +18,9 @@ import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import { RowSender } from '../send/row-sender.ts'
 import { claimOf } from '../send/immediate-send.ts'
+import { SendPreparation } from '../send/send-preparation.ts'
 import { OutboxWorker } from './outbox-worker.ts'
+import { RowAttempts } from './row-attempts.ts'
 import { RowOutcomes } from './row-outcomes.ts'
 
 type Send = (chat: string, id: string) => Promise<void>
@@ -50,7 +52,7 @@ async function setUp({ perMinute = 0 } = {}) {
     },
   } as unknown as NetworkSession
   const told: string[] = []
-  const ledger = {
+  const metrics = {
     acknowledged: () => undefined,
     lost: () => told.push('lost'),
     expired: () => told.push('expired'),
@@ -64,43 +66,53 @@ async function setUp({ perMinute = 0 } = {}) {
   })
   let ids = 0
   const pace = new Pace({ perMinute, drainPerSecond: 0, clock, random: Math.random })
+  const composer = {
+    draft: ({ content, attachments }: MessagePayload) =>
+      Promise.resolve({
+        plan: attachments.length > 0 ? [...attachments.keys()] : ['text'],
+        contentOf: async (of: OutboxPart['of']) => {
+          if (of !== 'text') await account.fetch()
+          return piece(content)
+        },
+      }),
+  }
+  const recipients = {
+    addressOf: (_: string, { jid, chatId }: { jid: string; chatId: string }) => Promise.resolve({ jid, chatId }),
+  }
+  const restrictions = { until: () => undefined, record: () => Promise.resolve(true) }
   const sender = new RowSender({
+    preparation: new SendPreparation({
+      composer: composer as never,
+      recipients: recipients as never,
+      restrictions,
+      revokes: { of: () => Promise.resolve([]) },
+      destinationOf: () => Promise.resolve(null),
+    }),
     transitions,
     sent: new SentMessageStore(database, () => epoch),
-    composer: {
-      draft: ({ content, attachments }: MessagePayload) =>
-        Promise.resolve({
-          plan: attachments.length > 0 ? [...attachments.keys()] : ['text'],
-          contentOf: async (of: OutboxPart['of']) => {
-            if (of !== 'text') await account.fetch()
-            return piece(content)
-          },
-        }),
-    } as never,
-    recipients: {
-      addressOf: (_: string, { jid, chat }: { jid: string; chat: string }) => Promise.resolve({ jid, chat }),
-    } as never,
-    restrictions: { until: () => undefined, note: () => Promise.resolve(true) } as never,
-    ledger: ledger as never,
+    restrictions,
+    metrics,
     pace,
-    destinationOf: () => Promise.resolve(null),
-    takingBack: () => Promise.resolve([]),
     newId: () => `m${++ids}`,
     clock,
     onStep: () => Promise.resolve(),
   })
-  const sessionOf = () => (account.isReady ? session : undefined)
+  const accounts = {
+    sessionOf: () => (account.isReady ? session : undefined),
+    exists: () => account.exists,
+  }
   const reporter = { due: (now: number) => now }
+  const outcomes = new RowOutcomes({ outbox, transitions, reporter, metrics, clock })
+  const attempts = new RowAttempts({ outbox, transitions, sender, pace, outcomes, accounts, clock, log: silentLog })
   const worker = stack.use(
     new OutboxWorker({
       outbox,
       transitions,
-      sender,
-      outcomes: new RowOutcomes({ outbox, transitions, reporter, ledger, clock }),
+      attempts,
+      outcomes,
       pace,
-      sessionOf,
-      exists: () => account.exists,
-      isOpen: (id) => account.open.has(id),
+      accounts,
+      isUndecided: (id) => account.open.has(id),
       clock,
       log: silentLog,
     }),
@@ -109,22 +121,29 @@ async function setUp({ perMinute = 0 } = {}) {
     const attachments = Array.from({ length: files }, () => ({ url: '', fileName: null, mimeType: null, size: null }))
     const place = {
       instance: 'a',
-      owner_tag: '',
-      inbox_id: 0,
+      ownerTag: '',
+      inboxId: 0,
       destination: 'd',
-      chat,
-      remote_jid: `${chat}@s.whatsapp.net`,
+      chatId: chat,
+      remoteJid: `${chat}@s.whatsapp.net`,
     }
     const payload = { type: 'message' as const, content: id, attachments, inReplyTo: null, agentName: null }
-    const rest = { conversation_id: 1, message_id: 1, waiting: 0, drained: 0, expires_at: null, fingerprint: null }
-    return { id, kind: 'message', ...place, ...rest, created_at: clock.now(), payload }
+    const rest = {
+      conversationId: 1,
+      messageId: 1,
+      isWaiting: false,
+      isDrained: false,
+      expiresAt: null,
+      fingerprint: null,
+    }
+    return { id, kind: 'message', ...place, ...rest, createdAt: clock.now(), payload }
   }
   const store = async (id: string, chat = 'p1', files = 0) => {
     await outbox.enqueue(rowOf(id, chat, files), null)
   }
   const add = async (id: string, chat = 'p1', files = 0) => {
     await store(id, chat, files)
-    worker.submit({ id, instance: 'a', chat })
+    worker.submit({ id, instance: 'a', chatId: chat })
   }
   /** As a callback does it; `between` is what happens before it is stored. */
   const depart = async (
@@ -135,7 +154,7 @@ async function setUp({ perMinute = 0 } = {}) {
     const row = rowOf(id, chat)
     const draft = { plan: ['text'] as const, contentOf: () => Promise.resolve(piece(id) as never) }
     const parts = [{ id: session.newMessageId(), of: 'text', state: 'new' }] as OutboxPart[]
-    const prepared = { address: row.remote_jid, chatId: chat, draft, parts }
+    const prepared = { address: row.remoteJid, chatId: chat, draft, parts }
     const stored = Promise.withResolvers<boolean>()
     const outcomes: string[] = []
     const leaves = worker.startPrepared(openedRow(row), { prepared, stored: stored.promise }, ({ kind }) =>
@@ -144,7 +163,7 @@ async function setUp({ perMinute = 0 } = {}) {
     await between()
     if (!isAccepted) stored.resolve(false)
     else if (leaves) {
-      await outbox.enqueue(row, null, { leaving: claimOf(prepared) })
+      await outbox.enqueue(row, null, claimOf(prepared))
       stored.resolve(true)
     }
     return { leaves, outcomes }
@@ -243,7 +262,7 @@ test('what may have left and never came back fails as unconfirmed when its time 
   await worker.expire()
   await waitUntil(
     'both wait',
-    async () => (await outbox.find('y'))?.expires_at !== null && (await outbox.find('x'))?.expires_at !== null,
+    async () => (await outbox.find('y'))?.expiresAt !== null && (await outbox.find('x'))?.expiresAt !== null,
   )
   await clock.advance(300_000)
   await worker.expire()
@@ -307,9 +326,9 @@ test('a connection that goes before the message is stored: it waits like any oth
     worker.connectionChanged('a')
     return Promise.resolve()
   })
-  await waitUntil('it waits', async () => (await outbox.find('x'))?.expires_at != null)
+  await waitUntil('it waits', async () => (await outbox.find('x'))?.expiresAt != null)
   const row = await outbox.find('x')
-  assert.deepEqual([row?.status, row?.waiting, row?.attempts, row?.unconfirmed], ['pending', 1, 0, 0])
+  assert.deepEqual([row?.status, row?.isWaiting, row?.attempts, row?.isUnconfirmed], ['pending', true, 0, false])
   account.isReady = true
   worker.connectionChanged('a')
   await reaches('x', 'sent')
@@ -324,9 +343,9 @@ test('a connection that goes while the message is stored: it waits like any othe
     return Promise.reject(new SendError('not_sent', 'the connection was lost'))
   }
   await depart('x', () => new Promise(setImmediate))
-  await waitUntil('it waits', async () => (await outbox.find('x'))?.expires_at != null)
+  await waitUntil('it waits', async () => (await outbox.find('x'))?.expiresAt != null)
   const row = await outbox.find('x')
-  assert.deepEqual([row?.status, row?.waiting, row?.attempts, row?.unconfirmed], ['pending', 1, 0, 0])
+  assert.deepEqual([row?.status, row?.isWaiting, row?.attempts, row?.isUnconfirmed], ['pending', true, 0, false])
   account.send = () => Promise.resolve()
   account.isReady = true
   worker.connectionChanged('a')

@@ -4,35 +4,43 @@
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
+import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { Pace } from '../../../guard/pace.ts'
 import { ChatQueues } from '../../../lib/chat-queues.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
 import { getOrCreate } from '../../../lib/keyed.ts'
 import type { SendWhenStored } from '../send/immediate-send.ts'
-import type { OutcomeListener } from './row-outcomes.ts'
-import { RowAttempts, sendSlots } from './row-attempts.ts'
-import type { AttemptDeps, FreshRow, SendSlots } from './row-attempts.ts'
+import type { SendingAccounts } from '../send/sending-accounts.ts'
+import type { OutcomeListener, RowOutcomes } from './row-outcomes.ts'
+import { sendSlots } from './row-attempts.ts'
+import type { FreshRow, RowAttempts, SendSlots } from './row-attempts.ts'
 
 const instanceDeleted = 'the instance was deleted'
 
-type Deps = AttemptDeps & {
-  outbox: OutboxStore
-  transitions: OutboxTransitions
-  /** Whether there is an instance of this name. */
-  exists: (instance: string) => boolean
-  /** Whether a stored row is not to be taken up. */
-  isOpen: (id: string) => boolean
+type Deps = {
+  outbox: Pick<OutboxStore, 'live' | 'countPending'>
+  transitions: Pick<OutboxTransitions, 'recover' | 'startWaiting' | 'stopWaiting'>
+  attempts: Pick<RowAttempts, 'attempt'>
+  outcomes: RowOutcomes
+  pace: Pick<Pace, 'tryAcquire'>
+  accounts: Pick<SendingAccounts, 'sessionOf' | 'exists'>
+  /** Whether a stored row may still be withdrawn, because its callback has no answer yet. */
+  isUndecided: (id: RowId) => boolean
+  clock: Clock
+  log: Log
 }
 
 type Account = { slots: SendSlots; isReady: boolean }
 
 export class OutboxWorker {
   readonly #deps: Deps
-  readonly #accounts = new Map<string, Account>()
+  readonly #accounts = new Map<InstanceName, Account>()
   readonly #queues: ChatQueues<FreshRow>
 
   constructor(deps: Deps) {
     this.#deps = deps
-    const { clock, outcomes } = deps
-    const attempts = new RowAttempts(deps)
+    const { clock, attempts, outcomes } = deps
     this.#queues = new ChatQueues({
       clock,
       work: (instance, { id, row: fresh }, signal) =>
@@ -43,34 +51,43 @@ export class OutboxWorker {
     })
   }
 
-  /** Takes up what earlier processes have accepted. */
+  /** Queues the rows of earlier processes. Fails the rows of instances that no longer exist. */
   async load(): Promise<void> {
-    const { outbox, transitions, clock, exists, outcomes } = this.#deps
-    await transitions.recover()
+    const { outbox, accounts, outcomes } = this.#deps
     const rows = await outbox.live()
     for (const instance of new Set(rows.map((row) => row.instance))) {
-      if (exists(instance)) await transitions.startWaiting(instance, clock.now())
-      else
-        await outcomes.failAll(
-          rows.filter((row) => row.instance === instance),
-          instanceDeleted,
-        )
+      const own = rows.filter((row) => row.instance === instance)
+      if (accounts.exists(instance)) await this.take(instance)
+      else await outcomes.failAll(own, instanceDeleted)
     }
-    for (const { instance, chat, id } of rows) {
-      if (!exists(instance)) continue
-      this.#accountOf(instance)
-      this.#queues.add(instance, chat, { id, row: null })
+  }
+
+  /** Queues the stored rows of an instance. They wait until it is connected. */
+  async take(instance: InstanceName): Promise<void> {
+    const { outbox, transitions, clock } = this.#deps
+    await transitions.recover(instance)
+    await transitions.startWaiting(instance, clock.now())
+    this.#accountOf(instance)
+    const queued = this.#queues.ids(instance)
+    for (const { id, chatId } of await outbox.live(instance)) {
+      if (!queued.has(id)) this.#queues.add(instance, chatId, { id, row: null })
     }
-    for (const instance of this.#accounts.keys()) this.connectionChanged(instance)
+    this.connectionChanged(instance)
+  }
+
+  /** The instance stops in this process. Its rows stay stored. */
+  async leave(instance: InstanceName): Promise<void> {
+    await this.#queues.leave(instance)
+    this.#accounts.delete(instance)
   }
 
   /** Queues a stored row. The listener hears what becomes of it, more than once if the row has to wait. */
-  submit({ id, instance, chat }: LiveRow, listener?: OutcomeListener, fresh?: OpenOutboxRow): void {
+  submit({ id, instance, chatId }: LiveRow, listener?: OutcomeListener, fresh?: OpenOutboxRow): void {
     if (listener) this.#deps.outcomes.listen(id, listener)
     this.#accountOf(instance)
     // A row that waits behind others is read again in its turn: it may have changed by then.
-    const isNext = this.#queues.isFree(instance, chat)
-    this.#queues.push(instance, chat, { id, row: fresh && isNext ? { row: fresh } : null })
+    const isNext = this.#queues.isFree(instance, chatId)
+    this.#queues.push(instance, chatId, { id, row: fresh && isNext ? { row: fresh } : null })
   }
 
   /**
@@ -78,13 +95,13 @@ export class OutboxWorker {
    * row would have to wait: then the caller stores and submits it like any other.
    */
   startPrepared(row: OpenOutboxRow, immediate: SendWhenStored, listener: OutcomeListener): boolean {
-    const { instance, id, chat } = row
-    const { sessionOf, pace, outcomes } = this.#deps
+    const { instance, id, chatId } = row
+    const { accounts, pace, outcomes } = this.#deps
     const { texts } = this.#accountOf(instance).slots
-    if (!sessionOf(instance) || !this.#queues.isFree(instance, chat) || texts.isFull) return false
+    if (!accounts.sessionOf(instance) || !this.#queues.isFree(instance, chatId) || texts.isFull) return false
     if (!pace.tryAcquire(instance)) return false
     outcomes.listen(id, listener)
-    this.#queues.push(instance, chat, { id, row: { row, immediate } })
+    this.#queues.push(instance, chatId, { id, row: { row, immediate } })
     return true
   }
 
@@ -99,10 +116,10 @@ export class OutboxWorker {
     return { pending: rows, lanes: chats, longestLane: longest }
   }
 
-  /** The account became ready, or is no longer. */
-  connectionChanged(instance: string): void {
+  /** The account became ready to send, or stopped being so. */
+  connectionChanged(instance: InstanceName): void {
     const account = this.#accounts.get(instance)
-    const isReady = this.#deps.sessionOf(instance) !== undefined
+    const isReady = this.#deps.accounts.sessionOf(instance) !== undefined
     if (!account || account.isReady === isReady) return
     account.isReady = isReady
     void this.#follow(instance, isReady)
@@ -112,7 +129,7 @@ export class OutboxWorker {
   async drain(): Promise<void> {
     for (const [instance, { isReady }] of this.#accounts) {
       if (this.#queues.size(instance) === 0 && !isReady) this.#accounts.delete(instance)
-      else if (this.#deps.sessionOf(instance)) this.#queues.wake(instance)
+      else if (this.#deps.accounts.sessionOf(instance)) this.#queues.wake(instance)
       this.connectionChanged(instance)
     }
     for (const [instance, count] of await this.#deps.outbox.countPending()) {
@@ -121,18 +138,17 @@ export class OutboxWorker {
   }
 
   async expire(): Promise<void> {
-    const { outbox, transitions, clock, sessionOf } = this.#deps
+    const { outbox, transitions, clock, accounts } = this.#deps
     for (const instance of (await outbox.countPending()).keys()) {
-      // A row that was stored while the connection went may have missed that it waits.
-      if (!sessionOf(instance)) await transitions.startWaiting(instance, clock.now())
+      // A row that was stored while the connection was lost may not wait yet.
+      if (!accounts.sessionOf(instance)) await transitions.startWaiting(instance, clock.now())
       await this.#expireDue(instance)
     }
   }
 
-  /** The instance is gone: nothing of it is sent any more. */
-  async forget(instance: string): Promise<void> {
-    await this.#queues.leave(instance)
-    this.#accounts.delete(instance)
+  /** The instance is deleted: its rows fail. */
+  async forget(instance: InstanceName): Promise<void> {
+    await this.leave(instance)
     await this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted)
   }
 
@@ -141,25 +157,25 @@ export class OutboxWorker {
   }
 
   /** Queues stored rows that are in no queue, as after a deletion of the instance that could not be finished. */
-  async #takeUp(instance: string): Promise<void> {
-    const { outbox, exists, isOpen, outcomes } = this.#deps
+  async #takeUp(instance: InstanceName): Promise<void> {
+    const { outbox, accounts, isUndecided, outcomes } = this.#deps
     const rows = await outbox.live(instance)
-    if (!exists(instance)) {
+    if (!accounts.exists(instance)) {
       if (!this.#accounts.has(instance)) await outcomes.failAll(rows, instanceDeleted)
       return
     }
     const queued = this.#queues.ids(instance)
-    for (const row of rows) if (!isOpen(row.id) && !queued.has(row.id)) this.submit(row)
+    for (const row of rows) if (!isUndecided(row.id) && !queued.has(row.id)) this.submit(row)
   }
 
-  #accountOf(instance: string): Account {
+  #accountOf(instance: InstanceName): Account {
     return getOrCreate(this.#accounts, instance, () => ({
       slots: sendSlots(),
-      isReady: this.#deps.sessionOf(instance) !== undefined,
+      isReady: this.#deps.accounts.sessionOf(instance) !== undefined,
     }))
   }
 
-  async #follow(instance: string, isReady: boolean): Promise<void> {
+  async #follow(instance: InstanceName, isReady: boolean): Promise<void> {
     const { transitions, clock, log } = this.#deps
     try {
       if (isReady) {
@@ -172,7 +188,7 @@ export class OutboxWorker {
     }
   }
 
-  #expireDue(instance: string): Promise<void> {
+  #expireDue(instance: InstanceName): Promise<void> {
     return this.#deps.outcomes.expire(instance, (row) => {
       this.drop(row)
     })

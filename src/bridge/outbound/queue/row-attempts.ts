@@ -1,6 +1,6 @@
 // Makes one attempt to send an outbox row, or returns what the row must wait for.
 
-import type { NetworkSession } from '../../../core/network.ts'
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import { doubledMs } from '../../../lib/backoff.ts'
 import type { WorkOutcome } from '../../../lib/chat-queues.ts'
@@ -13,6 +13,7 @@ import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.
 import type { RowSender, SendOutcome } from '../send/row-sender.ts'
 import type { SendWhenStored } from '../send/immediate-send.ts'
 import { failureReason } from '../send/failure-reason.ts'
+import type { SendingAccounts } from '../send/sending-accounts.ts'
 import type { RowOutcomes } from './row-outcomes.ts'
 
 // The network side of one account works through its sends one by one. More sends at the same time would only keep files
@@ -28,29 +29,28 @@ export type SendSlots = { texts: Semaphore; files: Semaphore }
 /** A row as it was just stored. With `immediate` the row is still being stored, as one that is about to leave. */
 export type FreshRow = { row: OpenOutboxRow; immediate?: SendWhenStored }
 
-export type AttemptDeps = {
+type Deps = {
   outbox: Pick<OutboxStore, 'open'>
   transitions: Pick<OutboxTransitions, 'startWaiting' | 'postpone' | 'unclaim'>
-  sender: RowSender
-  pace: Pace
-  outcomes: RowOutcomes
-  /** Only while the account can send. */
-  sessionOf: (instance: string) => NetworkSession | undefined
+  sender: Pick<RowSender, 'send'>
+  pace: Pick<Pace, 'acquire'>
+  outcomes: Pick<RowOutcomes, 'notify' | 'fail' | 'stopListening'>
+  accounts: Pick<SendingAccounts, 'sessionOf'>
   clock: Clock
   log: Log
 }
 
 /** Without a fresh row the attempt reads the row. */
-export type Attempt = { instance: string; id: string; fresh: FreshRow | null; slots: SendSlots; signal: AbortSignal }
+type Attempt = { instance: InstanceName; id: RowId; fresh: FreshRow | null; slots: SendSlots; signal: AbortSignal }
 
 export function sendSlots(): SendSlots {
   return { texts: new Semaphore(concurrentSends), files: new Semaphore(concurrentSends) }
 }
 
 export class RowAttempts {
-  readonly #deps: AttemptDeps
+  readonly #deps: Deps
 
-  constructor(deps: AttemptDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
   }
 
@@ -68,27 +68,27 @@ export class RowAttempts {
   }
 
   async #sendInTurn(fresh: OpenOutboxRow | undefined, attempt: Attempt): Promise<WorkOutcome> {
-    const { outbox, transitions, pace, clock, sessionOf } = this.#deps
+    const { outbox, transitions, pace, clock, accounts } = this.#deps
     const { instance, id, signal } = attempt
     const row = fresh ?? (await outbox.open(id))
     if (!row || (row.status !== 'pending' && row.status !== 'sending')) return 'done'
-    if (!sessionOf(instance)) {
-      if (row.expires_at === null) await transitions.startWaiting(instance, clock.now())
+    if (!accounts.sessionOf(instance)) {
+      if (row.expiresAt === null) await transitions.startWaiting(instance, clock.now())
       return 'wait'
     }
     // The last attempt ended because storage failed. Its frame may have left.
     if (row.status === 'sending')
       await transitions.postpone(id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
-    if (row.next_attempt_at > clock.now()) return { until: row.next_attempt_at }
-    if (!(await pace.acquire(instance, { drained: row.drained === 1 }, signal))) return 'wait'
+    if (row.nextAttemptAt > clock.now()) return { until: row.nextAttemptAt }
+    if (!(await pace.acquire(instance, { isDrained: row.isDrained }, signal))) return 'wait'
     return this.#send(row, attempt)
   }
 
   async #send(row: OpenOutboxRow, { slots, signal }: Attempt): Promise<WorkOutcome> {
-    const { sender, sessionOf } = this.#deps
+    const { sender, accounts } = this.#deps
     const leave = await slots[hasFiles(row) ? 'files' : 'texts'].enter(signal)
     try {
-      const session = sessionOf(row.instance)
+      const session = accounts.sessionOf(row.instance)
       if (!session) return 'wait'
       return await this.#conclude(row, await sender.send(row, session, signal), signal)
     } finally {
@@ -97,11 +97,11 @@ export class RowAttempts {
   }
 
   async #sendImmediately(row: OpenOutboxRow, immediate: SendWhenStored, attempt: Attempt): Promise<WorkOutcome> {
-    const { sender, transitions, sessionOf, outcomes } = this.#deps
+    const { sender, transitions, accounts, outcomes } = this.#deps
     const { slots, signal } = attempt
     const leave = await slots.texts.enter(signal)
     try {
-      const session = signal.aborted ? undefined : sessionOf(row.instance)
+      const session = signal.aborted ? undefined : accounts.sessionOf(row.instance)
       // The message is encrypted while its row is stored, so that one commit can hold the row and the changed keys.
       const outcome = session && (await sender.send(row, session, signal, immediate))
       if (!(await immediate.stored)) {
@@ -109,7 +109,7 @@ export class RowAttempts {
         return 'done'
       }
       // When the connection was lost before a frame left, the row waits like any other.
-      const isLost = outcome !== undefined && isUnsent(outcome) && sessionOf(row.instance) === undefined
+      const isLost = outcome !== undefined && isUnsent(outcome) && accounts.sessionOf(row.instance) === undefined
       if (outcome && !isLost) return await this.#conclude(row, outcome, signal)
       await transitions.unclaim(row.id)
     } finally {
@@ -119,9 +119,9 @@ export class RowAttempts {
   }
 
   async #conclude(row: OpenOutboxRow, outcome: SendOutcome, signal: AbortSignal): Promise<WorkOutcome> {
-    const { log, clock, transitions, outcomes, sessionOf } = this.#deps
+    const { log, clock, transitions, outcomes, accounts } = this.#deps
     const attempts = row.attempts + 1
-    const line = { instance: row.instance, queue_id: row.id, attempts, ms: clock.now() - row.created_at }
+    const line = { instance: row.instance, queue_id: row.id, attempts, ms: clock.now() - row.createdAt }
     if (outcome.kind === 'moved') return 'done'
     if (outcome.kind === 'sent') {
       log.info({ ...line, outcome: 'sent' }, 'outgoing message')
@@ -140,7 +140,7 @@ export class RowAttempts {
     // When this process ended the attempt itself, the next process need not wait.
     const until = clock.now() + (signal.aborted ? 0 : doubledMs(attempts - 1, attemptPauses))
     await transitions.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !outcome.claimed })
-    return signal.aborted || !sessionOf(row.instance) ? 'wait' : { until }
+    return signal.aborted || !accounts.sessionOf(row.instance) ? 'wait' : { until }
   }
 }
 
