@@ -3,7 +3,7 @@
 /** A finished part: delivered or not. */
 export type Sample = { at: number; recipient: string; delivered: boolean }
 /** From the shortest to the longest. */
-export type TallyWindows = { velocityMs: number; diversityMs: number; deliveryMs: number }
+type TallyWindows = { velocityMs: number; diversityMs: number; deliveryMs: number }
 
 export class Tally {
   readonly #windows: TallyWindows

@@ -39,7 +39,7 @@ export type Message = {
 }
 
 /** The context of the message is no longer true: nothing is stored. */
-export type Stale = 'stale'
+type Stale = 'stale'
 
 type Enqueue<Result> = (claim: FirstClaim | undefined) => Promise<Result>
 

@@ -26,10 +26,10 @@ type Deps = {
 export type SendContext = Route & { ref: ChatRef; facts: ChatFacts | undefined } & Seen
 
 /** `unchanged` makes a commit fail when the context is no longer true. */
-export type RecalledContext = SendContext & { unchanged: Statement }
+type RecalledContext = SendContext & { unchanged: Statement }
 
 /** What a context is looked up by. `known` is the chat when we know the person already. */
-export type ContextQuestion = { route: Route; chat: Chat; known: ChatRef | undefined; key: SendContextKey }
+type ContextQuestion = { route: Route; chat: Chat; known: ChatRef | undefined; key: SendContextKey }
 
 export class SendContexts {
   readonly #deps: Deps

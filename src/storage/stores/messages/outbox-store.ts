@@ -21,7 +21,7 @@ import type { Statement } from '../../engine/statement.ts'
 /** The ids of the parts that are about to leave, and where to. */
 export type FirstClaim = { parts: readonly OutboxPart[]; address: Jid }
 
-export type Enqueued = 'accepted' | 'full' | 'duplicate'
+type Enqueued = 'accepted' | 'full' | 'duplicate'
 
 export class OutboxStore {
   readonly #database: Database
