@@ -29,7 +29,7 @@ type Transition = {
   to: OutboxStatus | 'same' | 'deleted'
   /** `from`: the reports in which a row can make the transition (any, when left out). `to`: the possible reports afterwards. */
   report?: { from?: readonly OutboxReport[]; to: readonly OutboxReport[] }
-  /** The part that decides on the transition. */
+  /** The classes that decide on the transition. */
   who: string
   meaning: string
 }
@@ -40,28 +40,38 @@ const told = { to: ['none', 'due'] } as const
 
 /** Every way in which a row can change its state. The stores build the conditions of their statements from this table. */
 export const outboxTransitions = {
-  accept: { from: [], to: 'pending', who: 'MessageAcceptor', meaning: 'The message is stored and will be sent.' },
+  accept: {
+    from: [],
+    to: 'pending',
+    who: 'MessageStorage, MessageDeletions',
+    meaning: 'The message is stored and will be sent.',
+  },
   acceptClaimed: {
     from: [],
     to: 'sending',
-    who: 'MessageAcceptor',
+    who: 'MessageStorage',
     meaning: 'The message is stored, and its frame leaves right after this commit (immediate send).',
   },
   keepRefused: {
     from: [],
     to: 'refused',
     report: told,
-    who: 'MessageAcceptor',
+    who: 'SendGuards, MessageStorage',
     meaning: 'The message is filtered, or too many messages wait.',
   },
   keepAsked: {
     from: [],
     to: 'refused',
     report: { to: ['asked'] },
-    who: 'Retries',
+    who: 'RetryRequests',
     meaning: 'The agent asked again for a message whose callback never arrived.',
   },
-  recover: { from: ['sending'], to: 'pending', who: 'OutboxWorker', meaning: 'The process that was sending it ended.' },
+  recover: {
+    from: ['sending'],
+    to: 'pending',
+    who: 'OutboxWorker',
+    meaning: 'The process that was sending the row ended.',
+  },
   claim: { from: ['pending'], to: 'sending', who: 'RowSender', meaning: 'The first frame of an attempt leaves.' },
   unclaim: {
     from: ['sending'],
@@ -73,10 +83,15 @@ export const outboxTransitions = {
     from: ['sending'],
     to: 'same',
     who: 'RowSender',
-    meaning: 'A part was acknowledged, the next one leaves.',
+    meaning: 'A part was acknowledged, and the next one leaves.',
   },
   markSent: { from: ['sending'], to: 'sent', who: 'RowSender', meaning: 'The network acknowledged the last part.' },
-  postpone: { from: live, to: 'pending', who: 'RowAttempts', meaning: 'The attempt failed, a later one may succeed.' },
+  postpone: {
+    from: live,
+    to: 'pending',
+    who: 'RowAttempts',
+    meaning: 'The attempt failed, and a later one may succeed.',
+  },
   startWaiting: { from: live, to: 'same', who: 'OutboxWorker', meaning: 'The connection is gone: the row can expire.' },
   stopWaiting: {
     from: live,
@@ -85,7 +100,7 @@ export const outboxTransitions = {
     meaning: 'The account is connected: the row cannot expire.',
   },
   fail: { from: live, to: 'failed', report: told, who: 'RowOutcomes', meaning: 'The message will not be sent.' },
-  cancel: { from: ['pending'], to: 'failed', who: 'MessageChanges', meaning: 'The agent deleted the message.' },
+  cancel: { from: ['pending'], to: 'failed', who: 'MessageDeletions', meaning: 'The agent deleted the message.' },
   expire: {
     from: ['pending'],
     to: 'expired',
@@ -111,14 +126,14 @@ export const outboxTransitions = {
     from: ['refused'],
     to: 'same',
     report: { from: ['done'], to: ['due'] },
-    who: 'MessageAcceptor',
+    who: 'MessageStorage',
     meaning: 'A new row accepts the same message: the helpdesk must no longer show it as failed.',
   },
   ask: {
     from: unsent,
     to: 'same',
     report: { from: ['done'], to: ['asked'] },
-    who: 'Retries',
+    who: 'RetryRequests',
     meaning: 'The agent may have asked for the message again.',
   },
   askLater: {
