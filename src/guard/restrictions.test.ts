@@ -14,6 +14,7 @@ function setUp() {
   const rows = new Map<string, Row>()
   const store = {
     list: () => Promise.resolve([...rows.values()]),
+    find: (instance: string) => Promise.resolve(rows.get(instance)),
     save: (row: Row) => Promise.resolve(void rows.set(row.instance, row)),
     remove: (instance: string) => Promise.resolve(void rows.delete(instance)),
   } as unknown as RestrictionStore
@@ -86,4 +87,17 @@ test('an answer that comes late says nothing about an account that is gone, or w
   await said(now + 5 * hour, 2)
   await said(now + 2 * hour, 1)
   assert.equal(restrictions.until('b'), now + 5 * hour)
+})
+
+test('an instance that leaves is forgotten here and found again when it is taken', async () => {
+  const { restrictions, now } = setUp()
+  await restrictions.record('a')
+  restrictions.leave('a')
+  assert.equal(restrictions.until('a'), undefined)
+  await restrictions.take('a')
+  assert.equal(restrictions.until('a'), now + hour)
+  restrictions.leave('a')
+  await restrictions.forget('a')
+  await restrictions.take('a')
+  assert.equal(restrictions.until('a'), undefined)
 })

@@ -1,4 +1,4 @@
-// Who is to speak, and at which helpdesk it belongs.
+// The instance that sends a message, and the helpdesk it belongs to.
 
 import type { Destination } from '../../core/downstream.ts'
 import type { InstanceRow } from '../../storage/schema.ts'
