@@ -22,7 +22,7 @@ export function shownPhone({ phone, redactedPhone, lid }: KnownPerson): string |
 }
 
 /** A saved name as it is; the name that the person chose with a tilde in front. */
-export function shownName({ savedName, pushName }: KnownPerson): string | null {
+function shownName({ savedName, pushName }: KnownPerson): string | null {
   const saved = cleanName(savedName)
   if (saved !== null) return saved
   const own = cleanName(pushName)

@@ -16,7 +16,7 @@ import { renderAd, renderContent, renderMessage, renderText, truncate } from './
 import type { RenderedQuote, RenderSettings } from './render.ts'
 import type { Texts } from './texts.ts'
 
-export type ComposeSettings = RenderSettings & {
+type ComposeSettings = RenderSettings & {
   groupPrefixSender: boolean
   groupEvents: boolean
   reactions: boolean
@@ -49,8 +49,8 @@ export type EventDraft = {
   write: (extra?: { notice: string; instead?: boolean }) => string
 }
 
-export type Skipped = { skipped: 'filtered' | 'skip_disabled' }
-export type Composing = { instance: InstanceName; event: NetworkEvent; context: EventContext; showsHeader: boolean }
+type Skipped = { skipped: 'filtered' | 'skip_disabled' }
+type Composing = { instance: InstanceName; event: NetworkEvent; context: EventContext; showsHeader: boolean }
 
 const rememberedText = 1000
 
