@@ -15,7 +15,7 @@ import { ChatwootInbox } from './chatwoot-inbox.ts'
 import { chatwootLimits } from './limits.ts'
 import { fetchMedia } from './media-fetch.ts'
 
-// Of all accounts together; each fetches at most eight.
+// For all accounts together; each account fetches at most eight.
 const filesAtOnce = 64
 
 export type ChatwootOptions = {
@@ -31,7 +31,7 @@ export type ChatwootOptions = {
 export class ChatwootDownstream implements Downstream {
   readonly limits = chatwootLimits
   readonly #egress: Egress
-  /** For files only, which can take long: they must not keep calls waiting for a connection. */
+  /** For files only: files take long, and calls must not wait for their connections. */
   readonly #fileEgress: Egress
   readonly #clock: Clock
   readonly #options: ChatwootOptions
@@ -61,7 +61,7 @@ export class ChatwootDownstream implements Downstream {
     return fetchMedia(deps, { origin: new URL(destination.baseUrl).origin, url, signal })
   }
 
-  /** Destinations that fail so often that they are left alone for a while. */
+  /** Destinations that fail so often that they get no calls for a while. */
   get resting(): Resting[] {
     return this.#clientDeps.breakers.resting
   }

@@ -38,7 +38,7 @@ export type ConnectionDeps = {
 }
 
 /** Where received events are stored, and which listener is told. */
-export type Receiving = {
+type Receiving = {
   instance: InstanceName
   store: JournalStore
   reception: Partial<Reception>

@@ -74,13 +74,8 @@ export class AccountKeys {
   }
 
   async get(kind: string, ids: readonly string[]): Promise<Record<string, unknown>> {
-    const loaded = await this.#reader.loadMissing(kind, ids)
     const found: Record<string, unknown> = {}
-    for (const id of ids) {
-      const known = this.#cache.get(keyName(kind, id))
-      const bytes = known === undefined ? loaded.get(id) : known
-      if (bytes) found[id] = decodeKey(kind, bytes)
-    }
+    for (const [id, bytes] of await this.#reader.read(kind, ids)) if (bytes) found[id] = decodeKey(kind, bytes)
     return found
   }
 

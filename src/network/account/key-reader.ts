@@ -20,31 +20,42 @@ type Values = Map<string, Uint8Array | null>
 
 export class KeyReader {
   readonly #deps: Deps
-  /** For each read under way, the keys that were written since it started. */
-  readonly #overtaken = new Set<Set<string>>()
+  /** For each read under way, the keys that were written since storage was asked. */
+  readonly #reads = new Set<Set<string>>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Loads the keys that are not in the cache. Null for a key that does not exist. */
-  async loadMissing(kind: string, ids: readonly string[]): Promise<Values> {
-    const { cache, closed } = this.#deps
+  /** The values from the cache, and from storage where the cache does not know. Null for a key that does not exist. */
+  async read(kind: string, ids: readonly string[]): Promise<Values> {
     const loaded: Values = new Map()
-    while (!closed.aborted) {
-      const missing = ids.filter((id) => !loaded.has(id) && cache.get(keyName(kind, id)) === undefined)
-      if (missing.length === 0) return loaded
-      for (const [id, value] of await this.#load(kind, missing)) {
-        loaded.set(id, value)
-        cache.remember(kind, keyName(kind, id), value)
+    const written = new Set<string>()
+    this.#reads.add(written)
+    try {
+      while (!this.#deps.closed.aborted) {
+        // The cache may have dropped a value that was written meanwhile, so such a key is asked for again.
+        for (const id of ids) if (written.has(keyName(kind, id))) loaded.delete(id)
+        written.clear()
+        const values = this.#collect(kind, ids, loaded)
+        const missing = ids.filter((id) => !values.has(id))
+        if (missing.length === 0) return values
+        for (const [id, value] of await this.#load(kind, missing)) {
+          const name = keyName(kind, id)
+          if (written.has(name)) continue
+          loaded.set(id, value)
+          this.#deps.cache.remember(kind, name, value)
+        }
       }
+      throw closedError()
+    } finally {
+      this.#reads.delete(written)
     }
-    throw closedError()
   }
 
   /** To be called when a key is written: for this key the answer of a read under way is too old. */
   noteWrite(name: string): void {
-    for (const overtaken of this.#overtaken) overtaken.add(name)
+    for (const written of this.#reads) written.add(name)
   }
 
   /** Asks storage until it answers. */
@@ -58,19 +69,21 @@ export class KeyReader {
     return answer.value
   }
 
-  /** The stored values, without the keys that were written meanwhile. */
+  #collect(kind: string, ids: readonly string[], loaded: Values): Values {
+    const values: Values = new Map()
+    for (const id of ids) {
+      const cached = this.#deps.cache.get(keyName(kind, id))
+      const value = cached === undefined ? loaded.get(id) : cached
+      if (value !== undefined) values.set(id, value)
+    }
+    return values
+  }
+
   async #load(kind: string, ids: readonly string[]): Promise<Values> {
     const { keys, sessionId } = this.#deps
-    const overtaken = new Set<string>()
-    this.#overtaken.add(overtaken)
-    try {
-      const stored = await this.askStorage(() => keys.load(sessionId, kind, ids))
-      const values: Values = new Map(ids.map((id) => [id, null]))
-      for (const { id, value } of stored) values.set(id, value)
-      for (const id of ids) if (overtaken.has(keyName(kind, id))) values.delete(id)
-      return values
-    } finally {
-      this.#overtaken.delete(overtaken)
-    }
+    const stored = await this.askStorage(() => keys.load(sessionId, kind, ids))
+    const values: Values = new Map(ids.map((id) => [id, null]))
+    for (const { id, value } of stored) values.set(id, value)
+    return values
   }
 }

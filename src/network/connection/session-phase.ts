@@ -6,7 +6,7 @@
 // ready         → logged in, and the backlog was handed over
 // ended         → the socket is closed; the last writes are on their way to storage
 
-export type Phase = 'connecting' | 'drained_early' | 'authenticated' | 'ready' | 'ended'
+type Phase = 'connecting' | 'drained_early' | 'authenticated' | 'ready' | 'ended'
 type Step = 'authenticate' | 'drain' | 'end'
 
 /** A step that is missing here changes nothing. */

@@ -11,7 +11,7 @@ import { unwrap } from './unwrap.ts'
 import type { Unwrapped } from './unwrap.ts'
 import { base64Of } from './values.ts'
 
-export type Decoded =
+type Decoded =
   | { event: NetworkEvent }
   /** The message has nothing for people. This is the network's name for it. */
   | { passedOver: string }

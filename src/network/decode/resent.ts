@@ -31,7 +31,7 @@ function resentEvent(bytes: Uint8Array, own: Person): NetworkEvent | undefined {
 }
 
 /** The origin as the phone describes it. */
-export function originOfInfo(info: proto.IWebMessageInfo, own: Person): Origin | undefined {
+function originOfInfo(info: proto.IWebMessageInfo, own: Person): Origin | undefined {
   const { remoteJid, id, fromMe, participant } = info.key ?? {}
   const chat = parseChat(remoteJid ?? '')
   if (!chat || !id) return undefined

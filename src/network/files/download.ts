@@ -12,7 +12,7 @@ import { FileOpener } from './open-file.ts'
 type Answer = { status: number; body: Readable }
 type Fetch = (url: URL, signal: AbortSignal) => Promise<Answer>
 
-export type FileSource = {
+type FileSource = {
   egress: Pick<Egress, 'open'>
   /** The proxy's agent. With a proxy, no file is fetched directly. */
   agent: Agent | undefined

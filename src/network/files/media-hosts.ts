@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { childOf, childrenOf } from '../library/nodes.ts'
 import type { Ask } from '../queries/user-sync.ts'
 
-export type MediaAccess = { hosts: string[]; auth: string }
+type MediaAccess = { hosts: string[]; auth: string }
 type Known = { access: Promise<MediaAccess & { ttlMs: number }>; since: number }
 
 export class MediaHosts {

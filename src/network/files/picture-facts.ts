@@ -2,7 +2,7 @@
 
 import sharp from 'sharp'
 
-export type PictureFacts = { width: number; height: number; thumbnail?: Buffer; isAnimated: boolean }
+type PictureFacts = { width: number; height: number; thumbnail?: Buffer; isAnimated: boolean }
 
 const thumbnailEdge = 72
 

@@ -13,7 +13,7 @@ import type { MediaHosts } from './media-hosts.ts'
 import type { SealedFile } from './seal-file.ts'
 
 type Deps = { hosts: MediaHosts; agent: Agent | undefined; clock: Clock; gone: AbortSignal }
-export type Uploaded = { url: string; directPath: string }
+type Uploaded = { url: string; directPath: string }
 type Answer = { status: number; body: string }
 
 const paths: Record<FileRef['kind'], string> = {

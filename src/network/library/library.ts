@@ -86,8 +86,8 @@ export const fastCurve: CurveModule = bridge
 const SessionCipher = require('libsignal/src/session_cipher.js') as { prototype: SessionCipherMethods }
 export const sessionCipherMethods = SessionCipher.prototype
 
-export type SenderKeyState = InstanceType<typeof LibrarySenderKeyState>
-export type SenderKeyRecord = InstanceType<typeof LibrarySenderKeyRecord>
+type SenderKeyState = InstanceType<typeof LibrarySenderKeyState>
+type SenderKeyRecord = InstanceType<typeof LibrarySenderKeyRecord>
 type MessageKey = { getIteration(): number; getIv(): Uint8Array; getCipherKey(): Uint8Array }
 type GroupCipherMethods = {
   senderKeyName: string

@@ -8,7 +8,7 @@ import type { Jid } from '../../core/ids.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { childOf, childrenOf } from '../library/nodes.ts'
 
-export type AskGroup = (to: Jid, content: BinaryNode) => Promise<BinaryNode>
+type AskGroup = (to: Jid, content: BinaryNode) => Promise<BinaryNode>
 
 const roles = new Map<string | undefined, GroupMember['role']>([
   ['admin', 'admin'],

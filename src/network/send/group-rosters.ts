@@ -8,7 +8,7 @@ import type { DeviceDirectory, Found } from './device-directory.ts'
 import type { BinaryNode, GroupMetadata, WASocket } from '../library/library.ts'
 
 type Deps = { socket: WASocket; directory: DeviceDirectory; clock: Clock }
-export type Roster = Found & { metadata: GroupMetadata }
+type Roster = Found & { metadata: GroupMetadata }
 type Known = { metadata: Promise<GroupMetadata>; found?: { revision: number; found: Found } }
 
 const trustedMs = 5 * 60 * 1000

@@ -29,7 +29,7 @@ type Deps = {
   gone: AbortSignal
 }
 /** A stanza to write, and what to do when it is written and when it is acknowledged. */
-export type SealedMessage = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
+type SealedMessage = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
 
 export class MessageSealer {
   readonly #deps: Deps
