@@ -1,6 +1,6 @@
 // Starts node's test runner with the options that every run of our tests needs.
 
-import { spawn } from 'node:child_process'
+import { runNode } from './run-node.ts'
 
 // Three files run at a time on two cores, because tests mostly wait.
 const options = [
@@ -18,19 +18,6 @@ export type TestRun = {
   environment?: Readonly<Record<string, string>>
 }
 
-/** The exit code is the one of the test runner. */
-export async function runNodeTests({ files, flags = [], environment = {} }: TestRun): Promise<void> {
-  const runner = spawn(process.execPath, [...options, ...flags, ...files], {
-    stdio: 'inherit',
-    env: { ...process.env, ...environment },
-  })
-  // A terminal sends Ctrl+C to both processes. This one waits until the runner has stopped PostgreSQL.
-  process.on('SIGINT', () => undefined)
-  process.on('SIGTERM', () => runner.kill('SIGTERM'))
-  process.exitCode = await new Promise<number>((resolve, reject) => {
-    runner.once('error', reject)
-    runner.once('exit', (code) => {
-      resolve(code ?? 1)
-    })
-  })
+export function runNodeTests({ files, flags = [], environment }: TestRun): Promise<void> {
+  return runNode([...options, ...flags, ...files], environment)
 }

@@ -102,7 +102,8 @@ export class SqliteThread {
   #hear(answer: WorkerAnswer): void {
     if (Array.isArray(answer)) this.#settle(answer)
     else if ('ready' in answer) this.#opened.resolve(undefined)
-    else this.#opened.reject(new StorageError('unavailable', answer.cannotOpen))
+    // `node --watch` sends the names of loaded modules over the same port.
+    else if ('cannotOpen' in answer) this.#opened.reject(new StorageError('unavailable', answer.cannotOpen))
   }
 
   #settle(answers: readonly JobAnswer[]): void {

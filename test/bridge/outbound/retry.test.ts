@@ -136,7 +136,7 @@ test('a change of a message whose callback is still on its way sends it once', a
 
 test('a contact without a number: refused, refused again, and sent when the number is there', async () => {
   await using bed = await OutboundBed.open()
-  const maria = { ...{ id: 900, name: 'Maria', identifier: 'crm-5', phone: null as string | null, sourceId: 'crm-5' } }
+  const maria = { id: 900, name: 'Maria', identifier: 'crm-5', phone: null as string | null, sourceId: 'crm-5' }
   const { contacts } = bed.helpdesk
   contacts.push({ ...maria, elsewhere: false, created: true, destination: 'http://desk|1|1' })
   const { id: conversation } = await bed.helpdesk.openConversation('http://desk|1|1', 'crm-5')

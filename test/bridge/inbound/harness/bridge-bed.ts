@@ -20,6 +20,7 @@ import { RecordedLog } from '../../../harness/logs.ts'
 import { ManualClock } from '../../../harness/manual-clock.ts'
 import { sampleInstance } from '../../../harness/samples.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
+import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
 
 export const desk: Destination = { key: 'desk|1|1', baseUrl: 'http://desk', apiToken: 't', accountId: 1, inboxId: 1 }
@@ -127,21 +128,12 @@ export class BridgeBed {
     await this.drained()
   }
 
-  /** Time passes, and storage gets the chance to answer. */
-  async pass(ms: number): Promise<void> {
-    await this.settle()
-    await this.clock.advance(ms)
-    await this.settle()
+  pass(ms: number): Promise<void> {
+    return passTime(this, ms)
   }
 
-  /** Several rounds through storage, so that whatever can happen without time passing has happened. */
-  async settle(rounds = 6): Promise<void> {
-    const ping = this.database.query.selectFrom('lease').select('epoch')
-    for (let round = 0; round < rounds; round++) {
-      await this.database.read(ping)
-      await this.database.write(ping)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+  settle(rounds?: number): Promise<void> {
+    return settle(this, rounds)
   }
 
   drained(): Promise<void> {

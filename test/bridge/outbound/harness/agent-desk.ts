@@ -31,8 +31,6 @@ export class AgentDesk {
   readonly deliveries: { event: string; id: number; answer: Answer }[] = []
   /** What the bridge told of messages, in order. */
   readonly marks: { id: number; status: string; reason: string | undefined }[] = []
-  /** How often the helpdesk sends each callback. */
-  repeats = 1
   readonly #deps: Deps
   readonly #messages = new Map<number, AgentMessage>()
   readonly #open = new Set<Promise<unknown>>()
@@ -114,14 +112,11 @@ export class AgentDesk {
     void this.#tell('message_updated', message)
   }
 
-  /** The answer to the first delivery. */
   #tell(event: string, message: AgentMessage): Promise<Answer> {
-    const deliveries = Array.from({ length: this.repeats }, () => this.#deliver(event, message))
-    for (const delivery of deliveries) {
-      this.#open.add(delivery)
-      void delivery.finally(() => this.#open.delete(delivery))
-    }
-    return deliveries[0] ?? Promise.reject(new Error('the helpdesk sends no callbacks'))
+    const delivery = this.#deliver(event, message)
+    this.#open.add(delivery)
+    void delivery.finally(() => this.#open.delete(delivery))
+    return delivery
   }
 
   async #deliver(event: string, message: AgentMessage): Promise<Answer> {
@@ -134,9 +129,17 @@ export class AgentDesk {
   #callback(event: string, message: AgentMessage): Callback {
     const { id, content, conversationId, contentAttributes, attachments } = message
     return {
-      ...{ event, id, content, message_type: 'outgoing', private: message.private },
-      ...{ account: { id: 1 }, inbox: { id: 1 }, conversation: this.conversation(conversationId) },
-      ...{ content_attributes: contentAttributes, attachments, source_id: null },
+      event,
+      id,
+      content,
+      message_type: 'outgoing',
+      private: message.private,
+      account: { id: 1 },
+      inbox: { id: 1 },
+      conversation: this.conversation(conversationId),
+      content_attributes: contentAttributes,
+      attachments,
+      source_id: null,
       created_at: new Date(message.createdAt).toISOString(),
       sender: { id: 2, name: 'Ana', type: 'user' },
     }

@@ -1,15 +1,12 @@
 // The outbound bridge with a real database, a clock that a test moves, and a scripted helpdesk and network.
 
 import { phoneJid } from '../../../../src/core/address.ts'
-import { BridgeError, statusOfCode } from '../../../../src/core/errors.ts'
-import type { Destination } from '../../../../src/core/downstream.ts'
 import type { DatabaseLocation } from '../../../../src/core/database-location.ts'
 import type { MessageEvent, NetworkEvent } from '../../../../src/core/message.ts'
 import { toWebhookReply } from '../../../../src/http/webhook/webhook-reply.ts'
 import type { SendStep } from '../../../../src/bridge/outbound/send/row-sender.ts'
 import { createRowIds } from '../../../../src/lib/row-ids.ts'
 import type { Database, EngineName } from '../../../../src/storage/database.ts'
-import { StorageError } from '../../../../src/storage/engine/statement.ts'
 import type { InstanceRow } from '../../../../src/storage/schema.ts'
 import { LeaseStore } from '../../../../src/storage/stores/lease-store.ts'
 import { JournalStore } from '../../../../src/storage/stores/messages/journal-store.ts'
@@ -17,12 +14,14 @@ import { newDatabase } from '../../../harness/databases.ts'
 import { RecordedLog } from '../../../harness/logs.ts'
 import { ManualClock } from '../../../harness/manual-clock.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
+import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
 import type { Posted } from '../../harness/scripted-helpdesk.ts'
 import { message } from '../../inbound/harness/bridge-bed.ts'
 import { AgentDesk } from './agent-desk.ts'
 import type { AgentMessage, Answer, Callback, Extra } from './agent-desk.ts'
 import { BedProcess } from './bed-process.ts'
+import { openConversation, refusalOf, settings } from './desk-facts.ts'
 import { ScriptedAccounts } from './scripted-accounts.ts'
 import { ScriptedNetwork } from './scripted-network.ts'
 import type { Customer, SentMessage } from './scripted-network.ts'
@@ -36,22 +35,6 @@ type Options = {
 }
 
 export const ana = { id: 3, name: 'Ana', type: 'user' }
-const destination: Destination = {
-  key: 'http://desk|1|1',
-  baseUrl: 'http://desk',
-  apiToken: 't',
-  accountId: 1,
-  inboxId: 1,
-}
-const settings = {
-  DOWNSTREAM_BASE_URL: destination.baseUrl,
-  DOWNSTREAM_API_TOKEN: destination.apiToken,
-  DOWNSTREAM_ACCOUNT_ID: '1',
-  DOWNSTREAM_INBOX_ID: '1',
-  // Without a limit nothing waits for the clock.
-  SERVICE_DRAIN_RATE: '0',
-}
-
 type World = Parameters<typeof BedProcess.start>[0] & { location: DatabaseLocation; network: ScriptedNetwork }
 type Heard = Partial<MessageEvent> & { from?: Customer; instance?: string }
 type UntilOptions = { stepMs?: number; instead?: () => unknown }
@@ -113,7 +96,13 @@ export class OutboundBed {
     const rows = Array.from({ length: count }, (_, index) => accounts.add(`n${index}`, numberOf(index)))
     await database.write(database.query.insertInto('instances').values(rows))
     const world = {
-      ...{ database, location, clock, network, accounts, helpdesk: new ScriptedHelpdesk(), logs: new RecordedLog() },
+      database,
+      location,
+      clock,
+      network,
+      accounts,
+      helpdesk: new ScriptedHelpdesk(),
+      logs: new RecordedLog(),
       environment: { ...settings, ...environment },
       onSendStep: onSendStep ?? (() => Promise.resolve()),
     }
@@ -197,7 +186,10 @@ export class OutboundBed {
     const { from = this.bob, instance = 'n0', ...rest } = changes
     const { phone, lid } = from
     const event = message(content, {
-      ...{ chat: { kind: 'person', phone, lid }, sender: { phone, lid }, pushName: from.name, at: this.clock.now() },
+      chat: { kind: 'person', phone, lid },
+      sender: { phone, lid },
+      pushName: from.name,
+      at: this.clock.now(),
       ...rest,
     })
     return this.receive(event, instance)
@@ -231,21 +223,12 @@ export class OutboundBed {
     await waitUntil(what, look, { timeoutMs: 20_000, ...(instead && { instead }) })
   }
 
-  /** Time passes, and storage gets the chance to answer. */
-  async pass(ms: number): Promise<void> {
-    await this.settle()
-    await this.clock.advance(ms)
-    await this.settle()
+  pass(ms: number): Promise<void> {
+    return passTime(this, ms)
   }
 
-  /** Several rounds through storage, so that whatever can happen without time passing has happened. */
-  async settle(rounds = 6): Promise<void> {
-    const ping = this.database.query.selectFrom('lease').select('epoch')
-    for (let round = 0; round < rounds; round++) {
-      await this.database.read(ping)
-      await this.database.write(ping)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+  settle(rounds?: number): Promise<void> {
+    return settle(this, rounds)
   }
 
   /** The message with this text that a person or a group received. */
@@ -274,24 +257,6 @@ export class OutboundBed {
     await this.stop()
     await this.#owned.disposeAsync()
   }
-}
-
-/** Bob's contact and conversation, as an earlier message of his would have made them. */
-async function openConversation(helpdesk: ScriptedHelpdesk, bob: Customer): Promise<number> {
-  const inbox = helpdesk.helpdesk(destination)
-  const identifier = phoneJid(bob.phone ?? '')
-  const contact = await inbox.ensureContact({
-    ...{ sourceId: bob.phone ?? '', formerSourceIds: [], identifier, identifiers: [identifier] },
-    ...{ phone: `+${bob.phone ?? ''}`, phones: [], name: bob.name },
-  })
-  return (await inbox.ensureConversation(contact, 'reopen')).id
-}
-
-/** As the HTTP server answers. */
-function refusalOf(error: unknown): Answer {
-  const code = error instanceof StorageError ? 'SERVICE_STORAGE_FAILED' : error instanceof BridgeError && error.code
-  if (!code) throw error
-  return { status: statusOfCode[code], body: { error: (error as Error).message, error_code: code } }
 }
 
 const numberOf = (index: number) => `55119${String(10_000_000 + index)}`
