@@ -3,6 +3,8 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { requestFrom } from './http-request.ts'
+import type { Answer, RequestOptions } from './http-request.ts'
 import { waitUntil } from './wait-until.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -61,6 +63,15 @@ export class ServiceProcess {
   /** The base URL, once the service is ready. */
   async ready(timeoutMs?: number): Promise<string> {
     return String((await this.logged('service ready', timeoutMs))['url'])
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.request('GET', path)
+  }
+
+  /** Sends no token unless the test names one. */
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    return requestFrom(await this.ready(), method, path, options)
   }
 
   async exited(): Promise<{ code: number | null; signal: string | null }> {
