@@ -56,6 +56,21 @@ describe('a stop', () => {
     assert.deepEqual(subscribers.events('/a'), ['backend_restarting'])
   })
 
+  test('keeps connections open as long as SERVICE_SHUTDOWN_GRACE says', async () => {
+    await using world = await LifecycleWorld.open({ environment: { SERVICE_SHUTDOWN_GRACE: '2s' } })
+    const { subscribers, clock } = world
+    await world.pair('a', owner, {
+      events_webhook_subscribers: [{ url: subscribers.url('/a'), events: backend }],
+    })
+    const { stopped, isOver } = stopOf(world)
+    await subscribers.gets('/a', 'backend_restarting')
+    await clock.advance(1999)
+    assert.equal((await world.detail('a')).state, 'ready')
+    assert.equal(isOver(), false)
+    await clock.advance(1)
+    await stopped
+  })
+
   test('without an open connection waits only until everybody was told', async () => {
     await using world = await LifecycleWorld.open()
     const { subscribers } = world
