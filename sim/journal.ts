@@ -1,5 +1,6 @@
 // A list that grows and can be waited on: every wait has a name, a time limit, and says what came instead.
-export const DEFAULT_WAIT_MS = 10_000
+/** Only a hang takes longer, also on a machine whose cores are kept busy by others. */
+export const DEFAULT_WAIT_MS = 30_000
 
 type Waiter<T> = { matches: (entry: T) => boolean; resolve: (entry: T) => void }
 

@@ -7,7 +7,6 @@ import type { ReceivedMessage } from '../../sim/network/people/received-message.
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { DeskClient, openChat } from '../sim-helpdesk/harness/desk-client.ts'
 import type { Answer } from './http-request.ts'
-import { ManualClock } from './manual-clock.ts'
 import { signatureOf } from './signed-callback.ts'
 import { World } from './world.ts'
 import type { Running, WorldOptions } from './world.ts'
@@ -67,12 +66,6 @@ export class AgentWorld extends World {
     this.network.faults.clear()
     await this.command('/n0/restart')
     await this.reaches('n0', 'ready')
-  }
-
-  /** Moves a manual clock; every other clock moves by itself. */
-  async passTime(ms = 100): Promise<void> {
-    const { clock } = this.options
-    if (clock instanceof ManualClock) await clock.advance(ms)
   }
 
   /** The agent writes in Bob's conversation; the id of the message. */

@@ -18,6 +18,7 @@ export type Detail = {
   qr: { available: boolean; generated_at: string | null; expires_in_seconds: number | null }
   paired_at: string | null
   ready_at: string | null
+  last_event_at: string
   last_jid: string | null
   last_error: string | null
   reconnect_attempts: number
@@ -62,7 +63,7 @@ export abstract class InstanceApi {
   async allReady(timeoutMs?: number): Promise<void> {
     let seen: unknown
     const holds = async () => {
-      await this.beforeLook()
+      await this.passTime()
       const { status, body } = await this.service.get('/api/instances')
       seen = body
       // An overloaded service lists nothing.
@@ -114,7 +115,12 @@ export abstract class InstanceApi {
     return phone
   }
 
-  /** Runs before each look at a state; a world whose clock stands still lets time pass here. */
+  /** A little time passes; nothing is to be done where the clock runs by itself. */
+  passTime(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  /** Runs before each look at the state of an instance. */
   protected beforeLook(): Promise<void> {
     return Promise.resolve()
   }

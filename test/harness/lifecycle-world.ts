@@ -60,8 +60,17 @@ export class LifecycleWorld extends World {
     await this.reaches('a', 'disconnected')
   }
 
+  /** Logins work again; time passes until the next one, which may be a minute away. */
   async restore(): Promise<void> {
-    this.network.clearFaults()
+    const { clock, network } = this
+    network.clearFaults()
+    const before = network.loginAttempts
+    await waitUntil('another login is tried', async () => {
+      await clock.advance(500)
+      // A login that was under way may have worked.
+      const { state } = await this.detail('a')
+      return state === 'ready' || network.loginAttempts > before
+    })
     await this.advanceUntilReady()
   }
 

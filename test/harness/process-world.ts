@@ -15,9 +15,6 @@ import { ServiceProcess } from './service-process.ts'
 import { openParts } from './world-parts.ts'
 import type { PartOptions, Parts } from './world-parts.ts'
 
-// A busy machine may need that long for a start with a backlog.
-const bootMs = 120_000
-
 export type ProcessWorldOptions = PartOptions & {
   /** How many accounts are linked before the service starts. */
   accounts?: number
@@ -59,7 +56,7 @@ export class ProcessWorld extends InstanceApi {
     await database[Symbol.asyncDispose]()
     const world = new ProcessWorld(parts, phones, stack.move())
     try {
-      await world.service.ready(bootMs)
+      await world.service.ready()
       return world
     } catch (error) {
       await world[Symbol.asyncDispose]()
@@ -82,7 +79,7 @@ export class ProcessWorld extends InstanceApi {
 
   async startService(): Promise<void> {
     this.service = new ServiceProcess(this.#environment)
-    await this.service.ready(bootMs)
+    await this.service.ready()
   }
 
   /** kill -9, and another process takes over. */

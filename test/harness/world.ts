@@ -9,6 +9,7 @@ import type { Database } from '../../src/storage/database.ts'
 import type { TestLocation } from './databases.ts'
 import { InstanceApi } from './instance-api.ts'
 import { seedLinked } from './linked-seed.ts'
+import { ManualClock } from './manual-clock.ts'
 import { apiToken, Service } from './service.ts'
 import type { ServiceOptions } from './service.ts'
 import { waitUntil } from './wait-until.ts'
@@ -122,6 +123,12 @@ export class World extends InstanceApi {
   async restart(environment: Record<string, string> = {}): Promise<void> {
     await this.restartService(environment)
     await this.allReady()
+  }
+
+  /** Moves a manual clock; every other clock moves by itself. */
+  override async passTime(ms = 100): Promise<void> {
+    const { clock } = this.options
+    if (clock instanceof ManualClock) await clock.advance(ms)
   }
 
   /** The message at the helpdesk that this message of the network became. */

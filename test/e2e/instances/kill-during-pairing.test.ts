@@ -19,7 +19,8 @@ async function pairOnRequest(world: ProcessWorld, phone: SimPhone): Promise<void
   if (code !== '') await phone.scan(code)
 }
 
-describe('a service killed', () => {
+// Side by side: most of the time is spent waiting for the lease of a dead process.
+describe('a service killed', { concurrency: true }, () => {
   test('while the code is shown is disconnected afterwards and pairs on request', async () => {
     await using world = await ProcessWorld.open({ accounts: 0 })
     const phone = world.network.account({ phone: owner })

@@ -57,7 +57,7 @@ for (const engine of engines) {
 
 describe('the QR code', () => {
   test('rotates until the window is over; then the instance is disconnected and says so', async () => {
-    await using world = await World.unlinked({ qrLifetimeMs: 400, network: { qrRefs: 3 } })
+    await using world = await World.unlinked({ qrLifetimeMs: 1000, network: { qrRefs: 3 } })
     await world.create({ name: 'a' })
     const first = await world.qrText('a')
     const second = await world.qrText('a', first)
@@ -69,7 +69,7 @@ describe('the QR code', () => {
   })
 
   test('is renewed by refresh-qr and by POST, also after the window is over', async () => {
-    await using world = await World.unlinked({ qrLifetimeMs: 300, network: { qrRefs: 1 } })
+    await using world = await World.unlinked({ qrLifetimeMs: 1500, network: { qrRefs: 1 } })
     const phone = world.network.account({ phone: owner })
     await world.create({ name: 'a' })
     await world.reaches('a', 'disconnected')

@@ -141,6 +141,7 @@ describe('a strike is told', () => {
     const { reason } = strike.payload
     assertPayload(strike, { event: 'strike', instance: 'a', owner_tag: '', jid: ownerJid, reason, code: 402 })
     await world.reaches('a', 'disconnected')
+    await clock.advance(115_000)
     await world.restore()
     await clock.advance(10_000)
     assert.deepEqual(await world.events('a').then(({ strike }) => strike), 1)

@@ -14,7 +14,7 @@ const notices = { SERVICE_HELPDESK_NOTICES: 'true' }
 const pictures = (helpdesk: SimHelpdesk) => helpdesk.messages().filter(({ files }) => files.length > 0)
 
 async function notice(helpdesk: SimHelpdesk, sentence: RegExp): Promise<SeenMessage> {
-  return helpdesk.waitForMessage(undefined, ({ content }) => sentence.test(content ?? ''), 20_000)
+  return helpdesk.waitForMessage(undefined, ({ content }) => sentence.test(content ?? ''), 60_000)
 }
 
 async function lastQrMessage(world: LifecycleWorld): Promise<number> {

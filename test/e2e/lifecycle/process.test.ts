@@ -13,68 +13,71 @@ function openWorld(environment: Record<string, string> = {}): Promise<ProcessWor
   return ProcessWorld.open({ accounts: 0, environment: { SERVICE_LIFECYCLE_SECRET: lifecycleSecret, ...environment } })
 }
 
-describe('a service that is killed', () => {
-  test('loses no event, and repeats one only under the same id', async () => {
-    await using subscribers = await SubscriberServer.start()
-    await using world = await openWorld()
-    const paths = ['/well', '/silent', '/fails']
-    subscribers.script('/silent', 'silence')
-    subscribers.script('/fails', 500)
-    const events = ['paired', 'connected']
-    const events_webhook_subscribers = paths.map((path) => ({ url: subscribers.url(path), events }))
-    await world.pair('a', owner, { events_webhook_subscribers })
-    for (const path of paths) for (const event of events) await subscribers.gets(path, event)
-    await waitUntil('what was answered is stored', async () => {
-      const reports = (await world.service.get('/api/instances/a/deliveries')).body as Report[]
-      const of = (path: string) => reports.filter(({ subscriber }) => subscriber.endsWith(path))
-      return (
-        of('/well').every(({ status }) => status === 'delivered') &&
-        of('/fails').every(({ attempts }) => attempts === 1)
-      )
-    })
-    await world.end('SIGKILL')
-    for (const path of paths) subscribers.script(path, 200)
-    await world.startService()
-    for (const path of ['/silent', '/fails']) {
-      for (const event of events) {
-        const again = await subscribers.gets(path, event, 2)
-        assertDelivery(again)
-        assert.equal(again.raw, subscribers.at(path, event)[0]?.raw)
+// Side by side: most of the time is spent waiting for processes to start and to end.
+describe('lifecycle deliveries of a process', { concurrency: true }, () => {
+  describe('a service that is killed', () => {
+    test('loses no event, and repeats one only under the same id', async () => {
+      await using subscribers = await SubscriberServer.start()
+      await using world = await openWorld()
+      const paths = ['/well', '/silent', '/fails']
+      subscribers.script('/silent', 'silence')
+      subscribers.script('/fails', 500)
+      const events = ['paired', 'connected']
+      const events_webhook_subscribers = paths.map((path) => ({ url: subscribers.url(path), events }))
+      await world.pair('a', owner, { events_webhook_subscribers })
+      for (const path of paths) for (const event of events) await subscribers.gets(path, event)
+      await waitUntil('what was answered is stored', async () => {
+        const reports = (await world.service.get('/api/instances/a/deliveries')).body as Report[]
+        const of = (path: string) => reports.filter(({ subscriber }) => subscriber.endsWith(path))
+        return (
+          of('/well').every(({ status }) => status === 'delivered') &&
+          of('/fails').every(({ attempts }) => attempts === 1)
+        )
+      })
+      await world.end('SIGKILL')
+      for (const path of paths) subscribers.script(path, 200)
+      await world.startService()
+      for (const path of ['/silent', '/fails']) {
+        for (const event of events) {
+          const again = await subscribers.gets(path, event, 2)
+          assertDelivery(again)
+          assert.equal(again.raw, subscribers.at(path, event)[0]?.raw)
+        }
       }
-    }
-    assert.equal(subscribers.at('/well').length, events.length, 'what was delivered is not repeated')
-  })
-})
-
-describe('a stop signal', () => {
-  test('is told while the service still answers; what comes after the next start is news only', async () => {
-    await using subscribers = await SubscriberServer.start()
-    await using world = await openWorld({ SERVICE_SHUTDOWN_GRACE: '2s' })
-    await world.pair('a', owner, { events_webhook_url: subscribers.url('/one') })
-    await subscribers.gets('/one', 'connected')
-    world.service.send('SIGTERM')
-    assertDelivery(await subscribers.gets('/one', 'backend_restarting'))
-    assert.equal((await world.detail('a')).state, 'ready', 'connected and answering in the grace')
-    assert.deepEqual(await world.service.exited(), { code: 0, signal: null })
-    await world.startService()
-    await world.reaches('a', 'ready')
-    const { payload } = await subscribers.gets('/one', 'backend_started')
-    assert.equal(payload['connected'], true)
-    const news = subscribers.events('/one').filter((event) => event !== 'qr_generated')
-    assert.deepEqual(news, ['paired', 'connected', 'backend_restarting', 'backend_started'])
+      assert.equal(subscribers.at('/well').length, events.length, 'what was delivered is not repeated')
+    })
   })
 
-  test('that comes twice ends at once, and what was not told is told later', async () => {
-    await using subscribers = await SubscriberServer.start()
-    await using world = await openWorld({ SERVICE_SHUTDOWN_GRACE: '5m' })
-    subscribers.script('/one', 'silence')
-    const one = { url: subscribers.url('/one'), events: ['backend_restarting'] }
-    await world.pair('a', owner, { events_webhook_subscribers: [one] })
-    world.service.send('SIGTERM')
-    const { raw } = await subscribers.gets('/one', 'backend_restarting')
-    assert.deepEqual(await world.end('SIGTERM'), { code: 1, signal: null })
-    subscribers.script('/one', 200)
-    await world.startService()
-    assert.equal((await subscribers.gets('/one', 'backend_restarting', 2)).raw, raw)
+  describe('a stop signal', { concurrency: true }, () => {
+    test('is told while the service still answers; what comes after the next start is news only', async () => {
+      await using subscribers = await SubscriberServer.start()
+      await using world = await openWorld({ SERVICE_SHUTDOWN_GRACE: '2s' })
+      await world.pair('a', owner, { events_webhook_url: subscribers.url('/one') })
+      await subscribers.gets('/one', 'connected')
+      world.service.send('SIGTERM')
+      assertDelivery(await subscribers.gets('/one', 'backend_restarting'))
+      assert.equal((await world.detail('a')).state, 'ready', 'connected and answering in the grace')
+      assert.deepEqual(await world.service.exited(), { code: 0, signal: null })
+      await world.startService()
+      await world.reaches('a', 'ready')
+      const { payload } = await subscribers.gets('/one', 'backend_started')
+      assert.equal(payload['connected'], true)
+      const news = subscribers.events('/one').filter((event) => event !== 'qr_generated')
+      assert.deepEqual(news, ['paired', 'connected', 'backend_restarting', 'backend_started'])
+    })
+
+    test('that comes twice ends at once, and what was not told is told later', async () => {
+      await using subscribers = await SubscriberServer.start()
+      await using world = await openWorld({ SERVICE_SHUTDOWN_GRACE: '5m' })
+      subscribers.script('/one', 'silence')
+      const one = { url: subscribers.url('/one'), events: ['backend_restarting'] }
+      await world.pair('a', owner, { events_webhook_subscribers: [one] })
+      world.service.send('SIGTERM')
+      const { raw } = await subscribers.gets('/one', 'backend_restarting')
+      assert.deepEqual(await world.end('SIGTERM'), { code: 1, signal: null })
+      subscribers.script('/one', 200)
+      await world.startService()
+      assert.equal((await subscribers.gets('/one', 'backend_restarting', 2)).raw, raw)
+    })
   })
 })

@@ -135,7 +135,7 @@ test('strike: a refusal that restricts the account is told once, not for every m
   await using sending = await subscribedTo('strike')
   const { world, subscribers } = sending
   const { id } = world.bob.text(world.phone, 'hi')
-  await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 20_000)
+  await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 60_000)
   world.network.fault({ kind: 'ack_error', code: 463, times: 2 })
   for (const n of [1, 2]) assert.equal((await world.post(world.callback(n, `offer ${n}`))).status, 500)
   const strike = await subscribers.gets('/wants', 'strike')

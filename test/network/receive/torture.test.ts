@@ -60,7 +60,7 @@ function counted(events: readonly NetworkEvent[]): Map<string, number> {
   return counts
 }
 
-test(`after ${kills} kills every message is in the inbox, once`, { timeout: 120_000 }, async () => {
+test(`after ${kills} kills every message is in the inbox, once`, async () => {
   await using bed = await TortureBed.open('protected', saveMs)
   const random = new SeededRandom('deaths')
   const written: string[] = []
@@ -78,7 +78,7 @@ test(`after ${kills} kills every message is in the inbox, once`, { timeout: 120_
   )
 })
 
-test('with the journal switched off the same kills lose messages', { timeout: 120_000 }, async () => {
+test('with the journal switched off the same kills lose messages', async () => {
   await using bed = await TortureBed.open('unjournalled', saveMs)
   const random = new SeededRandom('deaths')
   const written: string[] = []
