@@ -5,7 +5,7 @@ import type { SimNetwork } from '../../sim/network/sim-network.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
-import { storeLinked } from '../network/harness/bed.ts'
+import { storeLinked } from '../network/harness/network-room.ts'
 import { sampleInstance } from './samples.ts'
 
 export const numberOf = (index: number) => `55119${String(10_000_000 + index)}`
