@@ -4,6 +4,7 @@ import { parseChat } from '../core/address.ts'
 import type { Person } from '../core/address.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
 import type { Network } from '../core/network.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import { ContactMerger } from '../bridge/conversations/contact-merger.ts'
 import { ConversationOpener } from '../bridge/conversations/conversation-opener.ts'
 import { HeldDestinations } from '../bridge/inbound/held-destinations.ts'
@@ -23,7 +24,6 @@ import { LateFiles } from '../bridge/inbound/late-files.ts'
 import { People } from '../bridge/people/people.ts'
 import { textsOf } from '../bridge/inbound/compose/texts.ts'
 import type { Config } from '../config/config.ts'
-import type { InstanceMessages } from '../instances/instance-service.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Usage } from '../ledger/usage.ts'
@@ -50,13 +50,18 @@ export type InboundParts = {
   metrics: Metrics
   usage: Usage
   /** Only for tests: how long an uncertain post or conversation is looked for. */
-  lateCommitMs?: number
+  lateCommitMs?: number | undefined
 }
 
 export type InboundSet = {
   people: People
   inbound: InboxWorker
-  messages: InstanceMessages
+  /** Every part that keeps memory per instance. */
+  perInstance: PerInstance[]
+  /** How many received events of an instance did not reach the helpdesk. */
+  undelivered: (instance: string) => Promise<number>
+  /** Removes the record of the messages of a deleted instance. */
+  forget: (instance: string) => Promise<void>
   workers: Ticker[]
   lateFiles: LateFiles
 }
@@ -109,7 +114,12 @@ export function createInbound(parts: InboundParts): InboundSet {
   return {
     people: who.people,
     inbound,
-    messages: messagesOf(parts, inbound, stores),
+    perInstance: [inbound, held, who.people, who.groups, directory, delivery.files],
+    undelivered: async (name) => {
+      const { pending, parked } = await stores.inbox.counts(name)
+      return pending + parked
+    },
+    forget: (name) => dropMap(stores.map, epoch, name),
     workers,
     lateFiles: delivery.lateFiles,
   }
@@ -166,7 +176,7 @@ function deliveryOf(parts: InboundParts, built: Built) {
     mediaMaxBytes: maxBytes,
   })
   const delivery = new EventDelivery({ ...common, attempts, held, inboxTtlMs: config.inbound.inboxTtl })
-  return { delivery, lateFiles: new LateFiles(shared) }
+  return { delivery, files, lateFiles: new LateFiles(shared) }
 }
 
 function waitsOf({ lateCommitMs }: InboundParts): { lateCommitMs?: number } {
@@ -174,18 +184,6 @@ function waitsOf({ lateCommitMs }: InboundParts): { lateCommitMs?: number } {
 }
 
 type MessageStores = { inbox: InboxStore; map: MessageMapStore }
-
-function messagesOf({ epoch }: InboundParts, inbound: InboxWorker, { inbox, map }: MessageStores): InstanceMessages {
-  return {
-    release: async (name) => {
-      await inbound.release(name)
-      const { pending, parked } = await inbox.counts(name)
-      return pending + parked
-    },
-    resume: (name) => inbound.load(name),
-    forget: (name) => dropMap(map, epoch, name),
-  }
-}
 
 async function forgetOld({ config, clock, epoch }: InboundParts, { inbox, map }: MessageStores): Promise<void> {
   const before = clock.now() - config.inbound.messageMapTtl

@@ -24,7 +24,7 @@ import { createTranscoder } from '../bridge/outbound/compose/voice-note.ts'
 import type { Config } from '../config/config.ts'
 import type { Destination, Downstream } from '../core/downstream.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
-import type { NetworkSession, OutgoingContent } from '../core/network.ts'
+import type { NetworkSession } from '../core/network.ts'
 import { BanRisk } from '../guard/ban-risk.ts'
 import { Pace } from '../guard/pace.ts'
 import { Restrictions } from '../guard/restrictions.ts'
@@ -165,8 +165,7 @@ export function createOutbound(deps: Deps) {
     isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',
     countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,
   })
-  const instances = { find: (name: string) => accounts.find(name) as never }
-  const webhook = new WebhookHandler({ ...deps, instances, outbound, changes, activity, ownerOf })
+  const webhook = new WebhookHandler({ ...deps, instances: accounts, outbound, changes, activity, ownerOf })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const reports = every('outbox-report', reportMs, () => reporter.run())
@@ -195,46 +194,26 @@ export function createOutbound(deps: Deps) {
     banRisk,
     webhook,
     workers,
-    /** What was sent under this id, for those who ask for it again after a restart. */
-    findSent: (instance: string, networkId: string) => findSentText(map, instance, networkId),
+    /** Every part that keeps memory per instance. */
+    perInstance: [worker, activity, banRisk, pace, restrictions, store],
     edit: (request: EditRequest) => editMessage({ map, sent, recipients, ledger, sessionOf, clock, log }, request),
     outboxPending: async () => sum((await outbox.countPending()).values()),
-    /** Takes up what earlier processes left. */
-    async load(): Promise<void> {
-      await restrictions.load()
-      await worker.load()
-    },
+    /** Sorts out what earlier processes left. */
+    load: () => worker.load(),
     /** From now on messages are queued for the next process. */
     hold(): void {
       isStopping = true
     },
-    connectionChanged(name: string): void {
+    connectionChanged: (name: string): void => {
       worker.connectionChanged(name)
       if (isReady(name)) activity.connected(name)
     },
-    /** The instance is deleted: what waits fails, what runs ends. */
+    /** The instance is deleted: what waits fails. */
     async forget(name: string): Promise<void> {
-      activity.forget(name)
       await worker.forget(name)
-      // What failed with the instance puts none of that name at risk.
-      banRisk.forget(name)
-      pace.forget(name)
       await restrictions.forget(name)
     },
   }
-}
-
-async function findSentText(
-  map: MessageMapStore,
-  instance: string,
-  networkId: string,
-): Promise<OutgoingContent | null> {
-  const [row] = (await map.findByNetworkId(instance, [networkId])).filter(
-    ({ direction, kind }) => direction === 'out' && kind === 'message',
-  )
-  const content = row && (await map.contentOf(row.id))
-  if (content?.text === undefined || content.isFile) return null
-  return { type: 'text', text: content.text, mentions: [], quote: null }
 }
 
 /** Where a row's message is, also when its instance is gone: by the route it was accepted with. */

@@ -8,9 +8,9 @@ import type { InstanceName } from './ids.ts'
 export type PerInstance = {
   /**
    * The instance becomes live in this process. Loads what is stored for the instance; nothing of it is connected yet.
-   * The part remembers nothing of this instance before.
+   * The part remembers nothing of this instance before. A part that loads nothing leaves this out.
    */
-  take(instance: InstanceName): Promise<void> | void
+  take?(instance: InstanceName): Promise<void> | void
   /**
    * The instance stops in this process: it is deleted or moves. Ends the work on it and drops what the part remembers of it.
    * What is stored stays. A second call does no harm.

@@ -2,6 +2,7 @@
 //
 // Each alert has two modes: quiet → risen when its signal crosses the threshold (told once) → quiet when it clears.
 
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Tally } from './tally.ts'
 
@@ -35,7 +36,7 @@ type Counts = ReturnType<Tally['counts']>
 
 const nothing: Counts = { velocity: 0, diversity: 0, delivered: 0, samples: 0 }
 
-export class BanRisk {
+export class BanRisk implements PerInstance {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #memories = new Map<string, Memory>()
 
@@ -70,7 +71,7 @@ export class BanRisk {
     return [...this.#memories.keys()]
   }
 
-  forget(instance: string): void {
+  leave(instance: string): void {
     this.#memories.delete(instance)
   }
 }

@@ -1,5 +1,6 @@
 // How fast an account may write: so many messages a minute, and one after the other when it comes back with a backlog.
 
+import type { PerInstance } from '../core/per-instance.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Lane } from '../lib/lane.ts'
@@ -24,7 +25,7 @@ type Gauge = {
   nextDrainAt: number
 }
 
-export class Pace {
+export class Pace implements PerInstance {
   readonly #deps: Deps
   readonly #gauges = new Map<string, Gauge>()
 
@@ -66,7 +67,7 @@ export class Pace {
     return this.#deps.perMinute > 0 && gauge !== undefined && this.#pauseOf(gauge) > 0
   }
 
-  forget(instance: string): void {
+  leave(instance: string): void {
     this.#gauges.delete(instance)
   }
 

@@ -7,13 +7,13 @@ import { Restrictions } from './restrictions.ts'
 const hour = 3_600_000
 const week = 7 * 24 * hour
 
-type Row = Awaited<ReturnType<RestrictionStore['list']>>[number]
+type Row = Parameters<RestrictionStore['save']>[0]
 
 function setUp() {
   const clock = new ManualClock(10 * hour)
   const rows = new Map<string, Row>()
   const store = {
-    list: () => Promise.resolve([...rows.values()]),
+    find: (instance: string) => Promise.resolve(rows.get(instance)),
     save: (row: Row) => Promise.resolve(void rows.set(row.instance, row)),
     remove: (instance: string) => Promise.resolve(void rows.delete(instance)),
   } as unknown as RestrictionStore

@@ -1,5 +1,6 @@
 // Accounts that the network lets write only to people they have a chat with; known across restarts.
 
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 
@@ -15,7 +16,7 @@ type Deps = {
 }
 type Restriction = { until: number; struckAt: number }
 
-export class Restrictions {
+export class Restrictions implements PerInstance {
   readonly #deps: Deps
   readonly #known = new Map<string, Restriction>()
 
@@ -23,10 +24,13 @@ export class Restrictions {
     this.#deps = deps
   }
 
-  async load(): Promise<void> {
-    for (const { instance, until, struck_at } of await this.#deps.store.list()) {
-      this.#known.set(instance, { until, struckAt: struck_at })
-    }
+  async take(instance: string): Promise<void> {
+    const stored = await this.#deps.store.find(instance)
+    if (stored) this.#known.set(instance, { until: stored.until, struckAt: stored.struck_at })
+  }
+
+  leave(instance: string): void {
+    this.#known.delete(instance)
   }
 
   /** When the restriction in force ends; undefined without one. */
@@ -64,6 +68,7 @@ export class Restrictions {
   }
 
   async forget(instance: string): Promise<void> {
-    if (this.#known.delete(instance)) await this.#deps.store.remove(instance)
+    this.leave(instance)
+    await this.#deps.store.remove(instance)
   }
 }

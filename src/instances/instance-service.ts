@@ -2,6 +2,7 @@
 
 import type { AuditAction, AuditRecord } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { WebhookSubscriber } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
@@ -28,20 +29,19 @@ type Deps = {
   network: Pick<Network, 'forget' | 'release'>
   epoch: () => number
   clock: Clock
-  onDeleted: (name: string) => void
-  /** Told after settings were changed. */
-  onChanged: (name: string) => void
+  /** Called after an instance was deleted. */
+  onDeleted: () => Promise<void>
+  /** Called after settings were changed. */
+  onChanged: () => void
   messages: InstanceMessages
 }
 
-/** What arrived for an instance that is being deleted. */
+/** The stored messages of an instance that is being deleted. */
 export type InstanceMessages = {
-  /** Ends all work on it; how many events were not delivered. */
-  release(name: string): Promise<number>
-  /** The instance lives on. */
-  resume(name: string): Promise<void>
-  /** The instance is gone: so is what is remembered of its messages. */
-  forget(name: string): Promise<void>
+  /** How many received events did not reach the helpdesk. */
+  undelivered(name: InstanceName): Promise<number>
+  /** The instance is gone: its outgoing messages fail, and the record of its messages is removed. */
+  forget(name: InstanceName): Promise<void>
 }
 
 export class InstanceService {
@@ -78,30 +78,30 @@ export class InstanceService {
   /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
   remove(name: string, logout: boolean): Promise<void> {
     return this.#lanes.run(name, async () => {
-      const { registry, instances, network, epoch } = this.#deps
+      const { registry, instances, network, messages, epoch, onDeleted } = this.#deps
       const account = registry.get(name)
       if (logout) await account.logout()
       await account.close()
-      // Whatever was received is stored, or never will be, before the inbox is emptied.
+      // From here on nothing more is received, so the count of undelivered events is final.
       if (account.record.session_id !== null) await network.release(account.record.session_id)
-      const keep = this.#sessionToKeep(account.record)
-      const undelivered = await this.#deps.messages.release(name)
       try {
-        const facts = { logout, undelivered }
+        await registry.leave(name)
+        const facts = { logout, undelivered: await messages.undelivered(name) }
+        const keep = this.#sessionToKeep(account.record)
         await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, facts))
       } catch (error) {
-        await this.#deps.messages.resume(name)
-        // Nobody was told that it is gone, so the account must live on.
-        await registry.add({ ...account.record }).resurrect()
+        // The caller hears that the instance was not deleted, so the account must live on.
+        await (await registry.take({ ...account.record })).resurrect()
         throw error
       }
       registry.remove(name)
       try {
-        await this.#deps.messages.forget(name)
+        await messages.forget(name)
       } finally {
-        // After the last that is counted of it.
-        this.#deps.onDeleted(name)
+        // Once more: messages that fail with the instance are counted.
+        await registry.leave(name)
       }
+      await onDeleted()
       await this.#letGo(account.record)
       if (logout) await destroyKeptSessions(this.#deps, name)
     })
@@ -123,7 +123,7 @@ export class InstanceService {
     const row = this.#newRow(name, settings, kept)
     const fields = Object.keys(toColumns(settings)).sort()
     await instances.insert(epoch(), row, this.#audit('instance.create', row, { fields, resume }))
-    const account = registry.add(row)
+    const account = await registry.take(row)
     if (kept) await account.boot(0)
     else await account.requestPairing()
     return account
@@ -145,7 +145,7 @@ export class InstanceService {
     const fields = Object.keys(columns).sort()
     if (fields.length === 0) return
     await account.change(columns, this.#audit('instance.patch', { ...account.record, ...columns }, { fields }))
-    this.#deps.onChanged(account.record.name)
+    this.#deps.onChanged()
   }
 
   #newRow(name: string, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {

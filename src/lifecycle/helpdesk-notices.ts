@@ -5,7 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { HelpdeskInbox } from '../core/downstream.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { InstanceState } from '../core/instance.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
@@ -38,7 +40,7 @@ type Deps = {
   log: Log
 }
 
-export class HelpdeskNotices {
+export class HelpdeskNotices implements PerInstance {
   readonly #deps: Deps
   readonly #lanes = new KeyedLanes()
   readonly #shown = new Map<string, Posted>()
@@ -76,6 +78,14 @@ export class HelpdeskNotices {
     if (!account || (await inboxOf(instance))?.key !== destinationKey) return
     await account.requestPairing()
     if (account.state !== 'qr_pending') this.#tell(instance, texts.noCode)
+  }
+
+  /** After the notices that wait in line. */
+  leave(instance: InstanceName): void {
+    this.#inTurn(instance, () => {
+      this.#shown.delete(instance)
+      return Promise.resolve()
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 // Where at the helpdesk the messages of a chat go: finds or makes its contact and its conversation, and remembers them.
 
+import type { PerInstance } from '../../core/per-instance.ts'
 import type { ContactSpec, HelpdeskInbox } from '../../core/downstream.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -54,7 +55,7 @@ const rememberedMs = 3_600_000
  */
 const trustedMs = { new: 5_000, reopen: 60_000 }
 
-export class ConversationDirectory {
+export class ConversationDirectory implements PerInstance {
   readonly #deps: Deps
   readonly #entries: BoundedMap<Entry>
   readonly #lanes = new KeyedLanes()
@@ -122,6 +123,10 @@ export class ConversationDirectory {
   /** Chats of this instance were joined or dropped: what is remembered of them may be wrong. */
   clear(instance: string): void {
     this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
+  }
+
+  leave(instance: string): void {
+    this.clear(instance)
   }
 
   #isTrusted({ checkedAt }: Entry): boolean {

@@ -4,6 +4,7 @@
 // open  → held when a delivery finds the destination itself broken
 // held  → open when a probe succeeds, the configuration changes, or nobody waits for it any more
 
+import type { PerInstance } from '../../core/per-instance.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 
@@ -35,7 +36,7 @@ export type HeldDestination = { destination: string; reason: string; since: numb
 
 const probeMs = 30_000
 
-export class HeldDestinations {
+export class HeldDestinations implements PerInstance {
   readonly #deps: Deps
   readonly #held = new Map<string, Hold>()
 

@@ -2,6 +2,7 @@
 
 import { chatJid } from '../../core/address.ts'
 import { BridgeError } from '../../core/errors.ts'
+import type { PerInstance } from '../../core/per-instance.ts'
 import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../../core/network.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'
@@ -46,7 +47,7 @@ const maxListed = 500
 /** How often storage may refuse what a message says before the others go on without it. */
 const maxRefusals = 2
 
-export class InboxWorker implements Reception {
+export class InboxWorker implements Reception, PerInstance {
   readonly #deps: Deps
   readonly #lanes: InboundLanes
   readonly #intake = new KeyedLanes()
@@ -58,7 +59,7 @@ export class InboxWorker implements Reception {
   }
 
   /** Takes up what the inbox holds of this instance; before it may receive anything new. */
-  async load(instance: string): Promise<void> {
+  async take(instance: string): Promise<void> {
     const stay = this.#stayOf(instance)
     Object.assign(stay, { pending: 0, parked: (await this.#deps.inbox.counts(instance)).parked })
     for (let after = ''; ;) {
@@ -156,7 +157,7 @@ export class InboxWorker implements Reception {
   }
 
   /** Lets go of an instance; what the inbox holds of it stays there. */
-  async release(instance: string): Promise<void> {
+  async leave(instance: string): Promise<void> {
     const stay = this.#stays.get(instance)
     this.#stays.delete(instance)
     if (!stay) return
@@ -165,8 +166,6 @@ export class InboxWorker implements Reception {
     await this.#lanes.drop(instance)
     this.#deps.held.leave(instance)
     await this.#deps.delivery.flushed(instance)
-    this.#deps.people.forget(instance)
-    this.#deps.directory.clear(instance)
   }
 
   /** Ends between two messages. */

@@ -1,5 +1,6 @@
 // What the other side sees of an agent at work: that messages were read, that somebody types, that the account is online.
 
+import type { PerInstance } from '../../core/per-instance.ts'
 import { chatJid } from '../../core/address.ts'
 import type { Destination, Recipient } from '../../core/downstream.ts'
 import type { NetworkSession } from '../../core/network.ts'
@@ -24,7 +25,7 @@ type Deps = {
   log: Log
 }
 
-export class AgentActivity {
+export class AgentActivity implements PerInstance {
   readonly #deps: Deps
   readonly #reading = new KeyedLanes()
   readonly #goingOffline = new Map<string, { at: number; cancel: () => void }>()
@@ -76,7 +77,7 @@ export class AgentActivity {
     else if (this.#goingOffline.has(instance)) this.#show(instance, true)
   }
 
-  forget(instance: string): void {
+  leave(instance: string): void {
     this.#goingOffline.get(instance)?.cancel()
     this.#goingOffline.delete(instance)
     this.#online.delete(instance)

@@ -1,5 +1,6 @@
 // What is known of groups: asked of the network once an hour and group, by one caller for all who want to know.
 
+import type { PerInstance } from '../../core/per-instance.ts'
 import type { Person } from '../../core/address.ts'
 import type { GroupInfo, GroupMember, NetworkSession } from '../../core/network.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
@@ -19,7 +20,7 @@ const answerMs = 10_000
 /** After a failure the network is left in peace for so long. */
 const failedMs = 60_000
 
-export class GroupDirectory {
+export class GroupDirectory implements PerInstance {
   readonly #deps: Deps
   readonly #known: BoundedMap<KnownGroup>
   readonly #failed: BoundedMap<true>
@@ -47,6 +48,10 @@ export class GroupDirectory {
   forget(instance: string, groupId: string): void {
     this.#known.delete(`${instance}|${groupId}`)
     this.#failed.delete(`${instance}|${groupId}`)
+  }
+
+  leave(instance: string): void {
+    for (const memory of [this.#known, this.#failed]) memory.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
   async #ask(instance: string, session: NetworkSession, groupId: string): Promise<KnownGroup | null> {

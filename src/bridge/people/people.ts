@@ -1,6 +1,7 @@
 // Who is who, from memory where possible: every address of a person leads to one record, and two records that turn out to
 // be one person become one.
 
+import type { PerInstance } from '../../core/per-instance.ts'
 import type { Person } from '../../core/address.ts'
 import type { PersonNames } from '../../core/network.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
@@ -21,7 +22,7 @@ const maxRemembered = 50_000
 const rememberedMs = 3_600_000
 const nobody: PersonRecord = { id: 'nobody', phone: null, lid: null, pushName: null, savedName: null }
 
-export class People {
+export class People implements PerInstance {
   readonly #deps: Deps
   readonly #known: BoundedMap<PersonRecord>
   readonly #lanes = new KeyedLanes()
@@ -64,7 +65,7 @@ export class People {
     this.#remember(instance, { ...record, ...changes })
   }
 
-  forget(instance: string): void {
+  leave(instance: string): void {
     this.#known.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 

@@ -8,10 +8,10 @@ import type { MessageAcceptor } from '../../bridge/outbound/accept/message-accep
 import type { Route } from '../../bridge/conversations/route.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import { namedInstance } from '../../core/operations-contact.ts'
 import { readCallback } from '../../downstream/callback.ts'
 import { isSigned } from '../../downstream/signature.ts'
-import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import { sleep, withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -26,7 +26,7 @@ const decideWithinMs = 3800
 type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
 
 type Deps = {
-  instances: Pick<InstanceRegistry, 'find'>
+  instances: { find(name: InstanceName): { readonly record: Route['sender'] } | undefined }
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>

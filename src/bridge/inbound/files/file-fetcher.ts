@@ -1,5 +1,6 @@
 // Files from the network on their way to the helpdesk: fetched and checked whole before anything is posted.
 
+import type { PerInstance } from '../../../core/per-instance.ts'
 import type { FileRef, MediaContent, MessageKey } from '../../../core/message.ts'
 import { FileError } from '../../../core/network.ts'
 import type { Network } from '../../../core/network.ts'
@@ -35,7 +36,7 @@ const totalMs = 30_000
 const tryMs = 10_000
 const slowestBytesPerMs = 256
 
-export class FileFetcher {
+export class FileFetcher implements PerInstance {
   readonly #deps: Deps
   readonly #spool = new FileSpool()
   /** Per instance: nobody waits for the files of others. */
@@ -130,6 +131,10 @@ export class FileFetcher {
 
   #transferMs({ size }: MediaContent): number {
     return (size ?? this.#deps.maxBytes) / slowestBytesPerMs
+  }
+
+  leave(instance: string): void {
+    this.#gates.delete(instance)
   }
 
   #gateOf(instance: string): Semaphore {

@@ -1,5 +1,6 @@
 // Works the outbox off: every row in its chat's turn, as soon as there is a connection, until it is sent or given up.
 
+import type { PerInstance } from '../../../core/per-instance.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
@@ -22,7 +23,7 @@ type Deps = AttemptDeps & {
 
 type Queue = { lanes: InstanceLanes; gates: SendSlots; isReady: boolean }
 
-export class OutboxWorker {
+export class OutboxWorker implements PerInstance {
   readonly #deps: Deps
   readonly #queues = new Map<string, Queue>()
   readonly #turns: RowAttempts
@@ -32,21 +33,27 @@ export class OutboxWorker {
     this.#turns = new RowAttempts(deps)
   }
 
-  /** Takes up what earlier processes have accepted. */
+  /** Sorts out what earlier processes left: rows that were leaving wait again, rows of deleted instances fail. */
   async load(): Promise<void> {
-    const { outbox, transitions, clock, exists, outcomes } = this.#deps
+    const { outbox, transitions, exists } = this.#deps
     await transitions.recover()
-    const rows = await outbox.live()
-    for (const instance of new Set(rows.map((row) => row.instance))) {
-      if (exists(instance)) await transitions.startWaiting(instance, clock.now())
-      else
-        await outcomes.failAll(
-          rows.filter((row) => row.instance === instance),
-          instanceDeleted,
-        )
-    }
-    for (const { instance, chat, id } of rows) if (exists(instance)) this.#queueOf(instance).lanes.push(chat, id)
-    for (const instance of this.#queues.keys()) this.connectionChanged(instance)
+    for (const instance of (await outbox.countPending()).keys()) if (!exists(instance)) await this.#takeUp(instance)
+  }
+
+  /** Takes up the rows that earlier processes have accepted. */
+  async take(instance: string): Promise<void> {
+    const { outbox, transitions, clock } = this.#deps
+    const rows = await outbox.live(instance)
+    if (rows.length === 0) return
+    await transitions.startWaiting(instance, clock.now())
+    const { lanes } = this.#queueOf(instance)
+    for (const { chat, id } of rows) lanes.push(chat, id)
+    this.connectionChanged(instance)
+  }
+
+  async leave(instance: string): Promise<void> {
+    await this.#queues.get(instance)?.lanes.close()
+    this.#queues.delete(instance)
   }
 
   /** A row that was just stored, as it was; the listener hears what becomes of it, more than once if it has to wait. */
@@ -129,8 +136,7 @@ export class OutboxWorker {
 
   /** The instance is gone: nothing of it is sent any more. */
   async forget(instance: string): Promise<void> {
-    await this.#queues.get(instance)?.lanes.close()
-    this.#queues.delete(instance)
+    await this.leave(instance)
     await this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted)
   }
 

@@ -1,5 +1,6 @@
 // What a callback must know before it is accepted: looked up at once, or recalled under the condition that it is still so.
 
+import type { PerInstance } from '../../../core/per-instance.ts'
 import { sql } from 'kysely'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -37,7 +38,7 @@ type Look = { owner: string | null; heard: string | null; known: number | null; 
 const reuseForMs = 10_000
 const spotsRemembered = 2_000
 
-export class SendContextStore {
+export class SendContextStore implements PerInstance {
   readonly #database: Database
   readonly #read: ReturnType<typeof compileLookAround>
   readonly #isStill: ReturnType<typeof compileIsStill>
@@ -67,6 +68,10 @@ export class SendContextStore {
     if (!look) return undefined
     const { owner, heard } = look
     return { ...surroundingsOf(look), isSettled: false, still: this.#isStill({ ...placeIn(spot), owner, heard }) }
+  }
+
+  leave(instance: string): void {
+    this.#looks.deleteWhere((key) => key.startsWith(`[${JSON.stringify(instance)},`))
   }
 }
 

@@ -53,7 +53,7 @@ export class BridgeBed {
     this.#options = options
     this.#nextId = createRowIds(this.clock)
     for (const name of this.instances) this.routes.set(name, desk)
-    this.metrics = new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) })
+    this.metrics = new Metrics({ version: 'x' })
     this.set = this.#compose(this.metrics)
   }
 
@@ -93,8 +93,8 @@ export class BridgeBed {
     if (crash) this.#epoch = -1
     await old.inbound[Symbol.asyncDispose]()
     this.#epoch = 1
-    this.set = this.#compose(new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) }))
-    for (const name of this.instances) await this.inbound.load(name)
+    this.set = this.#compose(new Metrics({ version: 'x' }))
+    for (const name of this.instances) await this.inbound.take(name)
   }
 
   posted(count: number): Promise<void> {
