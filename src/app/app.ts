@@ -37,7 +37,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   }
   const services = {
     tenants: createTenants(base, tenants, onRoutingChanged),
-    instances: createInstanceService(base, { ...rooms, onRoutingChanged }),
+    instances: createInstanceService(base, { accounts, storage, inbound, outbound, lifecycle, onRoutingChanged }),
   }
   const processEvents = stack.use(
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),
