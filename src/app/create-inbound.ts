@@ -46,7 +46,7 @@ export type InboundParts = {
   instances: Pick<InstanceRegistry, 'find' | 'list'>
   network: Pick<Network, 'download' | 'unseal'>
   downstream: Downstream
-  routing: { destinationOf(record: { owner_tag: string; inbox_id: number }): Promise<Destination | null> }
+  routing: { destinationOf(record: { ownerTag: string; inboxId: number }): Promise<Destination | null> }
   metrics: Metrics
   usage: Usage
   /** Only for tests: how long an uncertain post or conversation is looked for. */
@@ -84,7 +84,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   const report = new InboundMetrics({
     metrics,
     usage: parts.usage,
-    ownerTagOf: (name) => recordOf(parts, name)?.owner_tag ?? '',
+    ownerTagOf: (name) => recordOf(parts, name)?.ownerTag ?? '',
   })
   const common = { epoch, clock, log }
   const merger = new ContactMerger({ store: stores.contacts, ...common })

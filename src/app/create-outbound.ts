@@ -41,7 +41,7 @@ import { OutboxTransitions } from '../storage/stores/messages/outbox-transitions
 import { OutboxStore } from '../storage/stores/messages/outbox-store.ts'
 import { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 import { RetryStore } from '../storage/stores/messages/retry-store.ts'
-import type { InstanceRow } from '../storage/schema.ts'
+import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { SentMessageStore } from '../storage/stores/messages/sent-message-store.ts'
 import { SendContextStore } from '../storage/stores/messages/send-context-store.ts'
 import type { Routing } from '../tenants/routing.ts'
@@ -226,7 +226,9 @@ function createDestinations(routing: Routing, accounts: Deps['accounts']) {
   }): Promise<Destination | null> => {
     const record = accounts.find(row.instance)?.record
     const now = record ? await routing.destinationOf(record) : null
-    return now && now.key === row.destination ? now : routing.destinationOf(row)
+    return now && now.key === row.destination
+      ? now
+      : routing.destinationOf({ ownerTag: row.owner_tag, inboxId: row.inbox_id })
   }
 }
 

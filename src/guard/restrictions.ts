@@ -2,7 +2,7 @@
 
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
+import type { Restriction, RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 
 const hour = 3_600_000
 /** What the network says is not believed beyond this: an account must not be shut for ever by a wrong number. */
@@ -14,7 +14,6 @@ type Deps = {
   /** When the restriction ends by the network's own word; null when it says nothing. */
   askNetwork: (instance: string) => Promise<number | null>
 }
-type Restriction = { until: number; struckAt: number }
 
 export class Restrictions implements PerInstance {
   readonly #deps: Deps
@@ -26,7 +25,7 @@ export class Restrictions implements PerInstance {
 
   async take(instance: string): Promise<void> {
     const stored = await this.#deps.store.find(instance)
-    if (stored) this.#known.set(instance, { until: stored.until, struckAt: stored.struck_at })
+    if (stored) this.#known.set(instance, stored)
   }
 
   leave(instance: string): void {
@@ -64,7 +63,7 @@ export class Restrictions implements PerInstance {
 
   async #keep(instance: string, restriction: Restriction): Promise<void> {
     this.#known.set(instance, restriction)
-    await this.#deps.store.save({ instance, until: restriction.until, struck_at: restriction.struckAt })
+    await this.#deps.store.save(instance, restriction)
   }
 
   async forget(instance: string): Promise<void> {

@@ -15,7 +15,7 @@ import { Lane } from '../lib/lane.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { AccountRecord, reasonOf } from './account-record.ts'
 import { Connection } from './connection.ts'
 import type { Graces } from './outage.ts'
@@ -91,9 +91,9 @@ export class LinkedAccount {
 
   /** One more outgoing message was held back as spam; how many there are now. */
   countSpamBlock(): number {
-    const spamguard_blocks = this.record.spamguard_blocks + 1
-    void this.#account.save({ spamguard_blocks })
-    return spamguard_blocks
+    const spamguardBlocks = this.record.spamguardBlocks + 1
+    void this.#account.save({ spamguardBlocks })
+    return spamguardBlocks
   }
 
   /** For what others have to tell of this account. */
@@ -109,11 +109,11 @@ export class LinkedAccount {
   /** Takes up what the last process left: a pairing that was scanned, a stored session, or nothing. */
   boot(pauseMs: number): Promise<void> {
     return this.#inTurn(async () => {
-      const { pairing_session_id: staged } = this.record
+      const { pairingSessionId: staged } = this.record
       const jid = staged === null ? null : await this.#deps.network.storedJid(staged)
       if (staged !== null && jid !== null) await this.#adopt(staged, jid)
       await this.#desk.close()
-      if (this.record.session_id === null) this.#account.apply('boot_unlinked')
+      if (this.record.sessionId === null) this.#account.apply('boot_unlinked')
       else this.#reconnect(pauseMs)
     })
   }
@@ -131,7 +131,7 @@ export class LinkedAccount {
 
   /** Which message at the helpdesk shows the QR code. */
   keepQrMessage(id: number): Promise<void> {
-    return this.#account.save({ last_qr_msg_id: id })
+    return this.#account.save({ lastQrMessageId: id })
   }
 
   /** A new QR code where the state allows one; elsewhere nothing happens. */
@@ -161,7 +161,7 @@ export class LinkedAccount {
   restart(): Promise<boolean> {
     return this.#inTurn(async () => {
       if (this.state === 'qr_pending') await this.#desk.open()
-      else if (this.record.session_id === null) return false
+      else if (this.record.sessionId === null) return false
       else if (this.#connection) {
         this.#connection.reopen()
         this.#account.apply('reopen')
@@ -177,7 +177,7 @@ export class LinkedAccount {
   /** True when there was a session to log out. */
   logout(): Promise<boolean> {
     return this.#inTurn(async () => {
-      const linked = this.record.session_id !== null
+      const linked = this.record.sessionId !== null
       if (linked) {
         await this.#desk.close()
         await this.#connection?.logout().catch((err: unknown) => {
@@ -237,18 +237,18 @@ export class LinkedAccount {
     if (this.#desk.isOpen) return
     await this.#desk.close()
     this.#account.apply('window_over')
-    if (this.record.session_id === sessionId && !this.#connection) this.#connect(0)
+    if (this.record.sessionId === sessionId && !this.#connection) this.#connect(0)
   }
 
   /** A ban that has not ended yet is waited for: an earlier try would be one more strike. */
   #reconnect(pauseMs: number): void {
-    const banMs = (this.record.retry_at ?? 0) - this.#deps.clock.now()
+    const banMs = (this.record.retryAt ?? 0) - this.#deps.clock.now()
     this.#account.apply(banMs > 0 ? 'boot_banned' : 'boot_linked')
     this.#connect(Math.max(pauseMs, banMs))
   }
 
   #connect(pauseMs: number): void {
-    const { session_id: sessionId, name } = this.record
+    const { sessionId, name } = this.record
     if (sessionId === null || this.#closed) return
     // What a connection says that has been given up no longer counts: the session may be another one by now.
     const current =

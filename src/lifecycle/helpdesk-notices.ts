@@ -18,7 +18,7 @@ import type { Notice, Posted } from './operations-contact-inbox.ts'
 
 export type NoticedAccount = {
   readonly state: InstanceState
-  readonly record: Readonly<{ name: string; jid: string | null; last_qr_msg_id: number }>
+  readonly record: Readonly<{ name: string; jid: string | null; lastQrMessageId: number }>
   readonly qr: Readonly<{ text: string }> | null
   requestPairing(): Promise<void>
   /** Remembers which message shows the code. */
@@ -145,7 +145,7 @@ export class HelpdeskNotices implements PerInstance {
 
   async #codeShown(instance: string): Promise<Posted | undefined> {
     const shown = this.#shown.get(instance)
-    const messageId = this.#deps.find(instance)?.record.last_qr_msg_id ?? 0
+    const messageId = this.#deps.find(instance)?.record.lastQrMessageId ?? 0
     if (shown || messageId === 0) return shown
     // One that the process before has shown is in the same conversation.
     const at = await this.#deps.inboxOf(instance)

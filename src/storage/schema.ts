@@ -1,6 +1,6 @@
 // The tables as Kysely sees them. Times are epoch milliseconds, flags 0 or 1, JSON is text: alike on both engines.
 
-import type { ColumnType, Generated, Insertable, Selectable } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 import type { DeliveryStatus } from '../core/delivery.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { LifecycleEvent } from '../core/lifecycle.ts'
@@ -283,11 +283,6 @@ export type Schema = {
   restrictions: RestrictionTable
 }
 
-export type InstanceRow = Selectable<InstanceTable>
-export type NewInstanceRow = Insertable<InstanceTable>
-export type InstanceChanges = Partial<Omit<InstanceRow, 'name' | 'created_at'>>
-export type KeptSession = Selectable<KeptSessionTable>
-
 export const tenantSecrets = {
   table: 'tenants',
   key: ['owner_tag'],
@@ -327,31 +322,3 @@ export const secretTables: readonly SecretColumns[] = [
   deliverySecrets,
   outboxSecrets,
 ]
-
-/** A record with nothing set: what every new instance starts from. */
-export function blankInstance(name: string, created_at: number): InstanceRow {
-  return {
-    name,
-    owner_tag: '',
-    state: 'disconnected',
-    jid: null,
-    last_jid: null,
-    session_id: null,
-    pairing_session_id: null,
-    previous_session_id: null,
-    inbox_id: 0,
-    events_webhook_url: '',
-    events_webhook_subscribers: '[]',
-    spamguard_enabled: 0,
-    spamguard_blocks: 0,
-    last_qr_msg_id: 0,
-    last_error: null,
-    created_at,
-    paired_at: null,
-    ready_at: null,
-    last_event_at: null,
-    down_since: null,
-    unreachable_at: null,
-    retry_at: null,
-  }
-}

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { Delivery, DeliveryResult } from '../../src/core/delivery.ts'
 import { DeliveryStore } from '../../src/storage/stores/ledger/delivery-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
-import { sampleInstance } from '../harness/samples.ts'
+import { sampleInstanceColumns } from '../harness/samples.ts'
 
 function sample(id: string, changes: Partial<Delivery> = {}): Delivery {
   const fixed = { eventId: `event-${id}`, event: 'paired', instance: 'a', url: 'https://one.example/hook' } as const
@@ -27,7 +27,7 @@ for (const engine of engines) {
     test('each instance is asked for its own; what deleted instances left is found apart', async () => {
       await using opened = await newDatabase(engine)
       const store = new DeliveryStore(opened.database)
-      await opened.database.write(opened.database.query.insertInto('instances').values(sampleInstance('a')))
+      await opened.database.write(opened.database.query.insertInto('instances').values(sampleInstanceColumns('a')))
       await store.insert([sample('1'), sample('2', { instance: 'gone' })])
       assert.deepEqual(await store.pending('a'), [sample('1')])
       assert.deepEqual(await store.pendingOfDeleted(), [sample('2', { instance: 'gone' })])

@@ -65,7 +65,7 @@ export class WebhookHandler {
   async #admit(name: string, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
     const { instances, routing, clock } = this.#deps
     const sender = instances.find(name)?.record
-    const secret = await routing.webhookSecretOf(sender ?? { owner_tag: '' })
+    const secret = await routing.webhookSecretOf(sender ?? { ownerTag: '' })
     if (secret !== '' && !isSigned({ headers, rawBody: raw }, secret, clock.now())) {
       throw new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
     }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
-import { sampleInstance } from '../../harness/samples.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { assertPayload, LifecycleStage, owner, ownerJid } from '../../harness/lifecycle-stage.ts'
 import { assertDelivery } from '../../harness/subscriber-server.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -143,7 +143,7 @@ describe('a subscriber', () => {
         await database.write(
           database.query
             .insertInto('instances')
-            .values(sampleInstance('a', { events_webhook_url: 'http://169.254.169.254/latest' })),
+            .values(sampleInstanceColumns('a', { eventsWebhookUrl: 'http://169.254.169.254/latest' })),
         )
       },
     })

@@ -4,7 +4,7 @@ import type { CallbackPlace, Destination, OutgoingCommand, WrittenMessage } from
 import { fingerprintOf } from '../../../guard/spamguard.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { InstanceRow } from '../../../storage/schema.ts'
+import type { InstanceRow } from '../../../storage/stores/accounts/instance-rows.ts'
 import type { ChatRef } from '../send/recipients.ts'
 
 export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
@@ -15,7 +15,7 @@ export const deletedReason = 'deleted at the helpdesk before it was sent'
 export const noRecipient = 'the contact has no phone number and no WhatsApp id'
 
 type Way = {
-  sender: Readonly<Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id'>>
+  sender: Readonly<Pick<InstanceRow, 'name' | 'ownerTag' | 'inboxId'>>
   destination: Destination | null
   ref: Pick<ChatRef, 'chat' | 'jid'>
 }
@@ -32,8 +32,8 @@ export function messageRow(
     id,
     kind: 'message',
     instance: sender.name,
-    owner_tag: sender.owner_tag,
-    inbox_id: sender.inbox_id,
+    owner_tag: sender.ownerTag,
+    inbox_id: sender.inboxId,
     destination: destination?.key ?? noDestination,
     chat: ref.chat,
     remote_jid: ref.jid,

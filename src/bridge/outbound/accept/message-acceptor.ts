@@ -230,7 +230,7 @@ export class MessageAcceptor {
   }
 
   async #isBlocked(sender: Sender, { instance, chat, fingerprint, created_at }: NewOutboxRow): Promise<boolean> {
-    if (!this.#deps.spamguard || sender.spamguard_enabled !== 1 || fingerprint === null) return false
+    if (!this.#deps.spamguard || !sender.isSpamguardEnabled || fingerprint === null) return false
     return isRepeated(fingerprint, await this.#deps.outbox.newestOf(instance, chat), created_at)
   }
 
@@ -243,7 +243,7 @@ export class MessageAcceptor {
     if (!(await outbox.keepRefused(row, refusal, callback))) return { kind: 'ignored', reason: 'duplicate' }
     const { content } = row.payload as MessagePayload
     ledger.blocked(
-      { instance: sender.name, owner_tag: sender.owner_tag },
+      { instance: sender.name, owner_tag: sender.ownerTag },
       {
         count: countBlock(sender.name),
         preview: previewOf(content),

@@ -86,7 +86,7 @@ export class Retries {
     const rowTo = (ref: { chat: string; jid: string }) =>
       messageRow(newId(), now, { sender, destination, ref }, command)
     const chat = recipientChat(command.recipient)
-    const older = writtenAt < sender.created_at ? tooOld : undefined
+    const older = writtenAt < sender.createdAt ? tooOld : undefined
     const refusal = otherInbox(destination, place) ?? older
     if (!chat || refusal !== undefined) return { row: rowTo({ chat: '', jid: '' }), refusal: refusal ?? noRecipient }
     const ref = await recipients.refOf(sender.name, chat)

@@ -18,7 +18,7 @@ import { UsageStore } from '../../../../src/storage/stores/ledger/usage-store.ts
 import { newDatabase } from '../../../harness/databases.ts'
 import { RecordedLog } from '../../../harness/logs.ts'
 import { ManualClock } from '../../../harness/manual-clock.ts'
-import { sampleInstance } from '../../../harness/samples.ts'
+import { sampleInstance, sampleInstanceColumns } from '../../../harness/samples.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
 
@@ -62,7 +62,7 @@ export class BridgeBed {
     const { database } = stack.use(await newDatabase(options.engine ?? 'sqlite'))
     const bed = new BridgeBed(database, stack.move(), options)
     await new LeaseStore(database).acquire('me', 600_000)
-    const rows = bed.instances.map((name) => sampleInstance(name, { jid: '5511900000000@s.whatsapp.net' }))
+    const rows = bed.instances.map((name) => sampleInstanceColumns(name, { jid: '5511900000000@s.whatsapp.net' }))
     await database.write(database.query.insertInto('instances').values(rows))
     return bed
   }
@@ -153,7 +153,7 @@ export class BridgeBed {
     const { clock, database, helpdesk: downstream, routes } = this
     const records = new Map(
       this.instances.map((name) => {
-        const record = { ...sampleInstance(name), jid: '5511900000000@s.whatsapp.net', owner_tag: '' }
+        const record = { ...sampleInstance(name), jid: '5511900000000@s.whatsapp.net' }
         return [name, record]
       }),
     )
