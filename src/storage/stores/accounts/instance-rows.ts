@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely'
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { InstanceState } from '../../../core/instance.ts'
 import type { WebhookSubscriber } from '../../../core/lifecycle.ts'
-import type { InstanceTable, KeptSessionTable } from '../../schema.ts'
+import type { InstanceTable, KeptSessionTable } from '../../schema/accounts.ts'
 
 export type InstanceRow = {
   name: InstanceName

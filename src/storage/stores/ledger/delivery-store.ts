@@ -4,8 +4,8 @@ import type { Selectable } from 'kysely'
 import type { Delivery, DeliveryReport, DeliveryResult } from '../../../core/delivery.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
-import { deliverySecrets } from '../../schema.ts'
-import type { DeliveryTable } from '../../schema.ts'
+import { deliverySecrets } from '../../schema/ledger.ts'
+import type { DeliveryTable } from '../../schema/ledger.ts'
 import { placeOf } from '../../engine/statement.ts'
 
 const openColumns = [

@@ -12,7 +12,7 @@ import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { enqueued, newColumns, outboxColumns, reported, sealed, withParts } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
-import { outboxSecrets } from '../../schema.ts'
+import { outboxSecrets } from '../../schema/messages.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 

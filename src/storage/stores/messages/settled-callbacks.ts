@@ -1,7 +1,7 @@
 // Callbacks of the helpdesk that are settled: whatever stores one that comes twice finds out here.
 
 import type { Database } from '../../database.ts'
-import type { CallbackTable } from '../../schema.ts'
+import type { CallbackTable } from '../../schema/messages.ts'
 import type { StorageError } from '../../engine/statement.ts'
 
 export type CallbackKey = Omit<CallbackTable, 'outbox_id' | 'settled_at'>
