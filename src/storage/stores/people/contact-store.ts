@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import type { ContactTable, ConversationTable } from '../../schema.ts'
+import type { ContactTable, ConversationTable } from '../../schema/people.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 export type KnownContact = {
