@@ -4,6 +4,7 @@ import { BridgeError } from '../core/errors.ts'
 import type { InstanceName } from '../core/ids.ts'
 import { isActive } from '../core/instance.ts'
 import type { PerInstance } from '../core/per-instance.ts'
+import { getOrCreate } from '../lib/keyed.ts'
 import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { keepSessionsMs } from './kept-sessions.ts'
 import { LinkedAccount } from './linked-account.ts'
@@ -110,8 +111,8 @@ export class InstanceRegistry {
 
   /** Calls back after every change of this instance, its removal included; returns how to stop. */
   watch(name: string, watcher: Watcher): () => void {
-    const watchers = this.#watchers.get(name) ?? new Set()
-    this.#watchers.set(name, watchers.add(watcher))
+    const watchers = getOrCreate(this.#watchers, name, () => new Set())
+    watchers.add(watcher)
     return () => {
       watchers.delete(watcher)
       if (watchers.size === 0) this.#watchers.delete(name)

@@ -12,6 +12,7 @@ import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/store
 import type { InstanceRegistry } from './instance-registry.ts'
 import { destroyKeptSessions, keepSessionsMs } from './kept-sessions.ts'
 import type { LinkedAccount } from './linked-account.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 
 /** What a caller can set. */
 export type InstanceSettings = Pick<
@@ -108,7 +109,7 @@ export class InstanceService {
     const { network } = this.#deps
     for (const worthless of [pairingSessionId, previousSessionId]) {
       // The instance is deleted whatever becomes of this: keys that nothing refers to are removed within a day.
-      if (worthless !== null) await network.forget(worthless).catch(() => undefined)
+      if (worthless !== null) await network.forget(worthless).catch(ignoreRejection)
     }
   }
 

@@ -4,6 +4,8 @@ import { noUsage, usageCounters } from '../core/usage.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { UsageCounter, UsageCounts } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
+import { getOrCreate } from '../lib/keyed.ts'
 import type {
   DailyUsage,
   MonthlyUsage,
@@ -42,7 +44,7 @@ export class Usage implements PerInstance {
     })
     this.#waiting = turn
     // The next flush takes its turn whether or not this one fails; the failure belongs to those who asked for it.
-    this.#last = turn.catch(() => undefined)
+    this.#last = turn.catch(ignoreRejection)
     return turn
   }
 
@@ -85,9 +87,7 @@ export class Usage implements PerInstance {
   #pendingOf({ instance, day, ownerTag }: UsageKey): Pending {
     // Neither a name of an instance nor a day has a space.
     const key = `${instance} ${day} ${ownerTag}`
-    const known = this.#pending.get(key) ?? { ...noUsage, instance, day, ownerTag }
-    this.#pending.set(key, known)
-    return known
+    return getOrCreate(this.#pending, key, () => ({ ...noUsage, instance, day, ownerTag }))
   }
 
   #today(): string {

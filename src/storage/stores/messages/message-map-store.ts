@@ -1,14 +1,14 @@
 // Which message of the network is which at the helpdesk. A row is claimed before its message is posted and completed
 // together with the end of the inbox row it came from, so that nothing is posted twice and nothing is forgotten.
 
-import { sql } from 'kysely'
-import type { Selectable } from 'kysely'
+import type { ChatId, DestinationKey, InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
 import type { MessageKey } from '../../../core/message.ts'
 import type { Person } from '../../../core/address.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import { messageMapSecrets } from '../../schema/messages.ts'
-import type { MessageMapTable } from '../../schema/messages.ts'
+import { compileClaimStatements, lightColumns, orphanInstances } from './message-map-sql.ts'
+import type { LightRow } from './message-map-sql.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Scalar, Secret, Statement } from '../../engine/statement.ts'
 
@@ -27,20 +27,19 @@ export type MappedContent = {
 }
 
 export type MessageIdentity = {
-  instance: string
-  destination: string
-  /** A group's jid, or the id of a person. */
-  chat: string
+  instance: InstanceName
+  destination: DestinationKey
+  chat: ChatId
   /** The id of a person, or `me`. */
   sender: string
-  networkId: string
+  networkId: NetworkMessageId
   kind: string
 }
 
 export type Posting = { conversationId: number; since: number; after: number }
 
 export type NewClaim = MessageIdentity & {
-  id: string
+  id: RowId
   direction: 'in' | 'echo' | 'out'
   networkKey: MessageKey
   networkAt: number
@@ -49,7 +48,7 @@ export type NewClaim = MessageIdentity & {
 }
 
 export type MappedMessage = MessageIdentity & {
-  id: string
+  id: RowId
   direction: 'in' | 'echo' | 'out'
   networkKey: MessageKey
   networkAt: number
@@ -61,43 +60,26 @@ export type MappedMessage = MessageIdentity & {
   readAt: number | null
 }
 
-const columns = [
-  'id',
-  'instance',
-  'destination',
-  'chat',
-  'sender',
-  'network_id',
-  'kind',
-  'direction',
-  'network_key',
-  'network_at',
-  'conversation_id',
-  'message_id',
-  'claimed_at',
-  'posting_since',
-  'posting_after',
-  'read_at',
-] as const
-
-type LightRow = Pick<Selectable<MessageMapTable>, (typeof columns)[number]>
-
 export class MessageMapStore {
   readonly #database: Database
   readonly #fence: (epoch: number) => Statement
-  readonly #sql: { claim: string; related: string; complete: string; settle: string }
+  readonly #sql: ReturnType<typeof compileClaimStatements>
 
   constructor(database: Database) {
     this.#database = database
     this.#fence = createLeaseFence(database)
-    this.#sql = compileBusyStatements(database)
+    this.#sql = compileClaimStatements(database)
   }
 
   /**
    * Claims the message unless it is claimed already, and tells what is known under its own id and under `relatedId`:
    * one commit for all that is needed before a POST.
    */
-  async claim(epoch: number, claim: NewClaim, relatedId: string): Promise<{ fresh: boolean; known: MappedMessage[] }> {
+  async claim(
+    epoch: number,
+    claim: NewClaim,
+    relatedId: NetworkMessageId,
+  ): Promise<{ fresh: boolean; known: MappedMessage[] }> {
     const { id, instance, destination, chat, sender, networkId, kind, direction, posting } = claim
     const place = placeOf(messageMapSecrets.table, [id], 'content')
     const content = claim.content && { seal: Buffer.from(JSON.stringify(claim.content)), place }
@@ -114,14 +96,14 @@ export class MessageMapStore {
   }
 
   /** Another POST of a claimed message begins. */
-  async beginPosting(epoch: number, id: string, { conversationId, since, after }: Posting): Promise<void> {
+  async beginPosting(epoch: number, id: RowId, { conversationId, since, after }: Posting): Promise<void> {
     const posting = { conversation_id: conversationId, posting_since: since, posting_after: after }
     const update = this.#database.query.updateTable('message_map').set(posting).where('id', '=', id)
     await this.#database.write(this.#fence(epoch), update)
   }
 
   /** The POST under way certainly had no effect: the next one need not look for it. */
-  async endPosting(epoch: number, id: string): Promise<void> {
+  async endPosting(epoch: number, id: RowId): Promise<void> {
     const update = this.#database.query.updateTable('message_map').set({ posting_since: null, posting_after: null })
     await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
   }
@@ -129,9 +111,9 @@ export class MessageMapStore {
   /** The helpdesk has the message: mapped, and its inbox row is done with, in one commit. */
   async complete(
     epoch: number,
-    id: string,
+    id: RowId,
     posted: { conversationId: number; messageId: number },
-    inboxId: string,
+    inboxId: RowId,
   ): Promise<void> {
     await this.#database.write(
       this.#fence(epoch),
@@ -143,9 +125,9 @@ export class MessageMapStore {
   /** As complete, but the inbox row lives on under another kind: something of the message is still to come. */
   async completeInPart(
     epoch: number,
-    id: string,
+    id: RowId,
     posted: { conversationId: number; messageId: number },
-    inbox: { id: string; kind: string },
+    inbox: { id: RowId; kind: string },
   ): Promise<void> {
     const rest = this.#database.query.updateTable('inbox').set({ kind: inbox.kind, attempts: 0 })
     await this.#database.write(
@@ -156,9 +138,9 @@ export class MessageMapStore {
   }
 
   /** Everything known under these ids of the network. */
-  async findByNetworkId(instance: string, networkIds: readonly string[]): Promise<MappedMessage[]> {
+  async findByNetworkId(instance: InstanceName, networkIds: readonly NetworkMessageId[]): Promise<MappedMessage[]> {
     if (networkIds.length === 0) return []
-    const query = this.#database.query.selectFrom('message_map').select(columns)
+    const query = this.#database.query.selectFrom('message_map').select(lightColumns)
     const rows = await this.#database.read(
       query.where('instance', '=', instance).where('network_id', 'in', networkIds).orderBy('id'),
     )
@@ -166,8 +148,8 @@ export class MessageMapStore {
   }
 
   /** The messages of the network behind one at the helpdesk, oldest first. */
-  async findByMessage(destination: string, messageId: number): Promise<MappedMessage[]> {
-    const query = this.#database.query.selectFrom('message_map').select(columns)
+  async findByMessage(destination: DestinationKey, messageId: number): Promise<MappedMessage[]> {
+    const query = this.#database.query.selectFrom('message_map').select(lightColumns)
     const rows = await this.#database.read(
       query.where('destination', '=', destination).where('message_id', '=', messageId).orderBy('id'),
     )
@@ -175,7 +157,7 @@ export class MessageMapStore {
   }
 
   /** Our reactions in the same chat that were sent after this one. */
-  async reactionsAfter({ id, instance, chat, claimedAt }: MappedMessage): Promise<string[]> {
+  async reactionsAfter({ id, instance, chat, claimedAt }: MappedMessage): Promise<RowId[]> {
     const query = this.#database.query.selectFrom('message_map').select('id')
     const later = query
       .where('instance', '=', instance)
@@ -187,7 +169,7 @@ export class MessageMapStore {
     return (await this.#database.read(later)).map((row) => row.id)
   }
 
-  async contentOf(id: string): Promise<MappedContent | null> {
+  async contentOf(id: RowId): Promise<MappedContent | null> {
     const query = this.#database.query.selectFrom('message_map').select(['id', 'content']).where('id', '=', id)
     const [row] = await this.#database.read(query, messageMapSecrets)
     return row?.content ? (JSON.parse(Buffer.from(row.content).toString('utf8')) as MappedContent) : null
@@ -201,67 +183,24 @@ export class MessageMapStore {
   }
 
   /** Forgets at most `limit` rows of a deleted instance; how many it were. */
-  async dropInstance(epoch: number, instance: string, limit: number): Promise<number> {
+  async dropInstance(epoch: number, instance: InstanceName, limit: number): Promise<number> {
     const { query } = this.#database
     const some = query.selectFrom('message_map').select('id').where('instance', '=', instance).limit(limit)
     return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', some))
   }
 
   /** Instances that do not exist any more and of which messages are still known. */
-  async orphans(): Promise<string[]> {
+  async orphans(): Promise<InstanceName[]> {
     const { query } = this.#database
-    const rows = await this.#database.read<{ instance: string }>({ compile: () => orphanInstances.compile(query) })
+    const rows = await this.#database.read<{ instance: InstanceName }>({
+      compile: () => orphanInstances.compile(query),
+    })
     return rows.map(({ instance }) => instance)
   }
 
   async #removeSome(epoch: number, removal: Parameters<typeof toStatement>[0]): Promise<number> {
     const [, removed] = await this.#database.write(this.#fence(epoch), toStatement(removal))
     return removed ?? 0
-  }
-}
-
-// Jumps from one instance to the next on the index: an instance has up to millions of messages.
-const orphanInstances = sql<{ instance: string }>`
-  WITH RECURSIVE stored(instance) AS (
-    SELECT min(instance) FROM message_map
-    UNION ALL
-    SELECT (SELECT min(instance) FROM message_map WHERE instance > stored.instance)
-    FROM stored WHERE stored.instance IS NOT NULL
-  )
-  SELECT instance FROM stored
-  WHERE instance IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instances WHERE name = stored.instance)`
-
-// These run for every message: compiled once, only their parameters change.
-function compileBusyStatements({ query }: Database) {
-  const row = {
-    id: '',
-    instance: '',
-    destination: '',
-    chat: '',
-    sender: '',
-    network_id: '',
-    kind: '',
-    direction: 'in' as const,
-    network_key: '',
-    network_at: 0,
-    conversation_id: 0,
-    claimed_at: 0,
-    posting_since: 0,
-    posting_after: 0,
-    content: { seal: new Uint8Array(), place: '' },
-  }
-  const identity = ['instance', 'destination', 'chat', 'sender', 'network_id', 'kind'] as const
-  const claim = query.insertInto('message_map').values(row)
-  const related = query.selectFrom('message_map').select(columns).where('instance', '=', '')
-  const complete = query
-    .updateTable('message_map')
-    .set({ conversation_id: 0, message_id: 0, posting_since: 0, posting_after: 0 })
-    .where('id', '=', '')
-  return {
-    claim: toStatement(claim.onConflict((conflict) => conflict.columns(identity).doNothing())).sql,
-    related: toStatement(related.where('network_id', 'in', ['', '']).orderBy('id')).sql,
-    complete: toStatement(complete).sql,
-    settle: toStatement(query.deleteFrom('inbox').where('id', '=', '')).sql,
   }
 }
 
