@@ -75,22 +75,22 @@ export class InstanceRegistry {
     await instances.dropOrphans(epoch(), clock.now() - keepSessionsMs)
   }
 
-  remove(name: string): void {
+  remove(name: InstanceName): void {
     this.#accounts.delete(name)
     for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher()
   }
 
-  find(name: string): LinkedAccount | undefined {
+  find(name: InstanceName): LinkedAccount | undefined {
     return this.#accounts.get(name)
   }
 
-  get(name: string): LinkedAccount {
+  get(name: InstanceName): LinkedAccount {
     const account = this.find(name)
     if (!account) throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
     return account
   }
 
-  has(name: string): boolean {
+  has(name: InstanceName): boolean {
     return this.#accounts.has(name)
   }
 
@@ -110,7 +110,7 @@ export class InstanceRegistry {
   }
 
   /** Calls back after every change of this instance, its removal included; returns how to stop. */
-  watch(name: string, watcher: Watcher): () => void {
+  watch(name: InstanceName, watcher: Watcher): () => void {
     const watchers = getOrCreate(this.#watchers, name, () => new Set())
     watchers.add(watcher)
     return () => {

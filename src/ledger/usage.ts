@@ -1,5 +1,6 @@
 // Counts per instance and day, kept in memory and added to storage every minute, before each read and at the end.
 
+import type { InstanceName } from '../core/ids.ts'
 import { noUsage, usageCounters } from '../core/usage.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { UsageCounter, UsageCounts } from '../core/usage.ts'
@@ -30,7 +31,7 @@ export class Usage implements PerInstance {
     this.#deps = deps
   }
 
-  count(instance: string, ownerTag: string, counter: UsageCounter, amount = 1): void {
+  count(instance: InstanceName, ownerTag: string, counter: UsageCounter, amount = 1): void {
     this.#pendingOf({ instance, day: this.#today(), ownerTag })[counter] += amount
   }
 
@@ -53,7 +54,7 @@ export class Usage implements PerInstance {
     return this.flush()
   }
 
-  async daily(range: UsageRange, instance?: string): Promise<DailyUsage[]> {
+  async daily(range: UsageRange, instance?: InstanceName): Promise<DailyUsage[]> {
     await this.flush()
     return this.#deps.store.daily(range, instance)
   }

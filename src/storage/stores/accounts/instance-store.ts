@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { Delivery } from '../../../core/delivery.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
@@ -51,7 +52,7 @@ export class InstanceStore {
     )
   }
 
-  async update(epoch: number, name: string, changes: InstanceChanges, along: Along = {}): Promise<void> {
+  async update(epoch: number, name: InstanceName, changes: InstanceChanges, along: Along = {}): Promise<void> {
     const update = this.#database.query
       .updateTable('instances')
       .set(toInstanceColumns(changes))
@@ -79,7 +80,7 @@ export class InstanceStore {
    * Removes the record and what was on its way to the helpdesk; a linked session is kept for a while, so that the name
    * can be resumed.
    */
-  async remove(epoch: number, name: string, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
+  async remove(epoch: number, name: InstanceName, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     await this.#database.write(
       this.#fence(epoch),
@@ -93,13 +94,13 @@ export class InstanceStore {
   }
 
   /** The sessions kept under this name since then, newest first. */
-  async keptSessions(name: string, since = 0): Promise<KeptSession[]> {
+  async keptSessions(name: InstanceName, since = 0): Promise<KeptSession[]> {
     const kept = this.#database.query.selectFrom('kept_sessions').selectAll()
     const newest = kept.where('name', '=', name).where('kept_at', '>=', since).orderBy('kept_at', 'desc')
     return (await this.#database.read(newest)).map(toKeptSession)
   }
 
-  async dropKeptSessions(epoch: number, name: string): Promise<void> {
+  async dropKeptSessions(epoch: number, name: InstanceName): Promise<void> {
     const removal = this.#database.query.deleteFrom('kept_sessions').where('name', '=', name)
     await this.#database.write(this.#fence(epoch), removal)
   }

@@ -2,12 +2,13 @@
 
 import type { InsertQueryBuilder, InsertResult } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import type { Schema } from '../../schema.ts'
 
 export type AuditEntry = Required<Omit<AuditRecord, 'action' | 'actor'>> & { id: number; action: string; actor: string }
 
-export type AuditFilter = { instance?: string; ownerTag?: string; limit: number }
+export type AuditFilter = { instance?: InstanceName; ownerTag?: string; limit: number }
 
 export class AuditStore {
   readonly #database: Database

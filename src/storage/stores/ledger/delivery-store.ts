@@ -67,7 +67,7 @@ export class DeliveryStore {
   }
 
   /** Newest first. */
-  async list(instance: string, limit: number): Promise<DeliveryReport[]> {
+  async list(instance: InstanceName, limit: number): Promise<DeliveryReport[]> {
     const rows = await this.#database.read(
       this.#database.query
         .selectFrom('deliveries')
@@ -80,7 +80,7 @@ export class DeliveryStore {
   }
 
   /** Sends a finished delivery on its way again; undefined when there is none with this id that has ended. */
-  async reopen(instance: string, id: string, now: number): Promise<Delivery | undefined> {
+  async reopen(instance: InstanceName, id: string, now: number): Promise<Delivery | undefined> {
     const again = { status: 'pending', attempts: 0, next_at: now, expires_at: null, finished_at: null } as const
     const [changed] = await this.#database.write(
       this.#database.query
@@ -96,7 +96,7 @@ export class DeliveryStore {
     return row && toDelivery(row)
   }
 
-  async exists(instance: string, id: string): Promise<boolean> {
+  async exists(instance: InstanceName, id: string): Promise<boolean> {
     const found = this.#database.query.selectFrom('deliveries').select('id').where('id', '=', id)
     return (await this.#database.read(found.where('instance', '=', instance))).length > 0
   }

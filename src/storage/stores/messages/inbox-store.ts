@@ -2,6 +2,7 @@
 // bridge takes them away.
 
 import type { Selectable } from 'kysely'
+import type { InstanceName } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
@@ -13,7 +14,7 @@ import type { Statement } from '../../engine/statement.ts'
 
 export type InboxRow = {
   id: string
-  instance: string
+  instance: InstanceName
   event: NetworkEvent
   receivedAt: number
   attempts: number
@@ -40,7 +41,7 @@ export class InboxStore {
   }
 
   /** The pending rows of an instance after this id, oldest first; late files are no business of the chat any more. */
-  async pending(instance: string, after: string, limit: number): Promise<InboxRow[]> {
+  async pending(instance: InstanceName, after: string, limit: number): Promise<InboxRow[]> {
     const query = this.#database.query
       .selectFrom('inbox')
       .selectAll()
@@ -77,7 +78,7 @@ export class InboxStore {
   }
 
   /** Oldest first. */
-  async parked(instance: string, limit: number): Promise<ParkedRow[]> {
+  async parked(instance: InstanceName, limit: number): Promise<ParkedRow[]> {
     const query = this.#database.query
       .selectFrom('inbox')
       .select(lightColumns)
@@ -88,7 +89,7 @@ export class InboxStore {
     return (await this.#database.read(query)).map(toParked)
   }
 
-  async counts(instance: string): Promise<InboxCounts> {
+  async counts(instance: InstanceName): Promise<InboxCounts> {
     const query = this.#database.query
       .selectFrom('inbox')
       .select(['state', ({ fn }) => fn.countAll<number>().as('count')])
@@ -120,7 +121,7 @@ export class InboxStore {
   }
 
   /** Every parked row of the instance is pending again; their ids. */
-  async retryParked(epoch: number, instance: string): Promise<string[]> {
+  async retryParked(epoch: number, instance: InstanceName): Promise<string[]> {
     const rows = await this.#database.writeReturning(
       this.#fence(epoch),
       this.#database.query
@@ -134,7 +135,7 @@ export class InboxStore {
   }
 
   /** False when there is no such parked row. */
-  async removeParked(epoch: number, instance: string, id: string): Promise<boolean> {
+  async removeParked(epoch: number, instance: InstanceName, id: string): Promise<boolean> {
     const removal = this.#database.query
       .deleteFrom('inbox')
       .where('id', '=', id)

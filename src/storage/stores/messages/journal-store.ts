@@ -2,6 +2,7 @@
 //
 // The rows of a received message are written together with the keys that opened it, so they are handed out as statements.
 
+import type { InstanceName } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
@@ -11,7 +12,7 @@ import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 export type UnfinishedStanza = { stanzaId: string; stanza: Uint8Array }
-type NewInboxRow = { id: string; instance: string; event: NetworkEvent; receivedAt: number }
+type NewInboxRow = { id: string; instance: InstanceName; event: NetworkEvent; receivedAt: number }
 
 export class JournalStore {
   readonly #database: Database

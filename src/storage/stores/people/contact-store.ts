@@ -1,6 +1,7 @@
 // What is known of the helpdesk's contacts, and which conversation a chat of an account is held in.
 
 import type { Selectable } from 'kysely'
+import type { ChatId, DestinationKey, InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import type { ContactTable, ConversationTable } from '../../schema/people.ts'
@@ -18,7 +19,7 @@ export type KnownContact = {
 }
 
 export type KnownConversation = { conversationId: number; contactId: number; sourceId: string }
-export type ConversationKey = { instance: string; destination: string; chat: string }
+export type ConversationKey = { instance: InstanceName; destination: DestinationKey; chat: ChatId }
 
 export class ContactStore {
   readonly #database: Database
@@ -29,7 +30,7 @@ export class ContactStore {
     this.#fence = createLeaseFence(database)
   }
 
-  async findContacts(destination: string, sourceIds: readonly string[]): Promise<KnownContact[]> {
+  async findContacts(destination: DestinationKey, sourceIds: readonly string[]): Promise<KnownContact[]> {
     if (sourceIds.length === 0) return []
     const query = this.#database.query.selectFrom('contacts').selectAll()
     const rows = await this.#database.read(
@@ -38,7 +39,11 @@ export class ContactStore {
     return rows.map(toContact)
   }
 
-  async saveContact(epoch: number, destination: string, contact: Omit<KnownContact, 'openingSince'>): Promise<void> {
+  async saveContact(
+    epoch: number,
+    destination: DestinationKey,
+    contact: Omit<KnownContact, 'openingSince'>,
+  ): Promise<void> {
     const { sourceId, contactId, ours, name } = contact
     const columns = { contact_id: contactId, ours: ours ? 1 : 0, name }
     await this.#database.write(
@@ -51,22 +56,22 @@ export class ContactStore {
   }
 
   /** A conversation is about to be opened; null when it is known that none was. */
-  async noteOpening(epoch: number, destination: string, sourceId: string, since: number | null): Promise<void> {
+  async noteOpening(epoch: number, destination: DestinationKey, sourceId: string, since: number | null): Promise<void> {
     await this.#database.write(this.#fence(epoch), this.#opening(destination, sourceId, since))
   }
 
-  #opening(destination: string, sourceId: string, since: number | null) {
+  #opening(destination: DestinationKey, sourceId: string, since: number | null) {
     const update = this.#database.query.updateTable('contacts').set({ opening_since: since })
     return update.where('destination', '=', destination).where('source_id', '=', sourceId)
   }
 
-  async dropContact(epoch: number, destination: string, sourceId: string): Promise<void> {
+  async dropContact(epoch: number, destination: DestinationKey, sourceId: string): Promise<void> {
     const removal = this.#database.query.deleteFrom('contacts').where('destination', '=', destination)
     await this.#database.write(this.#fence(epoch), removal.where('source_id', '=', sourceId))
   }
 
   /** Two contacts became one: whatever pointed at `drop` points at `keep`. */
-  async mergeContacts(epoch: number, destination: string, { keep, drop }: { keep: number; drop: number }) {
+  async mergeContacts(epoch: number, destination: DestinationKey, { keep, drop }: { keep: number; drop: number }) {
     const { query } = this.#database
     const at = { contact_id: keep }
     await this.#database.write(

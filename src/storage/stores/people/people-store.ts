@@ -2,6 +2,7 @@
 
 import type { Selectable } from 'kysely'
 import type { Person } from '../../../core/address.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import type { PersonTable } from '../../schema/people.ts'
@@ -20,7 +21,7 @@ export class PeopleStore {
   }
 
   /** Whoever has this phone number or this anonymous id: nobody, one, or two that are the same person. */
-  async find(instance: string, { phone, lid }: Person): Promise<PersonRecord[]> {
+  async find(instance: InstanceName, { phone, lid }: Person): Promise<PersonRecord[]> {
     const query = this.#database.query
       .selectFrom('people')
       .selectAll()
@@ -31,20 +32,20 @@ export class PeopleStore {
     return (await this.#database.read(query)).map(toRecord)
   }
 
-  async get(instance: string, id: string): Promise<PersonRecord | undefined> {
+  async get(instance: InstanceName, id: string): Promise<PersonRecord | undefined> {
     const query = this.#database.query.selectFrom('people').selectAll()
     const [row] = await this.#database.read(query.where('instance', '=', instance).where('id', '=', id))
     return row && toRecord(row)
   }
 
   /** Rejects with a constraint failure when phone or anonymous id belong to somebody by now. */
-  async insert(epoch: number, instance: string, person: PersonRecord): Promise<void> {
+  async insert(epoch: number, instance: InstanceName, person: PersonRecord): Promise<void> {
     const { id, phone, lid, pushName: push_name, savedName: saved_name } = person
     const row = { instance, id, phone, lid, push_name, saved_name }
     await this.#database.write(this.#fence(epoch), this.#database.query.insertInto('people').values(row))
   }
 
-  async update(epoch: number, instance: string, id: string, changes: PersonChanges): Promise<void> {
+  async update(epoch: number, instance: InstanceName, id: string, changes: PersonChanges): Promise<void> {
     const { phone, lid, pushName, savedName } = changes
     const columns = {
       ...(phone !== undefined && { phone }),
@@ -60,7 +61,7 @@ export class PeopleStore {
    * Two records turned out to be one person: conversations and messages of `drop` become those of `keep`, all or
    * nothing. What both have stays as it is with `keep`.
    */
-  async merge(epoch: number, instance: string, keep: PersonRecord, drop: string): Promise<void> {
+  async merge(epoch: number, instance: InstanceName, keep: PersonRecord, drop: string): Promise<void> {
     const { query } = this.#database
     const { id, phone, lid, pushName, savedName } = keep
     await this.#database.write(
@@ -78,7 +79,7 @@ export class PeopleStore {
     )
   }
 
-  #moveConversations(instance: string, keep: string, drop: string) {
+  #moveConversations(instance: InstanceName, keep: string, drop: string) {
     const { query } = this.#database
     const kept = query.selectFrom('conversations').select('destination')
     const taken = kept.where('instance', '=', instance).where('chat', '=', keep)
@@ -90,7 +91,7 @@ export class PeopleStore {
   }
 
   // The same message may have come under both names; then the row of the one that is kept decides.
-  #moveMessages(instance: string, column: 'chat' | 'sender', keep: string, drop: string) {
+  #moveMessages(instance: InstanceName, column: 'chat' | 'sender', keep: string, drop: string) {
     const { query } = this.#database
     const other = column === 'chat' ? 'sender' : 'chat'
     const twins = query
