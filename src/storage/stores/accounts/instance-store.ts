@@ -1,4 +1,4 @@
-// The records of the linked accounts. Changes carry the owner's epoch: only the process that owns the accounts makes them.
+// The records of the linked accounts. Every change carries the epoch: only the process that owns the accounts makes changes.
 
 import { sql } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
@@ -14,7 +14,7 @@ import { toInstanceColumns, toInstanceRow, toKeptSession, toKeptSessionColumns }
 import type { InstanceChanges, InstanceRow, KeptSession } from './instance-rows.ts'
 import type { Statement } from '../../engine/statement.ts'
 
-/** What is written together with a record. */
+/** Stored in the same commit as a record. */
 type Along = { audits?: readonly AuditRecord[]; deliveries?: readonly Delivery[] }
 
 export class InstanceStore {
@@ -37,8 +37,8 @@ export class InstanceStore {
   }
 
   /**
-   * A record with a session has taken up the one that was kept under its name. What may have been stored for somebody who
-   * had the name before is nothing to this one.
+   * A record with a session has resumed the session that was kept under its name. Events that were stored for an earlier
+   * instance of this name are removed.
    */
   async insert(epoch: number, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
@@ -61,7 +61,7 @@ export class InstanceStore {
     await this.#database.write(this.#fence(epoch), ...(isEmpty ? [] : [toStatement(update, 1)]), ...this.#along(along))
   }
 
-  /** Writes the whole record, whatever became of it: one whose removal failed may be there or not. */
+  /** Writes the whole record; after a removal that failed the record may be there or not. */
   async put(epoch: number, row: InstanceRow, along: Along = {}): Promise<void> {
     const { query } = this.#database
     const { name, ...columns } = toInstanceColumns(row)
@@ -77,8 +77,8 @@ export class InstanceStore {
   }
 
   /**
-   * Removes the record and what was on its way to the helpdesk; a linked session is kept for a while, so that the name
-   * can be resumed.
+   * Removes the record and its events that the helpdesk does not have yet. A linked session is kept for a while, so that
+   * the name can be resumed.
    */
   async remove(epoch: number, name: InstanceName, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
@@ -126,7 +126,7 @@ export class InstanceStore {
   }
 }
 
-// Jumps from one session to the next on the index: a linked account has hundreds of keys, all of which need not be read.
+// Jumps from one session to the next on the index: a linked account has hundreds of keys, and not all need to be read.
 const orphanSessions = sql<{ id: string }>`
   WITH RECURSIVE stored(id) AS (
     SELECT min(session_id) FROM session_keys

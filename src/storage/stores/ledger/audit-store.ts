@@ -36,7 +36,7 @@ export class AuditStore {
   }
 }
 
-/** As a step, so that an entry is written together with the change it tells of, or not at all. */
+/** A step of a write: the entry is stored together with the change that it describes, or not at all. */
 export function auditInsert(
   { query }: Database,
   { at, actor, action, instance, ownerTag, target, metadata }: AuditRecord,

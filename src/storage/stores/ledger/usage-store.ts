@@ -1,4 +1,4 @@
-// Usage counters per instance, day and the owner tag the instance had on that day.
+// Usage counters per instance, day and the owner tag that the instance had on that day.
 
 import { sql } from 'kysely'
 import type { InstanceName } from '../../../core/ids.ts'
@@ -23,7 +23,7 @@ export class UsageStore {
     this.#database = database
   }
 
-  /** Adds to what is stored: all rows or none. */
+  /** Adds to the stored counters: all rows or none. */
   async add(rows: readonly (UsageKey & UsageCounts)[]): Promise<void> {
     if (rows.length === 0) return
     const upserts = rows.map(({ ownerTag, ...row }) =>

@@ -1,4 +1,4 @@
-// What is known of the helpdesk's contacts, and which conversation a chat of an account is held in.
+// The contacts at the helpdesk that we know, and the conversation that belongs to a chat of an account.
 
 import type { Selectable } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName } from '../../../core/ids.ts'
@@ -10,11 +10,11 @@ import type { Statement } from '../../engine/statement.ts'
 export type KnownContact = {
   sourceId: string
   contactId: number
-  /** Whether we created it. */
+  /** Whether we created the contact. */
   ours: boolean
-  /** The name it was last given by us. */
+  /** The name that we gave the contact last. */
   name: string
-  /** When the creation of a conversation began whose outcome is not known yet. */
+  /** When the opening of a conversation began; null when its outcome is known. */
   openingSince: number | null
 }
 
@@ -55,7 +55,7 @@ export class ContactStore {
     )
   }
 
-  /** A conversation is about to be opened; null when it is known that none was. */
+  /** Notes that a conversation is about to be opened; null when it is certain that none was. */
   async noteOpening(epoch: number, destination: DestinationKey, sourceId: string, since: number | null): Promise<void> {
     await this.#database.write(this.#fence(epoch), this.#opening(destination, sourceId, since))
   }
@@ -70,7 +70,7 @@ export class ContactStore {
     await this.#database.write(this.#fence(epoch), removal.where('source_id', '=', sourceId))
   }
 
-  /** Two contacts became one: whatever pointed at `drop` points at `keep`. */
+  /** Two contacts became one: every reference to `drop` becomes one to `keep`. */
   async mergeContacts(epoch: number, destination: DestinationKey, { keep, drop }: { keep: number; drop: number }) {
     const { query } = this.#database
     const at = { contact_id: keep }
@@ -92,7 +92,7 @@ export class ContactStore {
     return row && toConversation(row)
   }
 
-  /** With it the opening is over. */
+  /** Saves the conversation and notes that its opening is over. */
   async saveConversation(epoch: number, place: ConversationKey, known: KnownConversation, usedAt: number) {
     const { conversationId, contactId, sourceId } = known
     const columns = { conversation_id: conversationId, contact_id: contactId, source_id: sourceId, used_at: usedAt }
@@ -106,7 +106,7 @@ export class ContactStore {
     )
   }
 
-  /** Conversations with this contact that other accounts hold in the same inbox. */
+  /** Conversations of other accounts with this contact in the same helpdesk inbox. */
   async conversationsOfOthers({ instance, destination }: ConversationKey, sourceId: string): Promise<number[]> {
     const query = this.#database.query
       .selectFrom('conversations')
