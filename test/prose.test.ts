@@ -1,4 +1,4 @@
-// Checks the prose of the documents for turns that hide the subject of a sentence.
+// Checks the prose of documents and comments for turns that hide the subject of a sentence.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -16,7 +16,8 @@ const bannedTurns: readonly [turn: RegExp, advice: string][] = [
   [/\bhow many it (?:are|were)\b/i, 'say "their number"'],
 ]
 
-const documents = globSync(['*.md', 'docs/**/*.md']).map(slashes)
+const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/*.md']).map(slashes)
+const sources = globSync('src/**/*.ts').map(slashes)
 
 function slashes(path: string): string {
   return path.replaceAll('\\', '/')
@@ -38,6 +39,14 @@ function proseOf(lines: readonly Line[]): Line[] {
   })
 }
 
+/** Comments only: names and the sentences in strings do not count. */
+function commentsOf(lines: readonly Line[]): Line[] {
+  return lines.flatMap(({ place, text }) => {
+    const comment = /^\s*(?:\/\/|\/?\*)(.*)$|\s\/\/ (.*)$/.exec(text)
+    return comment ? [{ place, text: comment[1] ?? comment[2] ?? '' }] : []
+  })
+}
+
 function findBannedTurns(lines: readonly Line[]): string[] {
   return lines.flatMap(({ place, text }) => {
     const words = text.replace(/`[^`]*`/g, '')
@@ -51,6 +60,26 @@ function findBannedTurns(lines: readonly Line[]): string[] {
 test('documents name their subjects', () => {
   assert.ok(documents.includes('docs/architecture.md'), 'the documents are found')
   assert.deepEqual(findBannedTurns(documents.flatMap((file) => proseOf(readLines(file)))), [])
+})
+
+test('comments of src name their subjects', () => {
+  assert.ok(sources.includes('src/main.ts'), 'the sources are found')
+  assert.deepEqual(findBannedTurns(sources.flatMap((file) => commentsOf(readLines(file)))), [])
+})
+
+test('a comment is told from the code beside it', () => {
+  const lines = [
+    '// nobody',
+    '/** Whatever',
+    ' * somebody */',
+    'nobody(1) // whoever',
+    "text = 'nobody: https://nobody.example'",
+  ]
+  const found = commentsOf(lines.map((text, index) => ({ place: `a.ts:${index + 1}`, text })))
+  assert.deepEqual(
+    findBannedTurns(found).map((line) => line.split(': ')[0]),
+    ['a.ts:1 says "nobody"', 'a.ts:2 says "Whatever"', 'a.ts:3 says "somebody"', 'a.ts:4 says "whoever"'],
+  )
 })
 
 test('a banned turn is found with its place, and code is left alone', () => {
