@@ -32,7 +32,7 @@ export type MessagePayload = {
 }
 
 /** Takes back everything that was sent for a message at the helpdesk. */
-export type RevokePayload = { type: 'revoke'; messageId: number }
+type RevokePayload = { type: 'revoke'; messageId: number }
 
 export type OutboxPayload = MessagePayload | RevokePayload
 

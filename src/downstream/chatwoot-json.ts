@@ -80,7 +80,7 @@ export function readConversations(value: unknown): FoundConversation[] | undefin
   return readList(payload ?? asObject(data)['payload'], readConversation)
 }
 
-export function asObject(value: unknown): Json {
+function asObject(value: unknown): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
 }
 

@@ -12,9 +12,9 @@ const delivery = { windowMs: 10 * minute, threshold: 0.7, minSamples: 10 }
 // Far beyond every threshold: more is not worth remembering.
 const maxSamples = 5000
 
-export const banRiskAlerts = ['high_velocity', 'burst_outreach', 'low_delivery'] as const
+const banRiskAlerts = ['high_velocity', 'burst_outreach', 'low_delivery'] as const
 export type BanRiskAlert = (typeof banRiskAlerts)[number]
-export type BanRiskLevel = 'ok' | 'low' | 'moderate' | 'high'
+type BanRiskLevel = 'ok' | 'low' | 'moderate' | 'high'
 
 export type BanRiskSnapshot = {
   velocity: number

@@ -10,7 +10,7 @@ import type { Log } from '../lib/log.ts'
 import { keepProbing } from './keep-probing.ts'
 import { openSession } from './open-session.ts'
 
-export type PairingEvents = {
+type PairingEvents = {
   qr(text: string): void
   /** The connection failed inside the window and is tried again. */
   failed(closing: Closing): void

@@ -1,6 +1,6 @@
 // The sentences of helpdesk notices, in every language of SERVICE_LOCALE.
 
-export type NoticeLocale = 'en' | 'es' | 'pt'
+type NoticeLocale = 'en' | 'es' | 'pt'
 
 export type NoticeTexts = {
   /** The contact that the notices come from. */

@@ -10,7 +10,7 @@ export function lidSourceId(lid: string): string {
   return `lid-${lid}`
 }
 
-export function groupSourceId(groupId: string): string {
+function groupSourceId(groupId: string): string {
   return `group-${groupId}`
 }
 

@@ -17,12 +17,12 @@ export function strangerOf({ phone, lid }: Person): KnownPerson {
 }
 
 /** +E.164, else the masked phone number, else the digits of the anonymous id. */
-export function shownPhone({ phone, redactedPhone, lid }: KnownPerson): string | null {
+function shownPhone({ phone, redactedPhone, lid }: KnownPerson): string | null {
   return phone === null ? (redactedPhone ?? lid) : `+${phone}`
 }
 
 /** A saved name as it is; the name that the person chose with a tilde in front. */
-export function shownName({ savedName, pushName }: KnownPerson): string | null {
+function shownName({ savedName, pushName }: KnownPerson): string | null {
   const saved = cleanName(savedName)
   if (saved !== null) return saved
   const own = cleanName(pushName)

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { noteBufferGarbage } from '../buffer-garbage.ts'
 
-export type FieldPart = { name: string; value: string }
+type FieldPart = { name: string; value: string }
 
 export type FilePart = {
   name: string

@@ -16,7 +16,7 @@ import { renderAd, renderContent, renderMessage, renderText, truncate } from './
 import type { RenderedQuote, RenderSettings } from './render.ts'
 import type { Texts } from './texts.ts'
 
-export type ComposeSettings = RenderSettings & {
+type ComposeSettings = RenderSettings & {
   groupPrefixSender: boolean
   groupEvents: boolean
   reactions: boolean
