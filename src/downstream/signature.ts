@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-export type SignedRequest = {
+type SignedRequest = {
   headers: Headers
   /** The bytes before any parsing. */
   rawBody: Uint8Array

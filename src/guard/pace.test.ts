@@ -12,7 +12,7 @@ function setUp(perMinute: number, drainPerSecond: number) {
   const turns: string[] = []
   const ask = (instance: string, name: string, drained = false) =>
     void pace
-      .acquire(instance, { drained }, never)
+      .acquire(instance, { isDrained: drained }, never)
       .then((isMine) => isMine && turns.push(`${name}@${clock.monotonic()}`))
   return { clock, pace, turns, ask }
 }
@@ -63,8 +63,8 @@ test('a turn at once is taken like any other, and never before those who wait', 
 test('whoever is no longer wanted takes no turn', async () => {
   const { clock, pace } = setUp(1, 0)
   const stop = new AbortController()
-  assert.equal(await pace.acquire('a', { drained: false }, never), true)
-  const waiting = pace.acquire('a', { drained: false }, stop.signal)
+  assert.equal(await pace.acquire('a', { isDrained: false }, never), true)
+  const waiting = pace.acquire('a', { isDrained: false }, stop.signal)
   await clock.advance(10)
   stop.abort()
   assert.equal(await waiting, false)

@@ -16,5 +16,5 @@ export async function destroyKeptSessions({ instances, network, epoch }: Deps, n
   const kept = await instances.keptSessions(name)
   if (kept.length === 0) return
   await instances.dropKeptSessions(epoch(), name)
-  for (const { session_id } of kept) await network.forget(session_id)
+  for (const { sessionId } of kept) await network.forget(sessionId)
 }

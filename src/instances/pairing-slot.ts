@@ -59,7 +59,7 @@ export class PairingSlot {
     const sessionId = randomUUID()
     account.apply('pair')
     // Stored before a code is shown: a crash right after the scan finds the linked session under this id.
-    await account.save({ pairing_session_id: sessionId })
+    await account.save({ pairingSessionId: sessionId })
     // The stored session may have come back meanwhile.
     if (account.row.state !== 'qr_pending') {
       await this.close()
@@ -96,11 +96,11 @@ export class PairingSlot {
   /** Closes the pairing and removes what it had stored; one that was scanned and waits to be adopted stays. */
   async close(): Promise<void> {
     const { account, forget } = this.#deps
-    const { pairing_session_id: staged } = account.row
+    const { pairingSessionId: staged } = account.row
     if (this.#pairing?.isScanned && this.#pairing.sessionId === staged) return
     await this.stop()
     if (staged === null) return
-    await account.save({ pairing_session_id: null })
+    await account.save({ pairingSessionId: null })
     await forget(staged)
   }
 
@@ -124,8 +124,8 @@ export class PairingSlot {
     const { account, clock, qrLifetimeMs, onChange } = this.#deps
     this.#qr = { text, generatedAt: clock.now(), lifetimeMs: qrLifetimeMs }
     account.note(null)
-    const { last_qr_msg_id } = account.row
-    account.announce('qr_generated', last_qr_msg_id > 0 ? { last_qr_msg_id } : {})
+    const { lastQrMessageId } = account.row
+    account.announce('qr_generated', lastQrMessageId > 0 ? { last_qr_msg_id: lastQrMessageId } : {})
     onChange()
   }
 }

@@ -1,6 +1,7 @@
 // Counts per instance and day, kept in memory and added to storage every minute, before each read and at the end.
 
 import { noUsage, usageCounters } from '../core/usage.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { UsageCounter, UsageCounts } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
 import type {
@@ -16,7 +17,7 @@ type Pending = UsageKey & UsageCounts
 
 const dayMs = 24 * 3_600_000
 
-export class Usage {
+export class Usage implements PerInstance {
   readonly #deps: Deps
   #pending = new Map<string, Pending>()
   #day = { number: NaN, text: '' }
@@ -43,6 +44,11 @@ export class Usage {
     // The next flush takes its turn whether or not this one fails; the failure belongs to those who asked for it.
     this.#last = turn.catch(() => undefined)
     return turn
+  }
+
+  /** What was counted of an instance is stored before it moves. */
+  leave(): Promise<void> {
+    return this.flush()
   }
 
   async daily(range: UsageRange, instance?: string): Promise<DailyUsage[]> {

@@ -5,7 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { HelpdeskInbox } from '../core/downstream.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { InstanceState } from '../core/instance.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
@@ -16,7 +18,7 @@ import type { Notice, Posted } from './operations-contact-inbox.ts'
 
 type NoticedAccount = {
   readonly state: InstanceState
-  readonly record: Readonly<{ name: string; jid: string | null; last_qr_msg_id: number }>
+  readonly record: Readonly<{ name: string; jid: string | null; lastQrMessageId: number }>
   readonly qr: Readonly<{ text: string }> | null
   requestPairing(): Promise<void>
   /** Remembers which message shows the code. */
@@ -38,7 +40,7 @@ type Deps = {
   log: Log
 }
 
-export class HelpdeskNotices {
+export class HelpdeskNotices implements PerInstance {
   readonly #deps: Deps
   readonly #lanes = new KeyedLanes()
   readonly #shown = new Map<string, Posted>()
@@ -76,6 +78,14 @@ export class HelpdeskNotices {
     if (!account || (await inboxOf(instance))?.key !== destinationKey) return
     await account.requestPairing()
     if (account.state !== 'qr_pending') this.#tell(instance, texts.noCode)
+  }
+
+  /** After the notices that wait in line. */
+  leave(instance: InstanceName): void {
+    this.#inTurn(instance, () => {
+      this.#shown.delete(instance)
+      return Promise.resolve()
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -135,7 +145,7 @@ export class HelpdeskNotices {
 
   async #codeShown(instance: string): Promise<Posted | undefined> {
     const shown = this.#shown.get(instance)
-    const messageId = this.#deps.find(instance)?.record.last_qr_msg_id ?? 0
+    const messageId = this.#deps.find(instance)?.record.lastQrMessageId ?? 0
     if (shown || messageId === 0) return shown
     // One that the process before has shown is in the same conversation.
     const at = await this.#deps.inboxOf(instance)

@@ -184,5 +184,5 @@ test('a download that is not wanted any more ends its connection, before and whi
   stream.destroy()
   assert.equal((await waiting).failure, 'transient')
   assert.equal((await broken).failure, 'transient')
-  await waitUntil('all connections are closed', () => open === 0, { timeoutMs: 5000, instead: () => open })
+  await waitUntil('all connections are closed', () => open === 0, { instead: () => open })
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { statusOfCode } from '../../src/core/errors.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
-import type { Answer } from './service.ts'
+import type { Answer } from './http-request.ts'
 
 /** The answer is the error object with this code, its status, and a sentence that matches. */
 export function assertRefused(

@@ -1,7 +1,7 @@
 // Sends bytes that no HTTP library would, and reads what comes back.
 
 import { connect } from 'node:net'
-import type { Answer } from './service.ts'
+import type { Answer } from './http-request.ts'
 
 /** Sends the bytes and reads until the server closes the connection. */
 export function sendRaw(url: string, bytes: string | Uint8Array): Promise<string> {

@@ -3,9 +3,14 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { requestFrom } from './http-request.ts'
+import type { Answer, RequestOptions } from './http-request.ts'
 import { waitUntil } from './wait-until.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** A busy machine may need that long for a start with a backlog. */
+const bootMs = 120_000
 
 type LogLine = Record<string, unknown> & { msg: string }
 
@@ -51,7 +56,7 @@ export class ServiceProcess {
     return this.#lines.some(({ msg, to }) => msg === 'instance state changed' && to === state)
   }
 
-  async logged(message: string, timeoutMs = 30_000): Promise<LogLine> {
+  async logged(message: string, timeoutMs = bootMs): Promise<LogLine> {
     const find = () => this.#lines.find(({ msg }) => msg === message)
     const instead = () => this.#story()
     await waitUntil(`the process logs "${message}"`, () => find() !== undefined, { timeoutMs, instead })
@@ -59,8 +64,17 @@ export class ServiceProcess {
   }
 
   /** The base URL, once the service is ready. */
-  async ready(timeoutMs?: number): Promise<string> {
-    return String((await this.logged('service ready', timeoutMs))['url'])
+  async ready(): Promise<string> {
+    return String((await this.logged('service ready'))['url'])
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.request('GET', path)
+  }
+
+  /** Sends no token unless the test names one. */
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    return requestFrom(await this.ready(), method, path, options)
   }
 
   async exited(): Promise<{ code: number | null; signal: string | null }> {

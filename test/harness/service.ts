@@ -9,7 +9,11 @@ import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
 import { newLocation } from './databases.ts'
 import type { TestLocation } from './databases.ts'
+import { requestFrom } from './http-request.ts'
+import type { Answer, RequestOptions } from './http-request.ts'
 import { RecordedLog, silentLog } from './logs.ts'
+
+export type { Answer } from './http-request.ts'
 
 export const apiToken = 'test-token'
 
@@ -27,8 +31,6 @@ export type ServiceOptions = {
   /** Puts rows in place before the service starts. */
   seed?: (database: Database) => Promise<void>
 }
-
-export type Answer = { status: number; headers: Headers; text: string; body: unknown }
 
 export class Service {
   readonly app: App
@@ -89,32 +91,8 @@ export class Service {
     return this.request('GET', path, { headers })
   }
 
-  async request(
-    method: string,
-    path: string,
-    {
-      headers = {},
-      body,
-      token = apiToken,
-    }: { headers?: Record<string, string>; body?: unknown; token?: string | null } = {},
-  ): Promise<Answer> {
-    const response = await fetch(`${this.app.url}${path}`, {
-      method,
-      headers: {
-        ...(token !== null && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: isJson && text !== '' ? JSON.parse(text) : undefined,
-    }
+  request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    return requestFrom(this.app.url, method, path, { token: apiToken, ...options })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

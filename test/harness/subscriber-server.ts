@@ -100,3 +100,12 @@ export function assertDelivery({ raw, headers, payload }: Received, secret = lif
   } else assert.equal(headers['webhook-signature'], verifier.sign(payload.id, new Date(signedAt), raw))
   return payload
 }
+
+/** The delivery is signed and carries exactly these fields beside those that every event carries. */
+export function assertPayload(received: Received, expected: Record<string, unknown>): void {
+  const { id, occurred_at, version, ...payload } = assertDelivery(received)
+  assert.match(id, /^[0-9a-f-]{36}$/)
+  assert.match(String(occurred_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  assert.match(String(version), /^\d+\.\d+\.\d+$/)
+  assert.deepEqual(payload, expected)
+}

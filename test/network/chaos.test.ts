@@ -3,12 +3,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom } from '../../sim/network/seeded-random.ts'
+import { rounds } from '../harness/rounds.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { Bed } from './harness/bed.ts'
 import type { Line } from './harness/line.ts'
 import { plain } from './harness/contents.ts'
 
-test('after thirty disturbances messages pass both ways and none of ours was unreadable', async () => {
+const disturbances = rounds({ gate: 10, long: 30 })
+
+test(`after ${disturbances} disturbances messages pass both ways and none of ours was unreadable`, async () => {
   await using bed = await Bed.open({ sim: { seed: 'chaos' } })
   const phone = await bed.linked('s')
   const people = [1, 2, 3].map((n) => bed.sim.person({ phone: `551188888000${n}` }))
@@ -25,7 +28,7 @@ test('after thirty disturbances messages pass both ways and none of ours was unr
     (line: Line) => line.session.close(),
   ]
   let sent = 0
-  for (let round = 0; round < 30; round++) {
+  for (let round = 0; round < disturbances; round++) {
     const line = await bed.online('s')
     const traffic = Array.from({ length: 6 }, async () => {
       people[random.below(3)]?.text(random.below(3) === 0 ? group : phone, 'in')
@@ -41,7 +44,8 @@ test('after thirty disturbances messages pass both ways and none of ours was unr
       )
     }
     await waitUntil('some of it is through', () => acknowledged >= through)
-    await disturb[random.below(disturb.length)]?.(line)
+    // Each kind once, then by chance.
+    await disturb[round < disturb.length ? round : random.below(disturb.length)]?.(line)
     await Promise.allSettled(traffic)
   }
   const failures = people.flatMap((person) => person.undecryptable.entries)

@@ -36,7 +36,8 @@ test('a refused login is told by its cause, its code and a reason', async () => 
 })
 
 test('a temporary ban says why and until when', async () => {
-  await using bed = await Bed.open()
+  const clock = new ManualClock()
+  await using bed = await Bed.open({ clock })
   await bed.linked('s')
   for (const [ban, why] of [
     [101, /do not know/],
@@ -46,11 +47,10 @@ test('a temporary ban says why and until when', async () => {
     [106, /broadcast/],
   ] as const) {
     bed.sim.fault({ kind: 'login_failure', code: 402, ban: { code: ban, expire: 3600 } })
-    const before = Date.now()
-    const { cause, code, reason, until = 0 } = await (await bed.dial('s')).closing()
+    const { cause, code, reason, until } = await (await bed.dial('s')).closing()
     assert.deepEqual([cause, code], ['temporary_ban', 402])
     assert.match(reason, why)
-    assert.ok(until >= before + 3_600_000 && until <= Date.now() + 3_600_000)
+    assert.equal(until, clock.now() + 3_600_000)
   }
 })
 
@@ -129,9 +129,10 @@ test('a probe is answered by a living server and fails on a silent one', async (
   const failed = assert.rejects(probe, /no answer within 1000 ms/)
   await clock.advance(1_000)
   await failed
-  const before = performance.now()
-  await line.session.close()
-  assert.ok(performance.now() - before < 5_000, 'closing does not wait for a peer that is gone')
+  let isClosed = false
+  void line.session.close().then(() => (isClosed = true))
+  // The library's socket would wait 30 s of real time for the peer to say goodbye: the limit only tells that apart.
+  await waitUntil('the session is closed without the peer', () => isClosed, { timeoutMs: 25_000 })
   assert.deepEqual(line.kinds, ['authenticated', 'drained'])
 })
 

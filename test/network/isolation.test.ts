@@ -7,7 +7,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { waitUntil } from '../harness/wait-until.ts'
-import { Bed, settingsFor, storeLinked } from './harness/bed.ts'
+import { Bed } from './harness/bed.ts'
+import { settingsFor, storeLinked } from './harness/network-room.ts'
 import { Relay } from './harness/relay.ts'
 
 test('a thrown signal handler is logged and nothing else', async () => {

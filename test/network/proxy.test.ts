@@ -2,9 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes, X509Certificate } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { getCACertificates } from 'node:tls'
@@ -13,7 +10,9 @@ import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { FileError } from '../../src/core/network.ts'
 import { createProxyAgent } from '../../src/network/connection/proxy-agent.ts'
 import { prepareEndpoint, socketConfig } from '../../src/network/connection/socket-config.ts'
-import { Bed, settingsFor, storeLinked } from './harness/bed.ts'
+import { authorityFile } from '../harness/media-authority.ts'
+import { Bed } from './harness/bed.ts'
+import { settingsFor, storeLinked } from './harness/network-room.ts'
 import { Proxy } from './harness/proxies.ts'
 import { Relay } from './harness/relay.ts'
 
@@ -22,15 +21,6 @@ const defaults = { url: null, rootKey: null, caFile: '', version: [], proxy: nul
 /** By content: the same certificate is listed in several spellings. */
 function trusted(): Set<string> {
   return new Set(getCACertificates('default').map((pem) => new X509Certificate(pem).fingerprint256))
-}
-
-/** Lasts as long as its owner. */
-async function caFileOf(sim: SimNetwork, owner: AsyncDisposableStack): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'causeway-ca-'))
-  owner.defer(() => rm(directory, { recursive: true }))
-  const caFile = join(directory, 'ca.pem')
-  await writeFile(caFile, sim.authority.pem)
-  return caFile
 }
 
 async function through(proxy: string, work: (bed: Bed, seen: Relay) => Promise<void>): Promise<void> {
@@ -75,7 +65,7 @@ for (const [name, start] of proxies) {
     await using sim = await SimNetwork.start()
     await using proxy = await start()
     await using owned = new AsyncDisposableStack()
-    const settings = { ...settingsFor(sim), proxy: proxy.url, caFile: await caFileOf(sim, owned) }
+    const settings = { ...settingsFor(sim), proxy: proxy.url, caFile: await authorityFile(sim, owned) }
     const endpoint = prepareEndpoint(settings, 1)
     owned.defer(() => endpoint.proxied?.dispatcher.destroy())
     // Of all that a connection is made of, only the endpoint decides the way.
@@ -96,7 +86,7 @@ for (const [name, start] of proxies) {
     await using sim = await SimNetwork.start()
     await using proxy = await start()
     await using owned = new AsyncDisposableStack()
-    const settings = { ...settingsFor(sim), proxy: proxy.url, caFile: await caFileOf(sim, owned) }
+    const settings = { ...settingsFor(sim), proxy: proxy.url, caFile: await authorityFile(sim, owned) }
     await using bed = await Bed.open({ network: { settings } })
     const phone = sim.account({ phone: '5511999990001' })
     await storeLinked(sim, phone, (writes) => bed.store.save(bed.epoch, 's', writes))
@@ -127,7 +117,7 @@ test('the protocol version is the one of the library unless three numbers say ot
 test('another authority is trusted besides the usual ones', async () => {
   await using sim = await SimNetwork.start()
   await using owned = new AsyncDisposableStack()
-  const caFile = await caFileOf(sim, owned)
+  const caFile = await authorityFile(sim, owned)
   const before = trusted()
   for (let twice = 0; twice < 2; twice++) prepareEndpoint({ ...defaults, caFile }, 1)
   const after = trusted()

@@ -6,7 +6,8 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { test } from 'node:test'
 import { ManualClock } from '../harness/manual-clock.ts'
-import { Bed, settingsFor } from './harness/bed.ts'
+import { Bed } from './harness/bed.ts'
+import { settingsFor } from './harness/network-room.ts'
 
 test('a connection that hears nothing ends after 20 s of the service clock', async () => {
   const callers: Socket[] = []

@@ -26,7 +26,7 @@ type Deps = {
   finisher: RowFinisher
 }
 
-export type AttemptJob = {
+type AttemptJob = {
   row: InboxRow
   chat: EventChat | null
   target: HelpdeskTarget

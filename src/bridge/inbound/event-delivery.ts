@@ -29,7 +29,7 @@ type Deps = {
 }
 
 /** stopped: the row stays in the inbox for the next start. */
-export type DeliveryOutcome = 'done' | 'parked' | 'stopped'
+type DeliveryOutcome = 'done' | 'parked' | 'stopped'
 
 const maxReason = 500
 

@@ -4,7 +4,7 @@ import { DownstreamError } from '../../core/downstream.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
 
-export type FailureAction =
+type FailureAction =
   /** The destination itself takes nothing. */
   | { act: 'hold' }
   | { act: 'retry'; afterMs: number }

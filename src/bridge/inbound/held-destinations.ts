@@ -20,9 +20,9 @@ type Held = {
 }
 
 /** Why a destination is open again: a probe succeeded, or the configuration or the instances changed. */
-export type Release = 'works' | 'changed'
+type Release = 'works' | 'changed'
 
-export type HoldRequest = {
+type HoldRequest = {
   /** The destination and the token that is used there. */
   key: string
   /** As operators see it. */
@@ -33,7 +33,7 @@ export type HoldRequest = {
   probe: () => Promise<void>
 }
 
-export type HeldDestination = { destination: string; reason: string; since: number }
+type HeldDestination = { destination: string; reason: string; since: number }
 
 const probeMs = 30_000
 

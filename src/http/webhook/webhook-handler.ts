@@ -5,13 +5,13 @@ import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
 import type { OwnerOf } from '../../bridge/conversations/conversation-owner.ts'
 import type { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import type { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
-import type { Route } from '../../bridge/conversations/route.ts'
+import type { Route, Sender } from '../../bridge/conversations/route.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import { namedInstance } from '../../core/operations-contact.ts'
 import { readCallback } from '../../downstream/callback.ts'
 import { isSigned } from '../../downstream/signature.ts'
-import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import { sleep, withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -26,7 +26,7 @@ const decideWithinMs = 3800
 type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
 
 type Deps = {
-  instances: Pick<InstanceRegistry, 'find'>
+  instances: { find(name: InstanceName): { readonly record: Sender } | undefined }
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
@@ -65,7 +65,7 @@ export class WebhookHandler {
   async #admit(name: string, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
     const { instances, routing, clock } = this.#deps
     const sender = instances.find(name)?.record
-    const secret = await routing.webhookSecretOf(sender ?? { owner_tag: '' })
+    const secret = await routing.webhookSecretOf(sender ?? { ownerTag: '' })
     if (secret !== '' && !isSigned({ headers, rawBody: raw }, secret, clock.now())) {
       throw new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
     }

@@ -86,7 +86,7 @@ test('risk: a burst to many people raises the alert once and is announced once',
 
 test('the spamguard compares with waiting messages too: the same text twice while disconnected is blocked', async () => {
   await using bed = await OutboundBed.open()
-  bed.change('n0', { spamguard_enabled: 1 })
+  bed.change('n0', { isSpamguardEnabled: true })
   bed.disconnect()
   const text = 'the same long message'
   const answers = [await bed.post(bed.callback(1, text)), await bed.post(bed.callback(2, text))]
@@ -102,7 +102,7 @@ test('the spamguard compares with waiting messages too: the same text twice whil
 
 test('the spamguard blocks nothing when it is switched off for all or for the instance', async () => {
   const text = 'the same long message'
-  const send = async (environment: Record<string, string>, spamguard_enabled: 0 | 1) => {
+  const send = async (environment: Record<string, string>, isSpamguardEnabled: false | 1) => {
     await using bed = await OutboundBed.open({ environment })
     bed.change('n0', { spamguard_enabled })
     const answers = [await bed.post(bed.callback(1, text)), await bed.post(bed.callback(2, text))]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MessageDeletions } from '../../../src/bridge/outbound/accept/message-deletions.ts'
 import { MessageChanges } from '../../../src/bridge/outbound/accept/message-changes.ts'
 import type { ChangeCommand } from '../../../src/bridge/outbound/accept/commands.ts'
 import type { NewOutboxRow } from '../../../src/storage/stores/messages/outbox-rows.ts'
@@ -15,17 +16,23 @@ const key = 'https://desk|1|1'
 const destination = { key, baseUrl: 'https://desk', apiToken: '', accountId: 1, inboxId: 1 }
 const sender = {
   name: 'shop',
-  owner_tag: '',
-  inbox_id: 0,
-  spamguard_enabled: 0,
+  ownerTag: '',
+  inboxId: 0,
+  isSpamguardEnabled: false,
   state: 'ready',
-  created_at: 1,
+  createdAt: 1,
 } as const
 
 const waiting: NewOutboxRow = {
-  ...{ id: 'a', kind: 'message', instance: 'shop', owner_tag: '', inbox_id: 0, destination: key, chat: 'p1' },
-  ...{ remote_jid: '5511999990001@s.whatsapp.net', conversation_id: 7, message_id: 70, waiting: 0, drained: 0 },
-  ...{ expires_at: null, fingerprint: null, created_at: 1000 },
+  ...{ id: 'a', kind: 'message', instance: 'shop', ownerTag: '', inboxId: 0, destination: key, chatId: 'p1' },
+  ...{
+    remoteJid: '5511999990001@s.whatsapp.net',
+    conversationId: 7,
+    messageId: 70,
+    isWaiting: false,
+    isDrained: false,
+  },
+  ...{ expiresAt: null, fingerprint: null, createdAt: 1000 },
   payload: { type: 'message', content: 'hello', attachments: [], inReplyTo: null, agentName: null },
 }
 
@@ -42,25 +49,26 @@ test('a deletion that meets a message just leaving takes it back', async () => {
   const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
   const outbox = new OutboxStore(database, () => epoch)
   const transitions = new OutboxTransitions(database, () => epoch)
+  const clock = new ManualClock()
   const submitted: string[] = []
-  const changes = new MessageChanges({
+  const deletions = new MessageDeletions({
     outbox,
     transitions: {
       // The worker is quicker by a moment.
       cancel: async (row, ...rest) => {
-        await transitions.claim(row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remote_jid)
+        await transitions.claim(row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remoteJid)
         return transitions.cancel(row, ...rest)
       },
     },
     map: new MessageMapStore(database),
-    retries: { noteRequest: () => assert.fail('nothing is asked for again') },
     worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
     ownerOf: (route) => Promise.resolve(route),
-    isReady: () => true,
+    accounts: { isReady: () => true },
     newId: () => 'b',
-    clock: new ManualClock(),
-    log: silentLog,
+    clock,
   })
+  const requests = { note: () => assert.fail('nothing is asked for again') }
+  const changes = new MessageChanges({ requests, deletions, clock, log: silentLog })
   await outbox.enqueue(waiting, null)
   await changes.follow({ sender, destination }, deletion, 3000)
   assert.deepEqual(submitted, ['b'])

@@ -3,10 +3,10 @@
 import { calm } from '../../../sim/helpdesk/settings.ts'
 import type { SimHelpdeskOptions } from '../../../sim/helpdesk/settings.ts'
 import { SimHelpdesk } from '../../../sim/helpdesk/sim-helpdesk.ts'
-import { destinationKey } from '../../../src/core/downstream.ts'
 import type { ContactSpec, Destination, HelpdeskInbox, NewMessage } from '../../../src/core/downstream.ts'
 import { ChatwootDownstream } from '../../../src/downstream/chatwoot-downstream.ts'
 import type { ChatwootOptions } from '../../../src/downstream/chatwoot-downstream.ts'
+import { destinationOf } from '../../harness/destination.ts'
 
 type Options = { helpdesk?: SimHelpdeskOptions; downstream?: Partial<ChatwootOptions> }
 
@@ -31,9 +31,7 @@ export class HelpdeskBed {
   }
 
   destinationOf(changes: Partial<Destination> = {}): Destination {
-    const { url, api_token: apiToken, account_id: accountId, inbox_id: inboxId } = this.helpdesk.facts
-    const place = { baseUrl: url, accountId, inboxId, apiToken, ...changes }
-    return { ...place, key: destinationKey(place) }
+    return destinationOf(this.helpdesk, changes)
   }
 
   /** A contact with a conversation; resolves to the id of the latter. */

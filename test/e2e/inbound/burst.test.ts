@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import type { Fault } from '../../../sim/helpdesk/faults/fault-plan.ts'
 import { assertOnceInOrder, people, textsByConversation } from '../../harness/chats.ts'
 import { FastClock } from '../../harness/fast-clock.ts'
-import { InboundStage } from '../../harness/inbound-stage.ts'
+import { World } from '../../harness/world.ts'
+import { rounds } from '../../harness/rounds.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 const posts = { method: 'POST', path: /\/messages$/ }
@@ -26,49 +27,55 @@ const faults: Fault[] = [
   { kind: 'cut', afterCommit: true, probability: 0.1, ...openings },
 ]
 
-test('500 messages over 20 chats arrive once, in order, in one conversation each', { timeout: 180_000 }, async () => {
-  const clock = new FastClock(10)
-  const environment = { DOWNSTREAM_TIMEOUT: '5s' }
-  await using stage = await InboundStage.open({ clock, helpdesk: { seed: 'burst', clock }, environment })
-  const { helpdesk } = stage
-  for (const fault of faults) await helpdesk.fault(fault)
-  const everybody = people(stage, 20)
-  const perChat = 25
-  for (let index = 0; index < perChat; index++) {
-    for (const [at, person] of everybody.entries()) person.text(stage.phone, `p${at} ${index}`)
-  }
-  const arrived = async (count: number) => {
-    const enough = () => helpdesk.messages().length >= count
-    await waitUntil(`${count} are there`, enough, { timeoutMs: 150_000, instead: () => helpdesk.messages().length })
-  }
-  // The helpdesk three times, the service twice.
-  for (const [round, count] of [20, 90, 180, 270, 360].entries()) {
-    await arrived(count)
-    if (round % 2 === 0) await helpdesk.restart(3000)
-    else await stage.restart()
-  }
-  await arrived(20 * perChat)
-  await stage.drained()
-  const struck = helpdesk.faults.map((one) => one.struck)
-  assert.ok(
-    struck.every((times) => times > 0),
-    `every fault must have struck: ${struck.join(', ')}`,
-  )
-  assertOnceInOrder(stage, 20, perChat)
-  assert.equal((await stage.health()).checks.inbox_parked, 0)
-})
+const chats = 20
+const perChat = rounds({ gate: 10, long: 25 })
+const total = chats * perChat
+// When the helpdesk and the service restart in turn: after these parts of the burst.
+const restarts = [0.04, 0.18, 0.36, 0.54, 0.72]
+
+test(
+  `${total} messages over 20 chats arrive once, in order, in one conversation each`,
+  { timeout: 180_000 },
+  async () => {
+    const clock = new FastClock(10)
+    const environment = { DOWNSTREAM_TIMEOUT: '5s' }
+    await using world = await World.open({ clock, helpdesk: { seed: 'burst', clock }, environment })
+    const { helpdesk } = world
+    // Each fault strikes once for certain, and then by chance.
+    for (const fault of faults) await helpdesk.fault({ ...fault, probability: 1, times: 1 })
+    for (const fault of faults) await helpdesk.fault(fault)
+    const everybody = people(world, chats)
+    for (let index = 0; index < perChat; index++) {
+      for (const [at, person] of everybody.entries()) person.text(world.phone, `p${at} ${index}`)
+    }
+    const arrived = async (count: number) => {
+      const enough = () => helpdesk.messages().length >= count
+      await waitUntil(`${count} are there`, enough, { timeoutMs: 150_000, instead: () => helpdesk.messages().length })
+    }
+    for (const [round, part] of restarts.entries()) {
+      await arrived(total * part)
+      if (round % 2 === 0) await helpdesk.restart(3000)
+      else await world.restart()
+    }
+    await arrived(total)
+    await world.drained()
+    const unspent = helpdesk.faults.filter(({ fault }) => fault.times === 1)
+    assert.deepEqual(unspent, [], 'every fault has struck')
+    assertOnceInOrder(world, chats, perChat)
+    assert.equal((await world.health()).checks.inbox_parked, 0)
+  },
+)
 
 test('without waiting for late commits the same faults double messages', async () => {
   const clock = new FastClock(10)
   const environment = { DOWNSTREAM_TIMEOUT: '5s' }
-  const helpdeskOptions = { seed: 'burst', clock }
-  await using stage = await InboundStage.open({ clock, helpdesk: helpdeskOptions, environment, lateCommitMs: 0 })
-  const { helpdesk } = stage
-  await helpdesk.fault({ ...late, commitMs: [8000, 14_900], probability: 0.2, ...posts })
-  const everybody = people(stage, 5)
+  await using world = await World.open({ clock, helpdesk: { seed: 'burst', clock }, environment, lateCommitMs: 0 })
+  const { helpdesk } = world
+  await helpdesk.fault({ ...late, commitMs: [14_000, 14_900], times: 10, ...posts })
+  const everybody = people(world, 5)
   for (let index = 0; index < 5; index++) {
-    for (const [at, person] of everybody.entries()) person.text(stage.phone, `p${at} ${index}`)
+    for (const [at, person] of everybody.entries()) person.text(world.phone, `p${at} ${index}`)
   }
-  const doubled = () => textsByConversation(stage).some((texts) => new Set(texts).size < texts.length)
-  await waitUntil('a message is there twice', doubled, { instead: () => textsByConversation(stage) })
+  const doubled = () => textsByConversation(world).some((texts) => new Set(texts).size < texts.length)
+  await waitUntil('a message is there twice', doubled, { instead: () => textsByConversation(world) })
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { InboundStage } from '../../harness/inbound-stage.ts'
+import { World } from '../../harness/world.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 async function numberOf(client: pg.Client, sql: string): Promise<number> {
@@ -12,21 +12,21 @@ async function numberOf(client: pg.Client, sql: string): Promise<number> {
 }
 
 test('what is being stored while its instance is deleted is gone with it', async () => {
-  await using stage = await InboundStage.open({ engine: 'postgres' })
-  const [{ name }] = (await stage.service.get('/api/instances')).body as [{ name: string }]
-  const maria = stage.network.person({ phone: '5511988887777' })
-  await stage.arrived(maria.text(stage.phone, 'before'))
-  await stage.drained()
-  const client = new pg.Client({ connectionString: stage.place.url })
+  await using world = await World.open({ engine: 'postgres' })
+  const [{ name }] = (await world.service.get('/api/instances')).body as [{ name: string }]
+  const maria = world.network.person({ phone: '5511988887777' })
+  await world.arrived(maria.text(world.phone, 'before'))
+  await world.drained()
+  const client = new pg.Client({ connectionString: world.place.url })
   await client.connect()
   try {
     const known = await numberOf(client, 'opened')
     await client.query('BEGIN')
     await client.query('LOCK TABLE opened IN SHARE MODE')
-    maria.text(stage.phone, 'meanwhile')
+    maria.text(world.phone, 'meanwhile')
     const isWaiting = () => numberOf(client, 'pg_locks WHERE NOT granted').then((count) => count > 0)
     await waitUntil('the message is being stored', isWaiting)
-    const deleted = stage.service.request('DELETE', `/api/instances/${name}`)
+    const deleted = world.service.request('DELETE', `/api/instances/${name}`)
     // Time enough for a deletion that does not wait.
     for (let turn = 0; turn < 200; turn++) await client.query('SELECT 1')
     await client.query('COMMIT')

@@ -5,7 +5,8 @@ import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'
 import type { EngineName } from '../../../src/storage/database.ts'
-import { KillableStage } from '../../harness/killable-stage.ts'
+import { ProcessWorld } from '../../harness/process-world.ts'
+import { rounds } from '../../harness/rounds.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 type Run = { engine: EngineName; messages: number; kills: number; chats: number }
@@ -13,16 +14,16 @@ type Run = { engine: EngineName; messages: number; kills: number; chats: number 
 const runs: Run[] = [
   {
     engine: 'sqlite',
-    messages: Number(process.env['KILL_MESSAGES'] ?? 1000),
-    kills: Number(process.env['KILL_ROUNDS'] ?? 8),
+    messages: rounds({ gate: 200, long: 1000 }),
+    kills: rounds({ gate: 2, long: 8 }),
     chats: 20,
   },
-  { engine: 'postgres', messages: 200, kills: 2, chats: 6 },
+  { engine: 'postgres', messages: rounds({ gate: 100, long: 200 }), kills: rounds({ gate: 1, long: 2 }), chats: 6 },
 ]
 
 /** Somebody always writes, also while the service is down; the ids of what was written. */
-async function writeAndKill(stage: KillableStage, { messages, kills, chats }: Run): Promise<string[]> {
-  const { network, phone } = stage
+async function writeAndKill(world: ProcessWorld, { messages, kills, chats }: Run): Promise<string[]> {
+  const { network, phone } = world
   const people = Array.from({ length: chats - 1 }, (_, index) => network.person({ phone: `55119800${1000 + index}` }))
   const [first, ...others] = people
   assert.ok(first)
@@ -40,7 +41,7 @@ async function writeAndKill(stage: KillableStage, { messages, kills, chats }: Ru
   const kill = async () => {
     for (const count of killAt) {
       await waitUntil(`${count} messages are written`, () => written.length > count, { timeoutMs: 120_000 })
-      await stage.kill()
+      await world.kill()
     }
   }
   await Promise.all([write(), kill()])
@@ -50,39 +51,39 @@ async function writeAndKill(stage: KillableStage, { messages, kills, chats }: Ru
 // Side by side: most of the time is spent waiting for the lease of a dead process and for posts that may still turn up.
 describe('a killed service loses nothing and doubles nothing', { concurrency: true }, () => {
   for (const run of runs) {
-    const name = `${run.messages} messages and ${run.kills} kills on ${run.engine}`
+    const name = `${run.kills} × kill -9 among ${run.messages} messages on ${run.engine}`
     test(name, { timeout: 240_000 }, async () => {
-      await using stage = await KillableStage.open(run.engine)
-      const { helpdesk } = stage
-      const written = await writeAndKill(stage, run)
+      await using world = await ProcessWorld.open({ engine: run.engine })
+      const { helpdesk } = world
+      const written = await writeAndKill(world, run)
       const posted = () => helpdesk.messages().filter(({ messageType }) => messageType === 'incoming')
       const ids = () => posted().map(({ sourceId }) => sourceId ?? '')
       const all = () => new Set(ids()).size === written.length
       await waitUntil('every message has arrived', all, { timeoutMs: 120_000, instead: () => ids().length })
-      await stage.service[Symbol.asyncDispose]()
+      await world.service[Symbol.asyncDispose]()
       assert.deepEqual(ids().sort(), written.sort(), 'each one once')
       assert.equal(helpdesk.see.conversations().length, run.chats)
       helpdesk.assertNothingRefused()
     })
   }
-})
 
-test('a service killed while a conversation is being opened does not open a second one', async () => {
-  await using stage = await KillableStage.open()
-  const { helpdesk, network, phone } = stage
-  const maria = network.person({ phone: '5511988887777' })
-  const late = { kind: 'timeout', commit: 'late', commitMs: [14_000, 14_000], times: 1 } as const
-  await helpdesk.fault({ ...late, method: 'POST', path: /\/conversations$/ })
-  maria.text(phone, 'first')
-  await helpdesk.waitForHeldRequests()
-  await stage.kill()
-  // Whoever takes over looks for a conversation of this contact.
-  const lookedFor = () =>
-    helpdesk.requests.filter(({ method, path }) => method === 'GET' && /\/conversations/.test(path))
-  const before = lookedFor().length
-  await waitUntil('it was looked for again', () => lookedFor().length > before + 1)
-  assert.equal(helpdesk.see.conversations().length, 0)
-  await helpdesk.advance(14_000)
-  await waitUntil('the message is there', () => helpdesk.messages().length === 1)
-  assert.equal(helpdesk.see.conversations().length, 1)
+  test('a service killed while a conversation is being opened does not open a second one', async () => {
+    await using world = await ProcessWorld.open()
+    const { helpdesk, network, phone } = world
+    const maria = network.person({ phone: '5511988887777' })
+    const late = { kind: 'timeout', commit: 'late', commitMs: [14_000, 14_000], times: 1 } as const
+    await helpdesk.fault({ ...late, method: 'POST', path: /\/conversations$/ })
+    maria.text(phone, 'first')
+    await helpdesk.waitForHeldRequests()
+    await world.kill()
+    // The process that takes over looks for a conversation of this contact.
+    const lookedFor = () =>
+      helpdesk.requests.filter(({ method, path }) => method === 'GET' && /\/conversations/.test(path))
+    const before = lookedFor().length
+    await waitUntil('it was looked for again', () => lookedFor().length > before + 1)
+    assert.equal(helpdesk.see.conversations().length, 0)
+    await helpdesk.advance(14_000)
+    await waitUntil('the message is there', () => helpdesk.messages().length === 1)
+    assert.equal(helpdesk.see.conversations().length, 1)
+  })
 })

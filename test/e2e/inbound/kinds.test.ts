@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import type { SentMessage } from '../../../sim/network/people/sent-message.ts'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
-import { InboundStage } from '../../harness/inbound-stage.ts'
+import { World } from '../../harness/world.ts'
 
 type Wanted = { content: string; files?: [name: RegExp, type: string, kind: string][]; private?: boolean }
 type Case = { name: string; send: (maria: SimPerson, ana: SimPhone) => { id: string }; wanted: Wanted }
@@ -119,18 +119,18 @@ const cases: Case[] = [
 ]
 
 describe('every kind of content', () => {
-  let stage: InboundStage
+  let world: World
   let maria: SimPerson
   before(async () => {
-    stage = await InboundStage.open()
-    maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
+    world = await World.open()
+    maria = world.network.person({ phone: '5511988887777', pushName: 'Maria' })
   })
-  after(() => stage[Symbol.asyncDispose]())
+  after(() => world[Symbol.asyncDispose]())
 
   for (const { name, send, wanted } of cases) {
     test(name, async () => {
-      const sent = send(maria, stage.phone)
-      const message = await stage.arrived(sent)
+      const sent = send(maria, world.phone)
+      const message = await world.arrived(sent)
       assert.equal(message.content ?? '', wanted.content)
       assert.equal(message.messageType, 'incoming')
       assert.equal(message.sender?.name, 'Maria')
@@ -146,51 +146,51 @@ describe('every kind of content', () => {
   }
 
   test('all of it is one contact and one conversation, and nothing was refused', async () => {
-    await stage.drained()
-    const [contact, ...others] = stage.helpdesk.see.contacts()
+    await world.drained()
+    const [contact, ...others] = world.helpdesk.see.contacts()
     assert.deepEqual(others, [])
     assert.equal(contact?.name, 'Maria')
     assert.equal(contact.phoneNumber, '+5511988887777')
     assert.equal(contact.identifier, '5511988887777@s.whatsapp.net')
     assert.deepEqual(contact.addresses, [{ inboxId: 1, sourceId: '5511988887777' }])
-    assert.equal(stage.helpdesk.see.conversations().length, 1)
-    stage.helpdesk.assertNothingRefused()
+    assert.equal(world.helpdesk.see.conversations().length, 1)
+    world.helpdesk.assertNothingRefused()
   })
 })
 
 describe('what refers to another message', () => {
-  let stage: InboundStage
+  let world: World
   let maria: SimPerson
   let first: SentMessage
   before(async () => {
-    stage = await InboundStage.open()
-    maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
-    first = maria.text(stage.phone, 'the first one')
-    await stage.arrived(first)
+    world = await World.open()
+    maria = world.network.person({ phone: '5511988887777', pushName: 'Maria' })
+    first = maria.text(world.phone, 'the first one')
+    await world.arrived(first)
   })
-  after(() => stage[Symbol.asyncDispose]())
+  after(() => world[Symbol.asyncDispose]())
 
   const replyTo = async (sent: { id: string }) => {
-    const original = await stage.arrived(first)
-    const message = await stage.arrived(sent)
+    const original = await world.arrived(first)
+    const message = await world.arrived(sent)
     assert.equal(message.contentAttributes['in_reply_to'], original.id)
     return message
   }
 
   test('a quote', async () => {
-    const message = await replyTo(maria.text(stage.phone, 'indeed', { quote: first }))
+    const message = await replyTo(maria.text(world.phone, 'indeed', { quote: first }))
     assert.equal(message.content, '> `↪ +5511988887777 · ~Maria`\n> the first one\n\nindeed')
   })
 
   test('a quote of what the owner wrote on the phone', async () => {
-    const own = stage.phone.text(maria, 'line one\nline two {{contact.name}}')
-    const echo = await stage.arrived(own)
+    const own = world.phone.text(maria, 'line one\nline two {{contact.name}}')
+    const echo = await world.arrived(own)
     assert.equal(echo.messageType, 'outgoing')
     assert.equal(echo.content, 'line one\nline two {\u200b{contact.name}}')
     assert.equal(echo.contentAttributes['external_echo'], true)
     const [received] = maria.messages.entries.filter(({ id }) => id === own.id)
     assert.ok(received)
-    const message = await stage.arrived(maria.text(stage.phone, 'yes', { quote: received }))
+    const message = await world.arrived(maria.text(world.phone, 'yes', { quote: received }))
     assert.equal(message.contentAttributes['in_reply_to'], echo.id)
     assert.equal(message.content, '> `↪ +5511910000000`\n> line one\n> line two {{contact.name}}\n\nyes')
   })
@@ -200,18 +200,18 @@ describe('what refers to another message', () => {
     assert.equal(up.content, '`+5511988887777 · ~Maria`\nreacted with 👍')
     const gone = await replyTo(maria.react(first, ''))
     assert.equal(gone.content, '`+5511988887777 · ~Maria`\nremoved their reaction')
-    await stage.drained()
-    const metrics = (await stage.service.get('/metrics')).text
+    await world.drained()
+    const metrics = (await world.service.get('/metrics')).text
     assert.match(metrics, /service_realtime_events_total\{feature="reaction",result="ok",instance="n0"\} 2/)
   })
 
   test("the owner's own reaction is not posted", async () => {
-    const [received] = stage.phone.messages.entries.filter(({ id }) => id === first.id)
+    const [received] = world.phone.messages.entries.filter(({ id }) => id === first.id)
     assert.ok(received)
-    const own = stage.phone.react(received, '❤️')
-    const later = maria.text(stage.phone, 'later')
-    await stage.arrived(later)
-    assert.ok(!stage.helpdesk.messages().some(({ sourceId }) => sourceId === own.id))
+    const own = world.phone.react(received, '❤️')
+    const later = maria.text(world.phone, 'later')
+    await world.arrived(later)
+    assert.ok(!world.helpdesk.messages().some(({ sourceId }) => sourceId === own.id))
   })
 
   test('an edit', async () => {
@@ -220,9 +220,9 @@ describe('what refers to another message', () => {
   })
 
   test('a vote', async () => {
-    const poll = maria.poll(stage.phone, 'Lunch?', ['Pizza', 'Salad'])
-    const original = await stage.arrived(poll)
-    const vote = await stage.arrived(maria.vote(poll, ['Salad']))
+    const poll = maria.poll(world.phone, 'Lunch?', ['Pizza', 'Salad'])
+    const original = await world.arrived(poll)
+    const vote = await world.arrived(maria.vote(poll, ['Salad']))
     assert.equal(vote.content, '🗳️ voted for: Salad')
     assert.equal(vote.private, true)
     assert.equal(vote.contentAttributes['in_reply_to'], original.id)
@@ -231,22 +231,22 @@ describe('what refers to another message', () => {
   test('a deleted message', async () => {
     const message = await replyTo(maria.revoke(first))
     assert.equal(message.content, '🗑️ This message was deleted by its sender')
-    assert.equal((await stage.arrived(first)).content, 'the first one')
+    assert.equal((await world.arrived(first)).content, 'the first one')
   })
 
   test('a call', async () => {
-    const call = maria.call(stage.phone, { video: true })
-    const ringing = await stage.arrived(call)
+    const call = maria.call(world.phone, { video: true })
+    const ringing = await world.arrived(call)
     assert.equal(ringing.content, '📹 Video call')
     call.end(true)
-    const missed = await stage.arrived(call, ({ id }) => id !== ringing.id)
+    const missed = await world.arrived(call, ({ id }) => id !== ringing.id)
     assert.equal(missed.content, '📹 Missed video call')
     assert.equal(missed.contentAttributes['in_reply_to'], ringing.id)
   })
 
   test('nothing was refused', async () => {
-    await stage.drained()
-    assert.equal(stage.helpdesk.see.conversations().length, 1)
-    stage.helpdesk.assertNothingRefused()
+    await world.drained()
+    assert.equal(world.helpdesk.see.conversations().length, 1)
+    world.helpdesk.assertNothingRefused()
   })
 })

@@ -4,7 +4,7 @@ import '../../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { proto } from 'baileys'
-import { InboundStage } from '../../harness/inbound-stage.ts'
+import { World } from '../../harness/world.ts'
 
 const { Type: Pin } = proto.Message.PinInChatMessage
 const { KeepType } = proto
@@ -70,10 +70,10 @@ const wanted: Record<'es' | 'pt', Wanted> = {
   },
 }
 
-async function everyKind(stage: InboundStage): Promise<Wanted> {
-  const { phone, network, helpdesk } = stage
+async function everyKind(world: World): Promise<Wanted> {
+  const { phone, network, helpdesk } = world
   const maria = network.person({ phone: '5511988887777', pushName: 'Maria' })
-  const said = async (sent: { id: string }) => (await stage.arrived(sent)).content ?? ''
+  const said = async (sent: { id: string }) => (await world.arrived(sent)).content ?? ''
   const first = maria.text(phone, 'the first one')
   await said(first)
   const poll = maria.poll(phone, 'Lunch?', ['Pizza', 'Salad'])
@@ -81,7 +81,7 @@ async function everyKind(stage: InboundStage): Promise<Wanted> {
   const live = { liveLocationMessage: { degreesLatitude: 1.5, degreesLongitude: 2.5, caption: 'coming' } }
   const albumMessage = { expectedImageCount: 3, expectedVideoCount: 1 }
   const call = maria.call(phone, { video: true })
-  const ringing = await stage.arrived(call)
+  const ringing = await world.arrived(call)
   call.end(true)
   const picture = maria.media(phone, 'image', { bytes: Buffer.from('x') })
   const group = network.group('Team', maria, [phone])
@@ -104,7 +104,7 @@ async function everyKind(stage: InboundStage): Promise<Wanted> {
     ),
     quotedPicture: await said(maria.text(phone, 'that one', { quote: picture })),
     ringing: ringing.content ?? '',
-    missed: (await stage.arrived(call, ({ id }) => id !== ringing.id)).content ?? '',
+    missed: (await world.arrived(call, ({ id }) => id !== ringing.id)).content ?? '',
     subject: (await helpdesk.waitForMessage(undefined, ({ content }) => /Equipo/.test(content ?? ''))).content ?? '',
   }
 }
@@ -113,8 +113,8 @@ describe('the words of the service', () => {
   for (const locale of ['es', 'pt'] as const) {
     test(`in ${locale}`, async () => {
       const environment = { SERVICE_LOCALE: locale, SERVICE_GROUP_EVENTS_ENABLED: 'true' }
-      await using stage = await InboundStage.open({ environment })
-      assert.deepEqual(await everyKind(stage), wanted[locale])
+      await using world = await World.open({ environment })
+      assert.deepEqual(await everyKind(world), wanted[locale])
     })
   }
 })

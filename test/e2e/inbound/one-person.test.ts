@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { FastClock } from '../../harness/fast-clock.ts'
-import { InboundStage } from '../../harness/inbound-stage.ts'
+import { World } from '../../harness/world.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 const phone = '5511988887777'
@@ -12,13 +12,13 @@ const lid = '99887766554433'
 
 describe('one person is one contact', () => {
   test('known by the anonymous id first, by the phone later', async () => {
-    await using stage = await InboundStage.open()
-    const { network, helpdesk } = stage
+    await using world = await World.open()
+    const { network, helpdesk } = world
     const maria = network.person({ phone: '5511988887777', lid: '99887766554433', pushName: 'Maria', hidesPhone: true })
-    const first = await stage.arrived(maria.text(stage.phone, 'who am I', { addressing: 'lid' }))
-    const second = await stage.arrived(maria.text(stage.phone, 'it is me', { addressing: 'pn' }))
+    const first = await world.arrived(maria.text(world.phone, 'who am I', { addressing: 'lid' }))
+    const second = await world.arrived(maria.text(world.phone, 'it is me', { addressing: 'pn' }))
     assert.equal(second.conversationId, first.conversationId)
-    await stage.drained()
+    await world.drained()
     const contacts = helpdesk.see.contacts()
     assert.equal(contacts.length, 1)
     assert.equal(contacts[0]?.phoneNumber, '+5511988887777')
@@ -26,34 +26,34 @@ describe('one person is one contact', () => {
   })
 
   test('a contact that an agent made with the old spelling of a Brazilian number is found', async () => {
-    await using stage = await InboundStage.open()
-    const { facts } = stage.helpdesk
+    await using world = await World.open()
+    const { facts } = world.helpdesk
     const made = await fetch(`${facts.url}/api/v1/accounts/1/contacts`, {
       method: 'POST',
       headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Maria at home', phone_number: '+551188887777' }),
     })
     assert.equal(made.status, 200)
-    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
-    const message = await stage.arrived(maria.text(stage.phone, 'hello'))
+    const maria = world.network.person({ phone: '5511988887777', pushName: 'Maria' })
+    const message = await world.arrived(maria.text(world.phone, 'hello'))
     assert.equal(message.sender?.name, 'Maria at home')
-    assert.equal(stage.helpdesk.see.contacts().length, 1)
+    assert.equal(world.helpdesk.see.contacts().length, 1)
   })
 
   test('whoever the owner writes to first is named by number, and by name once he answers', async () => {
-    await using stage = await InboundStage.open()
-    const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
-    const echo = await stage.arrived(stage.phone.text(maria, 'hello Maria'))
-    assert.equal(stage.helpdesk.see.contacts()[0]?.name, '+5511988887777')
-    const answer = await stage.arrived(maria.text(stage.phone, 'hello owner'))
+    await using world = await World.open()
+    const maria = world.network.person({ phone: '5511988887777', pushName: 'Maria' })
+    const echo = await world.arrived(world.phone.text(maria, 'hello Maria'))
+    assert.equal(world.helpdesk.see.contacts()[0]?.name, '+5511988887777')
+    const answer = await world.arrived(maria.text(world.phone, 'hello owner'))
     assert.equal(answer.conversationId, echo.conversationId)
-    await waitUntil('the contact has a name', () => stage.helpdesk.see.contacts()[0]?.name === 'Maria')
+    await waitUntil('the contact has a name', () => world.helpdesk.see.contacts()[0]?.name === 'Maria')
   })
 })
 
 /** Somebody with the rights of an agent makes a contact at the helpdesk; its id. */
-async function agentMakes(stage: InboundStage, fields: object): Promise<number> {
-  const { facts } = stage.helpdesk
+async function agentMakes(world: World, fields: object): Promise<number> {
+  const { facts } = world.helpdesk
   const answer = await fetch(`${facts.url}/api/v1/accounts/1/contacts`, {
     method: 'POST',
     headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
@@ -63,15 +63,15 @@ async function agentMakes(stage: InboundStage, fields: object): Promise<number> 
   return payload.contact.id
 }
 
-function contactsOf({ helpdesk }: InboundStage) {
+function contactsOf({ helpdesk }: World) {
   return helpdesk.see.contacts().map(({ name, phoneNumber, identifier, addresses }) => {
     return { name, phoneNumber, identifier, addresses: addresses.map(({ sourceId }) => sourceId).toSorted() }
   })
 }
 
 describe('two contacts that turn out to be one person', () => {
-  const stranger = (stage: InboundStage): SimPerson =>
-    stage.network.person({ phone, lid, pushName: 'Maria', hidesPhone: true, hidesLid: true })
+  const stranger = (world: World): SimPerson =>
+    world.network.person({ phone, lid, pushName: 'Maria', hidesPhone: true, hidesLid: true })
 
   /** The network tells both addresses of this person from now on. */
   const reveal = ({ user }: SimPerson) => {
@@ -80,22 +80,22 @@ describe('two contacts that turn out to be one person', () => {
 
   test('ours, by anonymous id and by phone: merged, both conversations stay, and one goes on', async () => {
     // Under two names it has two sessions: the first messages come twice, and what could not be opened waits 10 s.
-    await using stage = await InboundStage.open({ clock: new FastClock(20) })
-    const maria = stranger(stage)
-    const byLid = await stage.arrived(maria.text(stage.phone, 'by id', { addressing: 'lid' }))
-    const byPhone = await stage.arrived(maria.text(stage.phone, 'by phone', { addressing: 'pn' }))
-    await stage.drained()
+    await using world = await World.open({ clock: new FastClock(20) })
+    const maria = stranger(world)
+    const byLid = await world.arrived(maria.text(world.phone, 'by id', { addressing: 'lid' }))
+    const byPhone = await world.arrived(maria.text(world.phone, 'by phone', { addressing: 'pn' }))
+    await world.drained()
     assert.notEqual(byPhone.conversationId, byLid.conversationId)
-    assert.deepEqual(contactsOf(stage), [
+    assert.deepEqual(contactsOf(world), [
       { name: 'Maria', phoneNumber: null, identifier: `${lid}@lid`, addresses: [`lid-${lid}`] },
       { name: 'Maria', phoneNumber: `+${phone}`, identifier: `${phone}@s.whatsapp.net`, addresses: [phone] },
     ])
     reveal(maria)
-    const next = await stage.arrived(maria.text(stage.phone, 'by both', { addressing: 'lid' }))
-    const last = await stage.arrived(maria.text(stage.phone, 'again', { addressing: 'pn' }))
-    await stage.drained()
+    const next = await world.arrived(maria.text(world.phone, 'by both', { addressing: 'lid' }))
+    const last = await world.arrived(maria.text(world.phone, 'again', { addressing: 'pn' }))
+    await world.drained()
     assert.deepEqual([next.conversationId, last.conversationId], [byPhone.conversationId, byPhone.conversationId])
-    assert.deepEqual(contactsOf(stage), [
+    assert.deepEqual(contactsOf(world), [
       {
         name: 'Maria',
         phoneNumber: `+${phone}`,
@@ -103,63 +103,63 @@ describe('two contacts that turn out to be one person', () => {
         addresses: [phone, `lid-${lid}`].toSorted(),
       },
     ])
-    const [contact] = stage.helpdesk.see.contacts()
-    assert.ok(stage.helpdesk.see.conversations().every(({ contactId }) => contactId === contact?.id))
-    assert.equal(stage.helpdesk.see.conversations().length, 2)
-    stage.helpdesk.assertNothingRefused()
+    const [contact] = world.helpdesk.see.contacts()
+    assert.ok(world.helpdesk.see.conversations().every(({ contactId }) => contactId === contact?.id))
+    assert.equal(world.helpdesk.see.conversations().length, 2)
+    world.helpdesk.assertNothingRefused()
   })
 
   test("an agent's, with the phone: ours goes up in it, and its conversation goes on", async () => {
-    await using stage = await InboundStage.open()
-    const theirs = await agentMakes(stage, { name: 'Maria at home', phone_number: `+${phone}` })
-    const maria = stranger(stage)
-    const first = await stage.arrived(maria.text(stage.phone, 'by id', { addressing: 'lid' }))
-    await stage.drained()
-    assert.equal(stage.helpdesk.see.contacts().length, 2)
+    await using world = await World.open()
+    const theirs = await agentMakes(world, { name: 'Maria at home', phone_number: `+${phone}` })
+    const maria = stranger(world)
+    const first = await world.arrived(maria.text(world.phone, 'by id', { addressing: 'lid' }))
+    await world.drained()
+    assert.equal(world.helpdesk.see.contacts().length, 2)
     reveal(maria)
-    const next = await stage.arrived(maria.text(stage.phone, 'by both', { addressing: 'lid' }))
-    await stage.drained()
+    const next = await world.arrived(maria.text(world.phone, 'by both', { addressing: 'lid' }))
+    await world.drained()
     assert.equal(next.conversationId, first.conversationId)
     assert.equal(next.sender?.id, theirs)
-    const [contact, ...others] = contactsOf(stage)
+    const [contact, ...others] = contactsOf(world)
     assert.deepEqual(others, [])
     assert.deepEqual([contact?.name, contact?.phoneNumber], ['Maria at home', `+${phone}`])
-    stage.helpdesk.assertNothingRefused()
+    world.helpdesk.assertNothingRefused()
   })
 
   test('an agent has made the one with the anonymous id: theirs is left alone', async () => {
-    await using stage = await InboundStage.open()
-    const ofId = await agentMakes(stage, { name: 'Somebody', identifier: `${lid}@lid` })
-    const ofPhone = await agentMakes(stage, { name: 'Maria at home', phone_number: `+${phone}` })
-    const maria = stranger(stage)
-    const first = await stage.arrived(maria.text(stage.phone, 'by id', { addressing: 'lid' }))
+    await using world = await World.open()
+    const ofId = await agentMakes(world, { name: 'Somebody', identifier: `${lid}@lid` })
+    const ofPhone = await agentMakes(world, { name: 'Maria at home', phone_number: `+${phone}` })
+    const maria = stranger(world)
+    const first = await world.arrived(maria.text(world.phone, 'by id', { addressing: 'lid' }))
     assert.equal(first.sender?.id, ofId)
-    await stage.drained()
+    await world.drained()
     reveal(maria)
-    await stage.arrived(maria.text(stage.phone, 'by both', { addressing: 'lid' }))
-    await stage.drained()
-    const ids = stage.helpdesk.see.contacts().map(({ id }) => id)
+    await world.arrived(maria.text(world.phone, 'by both', { addressing: 'lid' }))
+    await world.drained()
+    const ids = world.helpdesk.see.contacts().map(({ id }) => id)
     assert.deepEqual(ids, [ofId, ofPhone])
-    assert.equal((await stage.health()).status, 'ok')
+    assert.equal((await world.health()).status, 'ok')
   })
 
   test('ours is used in another inbox too: it is left alone', async () => {
-    await using stage = await InboundStage.open()
-    const { helpdesk } = stage
+    await using world = await World.open()
+    const { helpdesk } = world
     const second = helpdesk.world.addInbox({ name: 'second' })
-    await agentMakes(stage, { name: 'Maria at home', phone_number: `+${phone}` })
-    const maria = stranger(stage)
-    const first = await stage.arrived(maria.text(stage.phone, 'by id', { addressing: 'lid' }))
+    await agentMakes(world, { name: 'Maria at home', phone_number: `+${phone}` })
+    const maria = stranger(world)
+    const first = await world.arrived(maria.text(world.phone, 'by id', { addressing: 'lid' }))
     const { facts } = helpdesk
     await fetch(`${facts.url}/api/v1/accounts/1/contacts/${first.sender?.id ?? 0}/contact_inboxes`, {
       method: 'POST',
       headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
       body: JSON.stringify({ inbox_id: second.id, source_id: 'elsewhere' }),
     })
-    await stage.drained()
+    await world.drained()
     reveal(maria)
-    await stage.arrived(maria.text(stage.phone, 'by both', { addressing: 'lid' }))
-    await stage.drained()
+    await world.arrived(maria.text(world.phone, 'by both', { addressing: 'lid' }))
+    await world.drained()
     assert.equal(helpdesk.see.contacts().length, 2)
   })
 })

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
-import { InboundStage } from '../../harness/inbound-stage.ts'
+import { World } from '../../harness/world.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 type Parked = { instance: string; parked: { id: string; kind: string; attempts: number; error: string }[] }
 
 test('what the helpdesk will never take is parked: listed, retried, dropped', async () => {
-  await using stage = await InboundStage.open()
-  const { helpdesk, service } = stage
-  const maria = stage.network.person({ phone: '5511988887777' })
-  await stage.arrived(maria.text(stage.phone, 'fine'))
+  await using world = await World.open()
+  const { helpdesk, service } = world
+  const maria = world.network.person({ phone: '5511988887777' })
+  await world.arrived(maria.text(world.phone, 'fine'))
   await helpdesk.fault({ kind: 'status', status: 400, method: 'POST', path: /\/messages$/, times: 4 })
-  const first = maria.text(stage.phone, 'one')
-  maria.text(stage.phone, 'two')
+  const first = maria.text(world.phone, 'one')
+  maria.text(world.phone, 'two')
   const list = async () => (await service.get('/api/instances/n0/parked')).body as Parked
   await waitUntil('both are parked', async () => (await list()).parked.length === 2)
   const { instance, parked } = await list()
@@ -26,7 +26,7 @@ test('what the helpdesk will never take is parked: listed, retried, dropped', as
     ],
   )
   assert.match(parked[0]?.error ?? '', /400/)
-  const health = await stage.health()
+  const health = await world.health()
   assert.deepEqual([health.status, health.checks.inbox_parked], ['degraded', 2])
   assert.match((await service.get('/metrics')).text, /service_inbox_parked 2/)
 
@@ -37,14 +37,14 @@ test('what the helpdesk will never take is parked: listed, retried, dropped', as
 
   const retried = await service.request('POST', '/api/instances/n0/parked/retry')
   assert.deepEqual([retried.status, retried.body], [200, { instance: 'n0', retried: 1 }])
-  assert.equal((await stage.arrived(first)).content, 'one')
-  await stage.drained()
-  assert.equal((await stage.health()).status, 'ok')
+  assert.equal((await world.arrived(first)).content, 'one')
+  await world.drained()
+  assert.equal((await world.health()).status, 'ok')
 })
 
 test('parked routes refuse unknown names and strange ids', async () => {
-  await using stage = await InboundStage.open()
-  const { service } = stage
+  await using world = await World.open()
+  const { service } = world
   assertRefused(await service.get('/api/instances/nobody/parked'), 'SERVICE_INSTANCE_NOT_FOUND')
   assertRefused(await service.request('POST', '/api/instances/nobody/parked/retry'), 'SERVICE_INSTANCE_NOT_FOUND')
   assertRefused(await service.request('DELETE', '/api/instances/n0/parked/..%2f'), 'SERVICE_BAD_REQUEST')
@@ -53,15 +53,15 @@ test('parked routes refuse unknown names and strange ids', async () => {
 })
 
 test('a deleted instance leaves nothing behind, and the audit log tells what was not delivered', async () => {
-  await using stage = await InboundStage.open()
-  const { helpdesk, service } = stage
-  const maria = stage.network.person({ phone: '5511988887777' })
-  await stage.arrived(maria.text(stage.phone, 'delivered'))
-  await stage.drained()
+  await using world = await World.open()
+  const { helpdesk, service } = world
+  const maria = world.network.person({ phone: '5511988887777' })
+  await world.arrived(maria.text(world.phone, 'delivered'))
+  await world.drained()
   await helpdesk.fault({ kind: 'wrong_token' })
-  maria.text(stage.phone, 'one')
-  maria.text(stage.phone, 'two')
-  await waitUntil('both wait', async () => (await stage.health()).checks.inbox_pending === 2)
+  maria.text(world.phone, 'one')
+  maria.text(world.phone, 'two')
+  await waitUntil('both wait', async () => (await world.health()).checks.inbox_pending === 2)
   assert.equal((await service.request('DELETE', '/api/instances/n0')).status, 200)
   const { database } = service
   for (const table of ['inbox', 'people', 'conversations', 'message_map'] as const) {
@@ -70,21 +70,21 @@ test('a deleted instance leaves nothing behind, and the audit log tells what was
   const { body } = await service.get('/api/audit?instance=n0')
   const [entry] = (body as { entries: { action: string; metadata: { undelivered: number } }[] }).entries
   assert.deepEqual([entry?.action, entry?.metadata.undelivered], ['instance.delete', 2])
-  assert.equal((await stage.health()).checks.inbox_pending, 0)
+  assert.equal((await world.health()).checks.inbox_pending, 0)
   assert.doesNotMatch((await service.get('/metrics')).text, /instance="n0"/)
 })
 
 test('usage counts what the helpdesk took; the log tells of each message without its words or numbers', async () => {
-  await using stage = await InboundStage.open()
-  const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
-  await stage.arrived(maria.text(stage.phone, 'canary words'))
-  await stage.arrived(stage.phone.text(maria, 'canary answer'))
-  await stage.drained()
-  const { body } = await stage.service.get('/api/usage')
+  await using world = await World.open()
+  const maria = world.network.person({ phone: '5511988887777', pushName: 'Maria' })
+  await world.arrived(maria.text(world.phone, 'canary words'))
+  await world.arrived(world.phone.text(maria, 'canary answer'))
+  await world.drained()
+  const { body } = await world.service.get('/api/usage')
   assert.equal((body as { rows: { messages_in: number }[] }).rows[0]?.messages_in, 2)
-  const lines = stage.service.logs.withMessage('message from the network handled')
+  const lines = world.service.logs.withMessage('message from the network handled')
   assert.equal(lines.length, 2)
-  const shown = stage.service.logs.lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 30).join('')
+  const shown = world.service.logs.lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 30).join('')
   assert.ok(!shown.includes('canary'))
   assert.ok(!shown.includes('5511988887777'))
 })

@@ -2,27 +2,27 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { SimGroup } from '../../../sim/network/groups/sim-group.ts'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
-import { InboundStage } from '../../harness/inbound-stage.ts'
+import { World } from '../../harness/world.ts'
 import { LeapingClock } from '../../harness/leaping-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 describe('groups', () => {
-  let stage: InboundStage
+  let world: World
   let maria: SimPerson
   let carlos: SimPerson
   let group: SimGroup
   before(async () => {
-    stage = await InboundStage.open({ environment: { SERVICE_GROUP_EVENTS_ENABLED: 'true' } })
-    maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria `the\nfirst`' })
-    carlos = stage.network.person({ phone: '5511966665555', pushName: 'Carlos', hidesPhone: true })
-    group = stage.network.group('Team Ação', maria, [carlos, stage.phone])
+    world = await World.open({ environment: { SERVICE_GROUP_EVENTS_ENABLED: 'true' } })
+    maria = world.network.person({ phone: '5511988887777', pushName: 'Maria `the\nfirst`' })
+    carlos = world.network.person({ phone: '5511966665555', pushName: 'Carlos', hidesPhone: true })
+    group = world.network.group('Team Ação', maria, [carlos, world.phone])
   })
-  after(() => stage[Symbol.asyncDispose]())
+  after(() => world[Symbol.asyncDispose]())
 
   test('a message starts with who wrote it; the contact is named by the subject', async () => {
-    const message = await stage.arrived(maria.text(group, 'hello all'))
+    const message = await world.arrived(maria.text(group, 'hello all'))
     assert.equal(message.content, '`+5511988887777 · ~Maria  the first `\n\nhello all')
-    const contact = stage.helpdesk.see.contacts().find(({ id }) => id === message.sender?.id)
+    const contact = world.helpdesk.see.contacts().find(({ id }) => id === message.sender?.id)
     assert.equal(contact?.name, 'Team Ação')
     assert.equal(contact.identifier, group.jid)
     assert.equal(contact.phoneNumber, null)
@@ -31,10 +31,10 @@ describe('groups', () => {
 
   test('header, quote, text', async () => {
     const first = maria.text(group, 'first')
-    await stage.arrived(first)
+    await world.arrived(first)
     const [received] = carlos.messages.entries.filter(({ id }) => id === first.id)
     assert.ok(received)
-    const message = await stage.arrived(carlos.text(group, 'second', { quote: received }))
+    const message = await world.arrived(carlos.text(group, 'second', { quote: received }))
     const [header, blank, quote, quoted, , text] = (message.content ?? '').split('\n')
     assert.match(header ?? '', /^`.+ · ~Carlos`$/)
     assert.equal(blank, '')
@@ -45,52 +45,52 @@ describe('groups', () => {
 
   test('a caption has the header too', async () => {
     const sent = maria.media(group, 'image', { bytes: Buffer.from('x'), caption: 'see' })
-    assert.equal((await stage.arrived(sent)).content, '`+5511988887777 · ~Maria  the first `\n\nsee')
+    assert.equal((await world.arrived(sent)).content, '`+5511988887777 · ~Maria  the first `\n\nsee')
     const bare = maria.media(group, 'image', { bytes: Buffer.from('x') })
-    assert.equal((await stage.arrived(bare)).content, '`+5511988887777 · ~Maria  the first `')
+    assert.equal((await world.arrived(bare)).content, '`+5511988887777 · ~Maria  the first `')
   })
 
   test('mentions are names', async () => {
     const lid = carlos.user.lidJid.split('@')[0] ?? ''
     const sent = maria.text(group, `@${lid} and @${lid}9, look`, { mentions: [carlos] })
-    assert.match((await stage.arrived(sent)).content ?? '', new RegExp(`@Carlos and @${lid}9, look$`))
+    assert.match((await world.arrived(sent)).content ?? '', new RegExp(`@Carlos and @${lid}9, look$`))
   })
 
   test('what the owner writes has no header', async () => {
-    const message = await stage.arrived(stage.phone.text(group, 'from the phone'))
+    const message = await world.arrived(world.phone.text(group, 'from the phone'))
     assert.deepEqual([message.content, message.messageType], ['from the phone', 'outgoing'])
   })
 
   test('a change is an activity, and a new subject renames the contact', async () => {
     group.setSubject(maria.user, 'Team <b>')
-    const activity = await stage.helpdesk.waitForMessage(undefined, ({ content }) =>
+    const activity = await world.helpdesk.waitForMessage(undefined, ({ content }) =>
       (content ?? '').includes('changed the group name'),
     )
     assert.equal(activity.messageType, 'activity')
     assert.equal(activity.content, 'Maria  the first  changed the group name to &quot;Team &lt;b&gt;&quot;')
     await waitUntil('the contact is renamed', () =>
-      stage.helpdesk.see.contacts().some(({ name }) => name === 'Team <b>'),
+      world.helpdesk.see.contacts().some(({ name }) => name === 'Team <b>'),
     )
   })
 
   test('everything went into one conversation', async () => {
-    await stage.drained()
-    assert.equal(stage.helpdesk.see.conversations().length, 1)
-    stage.helpdesk.assertNothingRefused()
+    await world.drained()
+    assert.equal(world.helpdesk.see.conversations().length, 1)
+    world.helpdesk.assertNothingRefused()
   })
 })
 
 test('with SERVICE_GROUP_HEADER_TTL a header comes with another sender, and again when its time is over', async () => {
   const clock = new LeapingClock()
   const environment = { SERVICE_GROUP_HEADER_TTL: '10m' }
-  await using stage = await InboundStage.open({ clock, helpdesk: { clock }, environment })
-  const maria = stage.network.person({ phone: '5511988887777', pushName: 'Maria' })
-  const carlos = stage.network.person({ phone: '5511966665555', pushName: 'Carlos' })
-  const group = stage.network.group('Team', maria, [carlos, stage.phone])
-  const said = async (sent: { id: string }) => (await stage.arrived(sent)).content
+  await using world = await World.open({ clock, helpdesk: { clock }, environment })
+  const maria = world.network.person({ phone: '5511988887777', pushName: 'Maria' })
+  const carlos = world.network.person({ phone: '5511966665555', pushName: 'Carlos' })
+  const group = world.network.group('Team', maria, [carlos, world.phone])
+  const said = async (sent: { id: string }) => (await world.arrived(sent)).content
   const minutes = async (count: number) => {
     await clock.advance(count * 60_000, async () => {
-      await stage.health()
+      await world.health()
     })
   }
   const head = (number: string, name: string) => `\`+${number} · ~${name}\`\n\n`
@@ -103,36 +103,36 @@ test('with SERVICE_GROUP_HEADER_TTL a header comes with another sender, and agai
   await minutes(6)
   // The time of the header counts, not that of the message after it.
   assert.equal(await said(maria.text(group, 'six')), `${head('5511988887777', 'Maria')}six`)
-  assert.equal(await said(stage.phone.text(group, 'from the phone')), 'from the phone')
+  assert.equal(await said(world.phone.text(group, 'from the phone')), 'from the phone')
   assert.equal(await said(maria.text(group, 'seven')), `${head('5511988887777', 'Maria')}seven`)
 })
 
 describe('conversations', () => {
   for (const mode of ['new', 'reopen'] as const) {
     test(`after a resolved one, mode ${mode}`, async () => {
-      await using stage = await InboundStage.open({ environment: { SERVICE_CONVERSATION_MODE: mode } })
-      const maria = stage.network.person({ phone: '5511988887777' })
-      const first = await stage.arrived(maria.text(stage.phone, 'one'))
-      const { facts } = stage.helpdesk
+      await using world = await World.open({ environment: { SERVICE_CONVERSATION_MODE: mode } })
+      const maria = world.network.person({ phone: '5511988887777' })
+      const first = await world.arrived(maria.text(world.phone, 'one'))
+      const { facts } = world.helpdesk
       await fetch(`${facts.url}/api/v1/accounts/1/conversations/${first.conversationId}/toggle_status`, {
         method: 'POST',
         headers: { 'Api-Access-Token': facts.api_token, 'content-type': 'application/json' },
         body: JSON.stringify({ status: 'resolved' }),
       })
-      await stage.restart()
-      const second = await stage.arrived(maria.text(stage.phone, 'two'))
+      await world.restart()
+      const second = await world.arrived(maria.text(world.phone, 'two'))
       assert.equal(second.conversationId === first.conversationId, mode === 'reopen')
     })
   }
 
   test('a deleted one is made anew', async () => {
-    await using stage = await InboundStage.open()
-    const maria = stage.network.person({ phone: '5511988887777' })
-    const first = await stage.arrived(maria.text(stage.phone, 'one'))
-    stage.helpdesk.world.deleteConversation(first.conversationId)
-    const second = await stage.arrived(maria.text(stage.phone, 'two'))
+    await using world = await World.open()
+    const maria = world.network.person({ phone: '5511988887777' })
+    const first = await world.arrived(maria.text(world.phone, 'one'))
+    world.helpdesk.world.deleteConversation(first.conversationId)
+    const second = await world.arrived(maria.text(world.phone, 'two'))
     assert.notEqual(second.conversationId, first.conversationId)
-    await stage.drained()
-    assert.equal((await stage.health()).status, 'ok')
+    await world.drained()
+    assert.equal((await world.health()).status, 'ok')
   })
 })

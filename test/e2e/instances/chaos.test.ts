@@ -1,104 +1,67 @@
-// Random drops, stream errors, server restarts and kills of the service, seeded; afterwards everything works as before.
+// Drops, stream errors, server restarts and kills of the service, seeded; afterwards everything works as before.
 
-import '../../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'
-import { SimNetwork } from '../../../sim/network/sim-network.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
-import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
 import { openDatabase } from '../../../src/storage/database.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
-import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
-import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
-import { newLocation } from '../../harness/databases.ts'
-import type { TestLocation } from '../../harness/databases.ts'
-import { numberOf, seedLinked } from '../../harness/linked-seed.ts'
+import { numberOf } from '../../harness/linked-seed.ts'
 import { silentLog } from '../../harness/logs.ts'
-import { networkEnvironment } from '../../harness/service.ts'
-import { ServiceProcess } from '../../harness/service-process.ts'
+import { ProcessWorld } from '../../harness/process-world.ts'
+import { rounds } from '../../harness/rounds.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { settingsFor } from '../../network/harness/bed.ts'
-import { Line } from '../../network/harness/line.ts'
 import { plain } from '../../network/harness/contents.ts'
+import { Line } from '../../network/harness/line.ts'
+import { createNetwork, settingsFor } from '../../network/harness/network-room.ts'
 
-// CHAOS_SEED and CHAOS_ROUNDS make it another story or a longer one.
+// CHAOS_SEED makes it another story.
 const seed = process.env['CHAOS_SEED'] ?? 'causeway'
-const rounds = Number(process.env['CHAOS_ROUNDS'] ?? 15)
+const count = rounds({ gate: 6, long: 15 })
 const accounts = 4
 
-type Item = { name: string; state: string }
-type Stage = { network: SimNetwork; people: SimPerson[]; place: TestLocation; random: SeededRandom }
-
-test(`after ${rounds} rounds of chaos every instance is ready and reads and writes as before`, async () => {
-  await using place = await newLocation('sqlite')
-  await using network = await SimNetwork.start({ seed })
+test(`after ${count} rounds of chaos every instance is ready and reads and writes as before`, async () => {
+  await using world = await ProcessWorld.open({ accounts, network: { seed } })
+  const { network } = world
   const people = Array.from({ length: 3 }, (_, i) => network.person({ phone: `55118${String(20_000_000 + i)}` }))
-  const stage: Stage = { network, people, place, random: new SeededRandom(`${seed} chaos`) }
-  {
-    await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
-    await seedLinked(database, network, accounts)
-  }
-  const service = await wreak(stage)
-  await using stopping = service
-  await allReady(await stopping.ready())
-  await everybodyIsRead(stage)
-  service.send('SIGTERM')
-  await service.exited()
-  await everybodyReads(stage)
+  await wreak(world, people)
+  await world.allReady(90_000)
+  await everybodyIsRead(world, people)
+  await world.end('SIGTERM')
+  await everybodyReads(world, people)
 })
 
-/** Lets things go wrong while people write; the service that is left runs. */
-async function wreak({ network, people, place, random }: Stage): Promise<ServiceProcess> {
-  const start = async () => {
-    const started = new ServiceProcess({ DATABASE_URL: place.url, ...networkEnvironment(network) })
-    await started.ready()
-    return started
-  }
-  let service = await start()
-  for (let round = 0; round < rounds; round++) {
+/** Lets things go wrong while people write; a service runs afterwards. */
+async function wreak(world: ProcessWorld, people: readonly SimPerson[]): Promise<void> {
+  const { network } = world
+  const random = new SeededRandom(`${seed} chaos`)
+  const blows: ((account: string) => Promise<unknown>)[] = [
+    (account) => network.strike({ kind: 'drop', account }),
+    () => world.restart('SIGKILL'),
+    (account) => network.strike({ kind: 'stream_error', account, reason: 'restart' }),
+    () => world.restart('SIGTERM'),
+    () => network.strike({ kind: 'server_restart' }),
+  ]
+  for (let round = 0; round < count; round++) {
     for (let index = 0; index < accounts; index++)
-      writeTo(network, people[random.below(people.length)], index, `round ${round}`)
+      writeTo(world, people[random.below(people.length)], index, `round ${round}`)
     const account = numberOf(random.below(accounts))
-    const blow = random.below(5)
-    if (blow === 0) await network.strike({ kind: 'drop', account })
-    else if (blow === 1) await network.strike({ kind: 'stream_error', account, reason: 'restart' })
-    else if (blow === 2) await network.strike({ kind: 'server_restart' })
-    else {
-      service.send(blow === 3 ? 'SIGKILL' : 'SIGTERM')
-      await service.exited()
-      service = await start()
-    }
+    // Each kind once, then by chance.
+    await blows[round < blows.length ? round : random.below(blows.length)]?.(account)
   }
-  return service
 }
 
-function writeTo(network: SimNetwork, person: SimPerson | undefined, index: number, text: string): string {
-  const phone = network.phone(numberOf(index))
-  if (!person || !phone) throw new Error('nobody there')
+function writeTo({ phones }: ProcessWorld, person: SimPerson | undefined, index: number, text: string): string {
+  const phone = phones[index]
+  assert.ok(person && phone)
   return person.text(phone, text).id
 }
 
-async function allReady(url: string): Promise<void> {
-  let seen: Item[] = []
-  const isReady = async () => {
-    seen = (await (await fetch(`${url}/api/instances`)).json()) as Item[]
-    return seen.every(({ state }) => state === 'ready')
-  }
-  await waitUntil('every instance is ready', isReady, { timeoutMs: 90_000, instead: () => seen })
-}
-
 /** Every person writes to every account: all is acknowledged, nothing had to be asked for again. */
-async function everybodyIsRead({ network, people }: Stage): Promise<void> {
-  const ids = people.flatMap((person) =>
-    Array.from({ length: accounts }, (_, index) => writeTo(network, person, index, 'at the end')),
-  )
-  const open = () =>
-    Array.from(
-      { length: accounts },
-      (_, index) => network.phone(numberOf(index))?.companion.books.unacknowledgedIds() ?? [],
-    ).flat()
+async function everybodyIsRead(world: ProcessWorld, people: readonly SimPerson[]): Promise<void> {
+  const { network, phones } = world
+  const ids = people.flatMap((person) => phones.map((_, index) => writeTo(world, person, index, 'at the end')))
+  const open = () => phones.flatMap(({ companion }) => companion.books.unacknowledgedIds())
   await waitUntil('everything written is acknowledged', () => open().length === 0, { instead: open })
   const retries = network.log.find({ tag: 'receipt' }).filter(({ attrs }) => attrs['type'] === 'retry')
   assert.deepEqual(
@@ -108,19 +71,10 @@ async function everybodyIsRead({ network, people }: Stage): Promise<void> {
 }
 
 /** Every account writes to every person with the keys the service left behind. */
-async function everybodyReads({ network, people, place }: Stage): Promise<void> {
+async function everybodyReads({ network, place }: ProcessWorld, people: readonly SimPerson[]): Promise<void> {
   await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
   const epoch = (await new LeaseStore(database).acquire('afterwards', 60_000)) ?? 0
-  const keys = new SessionKeyStore(database)
-  const settings = settingsFor(network)
-  await using linked = new WhatsappNetwork({
-    keys,
-    journal: new JournalStore(database),
-    epoch: () => epoch,
-    clock: systemClock,
-    log: silentLog,
-    settings,
-  })
+  await using linked = createNetwork({ database, epoch, settings: settingsFor(network) })
   for (let index = 0; index < accounts; index++) {
     const line = await Line.open(linked, `session-${index}`)
     await line.drained()

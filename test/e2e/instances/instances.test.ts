@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
-import { LinkedStage } from '../../harness/linked-stage.ts'
+import { World } from '../../harness/world.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 type Entry = { action: string; actor: string; instance: string; metadata: Record<string, unknown> }
 
-const audit = async (stage: LinkedStage) =>
-  ((await stage.service.get('/api/audit')).body as { entries: Entry[] }).entries.filter(({ action }) =>
+const audit = async (world: World) =>
+  ((await world.service.get('/api/audit')).body as { entries: Entry[] }).entries.filter(({ action }) =>
     action.startsWith('instance.'),
   )
 
 describe('instance records', () => {
   test('a new name is 201 and pairs, the same name again is 200 with its state', async () => {
-    await using stage = await LinkedStage.open()
-    const created = await stage.post('', { name: 'a', owner_tag: 'acme', inbox_id: 4 })
+    await using world = await World.unlinked()
+    const created = await world.create({ name: 'a', owner_tag: 'acme', inbox_id: 4 })
     assert.deepEqual([created.status, created.body], [201, { name: 'a', state: 'qr_pending', jid: null }])
-    const again = await stage.post('', { name: 'a' })
+    const again = await world.create({ name: 'a' })
     assert.deepEqual([again.status, again.body], [200, { name: 'a', state: 'qr_pending', jid: null }])
-    assert.deepEqual((await stage.service.get('/api/instances')).body, [{ name: 'a', state: 'qr_pending' }])
-    assert.deepEqual((await stage.service.get('/api/instances/a/state')).body, {
+    assert.deepEqual((await world.service.get('/api/instances')).body, [{ name: 'a', state: 'qr_pending' }])
+    assert.deepEqual((await world.service.get('/api/instances/a/state')).body, {
       instance: 'a',
       state: 'qr_pending',
       jid: null,
@@ -29,18 +29,18 @@ describe('instance records', () => {
 
   test('the detail shows every field', async () => {
     const clock = new ManualClock()
-    await using stage = await LinkedStage.open({ clock })
+    await using world = await World.unlinked({ clock })
     const subscribers = [
       { url: 'https://hooks.example/x', events: ['paired'] },
       { url: 'http://10.0.0.1/y', events: [] },
     ]
-    await stage.post('', {
+    await world.create({
       name: 'a',
       owner_tag: 'acme',
       events_webhook_url: 'http://x',
       events_webhook_subscribers: subscribers,
     })
-    const { body } = await stage.service.get('/api/instances/a')
+    const { body } = await world.service.get('/api/instances/a')
     const at = new Date(clock.now()).toISOString()
     assert.deepEqual(
       { ...(body as object), qr: null },
@@ -69,10 +69,10 @@ describe('instance records', () => {
   })
 
   test('a patch keeps absent and null fields, clears with empty ones, and names what it touched', async () => {
-    await using stage = await LinkedStage.open()
+    await using world = await World.unlinked()
     const one = [{ url: 'https://hooks.example/x', events: ['paired'] }]
-    await stage.post('', { name: 'a', owner_tag: 'acme', inbox_id: 4, events_webhook_subscribers: one })
-    const patch = (body: unknown) => stage.service.request('PATCH', '/api/instances/a', { body })
+    await world.create({ name: 'a', owner_tag: 'acme', inbox_id: 4, events_webhook_subscribers: one })
+    const patch = (body: unknown) => world.service.request('PATCH', '/api/instances/a', { body })
     const answer = await patch({
       spamguard_enabled: true,
       owner_tag: null,
@@ -87,16 +87,16 @@ describe('instance records', () => {
       spamguard_window_ms: 30_000,
       spamguard_min_chars: 10,
     })
-    const kept = (await stage.service.get('/api/instances/a')).body as Record<string, unknown>
+    const kept = (await world.service.get('/api/instances/a')).body as Record<string, unknown>
     assert.deepEqual([kept['owner_tag'], kept['inbox_id'], kept['events_webhook_subscribers']], ['acme', 4, one])
     await patch({ owner_tag: '', inbox_id: 0, events_webhook_subscribers: [], last_qr_msg_id: 7 })
-    const cleared = (await stage.service.get('/api/instances/a')).body as Record<string, unknown>
+    const cleared = (await world.service.get('/api/instances/a')).body as Record<string, unknown>
     assert.deepEqual(
       [cleared['owner_tag'], cleared['inbox_id'], cleared['events_webhook_subscribers'], cleared['last_qr_msg_id']],
       ['', 0, [], 7],
     )
     await patch({})
-    const entries = await audit(stage)
+    const entries = await audit(world)
     assert.deepEqual(
       entries.map(({ action, metadata }) => [action, metadata['fields']]),
       [
@@ -108,30 +108,30 @@ describe('instance records', () => {
   })
 
   test('settings sent with an existing name apply like a patch', async () => {
-    await using stage = await LinkedStage.open()
-    await stage.post('', { name: 'a', owner_tag: 'acme' })
-    await stage.post('', { name: 'a', inbox_id: 9 })
-    const detail = (await stage.service.get('/api/instances/a')).body as Record<string, unknown>
+    await using world = await World.unlinked()
+    await world.create({ name: 'a', owner_tag: 'acme' })
+    await world.create({ name: 'a', inbox_id: 9 })
+    const detail = (await world.service.get('/api/instances/a')).body as Record<string, unknown>
     assert.deepEqual([detail['owner_tag'], detail['inbox_id']], ['acme', 9])
   })
 
   test('a deleted instance is gone from every route and its metric series too', async () => {
-    await using stage = await LinkedStage.open()
-    await stage.post('', { name: 'a' })
-    await stage.qrText('a')
+    await using world = await World.unlinked()
+    await world.create({ name: 'a' })
+    await world.qrText('a')
     const told = 'service_lifecycle_events_total{instance="a",event="qr_generated",owner_tag=""} 1'
     // Counted when the event is stored, which is after the code can be seen.
-    await waitUntil('it has a series', async () => (await stage.service.get('/metrics')).text.includes(told))
-    const deleted = await stage.service.request('DELETE', '/api/instances/a')
+    await waitUntil('it has a series', async () => (await world.service.get('/metrics')).text.includes(told))
+    const deleted = await world.service.request('DELETE', '/api/instances/a')
     assert.deepEqual([deleted.status, deleted.body], [200, { message: 'deleted' }])
-    assert.doesNotMatch((await stage.service.get('/metrics')).text, /instance="a"/)
-    assert.deepEqual((await stage.service.get('/api/instances')).body, [])
-    const [last] = await audit(stage)
+    assert.doesNotMatch((await world.service.get('/metrics')).text, /instance="a"/)
+    assert.deepEqual((await world.service.get('/api/instances')).body, [])
+    const [last] = await audit(world)
     assert.deepEqual([last?.action, last?.instance], ['instance.delete', 'a'])
   })
 
   test('every route of an unknown name is 404 and creates nothing', async () => {
-    await using stage = await LinkedStage.open()
+    await using world = await World.unlinked()
     const routes = [
       ['GET', ''],
       ['GET', '/state'],
@@ -147,14 +147,14 @@ describe('instance records', () => {
     ] as const
     for (const [method, path] of routes) {
       const body = method === 'PATCH' ? {} : path === '/pairing-code' ? { phone: '5511999990001' } : undefined
-      const answer = await stage.service.request(method, `/api/instances/nobody${path}`, body ? { body } : {})
+      const answer = await world.service.request(method, `/api/instances/nobody${path}`, body ? { body } : {})
       assertRefused(answer, 'SERVICE_INSTANCE_NOT_FOUND')
     }
-    assert.deepEqual((await stage.service.get('/api/instances')).body, [])
+    assert.deepEqual((await world.service.get('/api/instances')).body, [])
   })
 
   test('a body that is not right is refused and creates nothing', async () => {
-    await using stage = await LinkedStage.open()
+    await using world = await World.unlinked()
     const wrong: [unknown, RegExp][] = [
       [{}, /name/],
       [{ name: '' }, /name/],
@@ -180,13 +180,13 @@ describe('instance records', () => {
       [{ name: 'a', events_webhook_subscribers: [{ url: 'https://x', events: ['nonsense'] }] }, /events/],
       [{ name: 'a', resume: 'yes' }, /resume must be boolean/],
     ]
-    for (const [body, sentence] of wrong) assertRefused(await stage.post('', body), 'SERVICE_BAD_REQUEST', sentence)
-    assert.deepEqual((await stage.service.get('/api/instances')).body, [])
-    assert.deepEqual(await audit(stage), [])
+    for (const [body, sentence] of wrong) assertRefused(await world.command('', body), 'SERVICE_BAD_REQUEST', sentence)
+    assert.deepEqual((await world.service.get('/api/instances')).body, [])
+    assert.deepEqual(await audit(world), [])
   })
 
   test('subscribers may be near by name or address', async () => {
-    await using stage = await LinkedStage.open()
+    await using world = await World.unlinked()
     const near = [
       'http://127.0.0.1:1',
       'http://[::1]/',
@@ -195,17 +195,17 @@ describe('instance records', () => {
       'http://a.internal/x',
       'https://far.example',
     ]
-    const answer = await stage.post('', { name: 'a', events_webhook_subscribers: near.map((url) => ({ url })) })
+    const answer = await world.create({ name: 'a', events_webhook_subscribers: near.map((url) => ({ url })) })
     assert.equal(answer.status, 201)
   })
 })
 
 describe('bulk', () => {
   test('create answers per name, a wrong one does not stop the others, and again is the same', async () => {
-    await using stage = await LinkedStage.open()
+    await using world = await World.unlinked()
     const body = { names: ['a', 'not a name', 'b', 'a'] }
     for (let round = 0; round < 2; round++) {
-      const items = (await stage.post('/bulk', body)).body as { name: string; state: string; error?: string }[]
+      const items = (await world.command('/bulk', body)).body as { name: string; state: string; error?: string }[]
       assert.deepEqual(
         items.map(({ name, state }) => [name, state]),
         [
@@ -217,28 +217,28 @@ describe('bulk', () => {
       )
       assert.match(items[1]?.error ?? '', /instance name/)
     }
-    assert.equal(((await stage.service.get('/api/instances')).body as unknown[]).length, 2)
+    assert.equal(((await world.service.get('/api/instances')).body as unknown[]).length, 2)
   })
 
   test('create refuses no names, too many, and no array', async () => {
-    await using stage = await LinkedStage.open()
+    await using world = await World.unlinked()
     const many = Array.from({ length: 501 }, (_, i) => `n${i}`)
     for (const body of [{}, { names: [] }, { names: many }, { names: 'a' }, { names: [1] }]) {
-      assertRefused(await stage.post('/bulk', body), 'SERVICE_BAD_REQUEST', /names/)
+      assertRefused(await world.command('/bulk', body), 'SERVICE_BAD_REQUEST', /names/)
     }
-    assert.deepEqual((await stage.service.get('/api/instances')).body, [])
+    assert.deepEqual((await world.service.get('/api/instances')).body, [])
   })
 
   test('status gives details of all, or of those named', async () => {
-    await using stage = await LinkedStage.open()
-    await stage.post('/bulk', { names: ['a', 'b', 'c'] })
-    const all = (await stage.service.get('/api/instances/bulk/status')).body as { name: string; qr: object }[]
+    await using world = await World.unlinked()
+    await world.command('/bulk', { names: ['a', 'b', 'c'] })
+    const all = (await world.service.get('/api/instances/bulk/status')).body as { name: string; qr: object }[]
     assert.deepEqual(
       all.map(({ name }) => name),
       ['a', 'b', 'c'],
     )
     assert.ok(all[0]?.qr)
-    const some = (await stage.service.get('/api/instances/bulk/status?names=c,nobody')).body as {
+    const some = (await world.service.get('/api/instances/bulk/status?names=c,nobody')).body as {
       name: string
       state: string
     }[]

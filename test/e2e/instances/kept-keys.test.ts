@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../../src/storage/database.ts'
 import { assertRefused } from '../../harness/assertions.ts'
-import { engines, newLocation } from '../../harness/databases.ts'
-import { LinkedStage } from '../../harness/linked-stage.ts'
+import { engines } from '../../harness/databases.ts'
+import { World } from '../../harness/world.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
@@ -14,42 +14,44 @@ const sessionsWithKeys = async ({ read, query }: Pick<Database, 'read' | 'query'
 
 test('the keys of a deleted instance are destroyed after 30 days, without a restart', async () => {
   const clock = new ManualClock()
-  await using stage = await LinkedStage.open({ clock })
-  const { database, app } = stage.service
+  await using world = await World.unlinked({ clock })
+  const { database, app } = world.service
   const count = () => sessionsWithKeys({ read: database.read.bind(database), query: database.query })
-  await stage.pair('a')
-  await stage.service.request('DELETE', '/api/instances/a')
-  await clock.advance(29 * day)
+  await world.pair('a')
+  await world.service.request('DELETE', '/api/instances/a')
+  const keptFor = (ms: number) =>
+    database.write(database.query.updateTable('kept_sessions').set({ kept_at: clock.now() - ms }))
+  await keptFor(30 * day - 1000)
   await app.workers.get('key-sweep')?.tick()
   assert.equal(await count(), 1)
+  await keptFor(29 * day)
   let daysMore = 0
   await waitUntil('the keys are gone', async () => {
-    // Day by day, for the next run is due a day after the last one was through.
-    if (daysMore++ < 10) await clock.advance(day)
+    // Day by day, because the next run is due a day after the last run.
+    if (daysMore++ < 3) await clock.advance(day)
     return (await count()) === 0
   })
-  assertRefused(await stage.post('', { name: 'a', resume: true }), 'SERVICE_NOTHING_TO_RESUME', /not kept/)
+  assertRefused(await world.create({ name: 'a', resume: true }), 'SERVICE_NOTHING_TO_RESUME', /not kept/)
 })
 
 for (const engine of engines) {
   test(`an instance whose removal failed is stored as it lives on, on ${engine}`, async () => {
-    await using place = await newLocation(engine)
-    await using stage = await LinkedStage.open({ engine, place })
-    await stage.pair('a')
-    const { database } = stage.service
+    await using world = await World.unlinked({ engine })
+    await world.pair('a')
+    const { database } = world.service
     await database.write({ sql: 'ALTER TABLE kept_sessions RENAME TO kept_away', parameters: [] })
-    const failed = await stage.service.request('DELETE', '/api/instances/a')
+    const failed = await world.service.request('DELETE', '/api/instances/a')
     assertRefused(failed, 'SERVICE_STORAGE_FAILED')
     // What the failed write left behind is not known; here the record itself is gone.
     await database.write({ sql: 'DELETE FROM instances', parameters: [] })
     await database.write({ sql: 'ALTER TABLE kept_away RENAME TO kept_sessions', parameters: [] })
-    const { jid, paired_at } = await stage.reaches('a', 'ready')
+    const { jid, paired_at } = await world.reaches('a', 'ready')
     await waitUntil('the record is stored again', async () => {
       const rows = await database.read(database.query.selectFrom('instances').select(['name', 'state', 'jid']))
       return rows.some((row) => row.name === 'a' && row.jid === jid && row.state === 'ready')
     })
-    await stage.restartService()
-    const again = await stage.reaches('a', 'ready')
+    await world.restartService()
+    const again = await world.reaches('a', 'ready')
     assert.deepEqual([again.jid, again.paired_at], [jid, paired_at])
   })
 }

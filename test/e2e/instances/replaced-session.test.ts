@@ -1,6 +1,5 @@
 // Keys of a pairing that the network never heard of: stored by a process that was killed before it could tell.
 
-import '../../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SimNetwork } from '../../../sim/network/sim-network.ts'
@@ -8,10 +7,10 @@ import type { Database } from '../../../src/storage/database.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { engines } from '../../harness/databases.ts'
-import { numberOf, seedLinked } from '../../harness/linked-seed.ts'
-import { Service } from '../../harness/service.ts'
+import { numberOf } from '../../harness/linked-seed.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { storeLinked } from '../../network/harness/bed.ts'
+import { World } from '../../harness/world.ts'
+import { storeLinked } from '../../network/harness/network-room.ts'
 
 /** Credentials that look linked, of a device that this network does not know, as the pairing of instance n0. */
 async function stageUnheard(database: Database): Promise<void> {
@@ -27,19 +26,12 @@ async function stageUnheard(database: Database): Promise<void> {
 
 for (const engine of engines) {
   test(`a pairing that was stored and never told does not cost the session before, on ${engine}`, async () => {
-    await using network = await SimNetwork.start()
-    const seed = async (database: Database) => {
-      await seedLinked(database, network, 1)
-      await stageUnheard(database)
-    }
-    await using service = await Service.start({ engine, network, seed })
-    let seen: unknown
-    const isReady = async () => {
-      seen = (await service.get('/api/instances/n0')).body
-      return network.loginAttempts === 2 && (seen as { state: string }).state === 'ready'
-    }
-    await waitUntil('the account is ready at the second login', isReady, { instead: () => seen })
-    assert.equal((seen as { jid: string }).jid, `${numberOf(0)}@s.whatsapp.net`)
+    await using world = await World.open({ engine, seed: stageUnheard })
+    const { network, service } = world
+    await waitUntil('the account logs in a second time', () => network.loginAttempts === 2)
+    const { jid } = await world.reaches('n0', 'ready')
+    assert.equal(jid, `${numberOf(0)}@s.whatsapp.net`)
+    assert.equal(network.loginAttempts, 2)
     const { database } = service
     await waitUntil('only the good session has keys', async () => {
       const keys = await database.read(database.query.selectFrom('session_keys').select('session_id').distinct())

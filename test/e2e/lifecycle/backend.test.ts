@@ -2,78 +2,93 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { newLocation } from '../../harness/databases.ts'
-import { assertPayload, LifecycleStage, owner, ownerJid } from '../../harness/lifecycle-stage.ts'
+import { owner, ownerJid } from '../../harness/instance-api.ts'
+import { LifecycleWorld } from '../../harness/lifecycle-world.ts'
+import { assertPayload } from '../../harness/subscriber-server.ts'
 
 const backend = ['backend_started', 'backend_restarting']
 
-function stopOf(stage: LifecycleStage) {
+function stopOf(world: LifecycleWorld) {
   let over = false
-  const stopped = stage.linked.service.app.stop().then(() => (over = true))
+  const stopped = world.service.app.stop().then(() => (over = true))
   return { stopped, isOver: () => over }
 }
 
 describe('a start', () => {
   test('is told to every instance with a webhook after 8 s, and whether it is connected', async () => {
-    await using place = await newLocation('sqlite')
-    await using stage = await LifecycleStage.open({ place })
-    const { linked, subscribers, clock } = stage
+    await using world = await LifecycleWorld.open()
+    const { subscribers, clock } = world
     const hears = (path: string) => [{ url: subscribers.url(path), events: backend }]
-    await linked.pair('a', owner, { events_webhook_subscribers: hears('/a') })
-    await linked.post('', { name: 'b', owner_tag: 'acme', events_webhook_url: subscribers.url('/b') })
-    await linked.post('', { name: 'c' })
-    await stage.restartService()
-    await linked.reaches('a', 'ready')
+    await world.pair('a', owner, { events_webhook_subscribers: hears('/a') })
+    await world.create({ name: 'b', owner_tag: 'acme', events_webhook_url: subscribers.url('/b') })
+    await world.create({ name: 'c' })
+    await world.restartService()
+    await world.reaches('a', 'ready')
     await clock.advance(7899)
-    assert.equal((await linked.events('a'))['backend_started'], undefined)
+    assert.equal((await world.events('a'))['backend_started'], undefined)
     await clock.advance(1)
     const event = 'backend_started'
     const told = { event, instance: 'a', owner_tag: '', jid: ownerJid, connected: true }
     assertPayload(await subscribers.gets('/a', event), told)
     const unlinked = { event, instance: 'b', owner_tag: 'acme', jid: null, connected: false }
     assertPayload(await subscribers.gets('/b', event), unlinked)
-    await linked.tells('c', event, 1)
-    await stage.pass(60_000)
+    await world.tells('c', event, 1)
+    await world.pass(60_000)
     assert.deepEqual(subscribers.events('/a'), [event])
   })
 })
 
 describe('a stop', () => {
   test('is told at once; the service answers for 12 s more, then connections close', async () => {
-    await using stage = await LifecycleStage.open()
-    const { linked, subscribers, clock } = stage
-    await linked.pair('a', owner, {
+    await using world = await LifecycleWorld.open()
+    const { subscribers, clock } = world
+    await world.pair('a', owner, {
       events_webhook_subscribers: [{ url: subscribers.url('/a'), events: [...backend, 'disconnected'] }],
     })
-    const { stopped, isOver } = stopOf(stage)
+    const { stopped, isOver } = stopOf(world)
     const restarting = await subscribers.gets('/a', 'backend_restarting')
     assertPayload(restarting, { event: 'backend_restarting', instance: 'a', owner_tag: '', jid: ownerJid })
     await clock.advance(11_999)
-    assert.equal((await linked.detail('a')).state, 'ready')
+    assert.equal((await world.detail('a')).state, 'ready')
     assert.equal(isOver(), false)
     await clock.advance(1)
     await stopped
     assert.deepEqual(subscribers.events('/a'), ['backend_restarting'])
   })
 
+  test('keeps connections open as long as SERVICE_SHUTDOWN_GRACE says', async () => {
+    await using world = await LifecycleWorld.open({ environment: { SERVICE_SHUTDOWN_GRACE: '2s' } })
+    const { subscribers, clock } = world
+    await world.pair('a', owner, {
+      events_webhook_subscribers: [{ url: subscribers.url('/a'), events: backend }],
+    })
+    const { stopped, isOver } = stopOf(world)
+    await subscribers.gets('/a', 'backend_restarting')
+    await clock.advance(1999)
+    assert.equal((await world.detail('a')).state, 'ready')
+    assert.equal(isOver(), false)
+    await clock.advance(1)
+    await stopped
+  })
+
   test('without an open connection waits only until everybody was told', async () => {
-    await using stage = await LifecycleStage.open()
-    const { linked, subscribers } = stage
-    await linked.post('', { name: 'b', events_webhook_url: subscribers.url('/b') })
+    await using world = await LifecycleWorld.open()
+    const { subscribers } = world
+    await world.create({ name: 'b', events_webhook_url: subscribers.url('/b') })
     await subscribers.gets('/b', 'qr_generated')
-    const { stopped } = stopOf(stage)
-    await stage.clock.advance(0)
+    const { stopped } = stopOf(world)
+    await world.clock.advance(0)
     await stopped
     assert.equal(subscribers.at('/b', 'backend_restarting').length, 1)
   })
 
   test('does not wait longer than 5 s for a subscriber that does not answer', async () => {
-    await using stage = await LifecycleStage.open()
-    const { linked, subscribers, clock } = stage
+    await using world = await LifecycleWorld.open()
+    const { subscribers, clock } = world
     const both = ['/silent', '/well'].map((path) => ({ url: subscribers.url(path), events: backend }))
-    await linked.post('', { name: 'b', events_webhook_subscribers: both })
+    await world.create({ name: 'b', events_webhook_subscribers: both })
     subscribers.script('/silent', 'silence')
-    const { stopped, isOver } = stopOf(stage)
+    const { stopped, isOver } = stopOf(world)
     await Promise.all([
       subscribers.gets('/silent', 'backend_restarting'),
       subscribers.gets('/well', 'backend_restarting'),
@@ -87,25 +102,24 @@ describe('a stop', () => {
   })
 
   test('is not told as an outage, and a graceful restart repeats nothing', async () => {
-    await using place = await newLocation('sqlite')
-    await using stage = await LifecycleStage.open({ place })
-    const { linked, subscribers, clock } = stage
-    await linked.pair('a', owner, { events_webhook_url: subscribers.url('/one') })
+    await using world = await LifecycleWorld.open()
+    const { subscribers, clock } = world
+    await world.pair('a', owner, { events_webhook_url: subscribers.url('/one') })
     await subscribers.gets('/one', 'connected')
-    const { stopped } = stopOf(stage)
+    const { stopped } = stopOf(world)
     await subscribers.gets('/one', 'backend_restarting')
     await clock.advance(12_000)
     await stopped
-    await stage.restartService()
-    await linked.reaches('a', 'ready')
+    await world.restartService()
+    await world.reaches('a', 'ready')
     await clock.advance(8000)
     await subscribers.gets('/one', 'backend_started')
-    await stage.pass(120_000)
+    await world.pass(120_000)
     const events = subscribers.events('/one').filter((event) => event !== 'qr_generated')
     assert.deepEqual(events, ['paired', 'connected', 'backend_restarting', 'backend_started'])
     const ids = subscribers.at('/one').map(({ payload }) => payload.id)
     assert.equal(new Set(ids).size, ids.length)
-    const { body } = await linked.service.get('/api/instances/a/deliveries')
+    const { body } = await world.service.get('/api/instances/a/deliveries')
     const statuses = (body as { event: string; status: string }[]).map(({ event, status }) => `${event} ${status}`)
     assert.deepEqual(
       statuses.filter((one) => !one.endsWith(' delivered')),

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
-import { sampleInstance } from '../../harness/samples.ts'
-import { assertPayload, LifecycleStage, owner, ownerJid } from '../../harness/lifecycle-stage.ts'
-import { assertDelivery } from '../../harness/subscriber-server.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
+import { owner, ownerJid } from '../../harness/instance-api.ts'
+import { LifecycleWorld } from '../../harness/lifecycle-world.ts'
+import { assertDelivery, assertPayload } from '../../harness/subscriber-server.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 type Report = {
@@ -24,18 +25,18 @@ type Report = {
 const seconds = 1000
 const pauses = [5, 30, 300, 1800, 7200]
 
-async function reports({ linked }: LifecycleStage, path = ''): Promise<Report[]> {
-  const { body } = await linked.service.get('/api/instances/a/deliveries')
+async function reports(world: LifecycleWorld, path = ''): Promise<Report[]> {
+  const { body } = await world.service.get('/api/instances/a/deliveries')
   return (body as Report[]).filter(({ subscriber }) => subscriber.endsWith(path))
 }
 
 /** The newest delivery to this path, once it is as asked for. */
-async function reaches(stage: LifecycleStage, path: string, holds: (report: Report) => boolean): Promise<Report> {
+async function reaches(world: LifecycleWorld, path: string, holds: (report: Report) => boolean): Promise<Report> {
   let seen: Report | undefined
   await waitUntil(
     `the delivery to ${path} has come that far`,
     async () => {
-      seen = (await reports(stage, path))[0]
+      seen = (await reports(world, path))[0]
       return seen !== undefined && holds(seen)
     },
     { instead: () => seen },
@@ -43,8 +44,8 @@ async function reaches(stage: LifecycleStage, path: string, holds: (report: Repo
   return seen as Report
 }
 
-const retries = async ({ linked }: LifecycleStage, event: string, outcome: string) => {
-  const { text } = await linked.service.get('/metrics')
+const retries = async (world: LifecycleWorld, event: string, outcome: string) => {
+  const { text } = await world.service.get('/metrics')
   const line = `service_lifecycle_webhook_retries_total{event="${event}",outcome="${outcome}"} `
   return Number(
     text
@@ -55,25 +56,25 @@ const retries = async ({ linked }: LifecycleStage, event: string, outcome: strin
 }
 
 /** It is cut off after 10 s; its second attempt is answered. */
-async function slowOneArrives(stage: LifecycleStage): Promise<void> {
-  const { clock, subscribers } = stage
+async function slowOneArrives(world: LifecycleWorld): Promise<void> {
+  const { clock, subscribers } = world
   subscribers.script('/slow', 200)
   await clock.advance(10_000)
   // The pause before the second one varies: it may be over already.
-  const { next_attempt_at } = await reaches(stage, '/slow', ({ attempts }) => attempts >= 1)
+  const { next_attempt_at } = await reaches(world, '/slow', ({ attempts }) => attempts >= 1)
   if (next_attempt_at !== null) await clock.advance(Date.parse(next_attempt_at) - clock.now())
-  const { last_code, attempts } = await reaches(stage, '/slow', ({ status }) => status === 'delivered')
+  const { last_code, attempts } = await reaches(world, '/slow', ({ status }) => status === 'delivered')
   assert.deepEqual([last_code, attempts], [200, 2])
 }
 
 test('of 20 subscribers one is dead and one is slow: each is tried by the schedule, nobody waits for them', async () => {
-  await using stage = await LifecycleStage.open()
-  const { linked, subscribers, clock } = stage
+  await using world = await LifecycleWorld.open()
+  const { subscribers, clock } = world
   const healthy = Array.from({ length: 18 }, (_, n) => `/healthy-${n}`)
   const all = ['/dead', '/slow', ...healthy]
   subscribers.script('/dead', 500)
   subscribers.script('/slow', 'silence')
-  await linked.pair('a', owner, {
+  await world.pair('a', owner, {
     events_webhook_subscribers: all.map((path) => ({ url: subscribers.url(path), events: ['paired'] })),
   })
   for (const path of healthy) {
@@ -83,11 +84,11 @@ test('of 20 subscribers one is dead and one is slow: each is tried by the schedu
   await subscribers.gets('/slow', 'paired')
   for (const [index, pause] of pauses.entries()) {
     const attempts = index + 1
-    const report = await reaches(stage, '/dead', (one) => one.attempts === attempts)
+    const report = await reaches(world, '/dead', (one) => one.attempts === attempts)
     assert.deepEqual([report.status, report.last_code], ['pending', 500])
     const ms = Date.parse(report.next_attempt_at ?? '') - clock.now()
     assert.ok(ms >= 0.9 * pause * seconds && ms <= 1.1 * pause * seconds, `pause ${attempts} is ${ms} ms`)
-    if (index === 1) await slowOneArrives(stage)
+    if (index === 1) await slowOneArrives(world)
     await clock.advance(Date.parse(report.next_attempt_at ?? '') - clock.now() - 1)
     assert.equal(subscribers.at('/dead').length, attempts)
     await clock.advance(1)
@@ -95,77 +96,77 @@ test('of 20 subscribers one is dead and one is slow: each is tried by the schedu
     assertDelivery(again)
     assert.equal(again.raw, subscribers.at('/dead')[0]?.raw, 'the same body and id')
   }
-  const ended = await reaches(stage, '/dead', ({ status }) => status === 'exhausted')
+  const ended = await reaches(world, '/dead', ({ status }) => status === 'exhausted')
   assert.deepEqual([ended.attempts, ended.next_attempt_at], [6, null])
-  assert.equal(await retries(stage, 'paired', 'exhausted'), 1)
-  assert.equal(await retries(stage, 'paired', 'success'), 1)
+  assert.equal(await retries(world, 'paired', 'exhausted'), 1)
+  assert.equal(await retries(world, 'paired', 'success'), 1)
   for (const path of healthy) assert.equal(subscribers.at(path).length, 1)
 })
 
 describe('a subscriber', () => {
   test('that names a time is tried then; one that says gone is not tried again; a redirect is not followed', async () => {
-    await using stage = await LifecycleStage.open()
-    const { linked, subscribers, clock } = stage
+    await using world = await LifecycleWorld.open()
+    const { subscribers, clock } = world
     subscribers.script('/busy', { status: 503, headers: { 'retry-after': '11' } }, 204)
     subscribers.script('/gone', 410)
     subscribers.script('/moved', { status: 307, headers: { location: subscribers.url('/elsewhere') } })
-    await linked.post('', {
+    await world.create({
       name: 'a',
       events_webhook_subscribers: ['/busy', '/gone', '/moved'].map((path) => ({ url: subscribers.url(path) })),
     })
     const asked = clock.now()
-    const busy = await reaches(stage, '/busy', ({ attempts }) => attempts === 1)
+    const busy = await reaches(world, '/busy', ({ attempts }) => attempts === 1)
     assert.equal(Date.parse(busy.next_attempt_at ?? '') - asked, 11_000)
-    assert.deepEqual((await reaches(stage, '/gone', ({ status }) => status !== 'pending')).status, 'refused')
-    const moved = await reaches(stage, '/moved', ({ attempts }) => attempts === 1)
+    assert.deepEqual((await reaches(world, '/gone', ({ status }) => status !== 'pending')).status, 'refused')
+    const moved = await reaches(world, '/moved', ({ attempts }) => attempts === 1)
     assert.deepEqual([moved.status, moved.last_code], ['pending', 307])
     await clock.advance(11_000)
-    assert.equal((await reaches(stage, '/busy', ({ status }) => status === 'delivered')).last_code, 204)
+    assert.equal((await reaches(world, '/busy', ({ status }) => status === 'delivered')).last_code, 204)
     assert.equal(subscribers.at('/gone').length, 1)
     assert.deepEqual(subscribers.at('/elsewhere'), [])
   })
 
   test('hears of what happened to an instance that is gone by now', async () => {
-    await using stage = await LifecycleStage.open()
-    const { linked, subscribers, clock } = stage
+    await using world = await LifecycleWorld.open()
+    const { subscribers, clock } = world
     subscribers.script('/one', 500, 200)
-    await linked.post('', { name: 'a', events_webhook_url: subscribers.url('/one') })
-    await reaches(stage, '/one', ({ attempts }) => attempts === 1)
-    assert.equal((await linked.service.request('DELETE', '/api/instances/a')).status, 200)
+    await world.create({ name: 'a', events_webhook_url: subscribers.url('/one') })
+    await reaches(world, '/one', ({ attempts }) => attempts === 1)
+    assert.equal((await world.service.request('DELETE', '/api/instances/a')).status, 200)
     await clock.advance(5500)
     await subscribers.gets('/one', 'qr_generated', 2)
-    assertRefused(await linked.service.get('/api/instances/a/deliveries'), 'SERVICE_INSTANCE_NOT_FOUND')
+    assertRefused(await world.service.get('/api/instances/a/deliveries'), 'SERVICE_INSTANCE_NOT_FOUND')
   })
 
   test('at a metadata address is never contacted, however it came to be stored', async () => {
-    await using stage = await LifecycleStage.open({
+    await using world = await LifecycleWorld.open({
       seed: async (database) => {
         await database.write(
           database.query
             .insertInto('instances')
-            .values(sampleInstance('a', { events_webhook_url: 'http://169.254.169.254/latest' })),
+            .values(sampleInstanceColumns('a', { eventsWebhookUrl: 'http://169.254.169.254/latest' })),
         )
       },
     })
-    const report = await reaches(stage, '/latest', ({ attempts }) => attempts === 1)
+    const report = await reaches(world, '/latest', ({ attempts }) => attempts === 1)
     assert.equal(report.last_code, null)
     assert.match(report.last_error ?? '', /never contacted/)
   })
 })
 
 test('subscribers replace the URL while there are any; null changes nothing', async () => {
-  await using stage = await LifecycleStage.open()
-  const { linked, subscribers } = stage
+  await using world = await LifecycleWorld.open()
+  const { subscribers } = world
   /** Applies the change, lets a code be made, and says who heard of it. */
   const hearersAfter = async (change: object) => {
-    const { status, text } = await linked.service.request('PATCH', '/api/instances/a', { body: change })
+    const { status, text } = await world.service.request('PATCH', '/api/instances/a', { body: change })
     assert.equal(status, 200, text)
     const before = subscribers.received.length
-    const told = (await linked.events('a'))['qr_generated'] ?? 0
-    await linked.post('/a/refresh-qr')
-    await linked.tells('a', 'qr_generated', told + 1)
+    const told = (await world.events('a'))['qr_generated'] ?? 0
+    await world.command('/a/refresh-qr')
+    await world.tells('a', 'qr_generated', told + 1)
     await waitUntil('nothing is on its way', async () =>
-      (await reports(stage)).every(({ status }) => status !== 'pending'),
+      (await reports(world)).every(({ status }) => status !== 'pending'),
     )
     return subscribers.received
       .slice(before)
@@ -173,7 +174,7 @@ test('subscribers replace the URL while there are any; null changes nothing', as
       .toSorted()
   }
   const to = (path: string) => ({ url: subscribers.url(path) })
-  await linked.post('', { name: 'a', events_webhook_url: subscribers.url('/url') })
+  await world.create({ name: 'a', events_webhook_url: subscribers.url('/url') })
   await subscribers.gets('/url', 'qr_generated')
   assert.deepEqual(await hearersAfter({ events_webhook_subscribers: [to('/x'), to('/y')] }), ['/x', '/y'])
   assert.deepEqual(await hearersAfter({ events_webhook_subscribers: null, events_webhook_url: null }), ['/x', '/y'])
@@ -196,14 +197,14 @@ describe('what is not a subscriber is refused', () => {
     'a single URL at a metadata address': [{ events_webhook_url: 'http://169.254.169.254/' }, /events_webhook_url/],
   }
   test('with the field named, and nothing changes', async () => {
-    await using stage = await LifecycleStage.open()
-    const { service } = stage.linked
-    await stage.linked.post('', { name: 'a' })
+    await using world = await LifecycleWorld.open()
+    const { service } = world
+    await world.create({ name: 'a' })
     for (const [what, [body, sentence]] of Object.entries(refused)) {
       const answer = await service.request('PATCH', '/api/instances/a', { body })
       assert.equal(answer.status, 400, what)
       assertRefused(answer, 'SERVICE_BAD_REQUEST', sentence)
-      assertRefused(await stage.linked.post('', { name: 'b', ...body }), 'SERVICE_BAD_REQUEST', sentence)
+      assertRefused(await world.create({ name: 'b', ...body }), 'SERVICE_BAD_REQUEST', sentence)
     }
     const { body } = await service.get('/api/instances/a')
     assert.deepEqual((body as { events_webhook_subscribers: unknown[] }).events_webhook_subscribers, [])
@@ -212,18 +213,18 @@ describe('what is not a subscriber is refused', () => {
 })
 
 test('a delivery that has ended can be sent again, one under way cannot', async () => {
-  await using stage = await LifecycleStage.open()
-  const { linked, subscribers, clock } = stage
+  await using world = await LifecycleWorld.open()
+  const { subscribers, clock } = world
   subscribers.script('/gone', 410, 200)
   subscribers.script('/later', 500, 200)
-  await linked.post('', { name: 'b' })
-  await linked.post('', {
+  await world.create({ name: 'b' })
+  await world.create({
     name: 'a',
     events_webhook_subscribers: [{ url: subscribers.url('/gone') }, { url: subscribers.url('/later') }],
   })
-  const gone = await reaches(stage, '/gone', ({ status }) => status === 'refused')
-  const later = await reaches(stage, '/later', ({ attempts }) => attempts === 1)
-  const again = (id: string, name = 'a') => linked.post(`/${name}/deliveries/${encodeURIComponent(id)}/redeliver`)
+  const gone = await reaches(world, '/gone', ({ status }) => status === 'refused')
+  const later = await reaches(world, '/later', ({ attempts }) => attempts === 1)
+  const again = (id: string, name = 'a') => world.command(`/${name}/deliveries/${encodeURIComponent(id)}/redeliver`)
   assertRefused(await again(later.id), 'SERVICE_DELIVERY_PENDING')
   assertRefused(await again(gone.id, 'b'), 'SERVICE_DELIVERY_NOT_FOUND')
   assertRefused(await again('no-such-delivery'), 'SERVICE_DELIVERY_NOT_FOUND')
@@ -231,9 +232,9 @@ test('a delivery that has ended can be sent again, one under way cannot', async 
   assertRefused(await again(gone.id, 'nobody'), 'SERVICE_INSTANCE_NOT_FOUND')
   assertRefused(await again('x'.repeat(65)), 'SERVICE_BAD_REQUEST', /id/)
   const path = `/api/instances/a/deliveries/${gone.id}/redeliver`
-  assert.equal((await linked.service.request('POST', path, { token: null })).status, 401)
-  assert.equal((await linked.service.request('GET', '/api/instances/a/deliveries', { token: null })).status, 401)
-  assert.equal((await linked.service.request('GET', path)).status, 405)
+  assert.equal((await world.service.request('POST', path, { token: null })).status, 401)
+  assert.equal((await world.service.request('GET', '/api/instances/a/deliveries', { token: null })).status, 401)
+  assert.equal((await world.service.request('GET', path)).status, 405)
 
   // Long after a code was worth anything: it was asked for.
   await clock.advance(60_000)
@@ -244,9 +245,9 @@ test('a delivery that has ended can be sent again, one under way cannot', async 
   for (const one of sent()) assertDelivery(one)
   assert.equal(new Set(sent().map(({ raw }) => raw)).size, 1, 'the same body')
 
-  const found = async () => (await reports(stage)).find(({ id }) => id === gone.id)
+  const found = async () => (await reports(world)).find(({ id }) => id === gone.id)
   await waitUntil('it has ended', async () => (await found())?.status === 'delivered')
-  const { database, app } = linked.service
+  const { database, app } = world.service
   const sweep = app.workers.get('delivery-sweep')
   await sweep?.tick()
   assert.ok(await found(), 'kept for 30 days')
@@ -261,25 +262,25 @@ test('secrets of subscribers and of the service are in no payload, log, report, 
     WEBHOOK_HMAC_SECRET: 'canary-webhook-secret',
     SERVICE_LIFECYCLE_SECRET: 'canary-lifecycle-secret',
   }
-  await using stage = await LifecycleStage.open({ environment })
-  const { linked, subscribers, clock } = stage
+  await using world = await LifecycleWorld.open({ environment })
+  const { subscribers, clock } = world
   const { port } = new URL(subscribers.url('/'))
   const secretUrl = (path: string, at = port) => `http://u:canary-password@127.0.0.1:${at}${path}?t=canary-query`
   subscribers.script('/fails?t=canary-query', 500)
   const subscribed = [{ url: secretUrl('/fails') }, { url: secretUrl('/well') }, { url: secretUrl('/nobody', '9') }]
-  await linked.post('', { name: 'a', events_webhook_subscribers: subscribed })
-  await reaches(stage, '/fails', ({ attempts }) => attempts === 1)
-  await reaches(stage, '/nobody', ({ attempts }) => attempts === 1)
+  await world.create({ name: 'a', events_webhook_subscribers: subscribed })
+  await reaches(world, '/fails', ({ attempts }) => attempts === 1)
+  await reaches(world, '/nobody', ({ attempts }) => attempts === 1)
   const { headers } = await subscribers.gets('/well?t=canary-query', 'qr_generated')
   assert.equal(headers.authorization, `Basic ${Buffer.from('u:canary-password').toString('base64')}`)
   await clock.advance(6000)
-  await reaches(stage, '/fails', ({ attempts }) => attempts === 2)
+  await reaches(world, '/fails', ({ attempts }) => attempts === 2)
   const seen = [
     ...subscribers.received.map(({ raw }) => raw),
-    ...stage.linked.service.logs.lines,
+    ...world.service.logs.lines,
     ...(await Promise.all(
       ['/api/instances/a/deliveries', '/api/audit', '/metrics', '/api/instances'].map(
-        async (path) => (await linked.service.get(path)).text,
+        async (path) => (await world.service.get(path)).text,
       ),
     )),
   ]

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { assertPayload, LifecycleStage, owner, ownerJid } from '../../harness/lifecycle-stage.ts'
+import { owner, ownerJid } from '../../harness/instance-api.ts'
+import { LifecycleWorld } from '../../harness/lifecycle-world.ts'
+import { assertPayload } from '../../harness/subscriber-server.ts'
 
 const story = [
   'qr_generated',
@@ -41,20 +43,20 @@ const ways: Record<string, Listeners> = {
 describe('the life of an account is told to', () => {
   for (const [way, { settings, hears }] of Object.entries(ways)) {
     test(way, async () => {
-      await using stage = await LifecycleStage.open()
-      const { linked, subscribers, clock } = stage
+      await using world = await LifecycleWorld.open()
+      const { subscribers, clock } = world
       const asked = settings((path) => subscribers.url(path))
-      const phone = await linked.pair('a', owner, { owner_tag: 'acme', ...asked })
-      await stage.cut()
-      const { last_error } = await linked.detail('a')
+      const phone = await world.pair('a', owner, { owner_tag: 'acme', ...asked })
+      await world.cut()
+      const { last_error } = await world.detail('a')
       await clock.advance(60_000)
-      await stage.restore()
+      await world.restore()
       await clock.advance(5000)
       const witness = Object.keys(hears)[0] ?? ''
       const downtime = (await subscribers.gets(witness, 'reconnected')).payload['downtime_seconds']
       assert.ok(Number(downtime) >= 60, String(downtime))
       phone.unlink()
-      await linked.reaches('a', 'logged_out')
+      await world.reaches('a', 'logged_out')
       await subscribers.gets(witness, 'logged_out')
 
       const always = { instance: 'a', owner_tag: 'acme', jid: ownerJid }
@@ -82,20 +84,20 @@ describe('the life of an account is told to', () => {
 })
 
 test('everybody hears of the same event under the same id', async () => {
-  await using stage = await LifecycleStage.open()
-  const { linked, subscribers } = stage
+  await using world = await LifecycleWorld.open()
+  const { subscribers } = world
   const both = ['/x', '/y'].map((path) => ({ url: subscribers.url(path) }))
-  await linked.post('', { name: 'a', events_webhook_subscribers: both })
+  await world.create({ name: 'a', events_webhook_subscribers: both })
   const [x, y] = await Promise.all(['/x', '/y'].map((path) => subscribers.gets(path, 'qr_generated')))
   assert.equal(x?.raw, y?.raw)
 })
 
 test('every code that is shown is told of, with the message that carries the last one', async () => {
-  await using stage = await LifecycleStage.open({ qrLifetimeMs: 1500 })
-  const { linked, subscribers } = stage
-  await linked.post('', { name: 'a', events_webhook_url: subscribers.url('/one') })
+  await using world = await LifecycleWorld.open({ qrLifetimeMs: 1500 })
+  const { subscribers } = world
+  await world.create({ name: 'a', events_webhook_url: subscribers.url('/one') })
   await subscribers.gets('/one', 'qr_generated')
-  const changed = await linked.service.request('PATCH', '/api/instances/a', { body: { last_qr_msg_id: 77 } })
+  const changed = await world.service.request('PATCH', '/api/instances/a', { body: { last_qr_msg_id: 77 } })
   assert.equal(changed.status, 200)
   await subscribers.gets('/one', 'qr_generated', 3)
   const payloads = subscribers.at('/one', 'qr_generated').map(({ payload }) => payload)
@@ -106,12 +108,12 @@ test('every code that is shown is told of, with the message that carries the las
 
 describe('a strike is told', () => {
   test('with a logout when the account is banned', async () => {
-    await using stage = await LifecycleStage.open()
-    const { linked, subscribers, clock } = stage
-    await linked.pair('a', owner, { events_webhook_url: subscribers.url('/one') })
-    linked.network.fault({ kind: 'login_failure', code: 403, times: Infinity })
-    await linked.network.strike({ kind: 'drop', account: owner })
-    await linked.reaches('a', 'disconnected')
+    await using world = await LifecycleWorld.open()
+    const { subscribers, clock } = world
+    await world.pair('a', owner, { events_webhook_url: subscribers.url('/one') })
+    world.network.fault({ kind: 'login_failure', code: 403, times: Infinity })
+    await world.network.strike({ kind: 'drop', account: owner })
+    await world.reaches('a', 'disconnected')
     await clock.advance(2000)
     const strike = await subscribers.gets('/one', 'strike')
     await subscribers.gets('/one', 'logged_out')
@@ -128,19 +130,20 @@ describe('a strike is told', () => {
   })
 
   test('once for a ban that ends, and its end is no second one', async () => {
-    await using stage = await LifecycleStage.open()
-    const { linked, subscribers, clock } = stage
-    await linked.pair('a', owner, { events_webhook_subscribers: [{ url: subscribers.url('/s'), events: ['strike'] }] })
-    linked.network.fault({ kind: 'login_failure', code: 402, times: Infinity, ban: { code: 101, expire: 120 } })
-    await linked.network.strike({ kind: 'drop', account: owner })
-    await linked.reaches('a', 'disconnected')
+    await using world = await LifecycleWorld.open()
+    const { subscribers, clock } = world
+    await world.pair('a', owner, { events_webhook_subscribers: [{ url: subscribers.url('/s'), events: ['strike'] }] })
+    world.network.fault({ kind: 'login_failure', code: 402, times: Infinity, ban: { code: 101, expire: 120 } })
+    await world.network.strike({ kind: 'drop', account: owner })
+    await world.reaches('a', 'disconnected')
     await clock.advance(2000)
     const strike = await subscribers.gets('/s', 'strike')
     const { reason } = strike.payload
     assertPayload(strike, { event: 'strike', instance: 'a', owner_tag: '', jid: ownerJid, reason, code: 402 })
-    await linked.reaches('a', 'disconnected')
-    await stage.restore()
+    await world.reaches('a', 'disconnected')
+    await clock.advance(115_000)
+    await world.restore()
     await clock.advance(10_000)
-    assert.deepEqual(await linked.events('a').then(({ strike }) => strike), 1)
+    assert.deepEqual(await world.events('a').then(({ strike }) => strike), 1)
   })
 })

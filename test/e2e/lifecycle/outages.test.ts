@@ -2,117 +2,116 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newLocation } from '../../harness/databases.ts'
-import { LifecycleStage, owner } from '../../harness/lifecycle-stage.ts'
+import { owner } from '../../harness/instance-api.ts'
+import { LifecycleWorld } from '../../harness/lifecycle-world.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 const minute = 60_000
 const outages = ['disconnected', 'unreachable', 'reconnected'] as const
 
-function logins({ linked }: LifecycleStage): number {
-  const entries = linked.network.phone(owner)?.companionEvents.entries ?? []
+function logins(world: LifecycleWorld): number {
+  const entries = world.network.phone(owner)?.companionEvents.entries ?? []
   return entries.filter(({ state }) => state === 'online').length
 }
 
-async function linkedStage(options: Parameters<typeof LifecycleStage.open>[0] = {}): Promise<LifecycleStage> {
-  const stage = await LifecycleStage.open(options)
-  const subscriber = { url: stage.subscribers.url('/o'), events: outages }
-  await stage.linked.pair('a', owner, { events_webhook_subscribers: [subscriber] })
-  return stage
+async function openLinked(options: Parameters<typeof LifecycleWorld.open>[0] = {}): Promise<LifecycleWorld> {
+  const world = await LifecycleWorld.open(options)
+  const subscriber = { url: world.subscribers.url('/o'), events: outages }
+  await world.pair('a', owner, { events_webhook_subscribers: [subscriber] })
+  return world
 }
 
-/** Drops the connection and waits until the account is ready again. */
-async function blip(stage: LifecycleStage): Promise<void> {
-  const before = logins(stage)
-  await stage.linked.network.strike({ kind: 'drop', account: owner })
-  await stage.linked.reaches('a', 'disconnected')
-  await stage.advanceUntil('the account is online again', () => logins(stage) > before)
-  await stage.linked.reaches('a', 'ready')
+/** Drops the connection and waits until the account is ready again; the time at which it was. */
+async function blip(world: LifecycleWorld): Promise<number> {
+  const before = logins(world)
+  await world.network.strike({ kind: 'drop', account: owner })
+  await world.reaches('a', 'disconnected')
+  await world.advanceUntil('the account is online again', () => logins(world) > before)
+  return Date.parse((await world.reaches('a', 'ready')).last_event_at)
 }
 
 test('a blip is one disconnected, and one reconnected 5 s after it was over', async () => {
-  await using stage = await linkedStage()
-  const droppedAt = stage.clock.now()
-  await blip(stage)
-  const seconds = Math.round((stage.clock.now() - droppedAt) / 1000)
-  await stage.clock.advance(4999)
-  await stage.subscribers.gets('/o', 'disconnected')
-  assert.equal((await stage.linked.events('a'))['reconnected'], undefined)
-  await stage.clock.advance(1)
-  const { payload } = await stage.subscribers.gets('/o', 'reconnected')
+  await using world = await openLinked()
+  const droppedAt = world.clock.now()
+  const readyAt = await blip(world)
+  const seconds = Math.round((readyAt - droppedAt) / 1000)
+  await world.clock.advance(readyAt + 4999 - world.clock.now())
+  await world.subscribers.gets('/o', 'disconnected')
+  assert.equal((await world.events('a'))['reconnected'], undefined)
+  await world.clock.advance(1)
+  const { payload } = await world.subscribers.gets('/o', 'reconnected')
   assert.equal(payload['downtime_seconds'], seconds)
-  await stage.pass(2 * minute)
-  assert.deepEqual(stage.subscribers.events('/o'), ['disconnected', 'reconnected'])
+  await world.pass(2 * minute)
+  assert.deepEqual(world.subscribers.events('/o'), ['disconnected', 'reconnected'])
 })
 
 test('several quick drops are as many disconnected and one reconnected, counted from the first', async () => {
-  await using stage = await linkedStage()
-  const droppedAt = stage.clock.now()
-  await blip(stage)
+  await using world = await openLinked()
+  const droppedAt = world.clock.now()
+  let readyAt = await blip(world)
   for (let n = 0; n < 2; n++) {
     // Not long enough to count as back.
-    await stage.clock.advance(3000)
-    await blip(stage)
+    await world.clock.advance(3000)
+    readyAt = await blip(world)
   }
-  const seconds = Math.round((stage.clock.now() - droppedAt) / 1000)
-  await stage.clock.advance(5000)
-  const { payload } = await stage.subscribers.gets('/o', 'reconnected')
+  const seconds = Math.round((readyAt - droppedAt) / 1000)
+  await world.clock.advance(5000)
+  const { payload } = await world.subscribers.gets('/o', 'reconnected')
   assert.equal(payload['downtime_seconds'], seconds)
-  await stage.pass(2 * minute)
-  assert.deepEqual(stage.subscribers.events('/o'), ['disconnected', 'disconnected', 'disconnected', 'reconnected'])
+  await world.pass(2 * minute)
+  assert.deepEqual(world.subscribers.events('/o'), ['disconnected', 'disconnected', 'disconnected', 'reconnected'])
 })
 
 test('an outage is told as unreachable once, after a minute, however often a login fails', async () => {
-  await using stage = await linkedStage()
-  await stage.cut()
-  await stage.clock.advance(minute - 1)
-  await stage.subscribers.gets('/o', 'disconnected')
-  assert.equal((await stage.linked.events('a'))['unreachable'], undefined)
-  await stage.clock.advance(1)
-  await stage.subscribers.gets('/o', 'unreachable')
-  const attempts = stage.linked.network.loginAttempts
-  await stage.advanceUntil('three more logins failed', async () => {
-    await stage.clock.advance(10_000)
-    return stage.linked.network.loginAttempts >= attempts + 3
+  await using world = await openLinked()
+  await world.cut()
+  await world.clock.advance(minute - 1)
+  await world.subscribers.gets('/o', 'disconnected')
+  assert.equal((await world.events('a'))['unreachable'], undefined)
+  await world.clock.advance(1)
+  await world.subscribers.gets('/o', 'unreachable')
+  const attempts = world.network.loginAttempts
+  await world.advanceUntil('three more logins failed', async () => {
+    await world.clock.advance(10_000)
+    return world.network.loginAttempts >= attempts + 3
   })
-  await stage.restore()
-  await stage.clock.advance(5000)
-  await stage.subscribers.gets('/o', 'reconnected')
-  assert.deepEqual(stage.subscribers.events('/o'), ['disconnected', 'unreachable', 'reconnected'])
+  await world.restore()
+  await world.clock.advance(5000)
+  await world.subscribers.gets('/o', 'reconnected')
+  assert.deepEqual(world.subscribers.events('/o'), ['disconnected', 'unreachable', 'reconnected'])
 })
 
 test('a restart on request is no outage', async () => {
-  await using stage = await linkedStage()
-  const before = logins(stage)
-  await stage.linked.post('/a/restart')
-  await waitUntil('the account is online again', () => logins(stage) > before)
-  await stage.linked.reaches('a', 'ready')
-  await stage.pass(2 * minute)
+  await using world = await openLinked()
+  const before = logins(world)
+  await world.command('/a/restart')
+  await waitUntil('the account is online again', () => logins(world) > before)
+  await world.reaches('a', 'ready')
+  await world.pass(2 * minute)
   // What comes next would come after anything that was told of the restart.
-  await blip(stage)
-  await stage.subscribers.gets('/o', 'disconnected')
-  assert.deepEqual(stage.subscribers.events('/o'), ['disconnected'])
+  await blip(world)
+  await world.subscribers.gets('/o', 'disconnected')
+  assert.deepEqual(world.subscribers.events('/o'), ['disconnected'])
 })
 
 test('a start that does not connect within a minute is told, once, over every further start', async () => {
-  await using place = await newLocation('sqlite')
-  await using stage = await linkedStage({ place })
-  stage.linked.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
-  await stage.restartService()
-  await stage.linked.reaches('a', 'disconnected')
-  assert.deepEqual(stage.subscribers.events('/o'), [], 'the end of the process is no outage')
-  await stage.clock.advance(minute)
-  await stage.subscribers.gets('/o', 'unreachable')
+  await using world = await openLinked()
+  world.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
+  await world.restartService()
+  await world.reaches('a', 'disconnected')
+  assert.deepEqual(world.subscribers.events('/o'), [], 'the end of the process is no outage')
+  await world.clock.advance(minute)
+  await world.subscribers.gets('/o', 'unreachable')
   const [down, unreachable] = await Promise.all([
-    stage.subscribers.gets('/o', 'disconnected'),
-    stage.subscribers.gets('/o', 'unreachable'),
+    world.subscribers.gets('/o', 'disconnected'),
+    world.subscribers.gets('/o', 'unreachable'),
   ])
   assert.match(String(down.payload['reason']), /./)
   assert.equal(unreachable.payload['reason'], down.payload['reason'])
-  await stage.restartService()
-  await stage.clock.advance(2 * minute)
-  await stage.restore()
-  await stage.clock.advance(5000)
-  await stage.subscribers.gets('/o', 'reconnected')
-  assert.deepEqual(stage.subscribers.events('/o').toSorted(), outages.toSorted())
+  await world.restartService()
+  await world.clock.advance(2 * minute)
+  await world.restore()
+  await world.clock.advance(5000)
+  await world.subscribers.gets('/o', 'reconnected')
+  assert.deepEqual(world.subscribers.events('/o').toSorted(), outages.toSorted())
 })

@@ -1,6 +1,6 @@
 // A stop in the middle of work: what is under way is finished, what comes is queued, and all of it arrives once.
 
-import { OutboundStage } from '../../harness/outbound-stage.ts'
+import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 
 const environment = { SERVICE_LIFECYCLE_SECRET: lifecycleSecret }
 
-async function subscribe({ service }: OutboundStage, subscribers: SubscriberServer): Promise<void> {
+async function subscribe({ service }: AgentWorld, subscribers: SubscriberServer): Promise<void> {
   const one = { url: subscribers.url('/one'), events: ['backend_restarting'] }
   const body = { events_webhook_subscribers: [one] }
   assert.equal((await service.request('PATCH', '/api/instances/n0', { body })).status, 200)
@@ -35,101 +35,101 @@ test('the send under way is finished; what comes in the grace is queued and sent
   const held = new HeldSend()
   const { onSendStep } = held
   await using subscribers = await SubscriberServer.start()
-  await using stage = await OutboundStage.open({ clock, helpdesk: { clock }, environment, onSendStep })
-  await subscribe(stage, subscribers)
-  const eve = stage.network.person({ phone: '5511888880002', pushName: 'Eve' })
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock }, environment, onSendStep })
+  await subscribe(world, subscribers)
+  const eve = world.network.person({ phone: '5511888880002', pushName: 'Eve' })
   const toEve = { conversation: { id: 70, inbox_id: 1, meta: { sender: { phone_number: `+${eve.user.phone}` } } } }
-  const underWay = stage.post(stage.callback(1, 'under way'))
+  const underWay = world.post(world.callback(1, 'under way'))
   await held.reached.promise
-  const behind = stage.post(stage.callback(2, 'behind it'))
-  await waitUntil('it waits behind the first', async () => (await stage.outbox())['pending'] === 2)
+  const behind = world.post(world.callback(2, 'behind it'))
+  await waitUntil('it waits behind the first', async () => (await world.outbox())['pending'] === 2)
 
-  const stopped = stage.service.app.stop()
+  const stopped = world.service.app.stop()
   assertDelivery(await subscribers.gets('/one', 'backend_restarting'))
   held.released.resolve(null)
   assert.equal(((await underWay).body as { status: string }).status, 'sent')
-  const inGrace = [stage.post(stage.callback(3, 'in the grace')), stage.post(stage.callback(4, 'to Eve', toEve))]
+  const inGrace = [world.post(world.callback(3, 'in the grace')), world.post(world.callback(4, 'to Eve', toEve))]
   for (const { status, body } of await Promise.all([behind, ...inGrace])) {
     assert.deepEqual([status, (body as { status: string }).status], [202, 'queued'])
   }
   for (let second = 0; second < 11; second++) {
     await clock.advance(1000)
-    assert.equal((await stage.outbox())['pending'], 3)
+    assert.equal((await world.outbox())['pending'], 3)
   }
-  assert.deepEqual([stage.texts(), stage.texts(eve)], [['under way'], []])
+  assert.deepEqual([world.texts(), world.texts(eve)], [['under way'], []])
   await clock.advance(1000)
   await stopped
 
-  await stage.restart()
+  await world.restart()
   const all = ['under way', 'behind it', 'in the grace']
   await waitUntil('all of it is sent', async () => {
     await clock.advance(100)
-    return (await stage.outbox())['pending'] === 0
+    return (await world.outbox())['pending'] === 0
   })
-  await stage.received('in the grace')
-  await stage.received('to Eve', eve)
-  const repeated = await stage.post(stage.callback(3, 'in the grace'))
+  await world.received('in the grace')
+  await world.received('to Eve', eve)
+  const repeated = await world.post(world.callback(3, 'in the grace'))
   assert.equal((repeated.body as { reason: string }).reason, 'duplicate')
-  assert.deepEqual([stage.texts(), stage.texts(eve)], [all, ['to Eve']])
-  assert.equal(stage.bob.duplicates + eve.duplicates, 0)
+  assert.deepEqual([world.texts(), world.texts(eve)], [all, ['to Eve']])
+  assert.equal(world.bob.duplicates + eve.duplicates, 0)
 })
 
 test('a send that does not end within the grace is repeated under its id', async () => {
   const clock = new ManualClock(Date.now())
-  await using stage = await OutboundStage.open({ clock, helpdesk: { clock }, environment })
-  stage.network.fault({ kind: 'lost_ack' })
-  const answer = stage.post(stage.callback(1, 'in doubt'))
-  await stage.received('in doubt')
-  const stopped = stage.service.app.stop()
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock }, environment })
+  world.network.fault({ kind: 'lost_ack' })
+  const answer = world.post(world.callback(1, 'in doubt'))
+  await world.received('in doubt')
+  const stopped = world.service.app.stop()
   await clock.advance(12_000)
   await stopped
   assert.equal((await answer).status, 202)
-  await stage.restart()
+  await world.restart()
   await waitUntil('it is sent', async () => {
     await clock.advance(100)
-    return (await stage.outbox())['sent'] === 1
+    return (await world.outbox())['sent'] === 1
   })
-  assert.deepEqual(stage.texts(), ['in doubt'])
-  assert.equal(stage.bob.duplicates, 1)
+  assert.deepEqual(world.texts(), ['in doubt'])
+  assert.equal(world.bob.duplicates, 1)
 })
 
 test('what waits for its turn is not sent when that comes in the grace', async () => {
   const clock = new ManualClock(Date.now())
   const slow = { ...environment, SERVICE_OUTGOING_RATE_LIMIT: '1' }
-  await using stage = await OutboundStage.open({ clock, helpdesk: { clock }, environment: slow })
-  assert.equal((await stage.post(stage.callback(1, 'first'))).status, 200)
-  const second = stage.post(stage.callback(2, 'a minute later'))
-  await waitUntil('it waits', async () => (await stage.outbox())['pending'] === 1)
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock }, environment: slow })
+  assert.equal((await world.post(world.callback(1, 'first'))).status, 200)
+  const second = world.post(world.callback(2, 'a minute later'))
+  await waitUntil('it waits', async () => (await world.outbox())['pending'] === 1)
   // Slowly enough for pings to be answered.
   for (let passed = 0; passed < 54_000; passed += 2000) {
     await clock.advance(2000)
-    assert.equal((await stage.outbox())['pending'], 1)
+    assert.equal((await world.outbox())['pending'], 1)
   }
   assert.equal((await second).status, 202)
-  const stopped = stage.service.app.stop()
+  const stopped = world.service.app.stop()
   for (let passed = 0; passed < 12_000; passed += 2000) {
-    assert.equal((await stage.outbox())['pending'], 1)
+    assert.equal((await world.outbox())['pending'], 1)
     await clock.advance(2000)
   }
   await stopped
-  assert.deepEqual(stage.texts(), ['first'])
-  await stage.restart()
-  await stage.received('a minute later')
-  assert.deepEqual(stage.texts(), ['first', 'a minute later'])
+  assert.deepEqual(world.texts(), ['first'])
+  await world.restart()
+  await world.received('a minute later')
+  assert.deepEqual(world.texts(), ['first', 'a minute later'])
 })
 
 test('SIGTERM while many agents write: every message arrives once', async () => {
   await using subscribers = await SubscriberServer.start()
-  await using stage = await OutboundStage.open({ environment: { ...environment, SERVICE_SHUTDOWN_GRACE: '1s' } })
-  await subscribe(stage, subscribers)
-  const url = stage.service.databasePath
-  await stage.stop()
-  const surroundings = { ...stage.environment, ...networkEnvironment(stage.network), DATABASE_URL: `file:${url}` }
+  await using world = await AgentWorld.open({ environment: { ...environment, SERVICE_SHUTDOWN_GRACE: '1s' } })
+  await subscribe(world, subscribers)
+  const url = world.service.databasePath
+  await world.stop()
+  const surroundings = { ...world.environment, ...networkEnvironment(world.network), DATABASE_URL: `file:${url}` }
   const texts = Array.from({ length: 150 }, (_, n) => `message ${n}`)
   /** The status, or 0 where nobody answered. */
   const post = async (base: string, n: number): Promise<number> => {
-    const body = JSON.stringify(stage.callback(n + 1, texts[n] ?? ''))
-    const signature = createHmac('sha256', stage.helpdesk.facts.webhook_secret).update(body).digest('hex')
+    const body = JSON.stringify(world.callback(n + 1, texts[n] ?? ''))
+    const signature = createHmac('sha256', world.helpdesk.facts.webhook_secret).update(body).digest('hex')
     const headers = { 'content-type': 'application/json', 'x-service-signature': `sha256=${signature}` }
     const answered = fetch(`${base}/api/instances/n0/webhook`, { method: 'POST', body, headers })
     return answered.then(
@@ -161,7 +161,7 @@ test('SIGTERM while many agents write: every message arrives once', async () => 
   const unanswered = [...texts.keys()].filter((n) => seen[n] === 0)
   const again = await Promise.all(unanswered.map((n) => post(base, n)))
   assert.ok(again.every((status) => status === 200 || status === 202))
-  for (const text of texts) await stage.received(text, stage.bob, 30_000)
-  assert.deepEqual(stage.texts().toSorted(), texts.toSorted())
-  assert.equal(stage.bob.duplicates, 0)
+  for (const text of texts) await world.received(text, world.bob, 30_000)
+  assert.deepEqual(world.texts().toSorted(), texts.toSorted())
+  assert.equal(world.bob.duplicates, 0)
 })

@@ -8,9 +8,9 @@ import { InstanceStore } from '../../../src/storage/stores/accounts/instance-sto
 import { engines, newLocation } from '../../harness/databases.ts'
 import type { TestLocation } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
+import { rounds } from '../../harness/rounds.ts'
 
-// KILL_ROUNDS shortens the test; 25 is what the figures in docs/testing.md were measured with.
-const rounds = Number(process.env['KILL_ROUNDS'] ?? 25)
+const kills = rounds({ gate: 4, long: 25 })
 const writer = fileURLToPath(new URL('../../harness/writer-process.ts', import.meta.url))
 
 /** The rows the process reported as stored before it was killed at its n-th report. */
@@ -39,10 +39,10 @@ async function storedNames({ location }: TestLocation): Promise<Set<string>> {
 
 describe('kill -9 during writes', { concurrency: true }, () => {
   for (const engine of engines) {
-    test(`loses no acknowledged row in ${rounds} rounds on ${engine} and leaves no corruption`, async () => {
+    test(`loses no acknowledged row in ${kills} rounds on ${engine} and leaves no corruption`, async () => {
       await using place = await newLocation(engine)
       const acknowledged: string[] = []
-      for (let round = 0; round < rounds; round++) {
+      for (let round = 0; round < kills; round++) {
         acknowledged.push(...(await killAtReport(place.url, 20 + ((round * 37) % 200))))
       }
       const stored = await storedNames(place)
@@ -50,7 +50,7 @@ describe('kill -9 during writes', { concurrency: true }, () => {
         acknowledged.filter((name) => !stored.has(name)),
         [],
       )
-      assert.ok(acknowledged.length >= rounds * 20, `${acknowledged.length} rows acknowledged`)
+      assert.ok(acknowledged.length >= kills * 20, `${acknowledged.length} rows acknowledged`)
       if (place.location.engine === 'sqlite') assert.equal(integrityOf(place.location.path), 'ok')
     })
   }

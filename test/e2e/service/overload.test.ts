@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
 import { Service } from '../../harness/service.ts'
-import type { Answer } from '../../harness/service.ts'
+import type { Answer } from '../../harness/http-request.ts'
 
 describe('a client that dawdles', { concurrency: true }, () => {
   const cases = {

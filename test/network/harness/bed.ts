@@ -6,21 +6,18 @@ import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import { SimNetwork } from '../../../sim/network/sim-network.ts'
 import type { SimNetworkOptions } from '../../../sim/network/sim-network.ts'
 import type { NetworkEvent } from '../../../src/core/message.ts'
-import type { PersonNames, PersonPair, ReceivedRow } from '../../../src/core/network.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
+import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../../../src/core/network.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
-import { encodeKey } from '../../../src/network/account/key-codec.ts'
-import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
+import type { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
 import type { Database, EngineName } from '../../../src/storage/database.ts'
-import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
-import type { SessionKeyWrite } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { RecordedLog } from '../../harness/logs.ts'
 import { Line } from './line.ts'
+import { createNetwork, settingsFor, storeLinked } from './network-room.ts'
+import type { NetworkDeps } from './network-room.ts'
 
-type NetworkDeps = ConstructorParameters<typeof WhatsappNetwork>[0]
 type Options = {
   engine?: EngineName
   sim?: SimNetworkOptions
@@ -57,31 +54,13 @@ export class Bed {
     this.epoch = epoch
     this.store = new SessionKeyStore(database)
     this.#owned = owned
-    const { clock = systemClock, network, keys } = options
-    this.network = new WhatsappNetwork({
-      keys: keys?.(this.store) ?? this.store,
-      journal: new JournalStore(database),
-      reception: {
-        onReceived: (_, rows) => {
-          for (const row of rows) this.received.add(row)
-        },
-        onNames: (_, names) => {
-          this.names.push(...names)
-        },
-        onPairs: (_, pairs) => {
-          this.pairs.push(...pairs)
-        },
-        onPassedOver: (_, kind) => {
-          this.passedOver.push(kind)
-        },
-        onRepeated: () => {
-          this.repeated += 1
-        },
-      },
-      epoch: () => epoch,
-      clock,
+    const { clock, network, keys } = options
+    const stored = { database, epoch, settings: settingsFor(sim) }
+    this.network = createNetwork(stored, {
       log: this.logs.log,
-      settings: settingsFor(sim),
+      reception: this.#reception(),
+      ...(keys && { keys: keys(this.store) }),
+      ...(clock && { clock }),
       ...network,
     })
   }
@@ -126,23 +105,24 @@ export class Bed {
     await this.network[Symbol.asyncDispose]()
     await this.#owned.disposeAsync()
   }
-}
 
-export function settingsFor(sim: Pick<SimNetwork, 'url' | 'rootKey'>): NetworkDeps['settings'] {
-  return { url: sim.url, rootKey: sim.rootKey.toString('hex'), caFile: '', version: [], proxy: null }
-}
-
-export async function storeLinked(
-  sim: SimNetwork,
-  phone: SimPhone,
-  save: (writes: SessionKeyWrite[]) => Promise<void>,
-): Promise<void> {
-  const { creds, keys } = sim.linkReady(phone)
-  const writes = [{ kind: 'creds', id: 'creds', value: encodeKey('creds', creds) }]
-  for (const [kind, values] of Object.entries(keys)) {
-    for (const [id, value] of Object.entries(values as Record<string, unknown>)) {
-      writes.push({ kind, id, value: encodeKey(kind, value) })
+  #reception(): Partial<Reception> {
+    return {
+      onReceived: (_, rows) => {
+        for (const row of rows) this.received.add(row)
+      },
+      onNames: (_, names) => {
+        this.names.push(...names)
+      },
+      onPairs: (_, pairs) => {
+        this.pairs.push(...pairs)
+      },
+      onPassedOver: (_, kind) => {
+        this.passedOver.push(kind)
+      },
+      onRepeated: () => {
+        this.repeated += 1
+      },
     }
   }
-  await save(writes)
 }

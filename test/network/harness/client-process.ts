@@ -10,55 +10,45 @@ import { applyLibraryPatches } from '../../../src/network/library/patches/apply.
 import { makeWASocket } from '../../../src/network/library/library.ts'
 import { prepareEndpoint, socketConfig } from '../../../src/network/connection/socket-config.ts'
 import type { NetworkSettings } from '../../../src/network/connection/socket-config.ts'
-import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
 import { openDatabase } from '../../../src/storage/database.ts'
-import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { plain } from './contents.ts'
+import { createNetwork } from './network-room.ts'
 
 export type ClientOptions = {
   location: DatabaseLocation
   settings: NetworkSettings
   epoch: number
   seed: string
-  /** Whom it writes to; nobody when there are none. */
+  /** Where the client writes to; an empty list means that it only reads. */
   targets: string[]
+  /** How long the disk takes for a write of keys. */
+  saveMs: number
   /** stock: the library's own way, keys are stored after the frame has left. unjournalled: messages after the receipt. */
   way: 'protected' | 'stock' | 'unjournalled'
 }
 type Send = (chat: string, text: string, id: string) => Promise<unknown>
 
 const options = JSON.parse(process.argv[2] ?? '{}') as ClientOptions
-const { location, settings, epoch, seed, targets, way } = options
+const { location, settings, epoch, seed, targets, way, saveMs } = options
 const random = new SeededRandom(seed)
 const clock = systemClock
 const log = silentLog
 
-/** A disk as slow as a busy one, for both ways alike. */
-const slowMs = 4
 const database = await openDatabase({ location, encryptionKeys: [], log })
 const store = new SessionKeyStore(database)
-const journal = new JournalStore(database)
 const keys = {
   load: store.load.bind(store),
   dropSession: store.dropSession.bind(store),
   async save(...args: Parameters<SessionKeyStore['save']>) {
-    await pause(slowMs)
+    await pause(saveMs)
     await store.save(...args)
   },
 }
 
 async function openProtected(): Promise<Send> {
-  const network = new WhatsappNetwork({
-    keys,
-    journal,
-    epoch: () => epoch,
-    clock,
-    log,
-    settings,
-    isJournalOff: way === 'unjournalled',
-  })
+  const network = createNetwork({ database, epoch, settings }, { keys, isJournalOff: way === 'unjournalled' })
   // On a busy machine a connection may be given up before it stands.
   for (;;) {
     const begun = Promise.withResolvers<'drained' | 'closed'>()

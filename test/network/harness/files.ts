@@ -1,17 +1,10 @@
-// Files to send, and the media host they go to.
+// Files to send.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import sharp from 'sharp'
-import type { SimNetwork } from '../../../sim/network/sim-network.ts'
 import type { OutgoingContent, OutgoingFile } from '../../../src/core/network.ts'
-
-/** The media host of the simulator has a certificate of its own making. */
-export function trustMediaHost({ authority }: SimNetwork): void {
-  setDefaultCACertificates([...getCACertificates('default'), authority.pem])
-}
 
 export class Files implements AsyncDisposable {
   readonly #directory: string

@@ -2,12 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from '../../../src/lib/clock.ts'
-import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
-import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { Bed, settingsFor } from '../harness/bed.ts'
+import { Bed } from '../harness/bed.ts'
 import { Line } from '../harness/line.ts'
+import { createNetwork, settingsFor } from '../harness/network-room.ts'
 
 const preKeyIds = Array.from({ length: 1000 }, (_, index) => String(index))
 
@@ -28,14 +26,8 @@ test('a first message that could open twice is received once, and leaves no sess
   const gone = stored.map(({ key_id }) => ({ kind: 'session', id: key_id, value: null }))
   await bed.store.save(bed.epoch, 's', [...gone, ...preKeys])
 
-  await using again = new WhatsappNetwork({
-    keys: bed.store,
-    journal: new JournalStore(bed.database),
-    epoch: () => bed.epoch,
-    clock: systemClock,
-    log: bed.logs.log,
-    settings: settingsFor(bed.sim),
-  })
+  const { database, epoch, sim, logs } = bed
+  await using again = createNetwork({ database, epoch, settings: settingsFor(sim) }, { log: logs.log })
   await (await Line.open(again, 's')).drained()
   await waitUntil('the books are settled', () => phone.companion.books.size === 0)
   assert.equal((await bed.database.read(query.selectFrom('inbox').select('id'))).length, 1)

@@ -3,16 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keyShare } from '../../../sim/network/accounts/history.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
-import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
-import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
 import type { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { StorageError } from '../../../src/storage/engine/statement.ts'
-import { silentLog } from '../../harness/logs.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { Bed, settingsFor } from '../harness/bed.ts'
+import { Bed } from '../harness/bed.ts'
 import { Line } from '../harness/line.ts'
+import { createNetwork, settingsFor } from '../harness/network-room.ts'
 
 /** Takes everything but keys of the app state. */
 function withoutAppState(store: SessionKeyStore): Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'> {
@@ -50,12 +47,8 @@ test('keys of the app state that were received and not yet stored are acted on b
   await clock.advance(6_000)
   await ended
 
-  const { store: keys, database, epoch, sim } = bed
-  const journal = new JournalStore(database)
-  const settings = settingsFor(sim)
-  const next = stack.use(
-    new WhatsappNetwork({ keys, journal, epoch: () => epoch, clock: systemClock, log: silentLog, settings }),
-  )
+  const { database, epoch, sim } = bed
+  const next = stack.use(createNetwork({ database, epoch, settings: settingsFor(sim) }))
   await Line.open(next, 's')
   await waitUntil('the key is stored', async () => (await stored()) === 1)
   await waitUntil('nothing is left to do', async () => (await count(bed, 'unfinished')) === 0)

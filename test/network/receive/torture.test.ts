@@ -6,40 +6,36 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'
 import type { NetworkEvent } from '../../../src/core/message.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
-import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
-import { openDatabase } from '../../../src/storage/database.ts'
-import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
-import { inboxSecrets } from '../../../src/storage/schema.ts'
-import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
-import { silentLog } from '../../harness/logs.ts'
+import { inboxSecrets } from '../../../src/storage/schema/messages.ts'
+import { rounds } from '../../harness/rounds.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import type { ClientOptions } from '../harness/client-process.ts'
-import { Line } from '../harness/line.ts'
-import { stage, startClient } from '../harness/torture-stage.ts'
-import type { EventContext } from '../harness/torture-stage.ts'
+import { every, TortureBed } from '../harness/torture-bed.ts'
+
+const kills = rounds({ gate: 4, long: 10 })
+const saveMs = 4
+/** So many messages wait for each client at least. */
+const waiting = 10
 
 /** Ids of everything written while a client lived; it dies just after one of its receipts, or at any other moment. */
-async function oneLife(scene: EventContext, options: ClientOptions, random: SeededRandom): Promise<string[]> {
-  const { sim, phone, people, group } = scene
+async function oneLife(bed: TortureBed, random: SeededRandom): Promise<string[]> {
+  const { sim, phone, people, group } = bed
   const written: string[] = []
   const write = () => {
     const person = people[random.below(people.length)]
-    if (random.below(10) === 0) sim.fault({ kind: 'lost_receipt' })
+    // The first receipt of every life is lost, and then one in ten.
+    if (written.length === 0 || random.below(10) === 0) sim.fault({ kind: 'lost_receipt' })
     if (person) written.push(person.text(random.below(3) === 0 ? group : phone, 'in').id)
   }
-  // Some of it waits for the client.
-  for (let count = 4 + random.below(10); count > 0; count--) write()
-  const client = await startClient(options)
-  const writing = setInterval(write, 6)
+  for (let count = waiting + random.below(10); count > 0; count--) write()
+  await using stack = new AsyncDisposableStack()
+  stack.use(await bed.startClient('reader', []))
+  stack.use(every(6, write))
   for (let left = 2 + random.below(12); left > 0; left--) await nextReceipt(people)
   if (random.below(3) === 0) await pause(random.below(8))
-  clearInterval(writing)
-  await client.end()
   return written
 }
 
-/** Of the client: the phone confirms for itself. */
+/** The next receipt of the client; the phone has receipts of its own. */
 function nextReceipt(people: readonly SimPerson[]): Promise<unknown> {
   const next = people.map(({ receipts }) =>
     receipts.waitAfter(receipts.length, 'the next receipt', ({ device }) => device > 0),
@@ -47,46 +43,51 @@ function nextReceipt(people: readonly SimPerson[]): Promise<unknown> {
   return Promise.race(next)
 }
 
-/** What is in the inbox after everything that waits has been taken. */
-async function inbox({ phone, sim }: EventContext, options: ClientOptions): Promise<NetworkEvent[]> {
-  await using database = await openDatabase({ location: options.location, encryptionKeys: [], log: silentLog })
-  const { epoch, settings } = options
-  const keys = new SessionKeyStore(database)
-  const journal = new JournalStore(database)
-  const deps = { keys, journal, epoch: () => epoch, clock: systemClock, log: silentLog, settings }
-  sim.faults.clear()
-  await using network = new WhatsappNetwork(deps)
-  const line = await Line.open(network, 's')
-  await line.drained()
-  await waitUntil('the books are settled', () => phone.companion.books.size === 0)
+/** The inbox after everything that waits has been taken. */
+async function inboxOf(bed: TortureBed): Promise<NetworkEvent[]> {
+  await using stack = new AsyncDisposableStack()
+  bed.sim.faults.clear()
+  const { database } = await bed.takeOver(stack)
+  await waitUntil('the books are settled', () => bed.phone.companion.books.size === 0)
   const rows = await database.read(database.query.selectFrom('inbox').selectAll().orderBy('id'), inboxSecrets)
   return rows.map(({ event }) => JSON.parse(Buffer.from(event).toString()) as NetworkEvent)
 }
 
-async function run(way: ClientOptions['way'], lives: number) {
-  await using stack = new AsyncDisposableStack()
-  const { options, ...scene } = await stage(stack, way)
-  const random = new SeededRandom('deaths')
-  const written: string[] = []
-  for (let life = 0; life < lives; life++) written.push(...(await oneLife(scene, { ...options, targets: [] }, random)))
-  const events = await inbox(scene, options)
+/** How often each message is in the inbox. */
+function counted(events: readonly NetworkEvent[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { kind, id } of events) if (kind === 'message') counts.set(id, (counts.get(id) ?? 0) + 1)
-  return {
-    written: written.length,
-    lost: written.filter((id) => !counts.has(id)),
-    doubled: [...counts].filter(([, count]) => count > 1),
-    unopened: events.flatMap((event) => (event.kind === 'undecryptable' ? [event.reason] : [])),
-  }
+  return counts
 }
 
-test('after ten kills every message is in the inbox, once', { timeout: 120_000 }, async () => {
-  const { written, ...outcome } = await run('protected', 10)
-  assert.ok(written > 100, `${written} messages were written`)
-  assert.deepEqual(outcome, { lost: [], doubled: [], unopened: [] })
+test(`after ${kills} kills every message is in the inbox, once`, async () => {
+  await using bed = await TortureBed.open('protected', saveMs)
+  const random = new SeededRandom('deaths')
+  const written: string[] = []
+  for (let life = 0; life < kills; life++) written.push(...(await oneLife(bed, random)))
+  const events = await inboxOf(bed)
+  const counts = counted(events)
+  assert.ok(written.length >= kills * waiting, `${written.length} messages were written`)
+  assert.deepEqual(
+    {
+      lost: written.filter((id) => !counts.has(id)),
+      doubled: [...counts].filter(([, count]) => count > 1),
+      unopened: events.flatMap((event) => (event.kind === 'undecryptable' ? [event.reason] : [])),
+    },
+    { lost: [], doubled: [], unopened: [] },
+  )
 })
 
-test('with the journal switched off the same kills lose messages', { timeout: 120_000 }, async () => {
-  const { lost } = await run('unjournalled', 5)
+test('with the journal switched off the same kills lose messages', async () => {
+  await using bed = await TortureBed.open('unjournalled', saveMs)
+  const random = new SeededRandom('deaths')
+  const written: string[] = []
+  let lost: string[] = []
+  // Where each kill strikes is up to chance; the first loss is enough.
+  for (let life = 0; life < 20 && lost.length === 0; life++) {
+    written.push(...(await oneLife(bed, random)))
+    const counts = counted(await inboxOf(bed))
+    lost = written.filter((id) => !counts.has(id))
+  }
   assert.ok(lost.length > 0)
 })

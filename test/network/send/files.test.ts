@@ -10,7 +10,8 @@ import { SendError } from '../../../src/core/network.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { Bed } from '../harness/bed.ts'
 import { plain } from '../harness/contents.ts'
-import { fileContent, Files, trustMediaHost } from '../harness/files.ts'
+import { trustMediaHost } from '../../harness/media-authority.ts'
+import { fileContent, Files } from '../harness/files.ts'
 
 const id = '3EB0000000000001'
 

@@ -10,7 +10,8 @@ import type { MessageKey } from '../../../src/core/message.ts'
 import type { OutgoingContent } from '../../../src/core/network.ts'
 import { Bed } from '../harness/bed.ts'
 import { plain } from '../harness/contents.ts'
-import { fileContent, Files, picture, recording, trustMediaHost } from '../harness/files.ts'
+import { trustMediaHost } from '../../harness/media-authority.ts'
+import { fileContent, Files, picture, recording } from '../harness/files.ts'
 
 class Stage implements AsyncDisposable {
   readonly bed: Bed

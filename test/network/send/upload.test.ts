@@ -10,7 +10,6 @@ import { createServer } from 'node:https'
 import type { Agent } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { CertificateAuthority } from '../../../sim/network/media/certificate-authority.ts'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'
 import { SendError } from '../../../src/core/network.ts'
@@ -21,6 +20,7 @@ import { sealFile } from '../../../src/network/files/seal-file.ts'
 import { MediaUpload } from '../../../src/network/files/upload.ts'
 import { createProxyAgent } from '../../../src/network/connection/proxy-agent.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
+import { trustMediaHost } from '../../harness/media-authority.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { Files } from '../harness/files.ts'
 import { Proxy } from '../harness/proxies.ts'
@@ -28,7 +28,7 @@ import { Proxy } from '../harness/proxies.ts'
 type Serve = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
 
 const authority = new CertificateAuthority(new SeededRandom('uploads'))
-setDefaultCACertificates([...getCACertificates('default'), authority.pem])
+trustMediaHost({ authority })
 const signal = new AbortController().signal
 
 async function host(serve: Serve) {

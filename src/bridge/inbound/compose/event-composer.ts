@@ -49,8 +49,8 @@ export type EventDraft = {
   write: (extra?: { notice: string; instead?: boolean }) => string
 }
 
-export type Skipped = { skipped: 'filtered' | 'skip_disabled' }
-export type Composing = { instance: InstanceName; event: NetworkEvent; context: EventContext; showsHeader: boolean }
+type Skipped = { skipped: 'filtered' | 'skip_disabled' }
+type Composing = { instance: InstanceName; event: NetworkEvent; context: EventContext; showsHeader: boolean }
 
 const rememberedText = 1000
 

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { UploadFile } from '../../../core/downstream.ts'
 
-export type Spooled = { upload: Pick<UploadFile, 'open' | 'size'>; [Symbol.asyncDispose](): Promise<void> }
+type Spooled = { upload: Pick<UploadFile, 'open' | 'size'>; [Symbol.asyncDispose](): Promise<void> }
 
 /** The file has more than SERVICE_MEDIA_MAX_BYTES, by what the sender stated or by what was read. */
 export class FileTooLarge extends Error {}

@@ -1,5 +1,6 @@
-// How rows of the outbox end other than by being sent, and who is told what becomes of a row.
+// Ends rows that will not be sent, and tells the listener of a row what became of it.
 
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -10,47 +11,47 @@ import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 
 const timeOver = 'the account was not connected for 5 minutes'
 
-/** What is known of a row when somebody can be told. */
 export type RowOutcome =
   { kind: 'sent'; waid: string } | { kind: 'failed'; reason: string } | { kind: 'waiting' } | { kind: 'cancelled' }
 
-export type OutcomeListener = (fate: RowOutcome) => void
+export type OutcomeListener = (outcome: RowOutcome) => void
 
 type Deps = {
   outbox: Pick<OutboxStore, 'open'>
   transitions: Pick<OutboxTransitions, 'fail' | 'expire' | 'due'>
   reporter: Pick<FailureReporter, 'due'>
-  ledger: Pick<OutboundMetrics, 'lost' | 'expired'>
+  metrics: Pick<OutboundMetrics, 'lost' | 'expired'>
   clock: Clock
 }
 
 export class RowOutcomes {
   readonly #deps: Deps
-  readonly #listeners = new Map<string, OutcomeListener>()
+  readonly #listeners = new Map<RowId, OutcomeListener>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  listen(id: string, listener: OutcomeListener): void {
+  listen(id: RowId, listener: OutcomeListener): void {
     this.#listeners.set(id, listener)
   }
 
-  stopListening(id: string): void {
+  stopListening(id: RowId): void {
     this.#listeners.delete(id)
   }
 
-  notify(id: string, fate: RowOutcome): void {
-    this.#listeners.get(id)?.(fate)
-    if (fate.kind !== 'waiting') this.#listeners.delete(id)
+  /** A row that waits can have further outcomes. */
+  notify(id: RowId, outcome: RowOutcome): void {
+    this.#listeners.get(id)?.(outcome)
+    if (outcome.kind !== 'waiting') this.#listeners.delete(id)
   }
 
   async fail(row: OutboxRow & Partial<Pick<OpenOutboxRow, 'payload'>>, reason: string): Promise<void> {
-    const { transitions, clock, ledger, reporter } = this.#deps
+    const { transitions, clock, metrics, reporter } = this.#deps
     const now = clock.now()
-    if (await transitions.fail(row, reason, now, ['pending', 'sending'], reporter.due(now))) {
+    if (await transitions.fail(row, reason, now, reporter.due(now))) {
       for (const part of row.parts.length > 0 ? row.parts : [undefined]) {
-        if (part?.state !== 'sent') ledger.lost(row, row.remote_jid, kindOf(row, part?.of))
+        if (part?.state !== 'sent') metrics.lost(row, row.remoteJid, kindOf(row, part?.of))
       }
       this.notify(row.id, { kind: 'failed', reason })
     } else this.notify(row.id, { kind: 'cancelled' })
@@ -63,20 +64,20 @@ export class RowOutcomes {
     }
   }
 
-  /** Ends what has waited too long for a connection; `settled` hears of each. */
-  async expire(instance: string, settled: (row: OutboxRow) => void): Promise<void> {
-    const { transitions, outbox, clock, ledger, reporter } = this.#deps
+  /** Ends rows that have waited too long for a connection, and calls `onEnded` for each. */
+  async expire(instance: InstanceName, onEnded: (row: OutboxRow) => void): Promise<void> {
+    const { transitions, outbox, clock, metrics, reporter } = this.#deps
     const now = clock.now()
     for (const row of await transitions.due(instance, now)) {
       const payload = (await outbox.open(row.id))?.payload
       const reason = failureReason(row.parts, timeOver)
-      if (row.unconfirmed === 1) await this.fail({ ...row, ...(payload && { payload }) }, reason)
+      if (row.isUnconfirmed) await this.fail({ ...row, ...(payload && { payload }) }, reason)
       else if (await transitions.expire(row, reason, now)) {
-        if (payload?.type === 'message') ledger.expired(row, payload.content)
+        if (payload?.type === 'message') metrics.expired(row, payload.content)
         reporter.due(now)
         this.notify(row.id, { kind: 'failed', reason })
       }
-      settled(row)
+      onEnded(row)
     }
   }
 }

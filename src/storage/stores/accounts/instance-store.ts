@@ -7,9 +7,10 @@ import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import type { InstanceChanges, InstanceRow, KeptSession, NewInstanceRow } from '../../schema.ts'
 import { dropSessionRows } from './session-key-store.ts'
 import { toStatement } from '../../engine/statement.ts'
+import { toInstanceColumns, toInstanceRow, toKeptSession, toKeptSessionColumns } from './instance-rows.ts'
+import type { InstanceChanges, InstanceRow, KeptSession } from './instance-rows.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 /** What is written together with a record. */
@@ -25,32 +26,36 @@ export class InstanceStore {
   }
 
   async list(): Promise<InstanceRow[]> {
-    return this.#database.read(
+    const stored = await this.#database.read(
       this.#database.query
         .selectFrom('instances')
         .selectAll()
         .orderBy('name', (order) => this.#database.inByteOrder(order)),
     )
+    return stored.map(toInstanceRow)
   }
 
   /**
    * A record with a session has taken up the one that was kept under its name. What may have been stored for somebody who
    * had the name before is nothing to this one.
    */
-  async insert(epoch: number, row: NewInstanceRow, audit: AuditRecord): Promise<void> {
+  async insert(epoch: number, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
-    const resumed = row.session_id != null
+    const isResumed = row.sessionId !== null
     await this.#database.write(
       this.#fence(epoch),
-      query.insertInto('instances').values(row),
+      query.insertInto('instances').values(toInstanceColumns(row)),
       query.deleteFrom('inbox').where('instance', '=', row.name),
-      ...(resumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
+      ...(isResumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
       auditInsert(this.#database, audit),
     )
   }
 
   async update(epoch: number, name: string, changes: InstanceChanges, along: Along = {}): Promise<void> {
-    const update = this.#database.query.updateTable('instances').set(changes).where('name', '=', name)
+    const update = this.#database.query
+      .updateTable('instances')
+      .set(toInstanceColumns(changes))
+      .where('name', '=', name)
     const isEmpty = Object.keys(changes).length === 0
     await this.#database.write(this.#fence(epoch), ...(isEmpty ? [] : [toStatement(update, 1)]), ...this.#along(along))
   }
@@ -58,14 +63,14 @@ export class InstanceStore {
   /** Writes the whole record, whatever became of it: one whose removal failed may be there or not. */
   async put(epoch: number, row: InstanceRow, along: Along = {}): Promise<void> {
     const { query } = this.#database
-    const { name, ...columns } = row
+    const { name, ...columns } = toInstanceColumns(row)
     await this.#database.write(
       this.#fence(epoch),
       query
         .insertInto('instances')
-        .values(row)
+        .values({ name, ...columns })
         .onConflict((taken) => taken.column('name').doUpdateSet(columns)),
-      query.deleteFrom('kept_sessions').where('name', '=', name).where('session_id', '=', row.session_id),
+      query.deleteFrom('kept_sessions').where('name', '=', name).where('session_id', '=', row.sessionId),
       ...this.#along(along),
     )
   }
@@ -82,7 +87,7 @@ export class InstanceStore {
       query.deleteFrom('inbox').where('instance', '=', name),
       query.deleteFrom('people').where('instance', '=', name),
       query.deleteFrom('conversations').where('instance', '=', name),
-      ...(keep ? [query.insertInto('kept_sessions').values(keep)] : []),
+      ...(keep ? [query.insertInto('kept_sessions').values(toKeptSessionColumns(keep))] : []),
       auditInsert(this.#database, audit),
     )
   }
@@ -90,7 +95,8 @@ export class InstanceStore {
   /** The sessions kept under this name since then, newest first. */
   async keptSessions(name: string, since = 0): Promise<KeptSession[]> {
     const kept = this.#database.query.selectFrom('kept_sessions').selectAll()
-    return this.#database.read(kept.where('name', '=', name).where('kept_at', '>=', since).orderBy('kept_at', 'desc'))
+    const newest = kept.where('name', '=', name).where('kept_at', '>=', since).orderBy('kept_at', 'desc')
+    return (await this.#database.read(newest)).map(toKeptSession)
   }
 
   async dropKeptSessions(epoch: number, name: string): Promise<void> {

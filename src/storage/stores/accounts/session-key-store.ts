@@ -3,7 +3,7 @@
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import { sessionKeySecrets } from '../../schema.ts'
+import { sessionKeySecrets } from '../../schema/accounts.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 

@@ -2,9 +2,10 @@
 
 import type { Selectable } from 'kysely'
 import type { Delivery, DeliveryReport, DeliveryResult } from '../../../core/delivery.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
-import { deliverySecrets } from '../../schema.ts'
-import type { DeliveryTable } from '../../schema.ts'
+import { deliverySecrets } from '../../schema/ledger.ts'
+import type { DeliveryTable } from '../../schema/ledger.ts'
 import { placeOf } from '../../engine/statement.ts'
 
 const openColumns = [
@@ -36,13 +37,16 @@ export class DeliveryStore {
     if (deliveries.length > 0) await this.#database.write(...deliveryInserts(this.#database, deliveries))
   }
 
-  /** Everything that still waits, oldest first. */
-  async pending(): Promise<Delivery[]> {
-    const waiting = this.#database.query.selectFrom('deliveries').selectAll().where('status', '=', 'pending')
-    const rows = await this.#database.read(
-      waiting.orderBy('id', (order) => this.#database.inByteOrder(order)),
-      deliverySecrets,
-    )
+  /** The deliveries of an instance that have not ended, oldest first. */
+  async pending(instance: InstanceName): Promise<Delivery[]> {
+    const rows = await this.#database.read(this.#pending().where('instance', '=', instance), deliverySecrets)
+    return rows.map(toDelivery)
+  }
+
+  /** The deliveries of deleted instances that have not ended, oldest first. */
+  async pendingOfDeleted(): Promise<Delivery[]> {
+    const live = this.#database.query.selectFrom('instances').select('name')
+    const rows = await this.#database.read(this.#pending().where('instance', 'not in', live), deliverySecrets)
     return rows.map(toDelivery)
   }
 
@@ -102,6 +106,14 @@ export class DeliveryStore {
     await this.#database.write(
       this.#database.query.deleteFrom('deliveries').where('status', '<>', 'pending').where('finished_at', '<', time),
     )
+  }
+
+  #pending() {
+    return this.#database.query
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('status', '=', 'pending')
+      .orderBy('id', (order) => this.#database.inByteOrder(order))
   }
 }
 

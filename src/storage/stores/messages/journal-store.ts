@@ -6,7 +6,7 @@ import type { NetworkEvent } from '../../../core/message.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import { inboxSecrets, unfinishedSecrets } from '../../schema.ts'
+import { inboxSecrets, unfinishedSecrets } from '../../schema/messages.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
