@@ -1,5 +1,6 @@
 // Creates the linked accounts: the network, their registry, and the use cases on them.
 
+import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
@@ -28,7 +29,7 @@ type Parts = {
   lifecycle: Lifecycle
   reception: Reception
   /** Takes and leaves instances in every part that keeps memory of them, and hears of their changes. */
-  events: PerInstance & { onChange(instance: string): void }
+  events: PerInstance & { onChange(instance: InstanceName): void }
   qrLifetimeMs?: number | undefined
 }
 

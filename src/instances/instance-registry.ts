@@ -4,6 +4,7 @@ import { BridgeError } from '../core/errors.ts'
 import type { InstanceName } from '../core/ids.ts'
 import { isActive } from '../core/instance.ts'
 import type { PerInstance } from '../core/per-instance.ts'
+import { getOrCreate } from '../lib/keyed.ts'
 import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { keepSessionsMs } from './kept-sessions.ts'
 import { LinkedAccount } from './linked-account.ts'
@@ -74,22 +75,22 @@ export class InstanceRegistry {
     await instances.dropOrphans(epoch(), clock.now() - keepSessionsMs)
   }
 
-  remove(name: string): void {
+  remove(name: InstanceName): void {
     this.#accounts.delete(name)
     for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher()
   }
 
-  find(name: string): LinkedAccount | undefined {
+  find(name: InstanceName): LinkedAccount | undefined {
     return this.#accounts.get(name)
   }
 
-  get(name: string): LinkedAccount {
+  get(name: InstanceName): LinkedAccount {
     const account = this.find(name)
     if (!account) throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
     return account
   }
 
-  has(name: string): boolean {
+  has(name: InstanceName): boolean {
     return this.#accounts.has(name)
   }
 
@@ -109,9 +110,9 @@ export class InstanceRegistry {
   }
 
   /** Calls back after every change of this instance, its removal included; returns how to stop. */
-  watch(name: string, watcher: Watcher): () => void {
-    const watchers = this.#watchers.get(name) ?? new Set()
-    this.#watchers.set(name, watchers.add(watcher))
+  watch(name: InstanceName, watcher: Watcher): () => void {
+    const watchers = getOrCreate(this.#watchers, name, () => new Set())
+    watchers.add(watcher)
     return () => {
       watchers.delete(watcher)
       if (watchers.size === 0) this.#watchers.delete(name)

@@ -12,6 +12,7 @@ import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/store
 import type { InstanceRegistry } from './instance-registry.ts'
 import { destroyKeptSessions, keepSessionsMs } from './kept-sessions.ts'
 import type { LinkedAccount } from './linked-account.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 
 /** What a caller can set. */
 export type InstanceSettings = Pick<
@@ -50,7 +51,7 @@ export class InstanceService {
 
   /** Creates the instance and opens its pairing; an existing one gets the settings and is asked to become ready. */
   create(
-    name: string,
+    name: InstanceName,
     settings: InstanceSettings,
     resume: boolean,
   ): Promise<{ created: boolean; account: LinkedAccount }> {
@@ -63,7 +64,7 @@ export class InstanceService {
     })
   }
 
-  patch(name: string, settings: InstanceSettings): Promise<LinkedAccount> {
+  patch(name: InstanceName, settings: InstanceSettings): Promise<LinkedAccount> {
     return this.#lanes.run(name, async () => {
       const account = this.#deps.registry.get(name)
       await this.#change(account, settings)
@@ -72,7 +73,7 @@ export class InstanceService {
   }
 
   /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
-  remove(name: string, logout: boolean): Promise<void> {
+  remove(name: InstanceName, logout: boolean): Promise<void> {
     return this.#lanes.run(name, async () => {
       const { registry, instances, network, messages, epoch, onDeleted } = this.#deps
       const account = registry.get(name)
@@ -108,11 +109,11 @@ export class InstanceService {
     const { network } = this.#deps
     for (const worthless of [pairingSessionId, previousSessionId]) {
       // The instance is deleted whatever becomes of this: keys that nothing refers to are removed within a day.
-      if (worthless !== null) await network.forget(worthless).catch(() => undefined)
+      if (worthless !== null) await network.forget(worthless).catch(ignoreRejection)
     }
   }
 
-  async #createNew(name: string, settings: InstanceSettings, resume: boolean): Promise<LinkedAccount> {
+  async #createNew(name: InstanceName, settings: InstanceSettings, resume: boolean): Promise<LinkedAccount> {
     const { registry, instances, epoch } = this.#deps
     const ownerTag = settings.ownerTag ?? ''
     const kept = resume ? await this.#resumable(name, ownerTag) : undefined
@@ -125,7 +126,7 @@ export class InstanceService {
     return account
   }
 
-  async #resumable(name: string, ownerTag: string): Promise<KeptSession> {
+  async #resumable(name: InstanceName, ownerTag: string): Promise<KeptSession> {
     const { instances, clock } = this.#deps
     const [kept] = await instances.keptSessions(name, clock.now() - keepSessionsMs)
     if (kept?.ownerTag === ownerTag) return kept
@@ -143,7 +144,7 @@ export class InstanceService {
     this.#deps.onChanged()
   }
 
-  #newRow(name: string, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {
+  #newRow(name: InstanceName, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {
     const at = this.#deps.clock.now()
     const linked = kept && { jid: kept.jid, lastJid: kept.jid, sessionId: kept.sessionId, pairedAt: at }
     const state = kept ? 'connecting' : 'qr_pending'

@@ -1,5 +1,6 @@
 // Destroys the sessions that were kept under a name: a new pairing or a logout has made them worthless.
 
+import type { InstanceName } from '../core/ids.ts'
 import type { Network } from '../core/network.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 
@@ -12,7 +13,7 @@ type Deps = {
   epoch: () => number
 }
 
-export async function destroyKeptSessions({ instances, network, epoch }: Deps, name: string): Promise<void> {
+export async function destroyKeptSessions({ instances, network, epoch }: Deps, name: InstanceName): Promise<void> {
   const kept = await instances.keptSessions(name)
   if (kept.length === 0) return
   await instances.dropKeptSessions(epoch(), name)

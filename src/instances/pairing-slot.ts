@@ -1,6 +1,7 @@
 // The pairing of one account: at most one is open, under a session id of its own that is stored before the first code.
 
 import { randomUUID } from 'node:crypto'
+import type { Jid } from '../core/ids.ts'
 import type { Network, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Semaphore } from '../lib/semaphore.ts'
@@ -23,7 +24,7 @@ type Deps = {
   log: Log
   qrLifetimeMs: number
   onChange: () => void
-  scanned: (sessionId: string, jid: string) => void
+  scanned: (sessionId: string, jid: Jid) => void
   /** The pairing is done: scanned and let go by the network, or over without a scan. */
   ended: (sessionId: string) => void
   forget: (sessionId: string) => Promise<void>

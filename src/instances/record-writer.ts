@@ -3,6 +3,7 @@
 // A write that storage refuses is repeated until it succeeds: the record in memory is what happened, storage follows.
 
 import type { AuditRecord } from '../core/audit.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
@@ -14,7 +15,7 @@ import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/in
 const pauses = { firstMs: 200, ceilingMs: 5000 }
 
 type Deps = {
-  name: string
+  name: InstanceName
   instances: Pick<InstanceStore, 'update' | 'put'>
   epoch: () => number
   clock: Clock

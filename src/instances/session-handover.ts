@@ -4,6 +4,7 @@
 // network has never heard of and refuses; then the session before is taken up again.
 
 import type { AuditRecord } from '../core/audit.ts'
+import type { Jid } from '../core/ids.ts'
 import type { Closing, Network } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -31,7 +32,7 @@ export class SessionHandover {
   }
 
   /** The scanned session becomes the session of this account; returns the one that nobody needs any more. */
-  adopt(sessionId: string, jid: string): SessionId {
+  adopt(sessionId: string, jid: Jid): SessionId {
     const { account, clock } = this.#deps
     const { name, ownerTag, sessionId: current, previousSessionId: proven } = account.row
     const at = clock.now()

@@ -140,7 +140,7 @@ export class Metrics implements PerInstance {
   }
 }
 
-async function removeSeries(counter: Counter, instance: string): Promise<void> {
+async function removeSeries(counter: Counter, instance: InstanceName): Promise<void> {
   for (const { labels } of (await counter.get()).values) {
     if (labels['instance'] === instance) counter.remove(labels as Record<string, string>)
   }

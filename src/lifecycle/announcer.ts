@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Delivery } from '../core/delivery.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createRowIds } from '../lib/row-ids.ts'
@@ -15,7 +16,7 @@ export type Subject = Pick<
 /** What happened, with the deliveries to store together with it. */
 export type Announcement = {
   event: LifecycleEvent
-  instance: string
+  instance: InstanceName
   ownerTag: string
   extras: EventExtras
   deliveries: readonly Delivery[]

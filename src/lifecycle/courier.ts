@@ -10,6 +10,7 @@ import type { LifecycleEvent } from '../core/lifecycle.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { getOrCreate } from '../lib/keyed.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import { nextStep } from './retry-schedule.ts'
 import type { Attempt } from './retry-schedule.ts'
@@ -125,10 +126,10 @@ export class Courier implements PerInstance {
   }
 
   #due(delivery: Delivery): void {
-    const lane = this.#lanes.get(delivery.url) ?? { due: [], inFlight: 0, host: new URL(delivery.url).host }
-    this.#lanes.set(delivery.url, lane)
+    const { url } = delivery
+    const lane = getOrCreate(this.#lanes, url, () => ({ due: [], inFlight: 0, host: new URL(url).host }))
     lane.due.push(delivery)
-    this.#pump(delivery.url, lane)
+    this.#pump(url, lane)
   }
 
   #pump(url: string, lane: Lane): void {
@@ -199,10 +200,7 @@ export class Courier implements PerInstance {
   }
 
   #groupOf({ instance, url }: Delivery): Map<string, Delivery> {
-    const key = `${instance} ${url}`
-    const group = this.#open.get(key) ?? new Map<string, Delivery>()
-    this.#open.set(key, group)
-    return group
+    return getOrCreate(this.#open, `${instance} ${url}`, () => new Map<string, Delivery>())
   }
 
   #forget(delivery: Delivery): void {

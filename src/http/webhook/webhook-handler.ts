@@ -8,7 +8,7 @@ import type { MessageAcceptor } from '../../bridge/outbound/accept/message-accep
 import type { Route, Sender } from '../../bridge/conversations/route.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
-import type { InstanceName } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { namedInstance } from '../../core/operations-contact.ts'
 import { readCallback } from '../../downstream/callback.ts'
 import { isSigned } from '../../downstream/signature.ts'
@@ -33,7 +33,11 @@ type Deps = {
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
   ownerOf: OwnerOf
   /** An agent wrote to the contact under which the service itself speaks. */
-  onOperationsMessage: (instance: string, text: string, destinationKey: string) => Promise<void> | undefined
+  onOperationsMessage: (
+    instance: InstanceName,
+    text: string,
+    destinationKey: DestinationKey,
+  ) => Promise<void> | undefined
   clock: Clock
   log: Log
 }
@@ -46,7 +50,7 @@ export class WebhookHandler {
   }
 
   receive(
-    name: string,
+    name: InstanceName,
     raw: Buffer,
     headers: IncomingHttpHeaders,
     parse: (raw: Buffer) => unknown,
@@ -62,7 +66,7 @@ export class WebhookHandler {
   }
 
   /** Nobody without the secret learns which instances exist. */
-  async #admit(name: string, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
+  async #admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
     const { instances, routing, clock } = this.#deps
     const sender = instances.find(name)?.record
     const secret = await routing.webhookSecretOf(sender ?? { ownerTag: '' })

@@ -21,7 +21,7 @@ export type InstanceTable = {
   session_id: string | null
   /** The session that an open pairing will become. */
   pairing_session_id: string | null
-  /** Still good, and taken up again should the network refuse the newer one at its first login. */
+  /** The session before, which is still valid; used again when the network refuses the newer one at its first login. */
   previous_session_id: string | null
   inbox_id: number
   events_webhook_url: string
@@ -34,9 +34,9 @@ export type InstanceTable = {
   paired_at: number | null
   ready_at: number | null
   last_event_at: number | null
-  /** Since when subscribers were told that the session is down, until they hear that it is back. */
+  /** Since when subscribers know that the session is down; null while they believe that it is up. */
   down_since: number | null
-  /** When they were told that it stays down. */
+  /** When subscribers were told that the session stays down. */
   unreachable_at: number | null
   /** When a temporary ban ends. */
   retry_at: number | null

@@ -6,14 +6,14 @@ import type { OutboxPayload, OutboxReport, OutboxStatus } from '../../core/outbo
 import type { SecretColumns } from '../engine/statement.ts'
 import type { Sealed, SealedOrNull } from './sealed.ts'
 
-/** Envelopes that were opened: the network delivers again what it believes unreceived, and a key opens once. */
+/** Opened envelopes: the network may deliver an envelope again, and a key opens it only once. */
 export type OpenedTable = {
   session_id: string
   envelope: string
   opened_at: number
 }
 
-/** Stanzas whose meaning is the library's own business, until it has acted on them. */
+/** Stanzas that the library itself must handle, until it has. */
 export type UnfinishedTable = {
   session_id: string
   stanza_id: string

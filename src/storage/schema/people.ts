@@ -5,7 +5,7 @@ import type { ChatId, DestinationKey, InstanceName } from '../../core/ids.ts'
 
 export type PersonTable = {
   instance: InstanceName
-  id: string
+  id: ChatId
   phone: string | null
   lid: string | null
   push_name: string | null
@@ -16,17 +16,16 @@ export type ContactTable = {
   destination: DestinationKey
   source_id: string
   contact_id: number
-  /** 1 when we created it. */
+  /** 1 when we created the contact. */
   ours: number
   name: string
-  /** When the creation of a conversation began whose outcome is not known yet. */
+  /** When the opening of a conversation began; null when none is open or its outcome is known. */
   opening_since: Generated<number | null>
 }
 
 export type ConversationTable = {
   instance: InstanceName
   destination: DestinationKey
-  /** A group's jid, or the id of a person. */
   chat: ChatId
   conversation_id: number
   contact_id: number

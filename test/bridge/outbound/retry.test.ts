@@ -51,7 +51,7 @@ test('Retry of a message that the spamguard blocked sends it', async () => {
   const refused = await bed.post(bed.callback(id, 'A message that is  *long* enough'))
   assert.deepEqual([refused.status, (refused.body as { status: string }).status], [422, 'blocked'])
   assert.equal(bed.accounts.get('n0').record.spamguardBlocks, 1)
-  assert.equal(await metricOf(bed, 'service_spamguardBlocks_total{instance="n0",owner_tag=""}'), 1)
+  assert.equal(await metricOf(bed, 'service_spamguard_blocks_total{instance="n0",owner_tag=""}'), 1)
   await bed.desk.retry(id)
   await bed.until('both are sent', async () => (await bed.outbox()).sent === 2)
   await bed.restart()

@@ -1,8 +1,9 @@
-// The records of the linked accounts. Changes carry the owner's epoch: only the process that owns the accounts makes them.
+// The records of the linked accounts. Every change carries the epoch: only the process that owns the accounts makes changes.
 
 import { sql } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { Delivery } from '../../../core/delivery.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
@@ -13,7 +14,7 @@ import { toInstanceColumns, toInstanceRow, toKeptSession, toKeptSessionColumns }
 import type { InstanceChanges, InstanceRow, KeptSession } from './instance-rows.ts'
 import type { Statement } from '../../engine/statement.ts'
 
-/** What is written together with a record. */
+/** Stored in the same commit as a record. */
 type Along = { audits?: readonly AuditRecord[]; deliveries?: readonly Delivery[] }
 
 export class InstanceStore {
@@ -36,8 +37,8 @@ export class InstanceStore {
   }
 
   /**
-   * A record with a session has taken up the one that was kept under its name. What may have been stored for somebody who
-   * had the name before is nothing to this one.
+   * A record with a session has resumed the session that was kept under its name. Events that were stored for an earlier
+   * instance of this name are removed.
    */
   async insert(epoch: number, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
@@ -51,7 +52,7 @@ export class InstanceStore {
     )
   }
 
-  async update(epoch: number, name: string, changes: InstanceChanges, along: Along = {}): Promise<void> {
+  async update(epoch: number, name: InstanceName, changes: InstanceChanges, along: Along = {}): Promise<void> {
     const update = this.#database.query
       .updateTable('instances')
       .set(toInstanceColumns(changes))
@@ -60,7 +61,7 @@ export class InstanceStore {
     await this.#database.write(this.#fence(epoch), ...(isEmpty ? [] : [toStatement(update, 1)]), ...this.#along(along))
   }
 
-  /** Writes the whole record, whatever became of it: one whose removal failed may be there or not. */
+  /** Writes the whole record; after a removal that failed the record may be there or not. */
   async put(epoch: number, row: InstanceRow, along: Along = {}): Promise<void> {
     const { query } = this.#database
     const { name, ...columns } = toInstanceColumns(row)
@@ -76,10 +77,10 @@ export class InstanceStore {
   }
 
   /**
-   * Removes the record and what was on its way to the helpdesk; a linked session is kept for a while, so that the name
-   * can be resumed.
+   * Removes the record and its events that the helpdesk does not have yet. A linked session is kept for a while, so that
+   * the name can be resumed.
    */
-  async remove(epoch: number, name: string, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
+  async remove(epoch: number, name: InstanceName, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     await this.#database.write(
       this.#fence(epoch),
@@ -93,13 +94,13 @@ export class InstanceStore {
   }
 
   /** The sessions kept under this name since then, newest first. */
-  async keptSessions(name: string, since = 0): Promise<KeptSession[]> {
+  async keptSessions(name: InstanceName, since = 0): Promise<KeptSession[]> {
     const kept = this.#database.query.selectFrom('kept_sessions').selectAll()
     const newest = kept.where('name', '=', name).where('kept_at', '>=', since).orderBy('kept_at', 'desc')
     return (await this.#database.read(newest)).map(toKeptSession)
   }
 
-  async dropKeptSessions(epoch: number, name: string): Promise<void> {
+  async dropKeptSessions(epoch: number, name: InstanceName): Promise<void> {
     const removal = this.#database.query.deleteFrom('kept_sessions').where('name', '=', name)
     await this.#database.write(this.#fence(epoch), removal)
   }
@@ -125,7 +126,7 @@ export class InstanceStore {
   }
 }
 
-// Jumps from one session to the next on the index: a linked account has hundreds of keys, all of which need not be read.
+// Jumps from one session to the next on the index: a linked account has hundreds of keys, and not all need to be read.
 const orphanSessions = sql<{ id: string }>`
   WITH RECURSIVE stored(id) AS (
     SELECT min(session_id) FROM session_keys

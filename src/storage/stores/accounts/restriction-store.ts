@@ -1,4 +1,4 @@
-// Until when the network lets an account write only to people it has a chat with.
+// Stores until when the network lets an account write only to people that it has a chat with.
 
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'

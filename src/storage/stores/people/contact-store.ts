@@ -10,9 +10,9 @@ import type { Statement } from '../../engine/statement.ts'
 export type KnownContact = {
   sourceId: string
   contactId: number
-  /** Whether we created it. */
+  /** Whether we created the contact. */
   ours: boolean
-  /** The name it was last given by us. */
+  /** The name that we gave the contact last. */
   name: string
   /** When we began to open a conversation whose outcome is unknown. */
   openingSince: number | null
