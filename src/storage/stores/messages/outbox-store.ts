@@ -28,7 +28,7 @@ export class OutboxStore {
   readonly #writer: FencedWriter
   readonly #waitingRows = new KeyedLanes()
   readonly #insert: ReturnType<typeof compileInsert>
-  readonly #removeRow: ReturnType<typeof compileSettle>
+  readonly #settle: ReturnType<typeof compileSettle>
   readonly #reopenReport: ReturnType<typeof compileReopenReport>
 
   constructor(database: Database, epoch: () => number) {
