@@ -4,7 +4,7 @@ import { Fields } from './fields.ts'
 
 export type Call = { params: Record<string, string>; query: URLSearchParams; body: Fields }
 /** The value becomes the JSON of the answer; a Buffer is sent as it is. */
-export type Handler = (call: Call) => unknown
+type Handler = (call: Call) => unknown
 /** `METHOD /path/:name` */
 export type RouteTable = Record<string, Handler>
 

@@ -4,7 +4,7 @@ import type { ChatId, Jid } from './ids.ts'
 
 export const phoneDomain = 's.whatsapp.net'
 export const lidDomain = 'lid'
-export const groupDomain = 'g.us'
+const groupDomain = 'g.us'
 
 /** One person; at least one of both is known. The phone is E.164 without the plus. */
 export type Person = { phone: string | null; lid: string | null }

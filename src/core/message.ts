@@ -108,7 +108,7 @@ export type ReactionEvent = Envelope & {
 
 export type EditEvent = Envelope & { kind: 'edit'; target: MessageKey; content: Content; mentions: readonly Person[] }
 
-export type RevokeEvent = Envelope & { kind: 'revoke'; target: MessageKey }
+type RevokeEvent = Envelope & { kind: 'revoke'; target: MessageKey }
 
 /** Can be read only with the secret of the message it refers to; see Network.unseal. Bytes are base64. */
 export type SealedEvent = Envelope & {
@@ -125,7 +125,7 @@ export type CallEvent = Envelope & { kind: 'call'; video: boolean; missed: boole
  * The keys were missing; the content may still come, under the same id. `isAwaited` is false where nobody was asked for it:
  * a message of a kind that cannot be opened here.
  */
-export type UndecryptableEvent = Envelope & { kind: 'undecryptable'; reason: string; isAwaited?: boolean }
+type UndecryptableEvent = Envelope & { kind: 'undecryptable'; reason: string; isAwaited?: boolean }
 
 export type GroupChange =
   | { change: 'subject'; subject: string }

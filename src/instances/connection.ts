@@ -27,7 +27,7 @@ const keysLost: Closing = {
   reason: 'the keys of this session are not stored any more: pair it again',
 }
 
-export type ConnectionEvents = {
+type ConnectionEvents = {
   attempt(): void
   authenticated(jid: Jid): void
   drained(): void

@@ -18,7 +18,7 @@ import { keepProbing } from './keep-probing.ts'
 import { runSession } from './run-session.ts'
 import type { SessionRun } from './run-session.ts'
 
-export type PairingEvents = {
+type PairingEvents = {
   qr(text: string): void
   /** The connection failed inside the window and is tried again. */
   failed(closing: Closing): void

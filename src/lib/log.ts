@@ -6,7 +6,7 @@ import { PinoPretty } from 'pino-pretty'
 
 export type Log = Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
-export type LogFormat = 'pretty' | 'json'
+type LogFormat = 'pretty' | 'json'
 
 const secretFields = new Set([
   'authorization',

@@ -16,7 +16,7 @@ import type { NoticeTexts } from './notice-texts.ts'
 import { conversationOf, postNotice, takeBack } from './operations-contact-inbox.ts'
 import type { Notice, Posted } from './operations-contact-inbox.ts'
 
-export type NoticedAccount = {
+type NoticedAccount = {
   readonly state: InstanceState
   readonly record: Readonly<{ name: string; jid: Jid | null; lastQrMessageId: number }>
   readonly qr: Readonly<{ text: string }> | null
@@ -25,7 +25,7 @@ export type NoticedAccount = {
   keepQrMessage(id: number): Promise<void>
 }
 
-export type NoticeTarget = { key: string; inbox: HelpdeskInbox }
+type NoticeTarget = { key: string; inbox: HelpdeskInbox }
 
 type Deps = {
   find: (instance: InstanceName) => NoticedAccount | undefined

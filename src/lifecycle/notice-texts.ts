@@ -2,7 +2,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 
-export type NoticeLocale = 'en' | 'es' | 'pt'
+type NoticeLocale = 'en' | 'es' | 'pt'
 
 export type NoticeTexts = {
   /** The contact that the notices come from. */

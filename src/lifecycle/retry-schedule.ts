@@ -7,7 +7,7 @@ const minute = 60 * second
 const hour = 60 * minute
 
 /** Between attempts, ±10 %; after the last one there is none. */
-export const pausesMs = [5 * second, 30 * second, 5 * minute, 30 * minute, 2 * hour] as const
+const pausesMs = [5 * second, 30 * second, 5 * minute, 30 * minute, 2 * hour] as const
 const maxRetryAfterMs = 24 * hour
 
 export type Attempt = {

@@ -4,7 +4,7 @@ import type { AccountRow, ContactRow } from '../state/rows.ts'
 import { isListed } from './contacts.ts'
 import type { Desk } from './desk.ts'
 
-export const contactsPerPage = 15
+const contactsPerPage = 15
 
 export type Page = { rows: ContactRow[]; total: number; hasMore: boolean }
 

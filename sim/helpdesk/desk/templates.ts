@@ -26,7 +26,7 @@ function addTemplate(desk: Desk, conversation: ConversationRow, content: string)
   desk.emit({ event: 'message_created', message })
 }
 
-export type WorkingHours = {
+type WorkingHours = {
   day_of_week: number
   closed_all_day: boolean
   open_hour: number | null

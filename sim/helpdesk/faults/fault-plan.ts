@@ -17,7 +17,7 @@ export type RequestFault =
   | { kind: 'account_suspended' }
 
 /** Faults that last until they are cleared. */
-export type LastingFault = { kind: 'inbox_deleted'; inboxId: number } | { kind: 'refused' }
+type LastingFault = { kind: 'inbox_deleted'; inboxId: number } | { kind: 'refused' }
 
 export type Fault = (RequestFault | LastingFault) & {
   method?: string

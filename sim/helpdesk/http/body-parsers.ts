@@ -30,7 +30,7 @@ export function addBodyParsers(app: HttpApp): void {
 }
 
 /** `a[b]` becomes a key in an object, `a[]` an item of a list. */
-export function nest(fields: readonly [string, unknown][]): Nested {
+function nest(fields: readonly [string, unknown][]): Nested {
   const result: Nested = {}
   for (const [name, value] of fields) {
     const [first = '', ...rest] = name.split('[').map((part) => part.replace(/\]$/, ''))

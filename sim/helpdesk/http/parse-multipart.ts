@@ -4,7 +4,7 @@ import { UploadedFile } from '../desk/uploaded-file.ts'
 
 const blankLine = Buffer.from('\r\n\r\n')
 
-export class MalformedMultipart extends Error {
+class MalformedMultipart extends Error {
   readonly statusCode = 400
 }
 

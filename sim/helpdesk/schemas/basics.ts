@@ -29,8 +29,6 @@ export const Upload = Type.Unsafe<UploadedFile>({ type: 'object', required: ['fi
 export const FormAttributes = Type.Union([Attributes, Type.String()])
 
 export const Nothing = Type.Null()
-export const ErrorBody = exact({ error: Type.String() })
-export const InvalidBody = exact({ message: Type.String(), attributes: Type.Array(Type.String()) })
 
 export function isTrue(flag: boolean | 'true' | 'false'): boolean {
   return flag === true || flag === 'true'

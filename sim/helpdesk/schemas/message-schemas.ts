@@ -26,7 +26,7 @@ export const UserPush = exact({
   availability_status: Type.String(),
   thumbnail: Type.String(),
 })
-export const BotPush = exact({
+const BotPush = exact({
   id: Id,
   name: Type.String(),
   avatar_url: Type.String(),
@@ -50,7 +50,7 @@ export const AttachmentBody = exact({
 })
 
 export const MessageTypeNumber = Type.Integer({ minimum: 0, maximum: 3 })
-export const StatusName = Type.Union([
+const StatusName = Type.Union([
   Type.Literal('sent'),
   Type.Literal('delivered'),
   Type.Literal('read'),

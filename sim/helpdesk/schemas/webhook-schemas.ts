@@ -72,7 +72,7 @@ export const MessageEvent = exact({
   event: Type.Union([Type.Literal('message_created'), Type.Literal('message_updated')]),
 })
 const Changed = Type.Record(Type.String(), exact({ previous_value: Type.Unknown(), current_value: Type.Unknown() }))
-export const ConversationEvent = exact({
+const ConversationEvent = exact({
   ...conversationFields,
   event: Type.Union([
     Type.Literal('conversation_created'),
@@ -81,13 +81,13 @@ export const ConversationEvent = exact({
   ]),
   changed_attributes: Type.Optional(nullable(Type.Array(Changed))),
 })
-export const TypingEvent = exact({
+const TypingEvent = exact({
   event: Type.Union([Type.Literal('conversation_typing_on'), Type.Literal('conversation_typing_off')]),
   user: PersonHook,
   conversation: ConversationHook,
   is_private: Type.Boolean(),
 })
-export const ContactEvent = Type.Object({
+const ContactEvent = Type.Object({
   ...ContactHook.properties,
   event: Type.Union([Type.Literal('contact_created'), Type.Literal('contact_updated')]),
 })

@@ -20,7 +20,7 @@ import { ChatArchive, type PastMessage } from './chat-archive.ts'
 import { companionAnswers } from './companion-answers.ts'
 import { historyChunk, keyShare } from './history.ts'
 
-export type CompanionState = 'online' | 'offline' | 'unlinked'
+type CompanionState = 'online' | 'offline' | 'unlinked'
 export type CompanionEvent = { device: number; state: CompanionState; at: number }
 export interface CompanionOffice {
   scan(phone: SimPhone, qr: string): Promise<number>

@@ -15,7 +15,7 @@ export class IqError extends Error {
 
 export type Query = { iq: Stanza; content: Stanza | undefined; device: CompanionDevice }
 /** The content of a result. Null passes the query to the next handler; 'silence' leaves it unanswered. */
-export type Answer = Stanza[] | null | 'silence'
+type Answer = Stanza[] | null | 'silence'
 export type IqHandler = (query: Query) => Answer
 export type IqTable = Record<string, IqHandler>
 

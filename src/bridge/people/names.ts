@@ -17,7 +17,7 @@ export function strangerOf({ phone, lid }: Person): KnownPerson {
 }
 
 /** +E.164, else the masked phone number, else the digits of the anonymous id. */
-export function shownPhone({ phone, redactedPhone, lid }: KnownPerson): string | null {
+function shownPhone({ phone, redactedPhone, lid }: KnownPerson): string | null {
   return phone === null ? (redactedPhone ?? lid) : `+${phone}`
 }
 

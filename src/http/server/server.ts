@@ -43,7 +43,7 @@ import type { TenantDeps } from '../routes/tenants.ts'
 import { addUsageRoutes } from '../routes/usage.ts'
 import type { UsageDeps } from '../routes/usage.ts'
 
-export type ServerSettings = {
+type ServerSettings = {
   apiToken: string
   bodyLimit: number
   /** Requests per minute and client address; 0 is no limit. */

@@ -17,7 +17,7 @@ import { EgressError, EgressRefused } from './errors.ts'
 import type { EgressReason, Sent } from './errors.ts'
 
 /** Bytes per millisecond: 256 KB/s. */
-export const slowestRate = (256 * 1024) / 1000
+const slowestRate = (256 * 1024) / 1000
 
 export type AnswerHead = {
   status: number

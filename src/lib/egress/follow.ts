@@ -3,7 +3,7 @@
 import { EgressError } from './errors.ts'
 import type { Egress, EgressRequest, StreamedAnswer } from './egress.ts'
 
-export type Hop = {
+type Hop = {
   /** Where to go: the address that was named, or another one in its place. */
   url: URL
   /** What only this hop may learn, such as a token. */

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { noteBufferGarbage } from '../buffer-garbage.ts'
 import { ignoreRejection } from '../ignore.ts'
 
-export type FieldPart = { name: string; value: string }
+type FieldPart = { name: string; value: string }
 
 export type FilePart = {
   name: string

@@ -39,7 +39,6 @@ export type {
   ConnectionState,
   Contact,
   GroupMetadata,
-  LIDMapping,
   SignalAuthState,
   SignalDataSet,
   SignalDataTypeMap,
@@ -64,10 +63,7 @@ export const stockRepository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository as
   lookup: LidLookup,
 ) => SignalRepositoryWithLIDStore
 
-export type Session = { serialize(): object; constructor: { deserialize(stored: object): object } } & Record<
-  string,
-  unknown
->
+type Session = { serialize(): object; constructor: { deserialize(stored: object): object } } & Record<string, unknown>
 type CurveModule = {
   generateKeyPair: () => { pubKey: Uint8Array; privKey: Uint8Array }
   calculateAgreement: (publicKey: Uint8Array, privateKey: Uint8Array) => Uint8Array

@@ -6,10 +6,10 @@ import type { ManualClock } from '../../harness/manual-clock.ts'
 type Bed = { clock: ManualClock; database: Database }
 
 /** Time passes, and storage gets the chance to answer before and after. */
-export async function passTime(bed: Bed, ms: number): Promise<void> {
-  await settle(bed)
+export async function passTime(bed: Bed, ms: number, rounds?: number): Promise<void> {
+  await settle(bed, rounds)
   await bed.clock.advance(ms)
-  await settle(bed)
+  await settle(bed, rounds)
 }
 
 /** Several rounds through storage, so that everything has happened that can happen without time passing. */

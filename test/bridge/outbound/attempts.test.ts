@@ -24,7 +24,7 @@ test('five attempts after 5, 10, 20 and 40 s under one id, then "could not be co
   const times: number[] = []
   bed.network.beforeFrame = () => times.push(bed.clock.monotonic() / 1000)
   void bed.post(bed.callback(1, 'x'))
-  await bed.until('it has failed', async () => (await rowOf(bed, 1)).status === 'failed', { stepMs: 500 })
+  await bed.until('it has failed', async () => (await rowOf(bed, 1)).status === 'failed', { stepMs: 1000 })
   assert.deepEqual([bed.texts(), bed.network.duplicates], [['x'], 4], 'one id in all attempts')
   const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0))
   for (const [index, expected] of [5, 10, 20, 40].entries()) {

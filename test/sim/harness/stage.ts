@@ -36,6 +36,6 @@ export class Stage {
 }
 
 /** Trusts the simulator's own certificate authority, which signs the media host. */
-export function trust(network: SimNetwork): void {
+function trust(network: SimNetwork): void {
   setDefaultCACertificates([...getCACertificates('default'), network.authority.pem])
 }

@@ -54,7 +54,7 @@ export function addPublicContactRoutes(app: HttpApp, office: Office): void {
   )
 }
 
-export function findPublicInbox({ desk, faults }: Office, identifier: string): InboxRow {
+function findPublicInbox({ desk, faults }: Office, identifier: string): InboxRow {
   const inbox = desk.state.inboxes.find((one) => one.channel.identifier === identifier)
   if (!inbox || faults.hides(inbox)) throw notFound()
   return inbox

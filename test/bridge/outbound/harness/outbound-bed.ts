@@ -218,7 +218,7 @@ export class OutboundBed {
   ): Promise<void> {
     const look = async () => {
       if (await holds()) return true
-      await this.pass(stepMs)
+      await passTime(this, stepMs, 2)
       return holds()
     }
     await waitUntil(what, look, { timeoutMs: 20_000, ...(instead && { instead }) })
