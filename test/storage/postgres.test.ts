@@ -84,7 +84,7 @@ test('lease and ping answer while every connection for requests is busy', async 
   await stuck
 })
 
-test('nobody takes over between the check of the epoch and the commit, and the owner goes on renewing', async () => {
+test('no process takes over between the check of the epoch and the commit, and the owner goes on renewing', async () => {
   await using opened = await newDatabase('postgres')
   const { database, location } = opened
   await using bystander = await Bystander.connect(location)
@@ -102,7 +102,7 @@ test('nobody takes over between the check of the epoch and the commit, and the o
   await assert.rejects(keys.save(1, 's', []), { failure: 'expectation' })
 })
 
-test('lists are in byte order whatever the collation of the database', async () => {
+test('lists are in byte order with every collation of the database', async () => {
   await using opened = await newDatabase('postgres')
   const { database, location } = opened
   await using bystander = await Bystander.connect(location)
@@ -148,7 +148,7 @@ test('a bad statement inside an operation says what was wrong, and the connectio
   assert.deepEqual(await new InstanceStore(database).list(), [])
 })
 
-test('a migration has no deadline, whatever the server is set to', async () => {
+test('a migration has no deadline, even if the server sets one', async () => {
   await using place = await newLocation('postgres')
   await using bystander = await Bystander.connect(place.location)
   await bystander.query(

@@ -48,7 +48,7 @@ for (const engine of engines) {
   }
 
   describe(`what a callback must know on ${engine}`, () => {
-    test('of a chat and a conversation nobody has heard of: nothing', async () => {
+    test('of an unknown chat and an unknown conversation: nothing', async () => {
       await using stage = await setUp()
       const nothing = { owner: undefined, lastAddress: undefined, isKnown: false, hasUnread: false, isSettled: false }
       assert.deepEqual(await stage.surroundings.lookAround(spot), nothing)
@@ -56,7 +56,7 @@ for (const engine of engines) {
       assert.deepEqual(await stage.surroundings.lookAround(nowhere), nothing)
     })
 
-    test('the address last heard from, and whether something is unread', async () => {
+    test('the address that wrote last, and whether a message is unread', async () => {
       await using stage = await setUp()
       const { sent, surroundings, heard } = stage
       await heard('5511888880001@s.whatsapp.net', 1)
@@ -79,7 +79,7 @@ for (const engine of engines) {
       assert.deepEqual(await surroundings.lookAround(spot), { ...around, hasUnread: false })
     })
 
-    test('what was sent makes a chat known, but is not heard from and not unread', async () => {
+    test('a sent message makes a chat known, but is neither heard from nor unread', async () => {
       await using stage = await setUp()
       const { sent, surroundings, database } = stage
       const networkKey = { chat: '1@s.whatsapp.net', id: 'W', fromMe: true, participant: null }
@@ -99,7 +99,7 @@ for (const engine of engines) {
       assert.equal((await surroundings.lookAround(spot)).owner, 'office')
     })
 
-    test('whether the callback was followed before', async () => {
+    test('whether the callback is settled', async () => {
       await using stage = await setUp()
       const { surroundings, database } = stage
       const callback = { instance: 'shop', destination, kind: 'message_created', event_id: 70 }
@@ -114,7 +114,7 @@ for (const engine of engines) {
       assert.equal((await surroundings.lookAround(another)).isSettled, false)
     })
 
-    test('recalled for ten seconds, and only while it is still so', async () => {
+    test('the answer is remembered for ten seconds, and only while it still holds', async () => {
       await using stage = await setUp()
       const { surroundings, sent, heard, held, clock, database } = stage
       const isStill = async () => {

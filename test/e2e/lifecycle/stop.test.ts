@@ -30,7 +30,7 @@ class HeldSend {
   }
 }
 
-test('the send under way is finished; what comes in the grace is queued and sent by the next process', async () => {
+test('the send under way is finished; messages that come in the grace are queued and sent by the next process', async () => {
   const clock = new ManualClock(Date.now())
   const held = new HeldSend()
   const { onSendStep } = held
@@ -93,7 +93,7 @@ test('a send that does not end within the grace is repeated under its id', async
   assert.equal(world.bob.duplicates, 1)
 })
 
-test('what waits for its turn is not sent when that comes in the grace', async () => {
+test('a message whose turn comes in the grace is not sent by this process', async () => {
   const clock = new ManualClock(Date.now())
   const slow = { ...environment, SERVICE_OUTGOING_RATE_LIMIT: '1' }
   await using world = await AgentWorld.open({ clock, helpdesk: { clock }, environment: slow })

@@ -32,7 +32,7 @@ async function stage(options: Parameters<typeof Bed.open>[0] = {}) {
 
 const isNotSent = (error: unknown) => error instanceof SendError && error.outcome === 'not_sent'
 
-test('an upload that is turned away, or has nowhere to go: not sent, and sent at the next try', async () => {
+test('a message whose upload is refused or has no host is not sent, and is sent at the next try', async () => {
   await using set = await stage()
   const { bed, bob, session, chat, bytes, content } = set
   bed.sim.media.refusedUploads = 1
