@@ -1,4 +1,4 @@
-// Files of agents: fetched wherever they lie, by nobody's word but ours about where we may go.
+// Files of agents are fetched from every kind of storage, and only from hosts that the settings allow.
 
 import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'

@@ -1,4 +1,4 @@
-// An instance is deleted while something arrives for it: nothing of it is left for whoever gets the name next.
+// An instance is deleted while a message arrives for it: nothing is left for a new instance of the same name.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

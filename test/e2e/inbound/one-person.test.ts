@@ -1,4 +1,4 @@
-// One person is one contact, however the network names them and whoever knew them first.
+// One person is one contact, with each of their addresses, and also when an agent made the contact first.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-// How events travel: tries and pauses, who waits for whom, what the API tells of it, and what nobody may see.
+// How events reach subscribers: tries and pauses, what the API tells of them, and which secrets they never show.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -126,7 +126,7 @@ test('SIGTERM while many agents write: every message arrives once', async () => 
   await world.stop()
   const surroundings = { ...world.environment, ...networkEnvironment(world.network), DATABASE_URL: `file:${url}` }
   const texts = Array.from({ length: 150 }, (_, n) => `message ${n}`)
-  /** The status, or 0 where nobody answered. */
+  /** The status, or 0 without an answer. */
   const post = async (base: string, n: number): Promise<number> => {
     const body = JSON.stringify(world.callback(n + 1, texts[n] ?? ''))
     const signature = createHmac('sha256', world.helpdesk.facts.webhook_secret).update(body).digest('hex')

@@ -1,4 +1,4 @@
-// Files on the way: a failing or slow upload concerns nobody else, and a file is uploaded once however often it is sent.
+// Uploads of files: a failing or slow upload delays no other message, and a file is uploaded once for all its sends.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

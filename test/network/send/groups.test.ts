@@ -1,4 +1,4 @@
-// Messages to groups: everybody in it reads them, whoever comes and goes, and the network is asked only when needed.
+// Messages to groups: every member reads them while members come and go, and the network is asked only when needed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ async function stage(size: number, devices = 1) {
   const phone = await bed.linked('s')
   const people = Array.from({ length: size }, (_, n) => bed.sim.person({ phone: `5511888880${100 + n}`, devices }))
   const [founder, ...others] = people
-  if (!founder) throw new Error('a group needs somebody')
+  if (!founder) throw new Error('a group needs a founder')
   const group: SimGroup = bed.sim.group('Team', founder, [phone, ...others])
   const { session } = await bed.online('s')
   const queries = () => bed.sim.log.find({ tag: 'iq' }).filter((one) => one.direction === 'in').length
@@ -145,7 +145,7 @@ test('a member gets the key as soon as a session with them can be opened', async
   await using set = await stage(2)
   const { people, group, session } = set
   const [odd] = people
-  if (!odd) throw new Error('there is nobody')
+  if (!odd) throw new Error('there is no member')
   // A phone that is off asks for nothing.
   odd.user.hasNoKeys = true
   const [[id, device] = []] = odd.user.devices

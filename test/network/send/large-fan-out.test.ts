@@ -1,4 +1,4 @@
-// Sealing for many devices keeps the processor busy: everybody else gets a turn of the event loop in between.
+// Sealing for many devices keeps the processor busy: other work gets turns of the event loop in between.
 
 import '../../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
