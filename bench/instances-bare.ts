@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { BufferJSON, initAuthCreds, makeWASocket, WA_CERT_DETAILS } from 'baileys'
 import type { AuthenticationCreds, SignalDataSet, SignalKeyStore } from 'baileys'
 import { pino } from 'pino'
-import { Gate } from '../src/lib/semaphore.ts'
+import { Semaphore } from '../src/lib/semaphore.ts'
 import { serveParent } from './child.ts'
 import { ownCpuMs, ownMemory } from './own-use.ts'
 
@@ -12,7 +12,7 @@ type Ready = { creds: AuthenticationCreds; keys: SignalDataSet }
 type Auth = { creds: AuthenticationCreds; keys: SignalKeyStore }
 
 // As many as the service lets in: all at once would run into the library's own time limits.
-const gate = new Gate(8)
+const gate = new Semaphore(8)
 const forever = new AbortController().signal
 const logger = pino({ level: 'silent' })
 const { NETWORK_URL: url = '', NETWORK_ROOT_KEY: rootKey = '' } = process.env

@@ -9,7 +9,7 @@ import { privateAllowed } from '../src/lib/egress/policy.ts'
 import { createLog } from '../src/lib/log.ts'
 import { Announcer } from '../src/lifecycle/announcer.ts'
 import { Courier } from '../src/lifecycle/courier.ts'
-import { createKnock } from '../src/lifecycle/deliver-once.ts'
+import { createDelivery } from '../src/lifecycle/deliver-once.ts'
 import { Lifecycle } from '../src/lifecycle/lifecycle.ts'
 import { openDatabase } from '../src/storage/database.ts'
 import { DeliveryStore } from '../src/storage/stores/ledger/delivery-store.ts'
@@ -25,9 +25,9 @@ async function open(stack: AsyncDisposableStack): Promise<{ lifecycle: Lifecycle
   const location = { engine: 'sqlite' as const, path: join(directory, 'data', 'service.db') }
   const deliveries = new DeliveryStore(stack.use(await openDatabase({ location, encryptionKeys: [], log })))
   const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
-  const knock = createKnock({ egress, clock, timeoutMs: 10_000, secret: Buffer.alloc(32, 1) })
+  const deliver = createDelivery({ egress, clock, timeoutMs: 10_000, secret: Buffer.alloc(32, 1) })
   const none = () => undefined
-  const courier = stack.use(new Courier({ deliveries, knock, clock, random: Math.random, log, onEnded: none }))
+  const courier = stack.use(new Courier({ deliveries, deliver, clock, random: Math.random, log, onEnded: none }))
   const announcer = new Announcer({ version: '0.0.0', clock })
   return { lifecycle: new Lifecycle({ announcer, courier, deliveries, clock, log, onAnnounced: none }), deliveries }
 }

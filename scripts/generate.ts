@@ -1,11 +1,13 @@
 // Writes the files that are made from code, or with --check says which of them are out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { renderOutboxPage } from './render-outbox.ts'
 import { renderEnvExample, renderSettingsPage } from './render-settings.ts'
 
 const files: Record<string, () => string | Promise<string>> = {
   '.env.example': renderEnvExample,
   'docs/configuration.md': renderSettingsPage,
+  'docs/outbox.md': renderOutboxPage,
 }
 
 const checking = process.argv.includes('--check')

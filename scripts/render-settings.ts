@@ -34,7 +34,11 @@ export function renderEnvExample(): string {
     ].join('\n\n'),
   )
   return (
-    ['# Generated from src/settings.ts by npm run generate. Copy to .env and uncomment what you change.', ...blocks, '']
+    [
+      '# Generated from src/config/settings.ts by npm run generate. Copy to .env and uncomment what you change.',
+      ...blocks,
+      '',
+    ]
       .join('\n\n')
       .trimEnd() + '\n'
   )
@@ -42,12 +46,12 @@ export function renderEnvExample(): string {
 
 export async function renderSettingsPage(): Promise<string> {
   const blocks = sections().map(({ title, rows }) => `## ${title}\n\n${table(rows)}`)
-  const intro = `<!-- Generated from src/settings.ts by npm run generate. -->
+  const intro = `<!-- Generated from src/config/settings.ts by npm run generate. -->
 
 # Configuration
 
-Everything is set by environment variables; \`npm start\` also reads a \`.env\` file. An empty variable counts as absent. A
-value that is not usable stops the start and says which variable, what it got and what it takes.`
+Settings are environment variables; \`npm start\` also reads a \`.env\` file. An empty variable counts as absent. A value that is
+not usable stops the start; the message names the variable, its value and the values it accepts.`
   return format(`${[intro, ...blocks].join('\n\n')}\n`, { parser: 'markdown' })
 }
 

@@ -1,4 +1,4 @@
-// The simulator as a process of its own: says where it is in one line of JSON and runs until a signal.
+// Runs the simulator as a process: prints its addresses as one line of JSON and runs until a signal.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -49,11 +49,11 @@ const stop = async (): Promise<void> => {
     process.exitCode = 1
   })
   await rm(directory, { recursive: true })
-  // Somebody may still be waiting for a message; nothing will come any more.
+  // A client may still wait for a message. No message can come any more, so the process ends here.
   process.exit()
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
-// npm does not hand a signal on to what it started: gone with its parent is as good.
+// npm does not pass a signal on to its child process, so the simulator also stops when its parent is gone.
 const parent = process.ppid
 if (process.env.npm_lifecycle_event === 'sim') {
   const watch = setInterval(() => {

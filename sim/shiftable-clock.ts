@@ -1,4 +1,4 @@
-// The simulator's time: it runs like the wall clock and can be pushed forward, firing everything that falls due.
+// The simulator's clock: it runs like the wall clock. A test can move it forward, which fires the due timers.
 
 export type SimClock = {
   /** Milliseconds since the Unix epoch. */
@@ -28,7 +28,7 @@ export class ShiftableClock implements SimClock {
     }
   }
 
-  /** Whatever falls due runs in order, and what it sets off settles before time goes on. */
+  /** Fires the due timers in order. The effects of one timer finish before time goes on. */
   async advance(ms: number, settle: () => Promise<void> = turn): Promise<void> {
     const target = this.now() + ms
     await settle()

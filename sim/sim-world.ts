@@ -1,4 +1,4 @@
-// The whole outside world in one process: a simulated WhatsApp and a simulated Chatwoot that live by one clock.
+// The whole outside world in one process: a simulated WhatsApp and a simulated Chatwoot with one clock.
 import { SimHelpdesk } from './helpdesk/sim-helpdesk.ts'
 import type { SimHelpdeskOptions } from './helpdesk/settings.ts'
 import { SimNetwork, type SimNetworkOptions } from './network/sim-network.ts'
@@ -29,12 +29,12 @@ export class SimWorld {
     return new SimWorld(network, helpdesk)
   }
 
-  /** Pushes the time of both; only when they were not given a clock. */
+  /** Moves the time of the network and the helpdesk forward. It needs the simulator's own clock. */
   async advance(ms: number): Promise<void> {
     await this.helpdesk.advance(ms)
   }
 
-  /** Fails when a client of the network sent what the simulator does not understand. */
+  /** Fails when a client of the network sent something that the simulator does not understand. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.helpdesk[Symbol.asyncDispose]()
     await this.network[Symbol.asyncDispose]()

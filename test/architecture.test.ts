@@ -46,7 +46,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'bridge/outbound': ['core', 'lib', 'bridge/outbound/send', 'bridge/outbound/compose', ...storageRooms],
   'network/library': ['lib'],
-  'network/account': ['lib', 'network/library', ...storageRooms],
+  'network/account': ['core', 'lib', 'network/library', ...storageRooms],
   'network/decode': ['core', 'network/library'],
   'network/connection': ['core', 'lib', 'network/library', 'network/account'],
   'network/queries': ['core', 'lib', 'network/library', 'network/decode'],

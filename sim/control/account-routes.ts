@@ -1,4 +1,5 @@
-// Control of accounts: creating, linking, unlinking, and what the owner does on the phone.
+// Control routes of accounts: creating, linking, unlinking, and the owner's actions on the phone.
+import { defined } from '../defined.ts'
 import type { SimPhone } from '../network/accounts/sim-phone.ts'
 import { BufferJSON } from '../network/library.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
@@ -16,16 +17,11 @@ export function accountRoutes(network: SimNetwork): RouteTable {
   }
   return {
     'POST /accounts': ({ body }) => {
-      const lid = body.optionalText('lid')
-      const name = body.optionalText('name')
       const linked = body.flag('linked') ?? false
-      const phone = network.account({
-        phone: body.text('phone'),
-        ...(lid === undefined ? {} : { lid }),
-        ...(name === undefined ? {} : { name }),
-      })
+      const optional = defined({ lid: body.optionalText('lid'), name: body.optionalText('name') })
+      const phone = network.account({ phone: body.text('phone'), ...optional })
       if (!linked) return accountView(phone)
-      // Bytes are written the way the client library writes and revives them.
+      // The client library revives bytes that this replacer wrote.
       const credentials: unknown = JSON.parse(JSON.stringify(network.linkReady(phone), BufferJSON.replacer))
       return { ...accountView(phone), credentials }
     },
@@ -53,8 +49,8 @@ export function accountRoutes(network: SimNetwork): RouteTable {
     'POST /accounts/:phone/history': ({ params, body }) => {
       const chat = recipientAt(network, body.text('chat'))
       const from = body.optionalText('from')
-      const author = from === undefined ? {} : { from: correspondentAt(network, from).user }
-      const past = { text: body.text('text'), at: body.whole('at', { min: 0 }), ...author }
+      const author = from === undefined ? undefined : correspondentAt(network, from).user
+      const past = { text: body.text('text'), at: body.whole('at', { min: 0 }), ...defined({ from: author }) }
       return { id: phoneOf(params).remember(chat, past) }
     },
   }

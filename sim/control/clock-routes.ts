@@ -1,4 +1,4 @@
-// Time of the whole simulated world: network and helpdesk live by one clock.
+// Control routes of time. The network and the helpdesk share one clock.
 import type { SimWorld } from '../sim-world.ts'
 import type { RouteTable } from './route-table.ts'
 

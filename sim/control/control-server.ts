@@ -1,4 +1,4 @@
-// The control API of the simulator: everything a test can do in process, over HTTP.
+// The control API of the simulator: a test can do over HTTP what it can do in process.
 import fastify, { type FastifyInstance } from 'fastify'
 import { helpdeskControl } from '../helpdesk/control/helpdesk-control.ts'
 import { IqError } from '../network/server/iq-router.ts'
@@ -36,7 +36,7 @@ export class ControlServer {
   }
 }
 
-/** JSON in, whatever the client calls it; one error shape. */
+/** Reads every body as JSON, with any content type, and answers every error in one shape. */
 function jsonService(): FastifyInstance {
   const app = fastify({
     bodyLimit: MAX_BODY,
@@ -58,7 +58,7 @@ function jsonService(): FastifyInstance {
   return app
 }
 
-/** What the network refuses is the caller's to know: 409 unless it said something more precise. */
+/** The network's own code for a refusal, 409 for other refusals, 500 for faults of the simulator. */
 function statusOf(error: unknown): number {
   if (error instanceof ControlError) return error.status
   if (error instanceof IqError) return error.code

@@ -1,4 +1,5 @@
-// Control of faults, and the view into what went over the wire.
+// Control routes of faults, and of the log of stanzas.
+import { defined } from '../defined.ts'
 import type { Fault, ImmediateFault } from '../network/faults.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { describeStanza } from '../network/wire/stanza.ts'
@@ -61,8 +62,7 @@ function immediateFault(network: SimNetwork, body: Fields): ImmediateFault {
 }
 
 function lastingFault(network: SimNetwork, body: Fields): Fault {
-  const times = body.optionalWhole('times', COUNT)
-  const common = { ...accountOf(network, body), ...(times === undefined ? {} : { times }) }
+  const common = { ...accountOf(network, body), ...defined({ times: body.optionalWhole('times', COUNT) }) }
   const kind = body.oneOf('kind', LASTING)
   switch (kind) {
     case 'login_failure': {
@@ -91,7 +91,7 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
   }
 }
 
-/** A fault for an account that does not exist would never strike. */
+/** Refuses an unknown account: its fault would never strike. */
 function accountOf(network: SimNetwork, body: Fields): { account?: string } {
   const account = body.optionalText('account')
   if (account === undefined) return {}

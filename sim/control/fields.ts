@@ -1,4 +1,4 @@
-// Reads the fields of a JSON body, and says which one is missing or of the wrong kind.
+// Reads the fields of a JSON body and names the field that is missing or has the wrong type.
 export class ControlError extends Error {
   readonly status: number
 
@@ -13,6 +13,11 @@ type Bounds = { min: number; max?: number }
 export function wholeNumber(name: string, value: number, { min, max = Number.MAX_SAFE_INTEGER }: Bounds): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value
   throw new ControlError(400, `"${name}" must be a whole number from ${min} to ${max}`)
+}
+
+function required<T>(name: string, value: T | undefined): T {
+  if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
+  return value
 }
 
 export class Fields {
@@ -30,9 +35,7 @@ export class Fields {
   }
 
   text(name: string): string {
-    const value = this.optionalText(name)
-    if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
-    return value
+    return required(name, this.optionalText(name))
   }
 
   optionalText(name: string): string | undefined {
@@ -40,16 +43,13 @@ export class Fields {
   }
 
   number(name: string): number {
-    const value = this.optionalNumber(name)
-    if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
-    return value
+    return required(name, this.optionalNumber(name))
   }
 
   optionalNumber(name: string): number | undefined {
     return this.#read(name, (value) => typeof value === 'number', 'a number')
   }
 
-  /** A whole number within bounds. */
   whole(name: string, bounds: Bounds): number {
     return wholeNumber(name, this.number(name), bounds)
   }
@@ -71,9 +71,7 @@ export class Fields {
   object(name: string): Record<string, unknown> {
     const isObject = (value: unknown): value is Record<string, unknown> =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
-    const value = this.#read(name, isObject, 'an object')
-    if (value === undefined) throw new ControlError(400, `"${name}" is missing`)
-    return value
+    return required(name, this.#read(name, isObject, 'an object'))
   }
 
   nested(name: string): Fields | undefined {

@@ -1,4 +1,4 @@
-// Control of groups: creating them and changing them in somebody's name.
+// Control routes of groups: creating a group, and changing it in the name of a member.
 import type { SimGroup } from '../network/groups/sim-group.ts'
 import type { User } from '../network/server/user.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
@@ -7,11 +7,11 @@ import type { Call, RouteTable } from './route-table.ts'
 import { groupView } from './views.ts'
 import { correspondentAt } from './write-message.ts'
 
-type Scene = { group: SimGroup; actor: User; body: Call['body'] }
+type GroupCall = { group: SimGroup; actor: User; body: Call['body'] }
 
 export function groupRoutes(network: SimNetwork): RouteTable {
-  /** The group of the path and who acts: `by`, else the creator. */
-  const scene = ({ params, body }: Call): Scene => {
+  /** The group of the path and the acting user: the one in `by`, or the creator. */
+  const parse = ({ params, body }: Call): GroupCall => {
     const group = network.groups.find(params.jid ?? '')
     if (!group) throw new ControlError(404, `there is no group ${params.jid ?? ''}`)
     const by = body.optionalText('by')
@@ -19,9 +19,9 @@ export function groupRoutes(network: SimNetwork): RouteTable {
   }
   const changes = Object.entries(CHANGES).map(([name, apply]) => {
     const handler = (call: Call): Record<string, unknown> => {
-      const on = scene(call)
-      apply(on)
-      return groupView(on.group)
+      const parsed = parse(call)
+      apply(parsed)
+      return groupView(parsed.group)
     }
     return [`POST /groups/:jid/${name}`, handler] as const
   })
@@ -32,9 +32,9 @@ export function groupRoutes(network: SimNetwork): RouteTable {
       const creator = correspondentAt(network, body.text('creator'))
       return groupView(network.group(body.text('subject'), creator, participants, addressing))
     },
-    'GET /groups/:jid': (call) => groupView(scene(call).group),
+    'GET /groups/:jid': (call) => groupView(parse(call).group),
     'POST /groups/:jid/participants': (call) => {
-      const { group, actor, body } = scene(call)
+      const { group, actor, body } = parse(call)
       const action = body.oneOf('action', ['add', 'remove', 'promote', 'demote'])
       const results = body.texts('participants').map((phone) => ({
         phone,
@@ -43,7 +43,7 @@ export function groupRoutes(network: SimNetwork): RouteTable {
       return { ...groupView(group), results }
     },
     'POST /groups/:jid/leave': (call) => {
-      const { group, body } = scene(call)
+      const { group, body } = parse(call)
       group.leave(correspondentAt(network, body.text('who')).user)
       return groupView(group)
     },
@@ -51,7 +51,7 @@ export function groupRoutes(network: SimNetwork): RouteTable {
   }
 }
 
-const CHANGES: Record<string, (scene: Scene) => void> = {
+const CHANGES: Record<string, (call: GroupCall) => void> = {
   subject: ({ group, actor, body }) => {
     group.setSubject(actor, body.text('subject'))
   },

@@ -1,6 +1,7 @@
-// Control of people: creating them, everything they write and do, and what they received.
+// Control routes of people: creating a person, writing as that person, and reading what the person received.
+import { defined } from '../defined.ts'
 import { carriedMedia } from '../network/media/media-contents.ts'
-import type { SentMessage } from '../network/people/correspondent.ts'
+import type { SentMessage } from '../network/people/sent-message.ts'
 import type { ReceivedMessage } from '../network/people/received-message.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
@@ -10,7 +11,7 @@ import { messageView, personView } from './views.ts'
 import { recipientAt, writeMessage } from './write-message.ts'
 
 const MAX_WAIT_MS = 60_000
-/** A phone and its companions. */
+/** One phone and four companions. */
 const MAX_DEVICES = 5
 
 type PersonOf = (call: Call) => SimPerson
@@ -37,7 +38,7 @@ export function peopleRoutes(network: SimNetwork): RouteTable {
   }
 }
 
-/** Messages, and messages about messages. */
+/** Routes that write a message or change one: reactions, edits, votes, revokes. */
 function writingRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
   const about = (write: (person: SimPerson, id: string, body: Call['body']) => SentMessage) => {
     return (call: Call): { id: string } => ({
@@ -63,7 +64,7 @@ function writingRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
   }
 }
 
-/** What people show without writing. */
+/** Routes for actions that are no chat messages: typing, presence, receipts, calls, status, profile changes. */
 function signRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
   return {
     'POST /people/:phone/typing': (call) => {
@@ -99,25 +100,22 @@ function signRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
 }
 
 function createPerson(network: SimNetwork, body: Call['body']): Record<string, unknown> {
-  const lid = body.optionalText('lid')
-  const pushName = body.optionalText('push_name')
-  const savedAs = body.optionalText('saved_as')
-  const devices = body.optionalWhole('devices', { min: 1, max: MAX_DEVICES })
-  const hidesPhone = body.flag('hides_phone') ?? false
   const picture = body.bytes('picture')
   const person = network.person({
     phone: body.text('phone'),
-    hidesPhone,
-    ...(lid === undefined ? {} : { lid }),
-    ...(pushName === undefined ? {} : { pushName }),
-    ...(savedAs === undefined ? {} : { savedAs }),
-    ...(devices === undefined ? {} : { devices }),
+    hidesPhone: body.flag('hides_phone') ?? false,
+    ...defined({
+      lid: body.optionalText('lid'),
+      pushName: body.optionalText('push_name'),
+      savedAs: body.optionalText('saved_as'),
+      devices: body.optionalWhole('devices', { min: 1, max: MAX_DEVICES }),
+    }),
   })
   if (picture) network.setPicture(person, picture)
   return personView(person)
 }
 
-/** Answers at once when something is there, else as soon as something comes or the wait is over. */
+/** Answers at once when there is a message. Otherwise it answers when one comes or when the wait is over. */
 async function messagesAfter(person: SimPerson, query: URLSearchParams): Promise<Record<string, unknown>> {
   const after = wholeNumber('after', Number(query.get('after') ?? '0'), { min: 0 })
   const waitMs = Math.min(wholeNumber('wait_ms', Number(query.get('wait_ms') ?? '0'), { min: 0 }), MAX_WAIT_MS)

@@ -3,7 +3,7 @@ import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { ControlError } from './fields.ts'
 
-/** The module is CommonJS: its default export arrives one level down. */
+/** The module is CommonJS, so its default export is one level deeper. */
 const { default: decode } = jsqr
 
 export function readQr(png: Buffer): string {

@@ -1,4 +1,4 @@
-// A table of control calls as Fastify routes.
+// Registers a table of control calls as Fastify routes.
 import type { FastifyPluginCallback } from 'fastify'
 import { Fields } from './fields.ts'
 

@@ -1,19 +1,16 @@
-// What the control API shows of accounts, messages and groups.
+// Accounts, people, messages and groups in the JSON of the control API.
 import type { SimPhone } from '../network/accounts/sim-phone.ts'
 import type { SimGroup } from '../network/groups/sim-group.ts'
 import { proto } from '../network/library.ts'
 import { carriedMedia } from '../network/media/media-contents.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
 import { kindOfMessage, textOfMessage, unwrap, type ReceivedMessage } from '../network/people/received-message.ts'
+import type { User } from '../network/server/user.ts'
 
 export function accountView(phone: SimPhone): Record<string, unknown> {
-  const { user } = phone
   return {
-    phone: user.phone,
-    lid: user.lid,
-    name: user.pushName,
-    jid: user.pnJid,
-    lid_jid: user.lidJid,
+    ...addressesOf(phone.user),
+    name: phone.user.pushName,
     connected: phone.companions.some((device) => device.live),
     devices: phone.companions.map((device) => ({
       id: device.id,
@@ -28,17 +25,17 @@ export function accountView(phone: SimPhone): Record<string, unknown> {
 }
 
 export function personView(person: SimPerson): Record<string, unknown> {
-  const { user } = person
   return {
-    phone: user.phone,
-    lid: user.lid,
-    push_name: user.pushName,
-    jid: user.pnJid,
-    lid_jid: user.lidJid,
+    ...addressesOf(person.user),
+    push_name: person.user.pushName,
     messages: person.messages.length,
     duplicates: person.duplicates,
     undecryptable: person.undecryptable.entries,
   }
+}
+
+function addressesOf({ phone, lid, pnJid, lidJid }: User): Record<string, string> {
+  return { phone, lid, jid: pnJid, lid_jid: lidJid }
 }
 
 export function messageView(received: ReceivedMessage): Record<string, unknown> {
@@ -66,7 +63,7 @@ export function messageView(received: ReceivedMessage): Record<string, unknown> 
   }
 }
 
-/** Every kind of content that can quote or mention does so in the same place. */
+/** Every kind of content keeps its quote and its mentions in the field `contextInfo`. */
 function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
   const parts = Object.values(content) as ({ contextInfo?: proto.IContextInfo | null } | string | null | undefined)[]
   return parts.flatMap((part) => (typeof part === 'object' && part?.contextInfo ? [part.contextInfo] : []))[0]

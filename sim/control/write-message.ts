@@ -1,8 +1,10 @@
 // Turns the body of a `send` call into a message of a person or of an account's owner.
+import { defined } from '../defined.ts'
 import { proto } from '../network/library.ts'
 import type { MediaKind } from '../network/media/media-cipher.ts'
 import type { Recipient, TextOptions } from '../network/people/author.ts'
-import type { Correspondent, SendOptions } from '../network/people/correspondent.ts'
+import type { Correspondent } from '../network/people/correspondent.ts'
+import type { SendOptions } from '../network/people/sent-message.ts'
 import type { FileAuthor } from '../network/people/file-author.ts'
 import type { SimNetwork } from '../network/sim-network.ts'
 import { ControlError, type Fields } from './fields.ts'
@@ -35,17 +37,17 @@ const MEDIA: Partial<Record<Kind, MediaKind>> = {
 
 export function recipientAt(network: SimNetwork, address: string): Recipient {
   const target = network.groups.find(address) ?? network.directory.find(address)
-  if (!target) throw new ControlError(404, `nobody is at ${address}`)
+  if (!target) throw new ControlError(404, `there is no user and no group ${address}`)
   return target
 }
 
 export function correspondentAt(network: SimNetwork, phone: string): Correspondent {
   const found = network.personAt(phone) ?? network.phone(phone)
-  if (!found) throw new ControlError(404, `nobody has the number ${phone}`)
+  if (!found) throw new ControlError(404, `there is no person and no account ${phone}`)
   return found
 }
 
-/** Writes and returns the id of the message. */
+/** Returns the id of the written message. */
 export function writeMessage(network: SimNetwork, author: FileAuthor, body: Fields): string {
   const to = recipientAt(network, body.text('to'))
   const kind = body.oneOf('kind', KINDS, 'text')
@@ -79,34 +81,25 @@ function sendOptions(body: Fields): SendOptions {
   if (id === '') throw new ControlError(400, '"id" must not be empty')
   const addressing = body.has('addressing') ? body.oneOf('addressing', ['pn', 'lid']) : undefined
   const timestamp = body.optionalWhole('timestamp', { min: 0 })
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(addressing === undefined ? {} : { addressing }),
-    ...(timestamp === undefined ? {} : { timestamp }),
-  }
+  return defined({ id, addressing, timestamp })
 }
 
 function textOptions(network: SimNetwork, author: FileAuthor, body: Fields, options: SendOptions): TextOptions {
-  const quote = body.optionalText('quote')
+  const quoted = body.optionalText('quote')
+  const quote = quoted === undefined ? undefined : author.known(quoted)
   const mentions = body.texts('mentions').map((phone) => correspondentAt(network, phone))
-  return { ...options, mentions, ...(quote === undefined ? {} : { quote: author.known(quote) }) }
+  return { ...options, mentions, ...defined({ quote }) }
 }
 
 function mediaOptions(kind: Kind, body: Fields): Parameters<FileAuthor['media']>[2] {
   const media = body.nested('media')
   const bytes = media?.bytes('base64')
   if (!media || !bytes) throw new ControlError(400, '"media" needs the file in "base64"')
-  const mimetype = media.optionalText('mimetype')
-  const fileName = media.optionalText('file_name')
-  const seconds = media.optionalNumber('seconds')
-  const caption = body.optionalText('text')
-  return {
-    bytes,
-    voice: kind === 'voice',
-    gif: kind === 'gif',
-    ...(mimetype === undefined ? {} : { mimetype }),
-    ...(fileName === undefined ? {} : { fileName }),
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(caption === undefined ? {} : { caption }),
-  }
+  const described = defined({
+    mimetype: media.optionalText('mimetype'),
+    fileName: media.optionalText('file_name'),
+    seconds: media.optionalNumber('seconds'),
+    caption: body.optionalText('text'),
+  })
+  return { bytes, voice: kind === 'voice', gif: kind === 'gif', ...described }
 }

@@ -1,11 +1,11 @@
-// Puts the parts of the simulator together: rows, jobs, webhooks, faults and the routes.
+// Assembles the parts of the simulated helpdesk: rows, jobs, webhooks, faults and the log of refusals.
 
 import type { Desk } from './desk/desk.ts'
 import { RailsError } from './desk/rails-error.ts'
 import { FaultPlan } from './faults/fault-plan.ts'
 import { refuse } from './http/office.ts'
 import type { Office, Refusal, Visit } from './http/office.ts'
-import { Journal } from '../journal.ts'
+import { EventLog } from '../event-log.ts'
 import { SeededChoices } from './seeded-choices.ts'
 import { stockSettings } from './settings.ts'
 import type { SimHelpdeskOptions } from './settings.ts'
@@ -28,7 +28,7 @@ export function assemble(options: SimHelpdeskOptions, files: Office['files']): P
     clock,
     threads: options.jobThreads ?? stockSettings.jobThreads,
     onDone: (error) => {
-      // A job that a validation stops dies quietly, as in Sidekiq.
+      // A job that fails a validation ends quietly, as in Sidekiq.
       if (error !== undefined && !(error instanceof RailsError)) complain(String((error as Error).stack))
       watch.changed()
     },
@@ -47,14 +47,14 @@ export function assemble(options: SimHelpdeskOptions, files: Office['files']): P
       jobs.enqueue(choices.between(desk.settings.quirks.delayMs, 'later', ++laterJobs), work)
     },
   }
-  const webhooks = new WebhookDispatcher({ scene: { desk, files }, jobs, complain })
+  const webhooks = new WebhookDispatcher({ source: { desk, files }, jobs, complain })
   const office: Office = {
     desk,
     files,
     faults: new FaultPlan(choices),
     webhooks,
-    refusals: new Journal<Refusal>('refusals', sayRefusal),
-    visits: new Journal<Visit>('requests', ({ method, path, status }) => `${method} ${path} → ${status}`),
+    refusals: new EventLog<Refusal>('refusals', sayRefusal),
+    visits: new EventLog<Visit>('requests', ({ method, path, status }) => `${method} ${path} → ${status}`),
     agentTokens: new Set(),
     watch,
   }

@@ -1,4 +1,4 @@
-// What a test can see and wait for: messages, conversations, contacts, in the database behind the API.
+// Reads the messages, conversations and contacts of the simulated database for tests, and waits for them.
 
 import type { Desk } from './desk/desk.ts'
 import { seeContact, seeConversation, seeMessage } from './snapshots.ts'
@@ -6,7 +6,7 @@ import type { SeenContact, SeenConversation, SeenMessage } from './snapshots.ts'
 import type { ConversationRow } from './state/rows.ts'
 import type { Watch } from './watch.ts'
 
-/** A display id in the first account, or in the account named. */
+/** A display id in the first account, or in the given account. */
 export type ConversationRef = number | { accountId: number; id: number }
 
 type Matches<T> = (one: T) => boolean
@@ -20,7 +20,7 @@ export class HelpdeskObserver {
     this.#watch = watch
   }
 
-  /** Oldest first; of all conversations when none is named. */
+  /** Oldest first. Without a conversation: the messages of all conversations. */
   messages(conversation?: ConversationRef): SeenMessage[] {
     const rows =
       conversation === undefined ? this.#desk.state.messages.all() : (this.#find(conversation)?.messages ?? [])

@@ -1,4 +1,4 @@
-// What a test may put into the installation past its REST interface: accounts, inboxes, people; and what it may take out.
+// Adds and removes accounts, helpdesk inboxes and people for a test, without the REST interface.
 
 import type { InboxParams } from './desk/inboxes.ts'
 import type { ConversationRef } from './helpdesk-observer.ts'
@@ -17,7 +17,7 @@ export class HelpdeskWorld {
     this.#office = office
   }
 
-  /** A further account with an administrator for the bridge. */
+  /** Adds an account with an administrator for the bridge. */
   addAccount(name: string): { id: number; token: string } {
     const { desk } = this.#office
     const account = addAccount(desk, name)
@@ -29,7 +29,7 @@ export class HelpdeskWorld {
     return toInbox(addInbox(this.#office.desk, this.#account(accountId), rest))
   }
 
-  /** A person with a token of his own: faults spare him unless they say otherwise. */
+  /** Adds a person with a token of their own. Faults spare this person unless they have `strikesAgents`. */
   addAgent({ accountId, ...agent }: NewAgent & { accountId?: number }): Agent {
     const { desk, agentTokens } = this.#office
     const user = addUser(desk, this.#account(accountId), agent)
@@ -53,13 +53,13 @@ export class HelpdeskWorld {
     if (row) state.removeConversation(row)
   }
 
-  /** What an UPDATE of messages.created_at in the database does. */
+  /** Has the effect of an UPDATE of messages.created_at in the database. */
   backdate(messageId: number, at: number): void {
     const message = this.#office.desk.state.messages.get(messageId)
     if (message) message.createdAt = at
   }
 
-  /** The first account is the one a fresh installation has. */
+  /** The default is the account of a fresh installation. */
   #account(id = 1): AccountRow {
     const account = this.#office.desk.state.accounts.get(id)
     if (!account) throw new Error(`there is no account ${id}`)

@@ -1,4 +1,4 @@
-// What a fresh installation has: an account, the bridge's administrator and one API inbox.
+// Creates the content of a fresh installation: an account, the bridge's administrator and one API inbox.
 
 import { createInbox } from './desk/inboxes.ts'
 import type { InboxParams } from './desk/inboxes.ts'
@@ -26,7 +26,7 @@ export function addAccount(desk: Desk, name: string): AccountRow {
   }))
 }
 
-/** An agent who is told no inboxes sees all there are now. */
+/** Without `inboxIds` an agent sees all helpdesk inboxes that exist now. */
 export function addUser(desk: Desk, account: AccountRow, { name, role = 'agent', inboxIds }: NewAgent): UserRow {
   const user = desk.state.users.insert((id) => ({
     id,

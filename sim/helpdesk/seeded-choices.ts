@@ -1,4 +1,4 @@
-// Everything the simulator chooses: a choice depends on the seed and on what it is about, never on the order of asking.
+// The simulator's random choices: a choice depends on the seed and its subject, never on the order of the calls.
 
 import { createHash } from 'node:crypto'
 
@@ -13,7 +13,7 @@ export class SeededChoices {
     this.#seed = seed
   }
 
-  /** A number from 0 up to, not including, 1. */
+  /** A number from 0 to 1, without 1. */
   fraction(...about: About): number {
     return this.#digest(about).readUIntBE(0, 6) / 2 ** 48
   }
@@ -26,7 +26,7 @@ export class SeededChoices {
     return low + Math.floor(this.fraction(...about) * (high - low + 1))
   }
 
-  /** 24 characters like the tokens and secrets Chatwoot makes. */
+  /** 24 characters, like Chatwoot's tokens and secrets. */
   token(...about: About): string {
     const bytes = this.#digest(about)
     return Array.from({ length: 24 }, (_, at) => base58.charAt((bytes[at] ?? 0) % base58.length)).join('')

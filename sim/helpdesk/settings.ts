@@ -1,22 +1,22 @@
-// What a test may set about the simulated installation, with the values of a stock one.
+// The settings of the simulated installation. The defaults are those of a stock installation.
 
 import type { SimClock } from '../shiftable-clock.ts'
 
 export type Quirks = {
-  /** How often an event is delivered a second time, with a delivery id of its own. */
+  /** The share of events that are delivered twice, each time with its own delivery id. */
   twice: number
-  /** How often message_created reaches the bridge before the POST that caused it is answered. */
+  /** The share of message_created webhooks that arrive before the answer to the POST that caused them. */
   early: number
-  /** How long the answer is held back at most for the sake of an early webhook. */
+  /** The longest delay of an answer for the sake of an early webhook. */
   earlyHoldMs: number
-  /** How often message_created is held back, so that a message_updated may overtake it. */
+  /** The share of message_created webhooks that are delayed, so that a message_updated may overtake them. */
   late: number
   lateMs: readonly [number, number]
-  /** How often a Retry brings two message_updated instead of one. */
+  /** The share of Retries that send two message_updated webhooks instead of one. */
   retryTwice: number
-  /** How long an event waits in the queues before it is delivered. */
+  /** How long an event waits in the queues before its delivery. */
   delayMs: readonly [number, number]
-  /** How long after the commit a file can be downloaded: until then the storage answers 404. */
+  /** How long after the commit the storage answers 404 for a new file. */
   fileDelayMs: readonly [number, number]
 }
 
@@ -31,7 +31,7 @@ export const lifelike: Quirks = {
   fileDelayMs: [0, 800],
 }
 
-/** Every event once, soon after the answer; every file at once. */
+/** Every event arrives once and soon after the answer, and every file is there at once. */
 export const calm: Quirks = {
   twice: 0,
   early: 0,
@@ -45,30 +45,33 @@ export const calm: Quirks = {
 
 export type Settings = {
   version: string
-  /** Builds with the enterprise folder, the default images, send one more message_updated per audio file. */
+  /**
+   * True for builds with the enterprise folder, as the default images have it. They send one more message_updated per
+   * audio file.
+   */
   enterprise: boolean
   transcribeAudio: boolean
-  /** False for versions before 4.13.0, which sign nothing. */
+  /** False for versions before 4.13.0, which do not sign webhooks. */
   signWebhooks: boolean
   /** False for versions before 4.13.0, whose webhooks keep the editor's backslash before a line break. */
   stripHardBreaks: boolean
   webhookTimeoutMs: number
   /** SAFE_FETCH_ALLOW_PRIVATE_NETWORK: false refuses webhooks to private addresses, as 4.14.0 does. */
   allowPrivateNetwork: boolean
-  /** How many background jobs run at a time. */
+  /** How many background jobs run at the same time. */
   jobThreads: number
   /** CONVERSATION_MESSAGE_PER_MINUTE_LIMIT */
   messagesPerMinute: number
   /** RATE_LIMIT_CONTACT_SEARCH */
   searchesPerMinute: number
-  /** RACK_ATTACK_LIMIT; 0 = off, as for requests from the same machine. */
+  /** RACK_ATTACK_LIMIT. 0 switches it off, as for requests from the same machine. */
   requestsPerMinute: number
-  /** A proxy with underscores_in_headers off drops `api_access_token`. */
+  /** True plays a proxy with underscores_in_headers off, which drops `api_access_token`. */
   dropUnderscoreHeaders: boolean
   maxBodyBytes: number
-  /** FRONTEND_URL, the base of every attachment address; empty = the address the simulator listens on. */
+  /** FRONTEND_URL, the base of every attachment address. An empty value means the simulator's own address. */
   frontendUrl: string
-  /** Where files lie: on another host behind a presigned address, or at another Chatwoot address. */
+  /** The place of files: another host with presigned addresses, or another address of Chatwoot. */
   storage: 's3' | 'disk'
   /** The account feature that hides contacts without phone and e-mail from the contact list. */
   crmV2: boolean
@@ -97,7 +100,7 @@ export const stockSettings: Settings = {
 
 export type SimHelpdeskOptions = Partial<Settings> & {
   seed?: string
-  /** 0 = any free port. */
+  /** 0 takes any free port. */
   port?: number
   clock?: SimClock
 }

@@ -1,4 +1,4 @@
-// The simulated Chatwoot: one object that holds the servers, the rows, the webhooks, the agents and the faults.
+// The simulated Chatwoot: one object with the servers, the rows, the webhooks, the agents and the faults.
 
 import { assemble, sayRefusal } from './assemble.ts'
 import type { Parts } from './assemble.ts'
@@ -9,9 +9,9 @@ import { buildApp } from './http/build-app.ts'
 import type { RouteFacts } from './http/build-app.ts'
 import { FaultGate } from './http/fault-gate.ts'
 import type { HttpApp } from './http/http-app.ts'
-import { Listener } from './http/listener.ts'
 import type { Refusal, Visit } from './http/office.ts'
 import { answerAsStorage } from './http/storage-server.ts'
+import { HelpdeskServers } from './helpdesk-servers.ts'
 import { HelpdeskWorld, toInbox } from './helpdesk-world.ts'
 import type { Agent, Inbox } from './helpdesk-world.ts'
 import { provision } from './provision.ts'
@@ -23,7 +23,7 @@ import type { SeenConversation, SeenMessage } from './snapshots.ts'
 import { HelpdeskState } from './state/helpdesk-state.ts'
 import type { Delivery } from './webhooks/webhook-dispatcher.ts'
 
-/** What a bridge must be told to work with this helpdesk. */
+/** The settings that a bridge needs to work with this helpdesk. */
 export type HelpdeskFacts = {
   url: string
   api_token: string
@@ -32,29 +32,26 @@ export type HelpdeskFacts = {
   webhook_secret: string
 }
 
-// Real time in which a webhook on loopback is answered, unless nobody means to answer it.
+// The real time that a webhook on the loopback address gets for its answer before simulated time goes on.
 const settleMs = 250
 
 export class SimHelpdesk {
-  /** What is in the database, and waits for it. */
+  /** Reads the database and waits for its changes. */
   readonly see: HelpdeskObserver
-  /** Who and what there is: accounts, inboxes, agents, bots. */
+  /** Adds and removes accounts, helpdesk inboxes, agents and bots. */
   readonly world: HelpdeskWorld
   readonly #parts: Parts
   readonly #gate: FaultGate
-  readonly #web: Listener
-  readonly #storage: Listener
+  readonly #servers: HelpdeskServers
   #app: HttpApp | undefined
   #routes: RouteFacts[] = []
   #installation: Installation
   #agent: Agent
   readonly #settings: Settings
-  #wakeUp: () => void = () => undefined
-  #isOver = false
 
   private constructor(options: SimHelpdeskOptions) {
-    const frontendUrl = () => options.frontendUrl || this.#web.url
-    const storageUrl = () => this.#storage.url
+    const frontendUrl = () => options.frontendUrl || this.url
+    const storageUrl = () => this.storageUrl
     this.#parts = assemble(options, {
       get frontendUrl() {
         return frontendUrl()
@@ -68,10 +65,14 @@ export class SimHelpdesk {
     this.see = new HelpdeskObserver(office.desk, watch)
     this.world = new HelpdeskWorld(office)
     this.#gate = new FaultGate(office)
-    this.#web = new Listener((request, response) => {
-      this.#app?.routing(request, response)
+    this.#servers = new HelpdeskServers({
+      clock: office.desk.clock,
+      faults: office.faults,
+      web: (request, response) => {
+        this.#app?.routing(request, response)
+      },
+      storage: answerAsStorage(office),
     })
-    this.#storage = new Listener(answerAsStorage(office))
     this.#installation = provision(office.desk)
     this.#agent = this.#hire()
   }
@@ -81,17 +82,16 @@ export class SimHelpdesk {
     const { app, routes } = await buildApp(helpdesk.#parts.office, helpdesk.#gate)
     helpdesk.#app = app
     helpdesk.#routes = routes
-    await helpdesk.#web.open(options.port ?? 0)
-    await helpdesk.#storage.open(0)
+    await helpdesk.#servers.open(options.port ?? 0)
     return helpdesk
   }
 
   get url(): string {
-    return this.#web.url
+    return this.#servers.url
   }
 
   get storageUrl(): string {
-    return this.#storage.url
+    return this.#servers.storageUrl
   }
 
   get clock(): SimClock {
@@ -109,12 +109,12 @@ export class SimHelpdesk {
     }
   }
 
-  /** The one agent a fresh installation has. */
+  /** The agent of a fresh installation. */
   get agent(): Agent {
     return this.#agent
   }
 
-  /** The page on which that agent works, signed in. */
+  /** The address of the agent's page, signed in. */
   get agentView(): string {
     return `${this.url}/app#token=${this.#agent.token}`
   }
@@ -151,7 +151,7 @@ export class SimHelpdesk {
     return this.#parts.office.webhooks.deliveries.waitFor(what, matches, timeoutMs)
   }
 
-  /** Requests that were answered, newest last. */
+  /** The answered requests, newest last. */
   get requests(): readonly Visit[] {
     return this.#parts.office.visits.entries
   }
@@ -170,62 +170,56 @@ export class SimHelpdesk {
     throw new Error(`the simulated helpdesk refused:\n${this.refusals.map(sayRefusal).join('\n')}`)
   }
 
-  /** Lies in wait from now on; the number takes it back. */
+  /** Adds a fault and returns its id for `clearFaults`. */
   async fault(fault: Fault): Promise<number> {
     const id = this.#parts.office.faults.add(fault)
-    await this.#followFaults()
+    await this.#servers.followFaults()
     return id
   }
 
   async clearFaults(id?: number): Promise<void> {
     this.#parts.office.faults.clear(id)
-    await this.#followFaults()
+    await this.#servers.followFaults()
   }
 
   get faults(): ActiveFault[] {
     return this.#parts.office.faults.list()
   }
 
-  /** Resolves when a fault holds up so many requests: from then on time may pass. */
+  /** Resolves when a fault delays this many requests. Then a test can advance the clock. */
   async waitForHeldRequests(count = 1, timeoutMs?: number): Promise<void> {
     const held = () => (this.#gate.held >= count ? count : undefined)
     const instead = () => `${this.#gate.held} are held`
     await this.#parts.watch.until(`${count} requests to be held up by a fault`, held, instead, timeoutMs)
   }
 
-  /** All connections break, what was not committed never will be, and jobs under way run again. Resolves when it is back. */
+  /**
+   * Cuts all connections, loses uncommitted requests and repeats the running jobs. Resolves when the helpdesk is back.
+   */
   async restart(downMs = 0): Promise<void> {
     const { office, jobs } = this.#parts
     jobs.pause()
     this.#gate.dropWaiting()
     office.webhooks.abort()
-    await this.#web.close()
-    if (this.#isOver) return
-    await new Promise<void>((resolve) => {
-      const cancel = this.clock.after(downMs, resolve)
-      this.#wakeUp = () => {
-        cancel()
-        resolve()
-      }
-    })
+    if (!(await this.#servers.pause(downMs))) return
     jobs.resume()
-    await this.#followFaults()
+    await this.#servers.followFaults()
   }
 
-  /** Pushes time forward; only for the simulator's own clock. */
+  /** Moves the simulator's own clock forward. */
   async advance(ms: number): Promise<void> {
     if (!(this.clock instanceof ShiftableClock)) throw new Error('this helpdesk was given a clock: advance that one')
-    // Else an answer that is already on its way would look like one that took five seconds.
+    // Without this wait an answer on its way would look like one that took five seconds.
     await this.clock.advance(ms, () => this.#parts.jobs.quiet(settleMs))
   }
 
-  /** Changes settings from now on, until the next reset. The number of job threads stays. */
+  /** Changes settings until the next reset. The number of job threads does not change. */
   configure(changes: Partial<Settings>): void {
     const { desk } = this.#parts.office
     desk.settings = { ...desk.settings, ...changes }
   }
 
-  /** An empty installation again: same address, same tokens, no webhook address, no faults. */
+  /** Returns to an empty installation with the same address and tokens, no webhook address and no faults. */
   async reset(): Promise<void> {
     const { office, jobs } = this.#parts
     this.#gate.dropWaiting()
@@ -239,28 +233,21 @@ export class SimHelpdesk {
     office.agentTokens.clear()
     this.#installation = provision(office.desk)
     this.#agent = this.#hire()
-    await this.#followFaults()
+    await this.#servers.followFaults()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { office, jobs } = this.#parts
-    this.#isOver = true
-    this.#wakeUp()
+    this.#servers.endPause()
     this.#gate.dropWaiting()
     const closing = jobs.close()
     office.webhooks.abort()
     await closing
-    await this.#web.close()
-    await this.#storage.close()
+    await this.#servers[Symbol.asyncDispose]()
     await this.#app?.close()
   }
 
   #hire(): Agent {
     return this.world.addAgent({ name: 'Alex' })
-  }
-
-  async #followFaults(): Promise<void> {
-    if (this.#isOver || this.#parts.office.faults.refusesConnections) await this.#web.close()
-    else await this.#web.open()
   }
 }

@@ -1,4 +1,4 @@
-// What tests see of the rows: copies, in plain words, that do not change under their hands.
+// Copies of the rows for tests, in plain words. A copy does not change with its row.
 
 import type {
   Attributes,

@@ -1,12 +1,12 @@
-// Waits until something is true of the state: asked again after every change, with a name and a time limit.
+// Waits until a condition holds: checks it after every change, with a name and a time limit.
 
-import { DEFAULT_WAIT_MS } from '../journal.ts'
+import { DEFAULT_WAIT_MS } from '../event-log.ts'
 
 export class Watch {
   readonly #askers = new Set<() => void>()
   #isScheduled = false
 
-  /** Changes come in heaps: they are looked at once the heap is there. */
+  /** Many changes come at once, so the conditions are checked once after all of them. */
   changed(): void {
     if (this.#isScheduled || this.#askers.size === 0) return
     this.#isScheduled = true

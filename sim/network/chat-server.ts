@@ -1,4 +1,4 @@
-// The server itself, put together from its parts: who is who, what goes where, who is owed what.
+// Assembles the simulated server from its parts: directory, routing, query answers, pairing and delivery.
 import { appStateAnswers } from './accounts/app-state.ts'
 import { PairingDesk } from './accounts/pairing-desk.ts'
 import type { SimPhone } from './accounts/sim-phone.ts'
@@ -9,7 +9,7 @@ import { CertificateAuthority } from './media/certificate-authority.ts'
 import { mediaAnswers } from './media/media-answers.ts'
 import { MediaHost } from './media/media-host.ts'
 import { Pictures } from './media/pictures.ts'
-import type { NetworkParts } from './people/correspondent.ts'
+import type { NetworkParts } from './people/network-parts.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { ClientDesk } from './server/client-desk.ts'
 import { CompanionDevice, type CompanionKeys } from './server/companion-device.ts'
@@ -30,11 +30,11 @@ import { stanza, unixSeconds } from './wire/stanza.ts'
 import type { SimClock } from '../shiftable-clock.ts'
 
 export type ChatServerOptions = {
-  /** How people address one-to-one chats unless a message says otherwise. */
+  /** How people address one-to-one chats. A message can choose another way. */
   addressing?: Addressing
   qrRefs?: number
   qrRotationMs?: number
-  /** How many stanzas the log keeps; 0 switches it off. */
+  /** How many stanzas the log keeps. 0 switches the log off. */
   logLimit?: number
 }
 type Deps = { random: SeededRandom; clock: SimClock; options: ChatServerOptions; phones: ReadonlyMap<string, SimPhone> }
@@ -92,7 +92,7 @@ export class ChatServer {
     return device
   }
 
-  /** The linked clients of one account, or of all. */
+  /** The linked clients of one account, or of all accounts. */
   companions(account?: string): CompanionDevice[] {
     const phones = account === undefined ? [...this.#phones.values()] : [this.#phones.get(account)]
     return phones.flatMap((phone) => phone?.companions ?? [])
@@ -118,7 +118,7 @@ export class ChatServer {
     return { clock, directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked, complain }
   }
 
-  /** Status updates reach every account: on this network everybody knows everybody. */
+  /** A status update reaches every account: on this network every account has every author as a contact. */
   #statusAudience(): GroupMembership {
     const members = (): User[] => [...this.#phones.values()].map((phone) => phone.user)
     return { jid: STATUS_JID, addressing: 'lid', members, maySend: () => true }
@@ -157,7 +157,7 @@ export class ChatServer {
     })
   }
 
-  /** The client is there. What waits for it is announced first and handed over when it asks. */
+  /** Announces the waiting stanzas to a client that is now active. The client then asks for them. */
   #activate(device: CompanionDevice): void {
     if (device.books.size === 0) {
       this.#handOver(device)

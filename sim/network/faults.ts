@@ -1,31 +1,31 @@
-// Faults that lie in wait: asked at each step whether something must go wrong there. Immediate faults are not kept.
+// Keeps the lasting faults and answers, at each step of the server, whether one of them strikes there.
 import type { CompanionDevice } from './server/companion-device.ts'
 import { child, stanza, type Attributes, type Stanza } from './wire/stanza.ts'
 
-/** `times` is how often the fault strikes before it is spent; Infinity for as long as it is there. */
+/** `times` is how often the fault strikes. With Infinity it strikes until it is cleared. */
 type Lasting = { account?: string; times?: number }
 export type Fault = Lasting &
   (
     | { kind: 'login_failure'; code: number; ban?: { code: number; expire: number } }
     | { kind: 'ack_error'; code: number }
-    /** The message is taken and delivered, the client never hears of it. */
+    /** The server takes and delivers the message but sends no acknowledgement. */
     | { kind: 'lost_ack' }
-    /** The message vanishes before the server has it. */
+    /** The message is lost before the server has it. */
     | { kind: 'lost_message' }
-    /** A receipt of the client never reaches the books. */
+    /** A receipt of the client is lost, so its message stays unacknowledged. */
     | { kind: 'lost_receipt' }
     | { kind: 'undecryptable' }
     | { kind: 'duplicate' }
-    /** This many messages are held and then delivered last one first. */
+    /** The server collects this many messages and then delivers the last one first. */
     | { kind: 'reorder'; count: number }
     | { kind: 'delay'; ms: number }
-    /** The connection drops when the client's stanza with this tag arrives, the n-th of them, before it is read. */
+    /** The connection drops when the client's n-th stanza with this tag arrives, before the server reads the stanza. */
     | { kind: 'drop_on'; tag: string; nth?: number }
     | { kind: 'query_silence'; query: string }
     | { kind: 'query_error'; query: string; code: number }
   )
 export type FaultKind = Fault['kind']
-/** Faults that strike at once and are over. */
+/** Faults that strike at once and are not kept. */
 export type ImmediateFault =
   | { kind: 'drop' | 'silence' | 'server_restart'; account?: string }
   | { kind: 'stream_error'; account?: string; reason: StreamErrorReason }
@@ -40,7 +40,7 @@ export class Faults {
     this.#active.push({ fault, left: fault.times ?? (fault.kind === 'delay' ? Infinity : 1), seen: 0, held: [] })
   }
 
-  /** Everything back to normal; what was held back is returned, oldest first. */
+  /** Removes every fault. Returns the stanzas that a `reorder` fault still had, oldest first. */
   clear(): { device: CompanionDevice; node: Stanza }[] {
     const held = this.#active.flatMap((one) => one.held)
     this.#active = []
@@ -51,7 +51,7 @@ export class Faults {
     return this.#active.map((one) => one.fault)
   }
 
-  /** Uses up one strike of the first fault of this kind, if there is one. */
+  /** Uses up one strike of the first fault of this kind, if there is such a fault. */
   strike<K extends FaultKind>(
     kind: K,
     account: string,
@@ -77,7 +77,7 @@ export class Faults {
     return this.#find('delay', account, () => true)?.fault.ms ?? 0
   }
 
-  /** What becomes of a stanza on its way to a companion. */
+  /** The stanzas that a companion gets in place of this one. */
   filter(device: CompanionDevice, node: Stanza): Stanza[] {
     if (node.tag !== 'message' || node.attrs.category === 'peer') return [node]
     const account = device.user.phone
@@ -107,7 +107,7 @@ export class Faults {
   }
 }
 
-/** Flips the last byte of every ciphertext, which breaks its authentication and nothing else. */
+/** Flips the last byte of every ciphertext. Only the authentication of the ciphertext breaks. */
 function damage(node: Stanza): Stanza {
   const content = Array.isArray(node.content) ? node.content : []
   const damaged = content.map((part) => {
@@ -119,7 +119,7 @@ function damage(node: Stanza): Stanza {
   return { ...node, content: damaged }
 }
 
-/** The refusal of a login, with what a temporary ban says about itself. */
+/** The refusal of a login. A temporary ban carries its code and its end. */
 export function failureNode(fault: { code: number; ban?: { code: number; expire: number } }): Stanza {
   const ban: Attributes = fault.ban ? { code: String(fault.ban.code), expire: String(fault.ban.expire) } : {}
   return stanza('failure', { reason: String(fault.code), location: 'sim', ...ban })

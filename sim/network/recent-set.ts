@@ -1,4 +1,4 @@
-// A set that forgets its oldest entries, for things that must be remembered long but not for ever.
+// A set of limited size that forgets its oldest entries.
 export class RecentSet<T> {
   readonly #limit: number
   readonly #entries = new Set<T>()

@@ -1,4 +1,4 @@
-// The only source of chance in the simulator: the same seed gives the same ids, keys, orders and faults.
+// The only source of randomness in the simulator: one seed gives the same ids, keys, orders and faults.
 import { createHash } from 'node:crypto'
 
 export class SeededRandom {
@@ -10,7 +10,7 @@ export class SeededRandom {
     this.#seed = seed
   }
 
-  /** An independent stream, so that one part drawing more does not change what another part draws. */
+  /** An independent stream. The numbers that one part draws do not change the numbers of another part. */
   fork(name: string): SeededRandom {
     return new SeededRandom(`${this.#seed}/${name}`)
   }
@@ -25,7 +25,7 @@ export class SeededRandom {
     return taken
   }
 
-  /** A whole number from 0 up to, not including, the limit. */
+  /** A whole number from 0 to the limit, without the limit. */
   below(limit: number): number {
     return this.bytes(6).readUIntBE(0, 6) % limit
   }

@@ -1,4 +1,4 @@
-// The simulated WhatsApp: one object that holds the server, the accounts, the people and the groups.
+// The simulated WhatsApp: one object with the server, the accounts, the people and the groups.
 import { linkedCredentials, readyPreKeys, type LinkedCredentials } from './accounts/linked-credentials.ts'
 import { SimPhone } from './accounts/sim-phone.ts'
 import { ChatServer, type ChatServerOptions } from './chat-server.ts'
@@ -25,7 +25,7 @@ export type NewPerson = {
   phone: string
   lid?: string
   pushName?: string
-  /** In the address book of every account, those that come later included. */
+  /** The name in the address book of every account, later accounts included. */
   savedAs?: string
   devices?: number
   hidesPhone?: boolean
@@ -33,7 +33,7 @@ export type NewPerson = {
 }
 
 export class SimNetwork {
-  /** Its own runs like the wall clock and can be pushed. */
+  /** The default clock runs like the wall clock, and a test can move it forward. */
   readonly clock: SimClock
   readonly log: StanzaLog
   readonly router: IqRouter
@@ -74,17 +74,17 @@ export class SimNetwork {
     return this.#server.door.url
   }
 
-  /** How often linked devices have tried to log in so far, refused tries included. */
+  /** Login attempts of linked devices. Refused attempts count. */
   get loginAttempts(): number {
     return this.#server.door.logins
   }
 
-  /** What clients must trust instead of the real root key. */
+  /** The key that clients must trust in place of the real root key. */
   get rootKey(): Buffer {
     return this.#server.identity.rootKey
   }
 
-  /** An account with its primary phone; not linked to anything yet. */
+  /** Creates an account with its primary phone and no linked device. */
   account({ phone, lid, name = 'Owner' }: NewAccount): SimPhone {
     const { parts, pairing: office } = this.#server
     const user = this.directory.register(phone, lid, name)
@@ -94,7 +94,7 @@ export class SimNetwork {
     return sim
   }
 
-  /** A companion that needs no pairing: the credentials log in at once. */
+  /** Links a companion without pairing. The returned credentials log in at once. */
   linkReady(phone: SimPhone): LinkedCredentials {
     const deviceId = phone.claimDeviceId()
     const random = this.#random.fork(`${phone.user.phone} companion ${deviceId}`)
@@ -121,14 +121,14 @@ export class SimNetwork {
     return this.groups.create({ subject, creator: creator.user, participants, addressing })
   }
 
-  /** A channel that these accounts follow. */
+  /** Creates a channel that these accounts follow. */
   newsletter(...followers: SimPhone[]): SimNewsletter {
     this.#newsletters += 1
     const random = this.#random.fork(`newsletter ${this.#newsletters}`)
     return new SimNewsletter({ random, clock: this.clock, followers })
   }
 
-  /** A profile picture of a person, an account or a group; undefined takes it away. */
+  /** Sets the profile picture of a person, an account or a group. Undefined removes it. */
   setPicture(owner: Correspondent | SimGroup, jpeg: Buffer | undefined): void {
     const target: PictureOwner = 'user' in owner ? owner.user : owner
     this.#server.pictures.set(target, jpeg)
@@ -146,14 +146,13 @@ export class SimNetwork {
     return this.log.waitFor(tag, matches, timeoutMs)
   }
 
-  /** Waits in ambush until its moment comes. */
+  /** Adds a fault that strikes at the next fitting step. */
   fault(fault: Fault): void {
     this.faults.add(fault)
     if (fault.kind !== 'delay') return
     for (const { connection } of this.#server.companions(fault.account)) if (connection) connection.delayMs = fault.ms
   }
 
-  /** Strikes now. */
   async strike(fault: ImmediateFault): Promise<void> {
     if (fault.kind === 'server_restart') {
       await this.restart()
@@ -171,7 +170,7 @@ export class SimNetwork {
     for (const { connection } of this.#server.companions()) if (connection) connection.delayMs = 0
   }
 
-  /** All sockets drop; the same port answers again a moment later, with everything remembered. */
+  /** Drops all sockets. A moment later the same port accepts connections again, and no state is lost. */
   async restart(): Promise<void> {
     const { door } = this.#server
     const { port } = door
@@ -179,7 +178,7 @@ export class SimNetwork {
     await door.open(port)
   }
 
-  /** Fails when clients sent what the simulator does not understand. */
+  /** Fails when a client sent something that the simulator does not understand. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server.door.close()
     await this.media[Symbol.asyncDispose]()

@@ -9,14 +9,14 @@ import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
 import { createAccounts, createInstances, receptionBy } from './create-accounts.ts'
 import type { Base } from './create-accounts.ts'
 import { createDownstream, createNotices, createTenants } from './create-helpdesk.ts'
-import { composeInbound } from './create-inbound.ts'
-import { composeLifecycle } from './create-lifecycle.ts'
-import { composeOutbound } from './create-outbound.ts'
+import { createInbound } from './create-inbound.ts'
+import { createLifecycle } from './create-lifecycle.ts'
+import { createOutbound } from './create-outbound.ts'
 import type { OutboundSet } from './create-outbound.ts'
 import type { Config } from '../config/config.ts'
 import { closeServer, listen } from '../http/server/listener.ts'
 import { createServer } from '../http/server/server.ts'
-import { BackendNews } from '../lifecycle/process-events.ts'
+import { ProcessEvents } from '../lifecycle/process-events.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
@@ -77,37 +77,37 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   stack.defer(() => usage.flush())
   const epoch = () => ownership.epoch
   const metrics = new Metrics({ version: base.build.version, instances: () => parts.instances.counts() })
-  const news = composeLifecycle({
+  const news = createLifecycle({
     ...{ ...base, ...base.build, settings: config.lifecycle, database, metrics, usage },
     alsoTold: (announcement) => notices?.heard(announcement),
   })
   const parts = createAccounts(base, {
     ...{ database, epoch },
     lifecycle: news.lifecycle,
-    reception: receptionBy(() => inbound),
+    reception: receptionBy(() => inboundSet.reception),
     outbound: () => outbound,
   })
   const tenants = createTenants(base, database, () => {
-    inbound.routingChanged()
+    inboundSet.held.releaseAll()
   })
   const downstream = createDownstream(base)
   const { lateCommitMs } = overrides
-  const inboundSet = composeInbound({
+  const inboundSet = createInbound({
     ...{ ...base, ...parts, ...tenants, downstream, database, epoch, usage, metrics },
     ...(lateCommitMs !== undefined && { lateCommitMs }),
   })
   const { inbound, people } = inboundSet
   stack.use(inbound)
-  const outbound: OutboundSet = composeOutbound({
+  const outbound: OutboundSet = createOutbound({
     ...{ ...base, ...parts, ...tenants, ...news, downstream, database, epoch, usage, metrics, people },
     accounts: parts.instances,
     onSendStep: overrides.onSendStep ?? (() => Promise.resolve()),
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
   })
-  const accounts = createInstances(base, { ...parts, ...inboundSet, outbound, epoch, metrics })
+  const accounts = createInstances(base, { ...parts, inboundSet, outbound, epoch, metrics })
   const notices = createNotices(base, { ...accounts, ...tenants, downstream })
   const backend = stack.use(
-    new BackendNews({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
+    new ProcessEvents({ ...news, clock, instances: () => accounts.instances.list().map(({ record }) => record) }),
   )
   const audit = new AuditStore(database)
   const flush = new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log })
@@ -131,6 +131,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     ...config.http,
     ...outbound,
     inbound,
+    parked: inboundSet.parked,
+    held: inboundSet.held,
     database,
     workers,
     metrics,
@@ -150,7 +152,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     url = early ?? (await listen(server, config.http)) ?? ''
     await accounts.instances.load()
     await audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: base.build.version })
-    for (const { record } of accounts.instances.list()) await inbound.load(record.name)
+    for (const { record } of accounts.instances.list()) {
+      for (const part of inboundSet.perInstance) await part.take?.(record.name)
+    }
     await outbound.load()
     active = true
     await news.courier.boot()

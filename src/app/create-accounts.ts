@@ -1,6 +1,6 @@
 // Puts together the linked accounts: the network, their registry and the use cases on them.
 
-import type { Inbound } from '../bridge/inbound/inbox-worker.ts'
+import type { InboundSet } from './create-inbound.ts'
 import type { OutboundSet } from './create-outbound.ts'
 import type { Config } from '../config/config.ts'
 import type { Reception } from '../core/network.ts'
@@ -10,7 +10,7 @@ import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Clock } from '../lib/clock.ts'
-import { Gate } from '../lib/semaphore.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { WhatsappNetwork } from '../network/whatsapp-network.ts'
@@ -62,7 +62,7 @@ export function createAccounts(base: Base, { database, epoch, lifecycle, recepti
       network,
       instances: store,
       epoch,
-      gate: new Gate(connectsAtOnce),
+      gate: new Semaphore(connectsAtOnce),
       clock,
       random: Math.random,
       log,
@@ -78,7 +78,7 @@ export function createAccounts(base: Base, { database, epoch, lifecycle, recepti
 }
 
 /** The network is there before those who listen to it. */
-export function receptionBy(inbound: () => Inbound): Reception {
+export function receptionBy(inbound: () => Reception): Reception {
   return {
     onReceived: (...received) => {
       inbound().onReceived(...received)
@@ -103,25 +103,30 @@ type Accounts = ReturnType<typeof createAccounts>
 type ServiceParts = Accounts & {
   epoch: () => number
   metrics: Metrics
-  inbound: Inbound
-  messages: InstanceMessages
+  inboundSet: InboundSet
   outbound: OutboundSet
 }
 
 export function createInstances({ clock }: Base, parts: ServiceParts) {
-  const { instances, store, network, metrics, epoch, inbound, outbound } = parts
+  const { instances, store, network, metrics, epoch, inboundSet, outbound } = parts
   const messages: InstanceMessages = {
-    ...parts.messages,
+    release: async (name) => {
+      for (const part of inboundSet.perInstance) await part.leave(name)
+      return inboundSet.undelivered(name)
+    },
+    resume: async (name) => {
+      for (const part of inboundSet.perInstance) await part.take?.(name)
+    },
     forget: async (name) => {
       await outbound.forget(name)
-      await parts.messages.forget(name)
+      await inboundSet.forget(name)
     },
   }
   const onDeleted = (name: string) => {
     metrics.removeInstance(name)
   }
   const onChanged = () => {
-    inbound.routingChanged()
+    inboundSet.held.releaseAll()
   }
   const deps = { registry: instances, instances: store, network, epoch, clock, onDeleted, onChanged, messages }
   return { instances, instanceService: new InstanceService(deps) }

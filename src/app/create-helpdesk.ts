@@ -1,4 +1,4 @@
-// Puts together the helpdesk side: the client, which helpdesk an instance belongs to, and the notices agents see there.
+// Creates the helpdesk side: the client, the routing of instances, and the notices that agents see there.
 
 import type { Base } from './create-accounts.ts'
 import type { Downstream } from '../core/downstream.ts'
@@ -21,7 +21,7 @@ export function createDownstream({ config, clock, stack }: Base): Downstream {
 
 type NoticeParts = { instances: InstanceRegistry; routing: Routing; downstream: Downstream }
 
-/** Undefined when nobody wants them. */
+/** Undefined when the notices are switched off. */
 export function createNotices({ config, clock, log, stack }: Base, parts: NoticeParts): HelpdeskNotices | undefined {
   const { instances, routing, downstream } = parts
   const { helpdeskNotices, unreachableGrace } = config.lifecycle
@@ -29,7 +29,7 @@ export function createNotices({ config, clock, log, stack }: Base, parts: Notice
   const inboxOf = async (instance: string) => {
     const record = instances.find(instance)?.record
     const destination = record && (await routing.destinationOf(record))
-    return destination ? { key: destination.key, inbox: downstream.inbox(destination) } : null
+    return destination ? { key: destination.key, inbox: downstream.helpdesk(destination) } : null
   }
   const find = (instance: string) => instances.find(instance)
   const texts = noticeTexts[config.inbound.locale]

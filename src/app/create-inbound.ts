@@ -1,209 +1,123 @@
-// Puts together what takes received messages to the helpdesk.
+// Creates the parts that take received messages to the helpdesk.
 
-import { parseChat } from '../core/address.ts'
-import type { Person } from '../core/address.ts'
-import type { Destination, Downstream } from '../core/downstream.ts'
-import type { Network } from '../core/network.ts'
-import { ContactJoiner } from '../bridge/conversations/contact-merger.ts'
+import type { InstanceName } from '../core/ids.ts'
+import type { PerInstance } from '../core/per-instance.ts'
+import { ContactMerger } from '../bridge/conversations/contact-merger.ts'
+import { ConversationDirectory } from '../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../bridge/conversations/conversation-opener.ts'
-import { DestinationHolds } from '../bridge/inbound/held-destinations.ts'
-import { GroupDirectory } from '../bridge/people/group-directory.ts'
-import { GroupHeaders } from '../bridge/inbound/compose/group-headers.ts'
-import { createIgnoreRule } from '../bridge/inbound/ignored-chats.ts'
-import { InboundAttempt } from '../bridge/inbound/delivery-attempt.ts'
-import { InboundComposer } from '../bridge/inbound/compose/event-composer.ts'
-import { InboundDelivery } from '../bridge/inbound/event-delivery.ts'
-import { InboundPeople } from '../bridge/conversations/event-context.ts'
-import { InboundPlaces } from '../bridge/conversations/conversation-directory.ts'
-import { InboundPoster } from '../bridge/inbound/exactly-once-poster.ts'
-import { InboundReport } from '../bridge/inbound/inbound-metrics.ts'
-import { Inbound } from '../bridge/inbound/inbox-worker.ts'
-import { IncomingFiles } from '../bridge/inbound/files/file-fetcher.ts'
-import { LateFiles } from '../bridge/inbound/late-files.ts'
-import { People } from '../bridge/people/people.ts'
+import { EventContexts } from '../bridge/conversations/event-context.ts'
 import { textsOf } from '../bridge/inbound/compose/texts.ts'
-import type { Config } from '../config/config.ts'
-import type { InstanceMessages } from '../instances/instance-service.ts'
-import type { InstanceRegistry } from '../instances/instance-registry.ts'
+import type { HeldDestinations } from '../bridge/inbound/held-destinations.ts'
+import { InboundMetrics } from '../bridge/inbound/inbound-metrics.ts'
+import { InboxWorker } from '../bridge/inbound/inbox-worker.ts'
+import type { LateFiles } from '../bridge/inbound/late-files.ts'
+import { MessagePruner } from '../bridge/inbound/message-pruner.ts'
+import type { ParkedRows } from '../bridge/inbound/parked-rows.ts'
+import { InboundReception } from '../bridge/inbound/reception.ts'
+import { GroupDirectory } from '../bridge/people/group-directory.ts'
+import { People } from '../bridge/people/people.ts'
 import type { Metrics } from '../ledger/metrics.ts'
-import type { Usage } from '../ledger/usage.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
 import { createRowIds } from '../lib/row-ids.ts'
 import { Ticker } from '../lib/ticker.ts'
-import { ContactStore } from '../storage/stores/people/contact-store.ts'
-import type { Database } from '../storage/database.ts'
-import { InboxStore } from '../storage/stores/messages/inbox-store.ts'
-import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
-import { PeopleStore } from '../storage/stores/people/people-store.ts'
-
-export type InboundParts = {
-  config: Config
-  clock: Clock
-  log: Log
-  database: Database
-  epoch: () => number
-  instances: Pick<InstanceRegistry, 'find' | 'list'>
-  network: Pick<Network, 'download' | 'unseal'>
-  downstream: Downstream
-  routing: { destinationOf(record: { owner_tag: string; inbox_id: number }): Promise<Destination | null> }
-  metrics: Metrics
-  usage: Usage
-  /** Only for tests: how long an uncertain post or conversation is looked for. */
-  lateCommitMs?: number
-}
+import { createEventDelivery } from './create-event-delivery.ts'
+import { createStores, lateCommitMsOf, ownPerson, recordOf, sessionOf } from './inbound-parts.ts'
+import type { InboundParts, InboundStores } from './inbound-parts.ts'
 
 export type InboundSet = {
   people: People
-  inbound: Inbound
-  messages: InstanceMessages
+  /** Hears what the network receives. */
+  reception: InboundReception
+  inbound: InboxWorker
+  parked: ParkedRows
+  held: HeldDestinations
+  /** Every part that keeps memory per instance. The worker is first: it ends the work that uses the others. */
+  perInstance: readonly PerInstance[]
+  /** How many received events of an instance did not reach the helpdesk. */
+  undelivered: (instance: InstanceName) => Promise<number>
+  /** Removes the record of the messages of a deleted instance. */
+  forget: (instance: InstanceName) => Promise<void>
   workers: Ticker[]
   lateFiles: LateFiles
 }
 
 const lateFilesMs = 60_000
 const pruneMs = 3_600_000
-const pruneAtOnce = 1000
 
-export function composeInbound(parts: InboundParts): InboundSet {
-  const { config, clock, log, database, epoch, metrics } = parts
+export function createInbound(parts: InboundParts): InboundSet {
+  const { clock, log, metrics, usage, epoch } = parts
   const newId = createRowIds(clock)
-  const stores = {
-    inbox: new InboxStore(database),
-    map: new MessageMapStore(database),
-    contacts: new ContactStore(database),
-  }
-  const who = peopleOf(parts, newId, (...joined) => {
-    inbound.joined(...joined)
-  })
-  const report = new InboundReport({
-    metrics,
-    usage: parts.usage,
-    ownerTagOf: (name) => recordOf(parts, name)?.owner_tag ?? '',
-  })
-  const common = { epoch, clock, log }
-  const joiner = new ContactJoiner({ store: stores.contacts, ...common })
-  const mode = config.downstream.conversationMode
-  const opener = new ConversationOpener({ store: stores.contacts, mode, ...common, ...waitsOf(parts) })
-  const places = new InboundPlaces({ store: stores.contacts, joiner, opener, mode, ...common })
-  const holds = new DestinationHolds(common)
-  const delivery = deliveryOf(parts, { ...stores, ...who, places, holds, report, newId })
-  const inbound: Inbound = new Inbound({
-    inbox: stores.inbox,
-    ...who,
-    places,
-    delivery: delivery.delivery,
-    holds,
-    report,
-    ...common,
-  })
-  metrics.watchInbox(() => {
-    const { count: lanes, longest: longestLane } = inbound.lanes
-    return { ...inbound.counts(), lanes, longestLane, held: inbound.held().length }
-  })
-  const prune = () => forgetOld(parts, stores)
-  const workers = [
-    new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => delivery.lateFiles.run(), clock, log }),
-    new Ticker({ name: 'message-map-prune', everyMs: pruneMs, work: prune, clock, log }),
-  ]
-  return {
-    people: who.people,
-    inbound,
-    messages: messagesOf(parts, inbound, stores),
-    workers,
-    lateFiles: delivery.lateFiles,
-  }
-}
-
-function peopleOf(
-  parts: InboundParts,
-  newId: () => string,
-  onMerged: (instance: string, ids: { keep: string; drop: string }) => void,
-) {
-  const { config, clock, log, database, epoch } = parts
-  const people = new People({ store: new PeopleStore(database), epoch, newId, clock, onMerged })
-  const groups = new GroupDirectory({ sessionOf: (name) => parts.instances.find(name)?.openSession, clock, log })
-  const groupWord = textsOf[config.inbound.locale].group
-  const scenes = new InboundPeople({ people, groups, groupWord, ownPerson: (name) => ownPerson(parts, name) })
-  return { people, groups, scenes }
-}
-
-type Built = {
-  inbox: InboxStore
-  map: MessageMapStore
-  scenes: InboundPeople
-  places: InboundPlaces
-  holds: DestinationHolds
-  report: InboundReport
-  newId: () => string
-}
-
-function deliveryOf(parts: InboundParts, built: Built) {
-  const { config, clock, log, epoch, network, downstream } = parts
-  const { inbox, map, scenes, places, holds, report, newId } = built
-  const texts = textsOf[config.inbound.locale]
-  const settings = { ...config.inbound, reactions: config.sync.reactions }
-  const maxBytes = config.inbound.mediaMaxBytes
-  const sessionOf = (name: string) => parts.instances.find(name)?.openSession
-  const files = new IncomingFiles({ network, sessionOf, clock, maxBytes })
-  const onPosted = (ms: number) => {
-    report.posted(ms)
-  }
-  const poster = new InboundPoster({ map, epoch, newId, clock, log, onPosted, ...waitsOf(parts) })
-  const route = async (name: string) => {
-    const record = recordOf(parts, name)
-    return record ? parts.routing.destinationOf(record) : null
-  }
-  const shared = { inbox, map, files, poster, downstream, route, report, epoch, clock, log }
-  const common = { ...shared, people: scenes, places }
-  const ownJid = (name: string) => recordOf(parts, name)?.jid ?? ''
-  const attempts = new InboundAttempt({
-    ...common,
-    composer: new InboundComposer({ settings, texts, network, map, ownJid }),
-    headers: new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock }),
-    isIgnored: createIgnoreRule(config.inbound.ignoreJids),
-    texts,
-    mediaMaxBytes: maxBytes,
-  })
-  const delivery = new InboundDelivery({ ...common, attempts, holds, inboxTtlMs: config.inbound.inboxTtl })
-  return { delivery, lateFiles: new LateFiles(shared) }
-}
-
-function waitsOf({ lateCommitMs }: InboundParts): { lateCommitMs?: number } {
-  return lateCommitMs === undefined ? {} : { lateCommitMs }
-}
-
-type MessageStores = { inbox: InboxStore; map: MessageMapStore }
-
-function messagesOf({ epoch }: InboundParts, inbound: Inbound, { inbox, map }: MessageStores): InstanceMessages {
-  return {
-    release: async (name) => {
-      await inbound.release(name)
-      const { pending, parked } = await inbox.counts(name)
-      return pending + parked
+  const stores = createStores(parts.database)
+  const ownerTagOf = (instance: InstanceName) => recordOf(parts, instance)?.owner_tag ?? ''
+  const inboundMetrics = new InboundMetrics({ metrics, usage, ownerTagOf })
+  const people = new People({
+    store: stores.people,
+    epoch,
+    newId,
+    clock,
+    onMerged: (instance, ids) => {
+      worker.merged(instance, ids)
     },
-    resume: (name) => inbound.load(name),
-    forget: (name) => dropMap(map, epoch, name),
+  })
+  const groups = new GroupDirectory({ sessionOf: (instance) => sessionOf(parts, instance), clock, log })
+  const conversations = createConversations(parts, stores, people, groups)
+  const delivery = createEventDelivery(parts, { stores, conversations, metrics: inboundMetrics, newId })
+  const worker = new InboxWorker({
+    inbox: stores.inbox,
+    parked: delivery.parked,
+    contexts: conversations.contexts,
+    groups,
+    directory: conversations.directory,
+    delivery: delivery.delivery,
+    poster: delivery.poster,
+    clock,
+    log,
+  })
+  watchInbox(metrics, worker, delivery.held)
+  const pruner = createPruner(parts, stores)
+  const { held, parked, files, headers, lateFiles } = delivery
+  return {
+    people,
+    reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
+    inbound: worker,
+    parked,
+    held,
+    perInstance: [worker, held, people, groups, conversations.directory, files, headers],
+    undelivered: async (instance) => {
+      const counts = await stores.inbox.counts(instance)
+      return counts.pending + counts.parked
+    },
+    forget: (instance) => pruner.forget(instance),
+    workers: createWorkers(parts, lateFiles, pruner),
+    lateFiles,
   }
 }
 
-async function forgetOld({ config, clock, epoch }: InboundParts, { inbox, map }: MessageStores): Promise<void> {
-  const before = clock.now() - config.inbound.messageMapTtl
-  while ((await map.prune(epoch(), before, pruneAtOnce)) === pruneAtOnce);
-  for (const name of await map.orphans()) await dropMap(map, epoch, name)
-  await inbox.dropOrphans(epoch())
+function createConversations(parts: InboundParts, stores: InboundStores, people: People, groups: GroupDirectory) {
+  const { config, clock, log, epoch } = parts
+  const mode = config.downstream.conversationMode
+  const store = stores.contacts
+  const merger = new ContactMerger({ store, epoch, log })
+  const opener = new ConversationOpener({ store, epoch, clock, mode, lateCommitMs: lateCommitMsOf(parts) })
+  const directory = new ConversationDirectory({ store, merger, opener, epoch, clock, log, mode })
+  const groupWord = textsOf[config.inbound.locale].group
+  const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (instance) => ownPerson(parts, instance) })
+  return { contexts, directory }
 }
 
-/** In small bites: storage has other things to do. */
-async function dropMap(map: MessageMapStore, epoch: () => number, name: string): Promise<void> {
-  while ((await map.dropInstance(epoch(), name, pruneAtOnce)) === pruneAtOnce);
+function createPruner({ config, clock, epoch }: InboundParts, { inbox, map }: InboundStores): MessagePruner {
+  return new MessagePruner({ inbox, map, epoch, clock, messageMapTtlMs: config.inbound.messageMapTtl })
 }
 
-function recordOf({ instances }: InboundParts, name: string) {
-  return instances.find(name)?.record
+function createWorkers({ clock, log }: InboundParts, lateFiles: LateFiles, pruner: MessagePruner): Ticker[] {
+  return [
+    new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => lateFiles.run(), clock, log }),
+    new Ticker({ name: 'message-map-prune', everyMs: pruneMs, work: () => pruner.run(), clock, log }),
+  ]
 }
 
-function ownPerson(parts: InboundParts, name: string): Person {
-  const own = parseChat(recordOf(parts, name)?.jid ?? '')
-  return own?.kind === 'person' ? own : { phone: null, lid: null }
+function watchInbox(metrics: Metrics, worker: InboxWorker, held: HeldDestinations): void {
+  metrics.watchInbox(() => {
+    const { chats, longest } = worker.queues()
+    return { ...worker.counts(), lanes: chats, longestLane: longest, held: held.list().length }
+  })
 }

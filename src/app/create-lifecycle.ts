@@ -11,7 +11,7 @@ import { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import { Announcer } from '../lifecycle/announcer.ts'
 import type { Announcement } from '../lifecycle/announcer.ts'
 import { Courier } from '../lifecycle/courier.ts'
-import { createKnock } from '../lifecycle/deliver-once.ts'
+import { createDelivery } from '../lifecycle/deliver-once.ts'
 import { Lifecycle } from '../lifecycle/lifecycle.ts'
 
 type Deps = {
@@ -26,14 +26,14 @@ type Deps = {
   alsoTold: (announcement: Announcement) => void
 }
 
-export function composeLifecycle(deps: Deps) {
+export function createLifecycle(deps: Deps) {
   const { settings, version, database, metrics, usage, clock, log, stack, alsoTold } = deps
   const deliveries = new DeliveryStore(database)
   const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
   const courier = stack.use(
     new Courier({
       deliveries,
-      knock: createKnock({ egress, clock, timeoutMs: settings.timeout, secret: settings.secret }),
+      deliver: createDelivery({ egress, clock, timeoutMs: settings.timeout, secret: settings.secret }),
       clock,
       random: Math.random,
       log,

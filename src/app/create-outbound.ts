@@ -1,50 +1,19 @@
-// Puts together the way from the helpdesk to the network: the outbox, its guards and its workers.
+// Creates the path from the helpdesk to the network: the outbox, its guards and its workers.
 
-import { Acceptances } from '../bridge/outbound/accept/undecided-rows.ts'
-import { AgentActivity } from '../bridge/outbound/agent-activity.ts'
-import { Composer } from '../bridge/outbound/compose/message-composer.ts'
-import { createOwnerOf } from '../bridge/conversations/conversation-owner.ts'
-import { Deliverer } from '../bridge/outbound/send/row-sender.ts'
-import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
-import { Departures } from '../bridge/outbound/send/immediate-send.ts'
 import { editMessage } from '../bridge/outbound/edit-message.ts'
 import type { EditRequest } from '../bridge/outbound/edit-message.ts'
-import { FailureReporter } from '../bridge/outbound/queue/failure-reporter.ts'
-import { MessageChanges } from '../bridge/outbound/accept/message-changes.ts'
-import { Outbound } from '../bridge/outbound/accept/message-acceptor.ts'
-import type { Routed } from '../bridge/conversations/route.ts'
-import { OutboundLedger } from '../bridge/outbound/send/outbound-metrics.ts'
-import { OutboxWorker } from '../bridge/outbound/queue/outbox-worker.ts'
-import { RowFates } from '../bridge/outbound/queue/row-outcomes.ts'
-import type { People } from '../bridge/people/people.ts'
-import { Recipients } from '../bridge/outbound/send/recipients.ts'
-import { Retries } from '../bridge/outbound/accept/retries.ts'
-import { Surroundings } from '../bridge/outbound/accept/send-context.ts'
-import { createTranscoder } from '../bridge/outbound/compose/voice-note.ts'
-import type { Config } from '../config/config.ts'
-import type { Destination, Downstream } from '../core/downstream.ts'
-import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
-import type { NetworkSession, OutgoingContent } from '../core/network.ts'
-import { BanRisk } from '../guard/ban-risk.ts'
-import { Pace } from '../guard/pace.ts'
-import { Restrictions } from '../guard/restrictions.ts'
-import { WebhookDesk } from '../http/webhook/webhook-handler.ts'
-import type { Metrics } from '../ledger/metrics.ts'
-import type { Usage } from '../ledger/usage.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
+import { SendingAccounts } from '../bridge/outbound/send/sending-accounts.ts'
+import type { InstanceName } from '../core/ids.ts'
 import { createRowIds } from '../lib/row-ids.ts'
 import { Ticker } from '../lib/ticker.ts'
-import type { Database } from '../storage/database.ts'
-import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
-import { OutboxMoves } from '../storage/stores/messages/outbox-transitions.ts'
-import { OutboxStore } from '../storage/stores/messages/outbox-store.ts'
-import { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
-import { RetryStore } from '../storage/stores/messages/retry-store.ts'
-import type { InstanceRow } from '../storage/schema.ts'
-import { SentMessageStore } from '../storage/stores/messages/sent-message-store.ts'
-import { SurroundingsStore } from '../storage/stores/messages/send-context-store.ts'
-import type { Routing } from '../tenants/routing.ts'
+import { createAccepting } from './create-accepting.ts'
+import { createSending } from './create-sending.ts'
+import { createFindSent } from './find-sent.ts'
+import type { OutboundDeps } from './outbound-deps.ts'
+import { createOutboundRoutes } from './outbound-routes.ts'
+import { createOutboundStores } from './outbound-stores.ts'
+
+export type { OutboundAccount } from '../bridge/outbound/send/sending-accounts.ts'
 
 const drainMs = 5000
 const expireMs = 30_000
@@ -56,199 +25,88 @@ const day = 24 * 3_600_000
 const keepRowsMs = 30 * day
 const keepCallbacksMs = 8 * day
 
-/** What sending needs of a linked account. */
-export type OutboundAccount = {
-  readonly record: Readonly<InstanceRow>
-  readonly session: NetworkSession | undefined
-  countSpamBlock(): number
-  announce(event: LifecycleEvent, extras: EventExtras): void
-}
+export type OutboundSet = ReturnType<typeof createOutbound>
 
-type Deps = {
-  config: Pick<Config, 'outbound' | 'sync'>
-  database: Database
-  epoch: () => number
-  people: People
-  accounts: { find(name: string): OutboundAccount | undefined }
-  routing: Routing
-  downstream: Downstream
-  metrics: Metrics
-  usage: Usage
-  onSendStep: (step: SendStep) => Promise<void>
-  onOperationsMessage: (instance: string, text: string, destinationKey: string) => Promise<void> | undefined
-  clock: Clock
-  log: Log
-  stack: AsyncDisposableStack
-}
-
-export type OutboundSet = ReturnType<typeof composeOutbound>
-
-export function composeOutbound(deps: Deps) {
-  const { config, database, epoch, accounts, clock, log, stack, downstream, routing, onSendStep: onStep } = deps
-  const newId = createRowIds(clock)
-  const outbox = new OutboxStore(database, epoch)
-  const moves = new OutboxMoves(database, epoch)
-  const sent = new SentMessageStore(database, epoch)
-  const store = new SurroundingsStore(database, clock)
-  const map = new MessageMapStore(database)
-  let isStopping = false
-  const sessionOf = (name: string) => (isStopping ? undefined : accounts.find(name)?.session)
-  const isReady = (name: string) => sessionOf(name) !== undefined
-  const destinationOf = createDestinations(routing, accounts)
-  const recipients = new Recipients({ people: deps.people, sent })
-  const banRisk = new BanRisk({ clock })
-  const restrictions = new Restrictions({
-    store: new RestrictionStore(database, epoch),
-    clock,
-    askNetwork: async (name) => (await sessionOf(name)?.restrictedUntil()) ?? null,
-  })
-  const { rateLimit: perMinute, drainRate: drainPerSecond, ...settings } = config.outbound
-  const pace = new Pace({ perMinute, drainPerSecond, clock, random: Math.random })
-  const ledger = new OutboundLedger({
-    ...deps,
-    banRisk,
-    announce: (name, event, extras) => accounts.find(name)?.announce(event, extras),
-    ownJid: (name) => accounts.find(name)?.record.jid ?? null,
-  })
-  const transcode = createTranscoder()
-  const composer = new Composer({ map, downstream, transcode, ...settings })
-  const wake = () => void reports.tick()
-  const reporter = new FailureReporter({ outbox, moves, downstream, destinationOf, clock, log, wake })
-  const acceptances = new Acceptances({ moves, reporter, clock, log })
-  const deliverer: Deliverer = new Deliverer({
-    moves,
-    sent,
-    composer,
-    recipients,
-    restrictions,
-    ledger,
-    pace,
-    destinationOf,
-    takingBack: (destination, messageId) => changes.takingBack(destination, messageId),
-    newId,
-    clock,
-    onStep,
-  })
-  const worker: OutboxWorker = new OutboxWorker({
-    outbox,
-    moves,
-    deliverer,
-    fates: new RowFates({ outbox, moves, reporter, ledger, clock }),
-    pace,
-    sessionOf,
-    exists: (name) => accounts.find(name) !== undefined,
-    isOpen: (id) => acceptances.isOpen(id),
-    clock,
-    log,
-  })
-  deps.metrics.watchOutbox(() => worker.counts())
-  const { markAsReadOutgoing: markAsRead, typing, presence } = config.sync
-  const activity = new AgentActivity({ sent, recipients, sessionOf, markAsRead, typing, presence, clock, log })
-  const routeOf = async (name: string): Promise<Routed | undefined> => {
-    const sender = accounts.find(name)?.record
-    return sender && { sender, destination: await routing.destinationOf(sender) }
-  }
-  const departures = new Departures({ composer, recipients, restrictions, sessionOf })
-  const ownerOf = createOwnerOf({ store, routeOf })
-  const retries = new Retries({
-    ...{ outbox, downstream, destinationOf, recipients, ownerOf, reporter, worker, isReady, newId, clock, log },
-    store: new RetryStore(database, epoch),
-    wake: () => void looks.tick(),
-  })
-  const changes: MessageChanges = new MessageChanges({
-    ...{ outbox, moves, map, retries, worker, ownerOf, isReady, newId, clock, log },
-  })
-  const outbound = new Outbound({
-    ...{ acceptances, departures, outbox, worker, reporter, ledger, pace, isReady, onStep, newId, clock, log },
-    surroundings: new Surroundings({ store, recipients, routeOf }),
-    spamguard: settings.spamguard,
-    isNearlyReady: (name) => accounts.find(name)?.record.state === 'connected',
-    countBlock: (name) => accounts.find(name)?.countSpamBlock() ?? 0,
-  })
-  const instances = { find: (name: string) => accounts.find(name) as never }
-  const webhook = new WebhookDesk({ ...deps, instances, outbound, changes, activity, ownerOf })
-  const every = (name: string, everyMs: number, work: () => Promise<void>) =>
-    new Ticker({ name, everyMs, work, clock, log })
-  const reports = every('outbox-report', reportMs, () => reporter.run())
-  const looks = every('outbox-retry', retryMs, () => retries.run())
-  const workers = [
-    every('outbox-drain', drainMs, async () => {
-      await acceptances.run()
-      await worker.drain()
-    }),
-    every('outbox-expire', expireMs, () => worker.expire()),
-    every('ban-risk', banRiskMs, () => {
-      ledger.evaluate()
-      return Promise.resolve()
-    }),
-    every('outbox-prune', pruneMs, () => outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
-    reports,
-    looks,
-  ]
-  stack.use(reporter)
-  stack.use(activity)
-  stack.use(changes)
-  stack.use(worker)
-  stack.use(acceptances)
+export function createOutbound(deps: OutboundDeps) {
+  const { parts, workers } = createParts(deps)
+  const { accounts, stores, sending, accepting } = parts
+  const { worker, restrictions, banRisk, pace } = sending
+  const { activity } = accepting
   return {
-    outbox,
+    outbox: stores.outbox,
     banRisk,
-    webhook,
+    webhook: accepting.webhook,
     workers,
-    /** What was sent under this id, for those who ask for it again after a restart. */
-    findSent: (instance: string, networkId: string) => findSentText(map, instance, networkId),
-    edit: (request: EditRequest) => editMessage({ map, sent, recipients, ledger, sessionOf, clock, log }, request),
-    outboxPending: async () => sum((await outbox.countPending()).values()),
-    /** Takes up what earlier processes left. */
+    /** Every part that keeps memory per instance. */
+    perInstance: [worker, activity, banRisk, pace, restrictions, stores.contexts],
+    findSent: createFindSent(stores.map),
+    edit: (request: EditRequest) => edit(deps, parts, request),
+    outboxPending: async () => sum((await stores.outbox.countPending()).values()),
+    /** Loads what earlier processes stored. */
     async load(): Promise<void> {
       await restrictions.load()
       await worker.load()
     },
     /** From now on messages are queued for the next process. */
     hold(): void {
-      isStopping = true
+      accounts.pause()
     },
-    connectionChanged(name: string): void {
-      worker.connectionChanged(name)
-      if (isReady(name)) activity.connected(name)
+    connectionChanged: (instance: InstanceName): void => {
+      worker.connectionChanged(instance)
+      if (accounts.isReady(instance)) activity.connected(instance)
     },
-    /** The instance is deleted: what waits fails, what runs ends. */
-    async forget(name: string): Promise<void> {
-      activity.forget(name)
-      await worker.forget(name)
-      // What failed with the instance puts none of that name at risk.
-      banRisk.forget(name)
-      pace.forget(name)
-      await restrictions.forget(name)
+    /** The instance is deleted: its rows fail. */
+    async forget(instance: InstanceName): Promise<void> {
+      activity.leave(instance)
+      await worker.forget(instance)
+      // After the rows have failed: those failures must not count for a new instance of the same name.
+      banRisk.leave(instance)
+      pace.leave(instance)
+      stores.contexts.leave(instance)
+      await restrictions.forget(instance)
     },
   }
 }
 
-async function findSentText(
-  map: MessageMapStore,
-  instance: string,
-  networkId: string,
-): Promise<OutgoingContent | null> {
-  const [row] = (await map.findByNetworkId(instance, [networkId])).filter(
-    ({ direction, kind }) => direction === 'out' && kind === 'message',
-  )
-  const content = row && (await map.contentOf(row.id))
-  if (content?.text === undefined || content.isFile) return null
-  return { type: 'text', text: content.text, mentions: [], quote: null }
+type Parts = ReturnType<typeof createParts>['parts']
+
+function createParts(deps: OutboundDeps) {
+  const { database, epoch, clock, log, stack, metrics } = deps
+  const every = (name: string, everyMs: number, work: () => Promise<void>) =>
+    new Ticker({ name, everyMs, work, clock, log })
+  const newId = createRowIds(clock)
+  const stores = createOutboundStores(database, epoch, clock)
+  const accounts = new SendingAccounts(deps.accounts)
+  const routes = createOutboundRoutes(deps.routing, accounts)
+  const sending = createSending(deps, { stores, accounts, routes, newId, wakeReports: () => void reports.tick() })
+  const wakeRetries = () => void retries.tick()
+  const accepting = createAccepting(deps, { stores, accounts, routes, sending, newId, wakeRetries })
+  const { reporter, worker, undecided } = sending
+  const reports = every('outbox-report', reportMs, () => reporter.run())
+  const retries = every('outbox-retry', retryMs, () => accepting.retries.run())
+  const workers = [
+    every('outbox-drain', drainMs, async () => {
+      await undecided.run()
+      await worker.drain()
+    }),
+    every('outbox-expire', expireMs, () => worker.expire()),
+    every('ban-risk', banRiskMs, () => {
+      sending.metrics.evaluate()
+      return Promise.resolve()
+    }),
+    every('outbox-prune', pruneMs, () => stores.outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
+    reports,
+    retries,
+  ]
+  metrics.watchOutbox(() => worker.counts())
+  for (const part of [reporter, accepting.activity, accepting.changes, worker, undecided]) stack.use(part)
+  return { parts: { accounts, stores, sending, accepting }, workers }
 }
 
-/** Where a row's message is, also when its instance is gone: by the route it was accepted with. */
-function createDestinations(routing: Routing, accounts: Deps['accounts']) {
-  return async (row: {
-    instance: string
-    owner_tag: string
-    inbox_id: number
-    destination?: string
-  }): Promise<Destination | null> => {
-    const record = accounts.find(row.instance)?.record
-    const now = record ? await routing.destinationOf(record) : null
-    return now && now.key === row.destination ? now : routing.destinationOf(row)
-  }
+function edit({ clock, log }: OutboundDeps, { stores, sending, accounts }: Parts, request: EditRequest): Promise<void> {
+  const { map, sent } = stores
+  const { recipients, metrics } = sending
+  return editMessage({ map, sent, recipients, metrics, accounts, clock, log }, request)
 }
 
 function sum(values: Iterable<number>): number {

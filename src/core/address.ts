@@ -1,5 +1,7 @@
 // Who is who on the network: people by phone and by anonymous id (LID), groups by theirs; digits only, no device part.
 
+import type { ChatId, Jid } from './ids.ts'
+
 export const phoneDomain = 's.whatsapp.net'
 export const lidDomain = 'lid'
 export const groupDomain = 'g.us'
@@ -12,7 +14,7 @@ export type Chat = ({ kind: 'person' } & Person) | { kind: 'group'; id: string }
 const jidPattern = /^(\d{1,20}(?:-\d{1,20})?)(?:[:_]\d{1,3}){0,2}@(s\.whatsapp\.net|c\.us|lid|g\.us)$/
 
 /** Undefined for whatever is neither a person nor a group: status, newsletters, broadcast lists, junk. */
-export function parseChat(jid: string): Chat | undefined {
+export function parseChat(jid: Jid): Chat | undefined {
   const [, user, domain] = jidPattern.exec(jid) ?? []
   if (user === undefined) return undefined
   if (domain === groupDomain) return { kind: 'group', id: user }
@@ -20,23 +22,28 @@ export function parseChat(jid: string): Chat | undefined {
   return domain === lidDomain ? { kind: 'person', phone: null, lid: user } : { kind: 'person', phone: user, lid: null }
 }
 
-export function phoneJid(phone: string): string {
+export function phoneJid(phone: string): Jid {
   return `${phone}@${phoneDomain}`
 }
 
-export function lidJid(lid: string): string {
+export function lidJid(lid: string): Jid {
   return `${lid}@${lidDomain}`
 }
 
-export function groupJid(id: string): string {
+export function groupJid(id: string): Jid {
+  return `${id}@${groupDomain}`
+}
+
+/** Our key of the chat of a group. */
+export function groupChatId(id: string): ChatId {
   return `${id}@${groupDomain}`
 }
 
 /** The name others can find the person under: by phone where it is known. */
-export function personJid({ phone, lid }: Person): string {
+export function personJid({ phone, lid }: Person): Jid {
   return phone === null ? lidJid(lid ?? '') : phoneJid(phone)
 }
 
-export function chatJid(chat: Chat): string {
+export function chatJid(chat: Chat): Jid {
   return chat.kind === 'group' ? groupJid(chat.id) : personJid(chat)
 }

@@ -1,41 +1,43 @@
-// The helpdesk port: what the service needs of the helpdesk, in the service's own words.
+// The helpdesk port: what the service needs of a helpdesk.
 
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { DestinationKey } from './ids.ts'
 
 /** One inbox of one account of one helpdesk. */
 export type Destination = {
-  /** Origin, account and inbox as one text: what is remembered of a helpdesk is valid only under the same key. */
-  key: string
+  /** Origin, account and inbox as one text. What we remember of a helpdesk is valid only under the same key. */
+  key: DestinationKey
   baseUrl: string
   apiToken: string
   accountId: number
   inboxId: number
 }
 
-export function destinationKey(place: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): string {
-  return `${new URL(place.baseUrl).origin}|${place.accountId}|${place.inboxId}`
+export function destinationKey(destination: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): DestinationKey {
+  const { baseUrl, accountId, inboxId } = destination
+  return `${new URL(baseUrl).origin}|${accountId}|${inboxId}`
 }
 
-export function originIn(destinationKey: string): string {
+export function originIn(destinationKey: DestinationKey): string {
   return destinationKey.slice(0, destinationKey.indexOf('|'))
 }
 
-/** The place together with who asks: a token may be refused where another one is taken. */
+/** The destination together with the token: a destination may refuse one token and accept another. */
 export function accessKey({ key, apiToken }: Pick<Destination, 'key' | 'apiToken'>): string {
   return `${key}|${hash('sha256', apiToken).slice(0, 16)}`
 }
 
 export type DownstreamFailure =
-  /** Nothing can be delivered there at all: wrong token, no such inbox, nobody listens. */
+  /** The destination takes nothing at all: wrong token, no such inbox, unreachable. */
   | 'destination'
-  /** May work later as it is. */
+  /** The same request may succeed later. */
   | 'transient'
-  /** Too many messages in this conversation: later. */
+  /** Too many messages in this conversation within a minute. */
   | 'flood'
   /** This request will never be accepted. */
   | 'permanent'
-  /** Refused with 422 for a reason we cannot tell. */
+  /** Refused with 422 for an unknown reason. */
   | 'unexplained'
   /** The conversation, contact or message does not exist any more. */
   | 'gone'
@@ -62,12 +64,12 @@ export class DownstreamError extends Error {
 }
 
 export type ContactSpec = {
-  /** Our own, stable name of the contact in this inbox. */
+  /** Our own, stable name of the contact in the helpdesk inbox. */
   sourceId: string
-  /** Earlier names of the same one under which it may be found. */
+  /** Earlier source ids of the same contact. */
   formerSourceIds: readonly string[]
   identifier: string
-  /** Spellings of the same one, the identifier included, under which it may be found. */
+  /** Every spelling of the identifier, the identifier itself included. */
   identifiers: readonly string[]
   /** E.164 with the plus. */
   phone: string | null
@@ -80,9 +82,9 @@ export type Contact = {
   name: string
   identifier: string | null
   phone: string | null
-  /** The source id it has in this inbox. */
+  /** The source id of the contact in this inbox. */
   sourceId: string
-  /** Whether it is in other inboxes too. */
+  /** Whether the contact is in other inboxes too. */
   elsewhere: boolean
   created: boolean
 }
@@ -98,7 +100,7 @@ export type Conversation = {
 }
 
 export type UploadFile = {
-  /** Opens the bytes anew for every attempt. */
+  /** Opens the file again for every attempt. */
   open: () => Promise<Readable>
   fileName: string
   mimeType: string
@@ -118,7 +120,7 @@ export type NewMessage = {
 }
 
 export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
-/** `createdAt` in milliseconds, of which the helpdesk tells only whole seconds. */
+/** `createdAt` is in milliseconds; the helpdesk tells only whole seconds. */
 export type PostedMessage = {
   id: number
   sourceId: string | null
@@ -127,45 +129,54 @@ export type PostedMessage = {
   isDeleted: boolean
 }
 
-/** One inbox. Every call has a deadline and rejects with a DownstreamError. */
+/** One inbox of the helpdesk. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {
-  /** Finds the contact exactly, or creates it; one that exists under another inbox is taken into ours. */
+  /** Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. */
   ensureContact(spec: ContactSpec): Promise<Contact>
   updateContact(id: number, changes: { name?: string; phone?: string; identifier?: string }): Promise<void>
   mergeContacts(ids: { keep: number; drop: number }): Promise<void>
-  /** The newest conversation of this contact that is not resolved, else by `mode` the newest or a new one. */
+  /** The newest conversation of the contact that is not resolved; else by `mode` the newest or a new one. */
   ensureConversation(
     contact: Pick<Contact, 'id' | 'sourceId'>,
     mode: 'new' | 'reopen',
-    /** Conversations that belong to others: two accounts can share an inbox and a customer. */
+    /** Conversations of other accounts: two accounts can share an inbox and a customer. */
     except?: readonly number[],
-    /** Awaited before one is created; rejects when none may be created now. */
+    /** Awaited before a conversation is created. Rejects when none may be created now. */
     beforeCreation?: () => Promise<void>,
   ): Promise<Conversation>
-  /** Null when it does not exist any more. */
+  /** Null when the conversation does not exist any more. */
   findConversation(id: number): Promise<Conversation | null>
   newestMessageId(conversationId: number): Promise<number>
   post(conversationId: number, message: NewMessage): Promise<PostedMessage>
-  /** The message with this source id among those after `afterId`; null when it is not there (yet). */
+  /** The message with this source id among those after `afterId`; null when it is not there yet. */
   findPosted(conversationId: number, sourceId: string, afterId: number): Promise<PostedMessage | null>
   findMessage(conversationId: number, messageId: number): Promise<PostedMessage | null>
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
-  /** Resolves when the inbox exists and can be used with this token. */
+  /** Resolves when the inbox exists and accepts this token. */
   probe(): Promise<void>
 }
 
-/** A file of the helpdesk; size-capped, destroyed when it is more. */
+/** A file of the helpdesk. The stream fails when the file is larger than the limit. */
 export type DownloadedFile = { stream: Readable; mimeType: string | null; fileName: string | null; size: number | null }
 
+/** Facts of the helpdesk that the bridge must know. */
+export type DownstreamLimits = {
+  /** The most characters of a text, by the kind of message. */
+  textLength: Readonly<Record<NewMessage['type'], number>>
+  /** How long after a lost answer the helpdesk may still carry out the request. */
+  lateCommitMs: number
+}
+
 export type Downstream = {
-  inbox(destination: Destination): HelpdeskInbox
-  /** Fetches an attachment by the rules for its URL; rejects with a DownstreamError. */
+  readonly limits: DownstreamLimits
+  helpdesk(destination: Destination): HelpdeskInbox
+  /** Fetches an attachment. Rejects with a DownstreamError. */
   download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Where a callback wants to go: by the contact it belongs to. */
+/** Who a callback means: the contact of its conversation. */
 export type Recipient = { identifier: string | null; phone: string | null; sourceId: string | null }
 
 export type CallbackPlace = { accountId: number | null; inboxId: number | null; conversationId: number | null }
@@ -176,7 +187,7 @@ export type Attachment = { url: string; mimeType: string | null; fileName: strin
 export type WrittenMessage = {
   place: CallbackPlace
   recipient: Recipient
-  /** Null or 0: cannot be told apart from others. */
+  /** Null when the helpdesk does not name it; then repetitions cannot be recognized. */
   messageId: number | null
   content: string
   attachments: readonly Attachment[]
@@ -188,7 +199,7 @@ export type WrittenMessage = {
 /** What a callback of the helpdesk asks for. */
 export type OutgoingCommand =
   | ({ kind: 'send' } & WrittenMessage)
-  /** A message changed: deleted, sent again by the agent, or nothing that concerns us. */
+  /** A message changed: deleted, sent again by the agent, or changed in a way that does not matter here. */
   | ({
       kind: 'changed'
       messageId: number
@@ -196,7 +207,7 @@ export type OutgoingCommand =
       deleted: boolean
       externalError: string | null
     } & WrittenMessage)
-  /** An agent saw the conversation: up to a time in milliseconds, or all there is when it is not told. */
+  /** An agent saw the conversation up to a time in milliseconds; null for all of it. */
   | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null }
   | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
   | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' }

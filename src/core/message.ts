@@ -1,6 +1,7 @@
 // What arrives from the network, in the service's own words. Events are stored as JSON until the helpdesk has them.
 
 import type { Chat, Person } from './address.ts'
+import type { Jid, NetworkMessageId } from './ids.ts'
 
 /** What a file on the network is fetched with; only the network room looks inside. Bytes are base64. */
 export type FileRef = {
@@ -72,7 +73,7 @@ export type Ad = { title: string | null; body: string | null; url: string | null
 /** What every event carries. */
 export type Envelope = {
   /** The network's id of this message. */
-  id: string
+  id: NetworkMessageId
   /** When it was sent, epoch milliseconds. */
   at: number
   chat: Chat
@@ -82,7 +83,7 @@ export type Envelope = {
   /** The name the sender gave himself. */
   pushName: string | null
   /** Chat and author in the addressing the message came in, which receipts and later references must use. */
-  address?: { chat: string; participant: string | null }
+  address?: { chat: Jid; participant: Jid | null }
 }
 
 export type MessageEvent = Envelope & {
@@ -96,7 +97,7 @@ export type MessageEvent = Envelope & {
 }
 
 /** Names a message as the network needs it for receipts, reactions, quotes and revokes. */
-export type MessageKey = { chat: string; id: string; fromMe: boolean; participant: string | null }
+export type MessageKey = { chat: Jid; id: NetworkMessageId; fromMe: boolean; participant: Jid | null }
 
 export type ReactionEvent = Envelope & {
   kind: 'reaction'

@@ -3,16 +3,17 @@
 import type { Readable } from 'node:stream'
 import type { Person } from './address.ts'
 import type { FileRef, MessageEvent, MessageKey, NetworkEvent, SealedEvent } from './message.ts'
+import type { InstanceName, Jid, NetworkMessageId, RowId } from './ids.ts'
 
-/** Why a connection ended. The supervisor decides by it; codes and texts are only for people. */
+/** Why a connection ended. `instances` decides by the cause; codes and texts are only for people. */
 export type CloseCause =
-  /** The device was removed or logged out: the session is worthless. */
+  /** The device was removed or logged out. The session cannot be used again. */
   | 'invalidated'
-  /** The account is locked or banned for good: worthless too, and a strike. */
+  /** The account is locked or banned for good. The session cannot be used again, and the ban counts as a strike. */
   | 'banned'
-  /** Banned until `until`: a strike; the session may live on. */
+  /** Banned until `until`. The ban counts as a strike; the session may still be valid afterwards. */
   | 'temporary_ban'
-  /** This client is not accepted as it is (outdated, bad user agent, multi-device mismatch). */
+  /** The network refuses this client: outdated, bad user agent or multi-device mismatch. */
   | 'client_refused'
   /** Another client opened the same session. */
   | 'replaced'
@@ -20,7 +21,7 @@ export type CloseCause =
   | 'restart'
   /** All QR codes of a pairing were shown and none was scanned. */
   | 'pairing_over'
-  /** Anything else: try again later. */
+  /** Any other end. A later connection may succeed. */
   | 'transient'
 
 export type Closing = {
@@ -36,25 +37,25 @@ export type Closing = {
 export type SessionSignal =
   /** A QR code to scan; replaces the one before. */
   | { kind: 'qr'; text: string }
-  /** The account was linked: its credentials are stored. The network closes with `restart` next. */
-  | { kind: 'paired'; jid: string }
+  /** The account was linked and its credentials are stored. The network closes the connection with `restart` next. */
+  | { kind: 'paired'; jid: Jid }
   /** Logged in. */
-  | { kind: 'authenticated'; jid: string }
-  /** What waited on the server while we were away has been handed over. */
+  | { kind: 'authenticated'; jid: Jid }
+  /** The server has delivered everything that waited for us while we were away. */
   | { kind: 'drained' }
-  /** The last signal of a session. Everything the session had written is stored. */
+  /** The last signal of a session. Everything that the session wrote is stored. */
   | { kind: 'closed'; closing: Closing }
 
-/** To be typed on the phone; `expiresAt` in epoch milliseconds. */
+/** A code that the owner types on the phone; `expiresAt` in epoch milliseconds. */
 export type PairingCode = { code: string; expiresAt: number }
 
-/** What became of a send that was not acknowledged. */
+/** What we know of a message that the server did not acknowledge. */
 export type SendOutcome =
-  /** Nothing left this process: it may be tried again as it is. */
+  /** Nothing left this process. The caller may try again. */
   | 'not_sent'
-  /** The frame may have arrived: only a repeat under the same id is safe. */
+  /** The frame may have arrived. Only a repeat under the same message id is safe. */
   | 'unknown'
-  /** The network said no, and will again. */
+  /** The network refused the message and would refuse it again. */
   | 'refused'
 
 export class SendError extends Error {
@@ -70,7 +71,7 @@ export class SendError extends Error {
   }
 }
 
-/** The message a reply refers to; `text` is what the recipient sees of it. */
+/** The message that a reply quotes; `text` is what the recipient sees of it. */
 export type QuotedMessage = { key: MessageKey; text: string }
 
 export type OutgoingFile = {
@@ -86,15 +87,17 @@ export type OutgoingContent =
   | {
       type: 'file'
       file: OutgoingFile
-      /** Recordings and stickers have none. */
+      /** Null for recordings and stickers. */
       caption: string | null
       mentions: readonly Person[]
       quote: QuotedMessage | null
     }
-  /** An empty emoji takes the reaction back. */
+  /** An empty emoji removes the reaction. */
   | { type: 'reaction'; target: MessageKey; emoji: string }
   | { type: 'edit'; target: MessageKey; text: string }
   | { type: 'revoke'; target: MessageKey }
+
+export type SendOptions = { after?: Promise<unknown> | undefined }
 
 export type GroupMember = Person & {
   name: string | null
@@ -106,44 +109,47 @@ export type GroupInfo = { id: string; subject: string; members: readonly GroupMe
 
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {
-  /** Resolves when the server answered a ping; rejects when it did not within `ms`. */
+  /** Resolves when the server has answered a ping; rejects after `ms` without an answer. */
   probe(ms: number): Promise<void>
-  /** Asks for a code to type on the phone instead of scanning; only while pairing. */
+  /** Requests a code that the owner types on the phone instead of scanning. Only while pairing. */
   requestPairingCode(phone: string): Promise<PairingCode>
   /**
-   * Sends under this message id; resolves when the server has acknowledged it, rejects with a SendError. What it needs is
-   * made ready at once; nothing leaves before `released` has resolved, or at all when that rejects.
+   * Sends the content under this message id. Resolves when the server has acknowledged it; rejects with a SendError.
+   * The preparation starts at once. Nothing leaves before `after` has resolved; if `after` rejects, nothing leaves at all.
    */
-  send(chat: string, content: OutgoingContent, messageId: string, released?: Promise<unknown>): Promise<void>
-  /** An id nobody has used yet, to be stored before the first attempt. */
-  newMessageId(): string
+  send(address: Jid, content: OutgoingContent, messageId: NetworkMessageId, options?: SendOptions): Promise<void>
+  /** A new, unique message id. The caller stores it before the first attempt. */
+  newMessageId(): NetworkMessageId
   /** The account behind a phone number, in the spelling the network uses; null when there is none. */
   findPerson(phone: string): Promise<Person | null>
   groupInfo(groupId: string): Promise<GroupInfo>
   markRead(keys: readonly MessageKey[]): Promise<void>
   /** Shows or ends "typing" in a chat; best effort. */
-  setTyping(chat: string, typing: boolean): Promise<void>
-  /** Shows the account as online or not. Who is not online is not told who types; who is silences the phone. */
+  setTyping(address: Jid, typing: boolean): Promise<void>
+  /**
+   * Shows the account as online or offline. WhatsApp sends typing notices only to online devices. While a linked device is
+   * online, the owner's phone gets no notifications.
+   */
   setAvailable(available: boolean): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef>
-  /** Until when the network lets the account write only to people it has a chat with; null when it names no time. */
+  /** When the restriction to existing chats ends; null when the network names no time. */
   restrictedUntil(): Promise<number | null>
-  /** Tells the network to forget this device; resolves when it was told. A `closed` signal may follow. */
+  /** Unlinks this device; resolves when the server has acknowledged it. A `closed` signal may follow. */
   logout(): Promise<void>
-  /** Closes without logging out; no `closed` signal follows. Does no harm on a session that has ended. */
+  /** Closes without logging out. No `closed` signal follows. Closing an ended session has no effect. */
   close(): Promise<void>
 }
 
-export type SessionName = { sessionId: string; instance: string }
+export type SessionName = { sessionId: string; instance: InstanceName }
 
-/** What is remembered of the message that a sealed event refers to. */
-export type Unsealing = { secret: string; sender: Person; ownJid: string; pollOptions: readonly string[] }
+/** What we stored of the message that a sealed event refers to. */
+export type Unsealing = { secret: string; sender: Person; ownJid: Jid; pollOptions: readonly string[] }
 export type UnsealedContent =
   | { type: 'poll_vote'; options: readonly string[] }
   | { type: 'edit'; content: MessageEvent['content']; mentions: readonly Person[] }
 
-/** The file cannot be fetched: gone from the server (the phone may still have it), or worthless. */
+/** The file cannot be fetched. `gone`: the server no longer has it, but the phone may; otherwise its content is damaged. */
 export class FileError extends Error {
   readonly gone: boolean
 
@@ -154,44 +160,44 @@ export class FileError extends Error {
   }
 }
 
-/** A row of the inbox, as it was stored. */
-export type ReceivedRow = { id: string; event: NetworkEvent; receivedAt: number }
+/** A stored row of the inbox. */
+export type ReceivedRow = { id: RowId; event: NetworkEvent; receivedAt: number }
 
-/** What was learnt of somebody's names; a saved name of null was taken out of the address book. */
+/** New names of a person. A saved name of null was removed from the address book. */
 export type PersonNames = { person: Person; pushName?: string; savedName?: string | null }
 
-/** Two addresses of one person, as the server itself stated. */
+/** Two addresses of one person, as the server states them. */
 export type PersonPair = { phone: string; lid: string }
 
-/** Who hears of what arrives. Nothing here may throw or take long. */
+/** Listens to what the network receives. An implementation must not throw and must return quickly. */
 export type Reception = {
-  /** Stored before this is called, in order; at boot the rows are found in the inbox. */
-  onReceived(instance: string, rows: readonly ReceivedRow[]): void
-  /** Best effort: nothing is lost with it that would not come again. */
-  onNames(instance: string, names: readonly PersonNames[]): void
-  onPairs(instance: string, pairs: readonly PersonPair[]): void
-  /** Something that belongs to no chat, by its kind: a status, a channel, the network's own business. */
-  onPassedOver(instance: string, kind: string): void
-  /** Something was received before; it was confirmed again and is otherwise ignored. */
-  onRepeated(instance: string): void
+  /** The rows are stored already and come in order. After a restart the listener finds them in the inbox. */
+  onReceived(instance: InstanceName, rows: readonly ReceivedRow[]): void
+  /** Best effort: the network sends names again. */
+  onNames(instance: InstanceName, names: readonly PersonNames[]): void
+  onPairs(instance: InstanceName, pairs: readonly PersonPair[]): void
+  /** The network received something that belongs to no chat, such as a status, a channel or a protocol message. */
+  onPassedOver(instance: InstanceName, kind: string): void
+  /** The network delivered something again. It is confirmed again and otherwise ignored. */
+  onRepeated(instance: InstanceName): void
 }
 
-/** The part of the network that the life of an account is made of. */
+/** The slice of the network that `instances` uses. */
 export type AccountNetwork = Pick<Network, 'open' | 'storedJid' | 'release' | 'forget' | typeof Symbol.asyncDispose>
 
 export type Network = {
   /**
    * Connects with the stored credentials of this session, or starts a pairing when there are none.
-   * What is received is stored in the inbox of `instance` before the network is told that it arrived.
+   * Every received event is stored in the inbox of `instance` before the network gets its receipt.
    */
   open(session: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession>
-  /** The decrypted bytes of a file, checked while they pass; the stream fails when they are not what was sent. */
+  /** The decrypted bytes of a file. The stream checks them and fails if they differ from what was sent. */
   download(file: FileRef, signal: AbortSignal): Promise<Readable>
-  /** What a sealed event says, with the message it refers to; null when it cannot be opened. */
+  /** Opens a sealed event with the message it refers to; null when that fails. */
   unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null
   /** The jid (without device part) of the linked account whose credentials are stored, or null. */
-  storedJid(sessionId: string): Promise<string | null>
-  /** Closes the session and lets go of what is remembered of it; what is stored stays. */
+  storedJid(sessionId: string): Promise<Jid | null>
+  /** Closes the session and frees its memory. What is stored stays. */
   release(sessionId: string): Promise<void>
   /** Removes everything stored for the session. */
   forget(sessionId: string): Promise<void>

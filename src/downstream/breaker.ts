@@ -1,19 +1,19 @@
-// Circuit breakers, one per destination and token: a helpdesk that keeps failing is left alone for a while.
+// Circuit breakers, one per destination and token: a helpdesk that keeps failing gets no calls for a while.
 //
-// closed   every call goes through; the fifth failure in a row opens it
-// resting  calls fail at once with what opened it, until the pause is over
+// closed   every call goes through; the fifth failure in a row opens the breaker
+// resting  calls fail at once with the error that opened the breaker, until the pause is over
 // trying   the first call after the pause asks a harmless question; calls beside it still fail at once.
 //          An answer closes the breaker, another failure opens it for twice as long
 //
-// Failures are those of the destination: unreachable, wrong token, time-outs, 429, 5xx. Whatever else Chatwoot refuses
-// shows that it is alive. The breaker only saves both sides useless calls; whether messages are held back is up to the bridge.
+// Only failures of the destination count: unreachable, wrong token, time-outs, 429, 5xx. Any other refusal shows that Chatwoot
+// is alive. The breaker only saves useless calls. The bridge decides whether a destination is held.
 
 import { DownstreamError } from '../core/downstream.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import { UploadUnreadable } from './failures.ts'
 
-type Trouble = {
+type FailingDestination = {
   failures: number
   openings: number
   restUntil: number | null
@@ -21,7 +21,7 @@ type Trouble = {
   last: DownstreamError
 }
 
-/** A destination that is left alone at the moment. */
+/** A destination that gets no calls at the moment. */
 export type Resting = { key: string; reason: string; forMs: number }
 
 type Options = { clock: Pick<Clock, 'monotonic'>; random?: () => number }
@@ -30,7 +30,7 @@ const failuresToOpen = 5
 
 export class Breakers {
   readonly #options: Options
-  readonly #troubled = new Map<string, Trouble>()
+  readonly #failing = new Map<string, FailingDestination>()
 
   constructor(options: Options) {
     this.#options = options
@@ -38,16 +38,16 @@ export class Breakers {
 
   /** Runs `call`, or fails at once. `question` is asked to find out whether the destination is back. */
   async run<T>(key: string, call: () => Promise<T>, question: () => Promise<unknown>): Promise<T> {
-    const trouble = this.#troubled.get(key)
-    if (trouble && trouble.restUntil !== null) await this.#leaveRest(key, trouble, question)
+    const failing = this.#failing.get(key)
+    if (failing && failing.restUntil !== null) await this.#leaveRest(key, failing, question)
     return this.watch(key, call)
   }
 
-  /** Runs `call` whatever the state, and learns from it. */
+  /** Runs `call` in every state, and counts its outcome. */
   async watch<T>(key: string, call: () => Promise<T>): Promise<T> {
     try {
       const result = await call()
-      this.#troubled.delete(key)
+      this.#failing.delete(key)
       return result
     } catch (error) {
       this.#note(key, error)
@@ -56,49 +56,49 @@ export class Breakers {
   }
 
   get resting(): Resting[] {
-    return [...this.#troubled].flatMap(([key, trouble]) =>
-      trouble.restUntil === null ? [] : [{ key, reason: trouble.last.message, forMs: this.#leftOf(trouble) }],
+    return [...this.#failing].flatMap(([key, failing]) =>
+      failing.restUntil === null ? [] : [{ key, reason: failing.last.message, forMs: this.#leftOf(failing) }],
     )
   }
 
-  #leftOf({ restUntil }: Trouble): number {
+  #leftOf({ restUntil }: FailingDestination): number {
     return Math.max(0, (restUntil ?? 0) - this.#options.clock.monotonic())
   }
 
-  async #leaveRest(key: string, trouble: Trouble, question: () => Promise<unknown>): Promise<void> {
-    const leftMs = this.#leftOf(trouble)
-    if (leftMs > 0 || trouble.isTrying) throw repeated(trouble.last, leftMs)
-    trouble.isTrying = true
+  async #leaveRest(key: string, failing: FailingDestination, question: () => Promise<unknown>): Promise<void> {
+    const leftMs = this.#leftOf(failing)
+    if (leftMs > 0 || failing.isTrying) throw repeated(failing.last, leftMs)
+    failing.isTrying = true
     try {
       await this.watch(key, question)
     } catch (error) {
-      // Forgotten: it was an answer after all, only not the one asked for.
-      if (this.#troubled.get(key) !== trouble) return
-      this.#open(trouble)
-      throw error instanceof DownstreamError ? repeated(error, this.#leftOf(trouble)) : error
+      // The breaker has closed: Chatwoot answered, although with a refusal.
+      if (this.#failing.get(key) !== failing) return
+      this.#open(failing)
+      throw error instanceof DownstreamError ? repeated(error, this.#leftOf(failing)) : error
     } finally {
-      trouble.isTrying = false
+      failing.isTrying = false
     }
   }
 
   #note(key: string, error: unknown): void {
     if (!(error instanceof DownstreamError) || error instanceof UploadUnreadable) return
     if (error.failure !== 'destination' && error.failure !== 'transient') {
-      this.#troubled.delete(key)
+      this.#failing.delete(key)
       return
     }
-    const trouble = this.#troubled.get(key) ?? blank(error)
-    this.#troubled.set(key, trouble)
-    trouble.last = error
-    trouble.failures++
-    // Calls that were under way when it opened do not make the pause longer.
-    if (trouble.restUntil === null && trouble.failures >= failuresToOpen) this.#open(trouble)
+    const failing = this.#failing.get(key) ?? blank(error)
+    this.#failing.set(key, failing)
+    failing.last = error
+    failing.failures++
+    // Calls that were under way when the breaker opened do not make the pause longer.
+    if (failing.restUntil === null && failing.failures >= failuresToOpen) this.#open(failing)
   }
 
-  #open(trouble: Trouble): void {
-    const pause = backoffMs(trouble.openings++, { firstMs: 1000, ceilingMs: 30_000, ...this.#random() })
-    const wanted = Math.min(trouble.last.retryAfterMs ?? 0, 60_000)
-    trouble.restUntil = this.#options.clock.monotonic() + Math.max(pause, wanted)
+  #open(failing: FailingDestination): void {
+    const pause = backoffMs(failing.openings++, { firstMs: 1000, ceilingMs: 30_000, ...this.#random() })
+    const wanted = Math.min(failing.last.retryAfterMs ?? 0, 60_000)
+    failing.restUntil = this.#options.clock.monotonic() + Math.max(pause, wanted)
   }
 
   #random(): { random?: () => number } {
@@ -107,7 +107,7 @@ export class Breakers {
   }
 }
 
-function blank(last: DownstreamError): Trouble {
+function blank(last: DownstreamError): FailingDestination {
   return { failures: 0, openings: 0, restUntil: null, isTrying: false, last }
 }
 

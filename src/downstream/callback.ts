@@ -1,4 +1,4 @@
-// A callback of Chatwoot as the command it stands for: all seven events, and the shapes they come in.
+// Turns a callback of Chatwoot into a command. Knows all seven events, and the forms in which they come.
 
 import type { Attachment, CallbackPlace, OutgoingCommand, Recipient, WrittenMessage } from '../core/downstream.ts'
 import { fileNameOf } from './file-name.ts'
@@ -6,7 +6,7 @@ import { Payload } from './payload.ts'
 
 type Ignored = OutgoingCommand & { kind: 'ignored' }
 
-/** Rejects a payload that is not what Chatwoot sends with SERVICE_BAD_REQUEST, naming the field. */
+/** Throws SERVICE_BAD_REQUEST for a payload that Chatwoot does not send; the error names the field. */
 export function readCallback(body: unknown): OutgoingCommand {
   const payload = Payload.of(body)
   switch (eventOf(payload)) {
@@ -31,16 +31,16 @@ function eventOf(payload: Payload): string {
   return event ?? payload.requiredText('event')
 }
 
-/** Private notes, messages of others, and our own postings, which alone carry a source id. */
+/** Ignores private notes, messages of contacts, and the messages that we posted: only ours have a source id. */
 function notForUs(message: Payload): Ignored | undefined {
   if (message.flag('private')) return ignored('private')
   const type = message.raw('message_type')
-  // A string in webhooks, a number in everything else Chatwoot says.
+  // A string in webhooks, a number everywhere else.
   if (!['outgoing', 'template', 1, 3].some((each) => each === type)) return ignored('not_outgoing')
   return message.filledText('source_id') === null ? undefined : ignored('echo')
 }
 
-/** Told late, a message can be gone already: what is in its place is no message. */
+/** A message may be deleted before its callback comes. The text is a placeholder then. */
 function readSend(message: Payload): OutgoingCommand {
   if (message.object('content_attributes').flag('deleted')) return ignored('deleted')
   return { kind: 'send', ...readMessage(message) }
@@ -71,7 +71,7 @@ function readAttachment(attachment: Payload): Attachment {
   }
 }
 
-/** A reference that makes no sense is no reason to hold back the message. */
+/** A reference that makes no sense is ignored: the message goes out without it. */
 function readReply(attributes: Payload): { messageId: number | null; sourceId: string | null } | null {
   const id = attributes.raw('in_reply_to')
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id
@@ -107,12 +107,12 @@ function readTyping(payload: Payload, typing: boolean): OutgoingCommand {
   return { kind: 'typing', place: placeOf(payload, conversation), recipient: recipientOf(conversation), typing }
 }
 
-/** A contact comes without a type. */
+/** A contact has no type. */
 function isAgent(person: Payload): boolean {
   return ['user', 'agent_bot'].some((type) => type === person.raw('type'))
 }
 
-/** Conversations do not name their account; their newest message does. */
+/** A conversation does not name its account; its newest message does. */
 function placeOf(event: Payload, conversation: Payload): CallbackPlace {
   const [newest] = conversation.objects('messages')
   return {

@@ -1,4 +1,5 @@
-// Calls to the account API of one Chatwoot: token, JSON, deadline, and every failure as a DownstreamError.
+// Calls the account API of one Chatwoot: adds the token, reads JSON, keeps the deadline, and turns every failure into a
+// DownstreamError.
 
 import { accessKey } from '../core/downstream.ts'
 import type { Destination } from '../core/downstream.ts'
@@ -21,11 +22,11 @@ export type Call<T> = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below the account. */
   path: string
-  /** What the path names, besides the account. */
+  /** What the path names besides the account; a 404 is about it. */
   about: Subject
   json?: object
   multipart?: MultipartBody
-  /** Undefined when the answer is not what it should be. */
+  /** Undefined when the answer does not have the expected form. */
   read: (json: unknown) => T | undefined
 }
 
@@ -34,7 +35,7 @@ const maxAnswerBytes = 32 * 1024 * 1024
 
 export class ChatwootClient {
   readonly destination: Destination
-  /** Whatever is shared between callers is shared only under the same token. */
+  /** The destination and the token. Callers share answers only under the same key. */
   readonly access: string
   readonly #deps: ClientDeps
   readonly #base: string
@@ -48,7 +49,7 @@ export class ChatwootClient {
     this.#origin = new URL(destination.baseUrl).origin
   }
 
-  /** Not made at all while the destination rests. */
+  /** Fails at once while the destination rests. */
   ask<T>(call: Call<T>): Promise<T> {
     const { breakers } = this.#deps
     return breakers.run(
@@ -58,7 +59,7 @@ export class ChatwootClient {
     )
   }
 
-  /** Rejects unless the inbox can be used; made whether the destination rests or not. */
+  /** Rejects unless the helpdesk inbox can be used. Asks also while the destination rests. */
   async probe(): Promise<void> {
     await this.#deps.breakers.watch(this.access, () => this.#send(this.#question()))
   }

@@ -12,10 +12,10 @@ import type { Resting } from './breaker.ts'
 import { ChatwootClient } from './chatwoot-client.ts'
 import type { ClientDeps } from './chatwoot-client.ts'
 import { ChatwootInbox } from './chatwoot-inbox.ts'
-import { uncertainForMs } from './conversation-finder.ts'
+import { chatwootLimits } from './limits.ts'
 import { fetchMedia } from './media-fetch.ts'
 
-// Of all accounts together; each fetches at most eight.
+// For all accounts together; each account fetches at most eight.
 const filesAtOnce = 64
 
 export type ChatwootOptions = {
@@ -29,8 +29,9 @@ export type ChatwootOptions = {
 }
 
 export class ChatwootDownstream implements Downstream {
+  readonly limits = chatwootLimits
   readonly #egress: Egress
-  /** For files only, which can take long: they must not keep calls waiting for a connection. */
+  /** For files only: files take long, and calls must not wait for their connections. */
   readonly #fileEgress: Egress
   readonly #clock: Clock
   readonly #options: ChatwootOptions
@@ -46,10 +47,10 @@ export class ChatwootDownstream implements Downstream {
     this.#egress = new Egress({ policy, clock })
     this.#fileEgress = new Egress({ policy, clock, connectionsPerOrigin: filesAtOnce })
     this.#clientDeps = { egress: this.#egress, breakers: new Breakers({ clock }), clock, timeoutMs }
-    this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: uncertainForMs })
+    this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: chatwootLimits.lateCommitMs })
   }
 
-  inbox(destination: Destination): HelpdeskInbox {
+  helpdesk(destination: Destination): HelpdeskInbox {
     const client = new ChatwootClient(this.#clientDeps, destination)
     return new ChatwootInbox({ client, flights: this.#flights, uncertain: this.#uncertain })
   }
@@ -60,7 +61,7 @@ export class ChatwootDownstream implements Downstream {
     return fetchMedia(deps, { origin: new URL(destination.baseUrl).origin, url, signal })
   }
 
-  /** Destinations that fail so often that they are left alone for a while. */
+  /** Destinations that fail so often that they get no calls for a while. */
   get resting(): Resting[] {
     return this.#clientDeps.breakers.resting
   }

@@ -1,4 +1,4 @@
-// One inbox of a Chatwoot behind the helpdesk port.
+// Implements the helpdesk port for one inbox of a Chatwoot.
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, HelpdeskInbox, MessageStatus } from '../core/downstream.ts'
@@ -116,7 +116,7 @@ export class ChatwootInbox implements HelpdeskInbox {
   }
 }
 
-/** For answers that carry nothing we need. */
+/** For answers that hold nothing we need. */
 function anything(json: unknown): true | undefined {
   return json === undefined ? undefined : true
 }

@@ -1,4 +1,4 @@
-// Reads what Chatwoot answers; undefined for whatever is not what it should be.
+// Reads the answers of Chatwoot. Returns undefined for an answer that does not have the expected form.
 
 import type { Conversation, ConversationStatus, MessageStatus, PostedMessage } from '../core/downstream.ts'
 
@@ -12,7 +12,7 @@ export type FoundContact = {
 
 export type FoundConversation = Conversation & {
   isBlocked: boolean
-  /** The address of the contact it belongs to; null while nothing was written in it. */
+  /** The source id of its contact; null while the conversation has no message. */
   sourceId: string | null
 }
 
@@ -74,13 +74,13 @@ export function readConversation(value: unknown): FoundConversation | undefined 
   }
 }
 
-/** Of the sidebar's list and of a contact's own, which is wrapped once less. */
+/** Reads the list of the sidebar and the list of a contact, which is wrapped once less. */
 export function readConversations(value: unknown): FoundConversation[] | undefined {
   const { data, payload } = asObject(value)
   return readList(payload ?? asObject(data)['payload'], readConversation)
 }
 
-export function asObject(value: unknown): Json {
+function asObject(value: unknown): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
 }
 

@@ -1,4 +1,4 @@
-// Finds the contact of a chat in Chatwoot exactly, takes one of another inbox into ours, or creates it.
+// Finds the contact of a chat in Chatwoot by exact match, takes a contact of another inbox into ours, or creates a contact.
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { Contact, ContactSpec } from '../core/downstream.ts'
@@ -11,7 +11,7 @@ export async function ensureContact(client: ChatwootClient, spec: ContactSpec): 
   return (await findAnywhere(client, spec)) ?? (await createContact(client, spec, validPhone(spec.phone)))
 }
 
-/** Fields of a contact as Chatwoot takes them. */
+/** The fields of a contact as Chatwoot names them. */
 export function contactFields(fields: { name?: string; phone?: string | null; identifier?: string }): object {
   const { name, phone, identifier } = fields
   const valid = validPhone(phone ?? null)
@@ -31,13 +31,13 @@ async function findAnywhere(client: ChatwootClient, spec: ContactSpec): Promise<
 
 async function findInInbox(client: ChatwootClient, spec: ContactSpec): Promise<Contact | undefined> {
   for (const sourceId of [spec.sourceId, ...spec.formerSourceIds]) {
-    const found = await findByAddress(client, sourceId)
+    const found = await findBySourceId(client, sourceId)
     if (found) return toContact(client, found, sourceId, false)
   }
   return undefined
 }
 
-async function findByAddress(client: ChatwootClient, sourceId: string): Promise<FoundContact | undefined> {
+async function findBySourceId(client: ChatwootClient, sourceId: string): Promise<FoundContact | undefined> {
   const json = { inbox_id: client.destination.inboxId, source_id: sourceId }
   const path = '/contact_inboxes/filter'
   try {
@@ -73,7 +73,7 @@ async function searchAccount(client: ChatwootClient, spec: ContactSpec): Promise
   return undefined
 }
 
-/** The one that matches best; of equals the oldest. */
+/** The contact that matches best; among equals the oldest. */
 function best(spec: ContactSpec, found: readonly FoundContact[]): FoundContact | undefined {
   const identifiers = spec.identifiers.map((each) => each.toLowerCase())
   const names = [...identifiers, ...spec.phones]
@@ -95,7 +95,7 @@ async function takeIn(client: ChatwootClient, spec: ContactSpec, found: FoundCon
     await client.ask({ method: 'POST', path, about: 'contact', json, read: (answer) => answer ?? undefined })
     return toContact(client, found, sourceId, false)
   } catch (error) {
-    // Somebody else has that address by now.
+    // Another contact may have the address by now.
     if (error instanceof Refusal && error.status === 500) {
       const owner = await findInInbox(client, spec)
       if (owner) return owner
@@ -117,7 +117,7 @@ async function createContact(client: ChatwootClient, spec: ContactSpec, phone: s
     })
     return toContact(client, created.contact, created.sourceId, true)
   } catch (error) {
-    // 422: a validation found another one. 500: the unique index did, which two creators at once can cause.
+    // 422: a validation found another contact. 500: the unique index did, which two callers at the same time can cause.
     if (!(error instanceof Refusal) || (error.status !== 422 && error.status !== 500)) throw error
     return (await adopt(client, spec, error)) ?? (await createWithoutPhone(client, spec, phone, error))
   }
@@ -142,7 +142,7 @@ function validPhone(phone: string | null): string | null {
   return phone !== null && /^\+[1-9]\d{1,14}$/.test(phone) ? phone : null
 }
 
-/** Never in the middle of a character. */
+/** Never cuts a character in half. */
 function truncated(name: string): string {
   return name.slice(0, 255).replace(/[\ud800-\udbff]$/, '')
 }

@@ -1,4 +1,4 @@
-// Finds the conversation of a contact, or opens one; never two for the same need.
+// Finds the conversation of a contact, or opens one. Never opens two.
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { Contact, Conversation } from '../core/downstream.ts'
@@ -14,20 +14,17 @@ export type Wanted = {
   beforeCreation: () => Promise<void>
 }
 
-/** Chatwoot may commit up to 15 s after we stopped waiting. */
-export const uncertainForMs = 20_000
-
-// What Chatwoot itself calls a contact when an agent starts the conversation.
-const addressOfAgents = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+// The form of the source ids that Chatwoot makes up when an agent starts a conversation.
+const sourceIdOfAgents = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export async function ensureConversation(
   client: ChatwootClient,
   wanted: Wanted,
-  /** Creations whose outcome is not known yet. */
+  /** Conversations whose creation has an unknown outcome. */
   uncertain: BoundedMap<true>,
 ): Promise<Conversation> {
   const { contact, mode } = wanted
-  const ours = without(wanted, await listByAddress(client, contact.sourceId))
+  const ours = without(wanted, await listBySourceId(client, contact.sourceId))
   const open = newest(ours.filter(isOpen))
   if (open) return toConversation(open)
   const all = [...ours, ...without(wanted, await listByAgents(client, contact.id))]
@@ -36,18 +33,18 @@ export async function ensureConversation(
   return create(client, wanted, uncertain)
 }
 
-function listByAddress(client: ChatwootClient, sourceId: string): Promise<FoundConversation[]> {
+function listBySourceId(client: ChatwootClient, sourceId: string): Promise<FoundConversation[]> {
   const { inboxId } = client.destination
   const path = `/conversations?inbox_id=${inboxId}&status=all&source_id=${encodeURIComponent(sourceId)}`
   return client.ask({ method: 'GET', path, about: 'inbox', read: readConversations })
 }
 
-/** Conversations in our inbox that agents have started with this contact: they stand under another address. */
+/** Conversations that agents have started with this contact in our inbox. They have another source id. */
 async function listByAgents(client: ChatwootClient, contactId: number): Promise<FoundConversation[]> {
   const path = `/contacts/${contactId}/conversations`
   const found = await client.ask({ method: 'GET', path, about: 'contact', read: readConversations })
   return found.filter(
-    ({ inboxId, sourceId }) => inboxId === client.destination.inboxId && addressOfAgents.test(sourceId ?? ''),
+    ({ inboxId, sourceId }) => inboxId === client.destination.inboxId && sourceIdOfAgents.test(sourceId ?? ''),
   )
 }
 
@@ -70,7 +67,7 @@ async function create(
   } catch (error) {
     if (!(error instanceof DownstreamError)) throw error
     if (error.mayHaveHappened) uncertain.set(uncertainKey, true)
-    // The same 404 for a contact and for the inbox.
+    // Chatwoot answers the same 404 for a missing contact and for a missing inbox.
     if (error.failure === 'gone') await client.probe()
     if (error.status !== 422 || !error.message.includes('source_id')) throw error
     throw new DownstreamError('gone', 'the address of the contact belongs to another one by now', { cause: error })

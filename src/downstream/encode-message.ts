@@ -1,16 +1,16 @@
-// A message as the body of Chatwoot's request: JSON, or a form when it carries files.
+// Writes a message as the body of a request to Chatwoot: JSON, or a form when the message has files.
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { NewMessage, UploadFile } from '../core/downstream.ts'
 import { multipart } from '../lib/egress/multipart.ts'
 import type { FilePart, MultipartBody } from '../lib/egress/multipart.ts'
+import { maxCharacters, maxFiles } from './limits.ts'
+import { breakUpLiquid } from './liquid.ts'
 
-const maxCharacters = 150_000
-const maxFiles = 15
-
-export function encodeMessage(message: NewMessage): { json: object } | { multipart: MultipartBody } {
-  const { files, content } = message
-  if (isTooLong(content)) {
+export function encodeMessage(written: NewMessage): { json: object } | { multipart: MultipartBody } {
+  const message = written.type === 'outgoing' ? { ...written, content: breakUpLiquid(written.content) } : written
+  const { files } = message
+  if (isTooLong(message.content)) {
     throw new DownstreamError('permanent', `the text is longer than the ${maxCharacters} characters Chatwoot takes`)
   }
   if (files.length === 0) return { json: fieldsOf(message) }
@@ -33,7 +33,7 @@ function formOf(message: NewMessage): MultipartBody {
   return form
 }
 
-/** Opened when it is its turn; ended when the request is over, though it may hang. */
+/** Opens the file when the form reaches it. Ends a file that hangs when the request is over. */
 function filePart({ open, fileName, mimeType, size }: UploadFile, over: AbortSignal): FilePart {
   async function* content() {
     const source = await open()
@@ -53,16 +53,11 @@ function fieldsOf({ type, content, sourceId, inReplyTo, isEcho, private: isPriva
   }
   return {
     message_type: type,
-    ...(content !== '' && { content: type === 'outgoing' ? withoutLiquid(content) : content }),
+    ...(content !== '' && { content }),
     ...(sourceId !== null && { source_id: sourceId }),
     ...(isPrivate && { private: true }),
     ...((inReplyTo !== null || isEcho) && { content_attributes: attributes }),
   }
-}
-
-/** Chatwoot runs what is outgoing through its template language; a zero-width space keeps the text as it was written. */
-function withoutLiquid(content: string): string {
-  return content.replace(/\{(?=[{%])/g, '{\u200b')
 }
 
 /** Chatwoot counts characters, not UTF-16 units. */

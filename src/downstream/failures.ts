@@ -1,16 +1,16 @@
-// What a failed call to Chatwoot means: which kind of failure, and a sentence the operator can act on.
+// Says what a failed call to Chatwoot means: the kind of failure, and a sentence that tells the operator what to do.
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { Destination, DownstreamFailure } from '../core/downstream.ts'
 import type { Answer } from '../lib/egress/egress.ts'
 import type { EgressError } from '../lib/egress/errors.ts'
 
-/** What a call names in its path: that is what a 404 means. */
+/** What a call names in its path. A 404 is about it. */
 export type Subject = 'inbox' | 'contact' | 'conversation' | 'message' | 'contact address'
 
 export type Asked = { method: string; about: Subject; destination: Destination }
 
-/** Chatwoot answered, and not with success. */
+/** Chatwoot answered, but not with success. */
 export class Refusal extends DownstreamError {
   /** The fields a validation complains about; their names are the same in every language. */
   readonly attributes: readonly string[]
@@ -26,11 +26,11 @@ export class Refusal extends DownstreamError {
   }
 }
 
-/** A file that was to be uploaded could not be read: no fault of the helpdesk's. */
+/** A file for the helpdesk could not be read. Chatwoot is not the cause. */
 export class UploadUnreadable extends DownstreamError {}
 
 type Body = { sentence: string; attributes: string[] } | undefined
-type Verdict = { failure: DownstreamFailure; reason: string; mayHaveHappened?: boolean }
+type Explanation = { failure: DownstreamFailure; reason: string; mayHaveHappened?: boolean }
 
 export function explainAnswer(asked: Asked, answer: Answer, now: number): Refusal {
   const body = readBody(answer)
@@ -42,7 +42,7 @@ export function explainAnswer(asked: Asked, answer: Answer, now: number): Refusa
   return new Refusal(failure, reason, details, body?.attributes ?? [])
 }
 
-function judge(asked: Asked, answer: Answer, body: Body): Verdict {
+function judge(asked: Asked, answer: Answer, body: Body): Explanation {
   const { status } = answer
   const where = originOf(asked.destination)
   if (status < 400) return { failure: 'destination', reason: redirected(where, answer), mayHaveHappened: true }
@@ -58,7 +58,7 @@ function judge(asked: Asked, answer: Answer, body: Body): Verdict {
   return { failure: 'destination', reason: `${where} answered ${status}${known}` }
 }
 
-function notFound({ about, method, destination }: Asked, body: Body, isEmpty: boolean): Verdict {
+function notFound({ about, method, destination }: Asked, body: Body, isEmpty: boolean): Explanation {
   const { accountId, inboxId } = destination
   const where = originOf(destination)
   const gone = { failure: 'gone', reason: `the ${about} does not exist, or not any more, at ${where}` } as const
@@ -66,7 +66,7 @@ function notFound({ about, method, destination }: Asked, body: Body, isEmpty: bo
   if (about === 'message' && method === 'PATCH' && !body) {
     return { failure: 'permanent', reason: `${where} is older than Chatwoot 4.2 and knows no states of messages` }
   }
-  // A proxy without a backend says 404 too, but not in Chatwoot's words.
+  // A proxy without a backend answers 404 too, but without the JSON of Chatwoot.
   if (!body) {
     return { failure: 'destination', reason: `${where} answered 404 and is not, or not now, a Chatwoot: check its URL` }
   }
@@ -77,7 +77,7 @@ function notFound({ about, method, destination }: Asked, body: Body, isEmpty: bo
   }
 }
 
-function unprocessable(destination: Destination, body: Body): Verdict {
+function unprocessable(destination: Destination, body: Body): Explanation {
   const where = originOf(destination)
   const sentence = body?.sentence ?? ''
   if (sentence.includes('Too many messages')) {
@@ -90,7 +90,7 @@ function unprocessable(destination: Destination, body: Body): Verdict {
   return { failure: 'unexplained', reason: `${where} answered 422${sentence === '' ? '' : `: ${sentence}`}` }
 }
 
-/** Where nothing can be posted on behalf of a person. */
+/** Messages of a person can be posted only into an API inbox. */
 export function wrongKindOfInbox(destination: Destination): DownstreamError {
   return new DownstreamError('destination', otherKind(destination))
 }
@@ -129,7 +129,7 @@ function redirected(where: string, { headers, status }: Answer): string {
   return `${where} answered ${status} with something else than a Chatwoot does: check its URL`
 }
 
-/** An answer that says success and yet is not what Chatwoot says. */
+/** The answer says success, but does not have the form of Chatwoot's answers. */
 export function strangeAnswer({ method, destination }: Asked, answer: Answer): DownstreamError {
   const { status } = answer
   return new DownstreamError('destination', redirected(originOf(destination), answer), {
@@ -156,7 +156,7 @@ function originOf({ baseUrl }: Destination): string {
   return new URL(baseUrl).origin
 }
 
-/** Undefined when the body is not one of Chatwoot's. */
+/** Undefined when the body does not come from Chatwoot. */
 function readBody(answer: Answer): Body {
   try {
     const json = answer.json() as { error?: unknown; errors?: unknown; message?: unknown; attributes?: unknown } | null
@@ -169,7 +169,7 @@ function readBody(answer: Answer): Body {
   }
 }
 
-/** What is quoted, and long numbers, may be of the message. */
+/** Removes quoted text and long numbers: they may be content of a message. */
 function withoutContent(sentence: string): string {
   return sentence
     .replace(/(["'`]).*?\1/gs, '…')

@@ -1,4 +1,4 @@
-// The name of a file from what its server says of it, else from its address.
+// Reads the name of a file from the header of its server, else from its URL.
 
 export function fileNameOf(contentDisposition: string | undefined, url: URL): string | null {
   return named(contentDisposition ?? '') ?? plain(decoded(url.pathname.split('/').at(-1) ?? ''))

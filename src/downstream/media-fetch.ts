@@ -14,7 +14,7 @@ import { fileNameOf } from './file-name.ts'
 type Deps = { egress: Egress; clock: Clock; timeoutMs: number; maxBytes: number }
 type Wanted = { origin: string; url: string; signal: AbortSignal }
 
-/** Chatwoot tells of a message before its file is stored. */
+/** Chatwoot sends the callback of a message before it has stored the file. */
 const notYetForMs = 20_000
 const pausesMs = [250, 500, 1000, 2000]
 
@@ -62,7 +62,7 @@ async function toFile(deps: Deps, { headers, body }: Found, url: URL): Promise<D
     }
   }
   const stream = Readable.from(all(), { objectMode: false })
-  // Readable.from ends its source only once that was asked for something.
+  // Readable.from ends its source only after the first read.
   stream.once('close', () => body.destroy())
   return {
     stream,
@@ -72,7 +72,7 @@ async function toFile(deps: Deps, { headers, body }: Found, url: URL): Promise<D
   }
 }
 
-/** The first chunks, enough to tell what they are. */
+/** Reads enough of the file to tell its type. */
 async function readHead(deps: Deps, chunks: AsyncIterator<Buffer>): Promise<Buffer[]> {
   const head: Buffer[] = []
   for (let bytes = 0; bytes < sniffBytes;) {

@@ -1,8 +1,8 @@
-// Takes a JSON payload from somebody else apart: a field of a wrong type is refused by its name.
+// Reads the fields of a JSON payload. The error for a field of a wrong type names the field.
 
 import { BridgeError } from '../core/errors.ts'
 
-/** An object at a place of the payload; absent and null are the same everywhere. */
+/** An object in the payload. Absent and null mean the same. */
 export class Payload {
   readonly #path: string
   readonly #fields: Record<string, unknown>
@@ -42,7 +42,7 @@ export class Payload {
     return value
   }
 
-  /** Null also for an empty one. */
+  /** Null also for an empty text. */
   filledText(name: string): string | null {
     return this.text(name) || null
   }
@@ -81,7 +81,7 @@ export class Payload {
     return value === null ? null : at
   }
 
-  /** For what may be anything: the value itself. */
+  /** The value as it is, of any type. */
   raw(name: string): unknown {
     return this.#value(name)
   }

@@ -1,18 +1,18 @@
-// Whether a callback was signed with the secret of its inbox: by our own header, or by Chatwoot's with its timestamp.
+// Checks that a callback is signed with the secret of its inbox, in our own header or in Chatwoot's header with a timestamp.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-export type SignedRequest = {
+type SignedRequest = {
   headers: Headers
-  /** As it came, before any parsing. */
+  /** The bytes before any parsing. */
   rawBody: Uint8Array
 }
 
 const toleranceMs = 5 * 60_000
 
-/** `now` in milliseconds. The secret must not be empty: whoever has none does not ask. */
+/** `now` in milliseconds. Throws when the secret is empty: an unsigned inbox must not be checked. */
 export function isSigned({ headers, rawBody }: SignedRequest, secret: string, now: number): boolean {
   if (secret === '') throw new Error('a signature cannot be checked without a secret')
   if (matches(headers['x-service-signature'], secret, [rawBody])) return true

@@ -1,22 +1,26 @@
-// How an account looks to the network: how fast it writes, to how many people, and how much of it is taken.
+// Estimates how suspicious an account looks to the network: how fast it writes, to how many people, and how many messages
+// are delivered.
 //
-// Each alert has two modes: quiet → risen when its signal crosses the threshold (told once) → quiet when it clears.
+// Each alert is quiet or risen. It rises when its value crosses the threshold, and is announced then, once. It becomes quiet
+// again when the value falls below the threshold.
 
+import type { InstanceName, Jid } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
+import { getOrCreate } from '../lib/keyed.ts'
 import { Tally } from './tally.ts'
 
 const minute = 60_000
 const velocity = { windowMs: minute, threshold: 30 }
 const diversity = { windowMs: 5 * minute, threshold: 20 }
 const delivery = { windowMs: 10 * minute, threshold: 0.7, minSamples: 10 }
-// Far beyond every threshold: more is not worth remembering.
+// Far beyond every threshold: more samples change nothing.
 const maxSamples = 5000
 
-export const banRiskAlerts = ['high_velocity', 'burst_outreach', 'low_delivery'] as const
+const banRiskAlerts = ['high_velocity', 'burst_outreach', 'low_delivery'] as const
 export type BanRiskAlert = (typeof banRiskAlerts)[number]
-export type BanRiskLevel = 'ok' | 'low' | 'moderate' | 'high'
+type BanRiskLevel = 'ok' | 'low' | 'moderate' | 'high'
 
-export type BanRiskSnapshot = {
+type BanRiskSnapshot = {
   velocity: number
   diversity: number
   ratio: number
@@ -37,22 +41,21 @@ const nothing: Counts = { velocity: 0, diversity: 0, delivered: 0, samples: 0 }
 
 export class BanRisk {
   readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #memories = new Map<string, Memory>()
+  readonly #memories = new Map<InstanceName, Memory>()
 
   constructor({ clock }: { clock: Pick<Clock, 'monotonic'> }) {
     this.#clock = clock
   }
 
-  /** Remembers a finished part; the alerts that rose with it. */
-  record(instance: string, recipient: string, delivered: boolean): BanRiskAlert[] {
-    const memory = this.#memories.get(instance) ?? { tally: new Tally(windows, maxSamples), risen: new Set() }
-    this.#memories.set(instance, memory)
+  /** Records a finished part. Returns the alerts that rose. */
+  record(instance: InstanceName, recipient: Jid, delivered: boolean): BanRiskAlert[] {
+    const memory = getOrCreate(this.#memories, instance, newMemory)
     memory.tally.add({ at: this.#clock.monotonic(), recipient, delivered })
     return this.evaluate(instance)
   }
 
-  /** The alerts that rose since the last look. */
-  evaluate(instance: string): BanRiskAlert[] {
+  /** Returns the alerts that rose since the last call. */
+  evaluate(instance: InstanceName): BanRiskAlert[] {
     const memory = this.#memories.get(instance)
     if (!memory) return []
     const { alerts: active, samples } = this.snapshot(instance)
@@ -62,17 +65,21 @@ export class BanRisk {
     return rising
   }
 
-  snapshot(instance: string): BanRiskSnapshot {
+  snapshot(instance: InstanceName): BanRiskSnapshot {
     return assess(this.#memories.get(instance)?.tally.counts(this.#clock.monotonic()) ?? nothing)
   }
 
-  instances(): string[] {
+  instances(): InstanceName[] {
     return [...this.#memories.keys()]
   }
 
-  forget(instance: string): void {
+  leave(instance: InstanceName): void {
     this.#memories.delete(instance)
   }
+}
+
+function newMemory(): Memory {
+  return { tally: new Tally(windows, maxSamples), risen: new Set() }
 }
 
 function assess({ velocity: speed, diversity: spread, delivered, samples }: Counts): BanRiskSnapshot {

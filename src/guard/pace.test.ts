@@ -11,7 +11,9 @@ function setUp(perMinute: number, drainPerSecond: number) {
   const pace = new Pace({ perMinute, drainPerSecond, clock, random: () => 0.5 })
   const turns: string[] = []
   const ask = (instance: string, name: string, drained = false) =>
-    void pace.turn(instance, { drained }, never).then((isMine) => isMine && turns.push(`${name}@${clock.monotonic()}`))
+    void pace
+      .acquire(instance, { isDrained: drained }, never)
+      .then((isMine) => isMine && turns.push(`${name}@${clock.monotonic()}`))
   return { clock, pace, turns, ask }
 }
 
@@ -44,25 +46,25 @@ test('a backlog leaves at its rate, and a fresh message does not wait for it', a
 
 test('a turn at once is taken like any other, and never before those who wait', async () => {
   const { clock, pace, turns, ask } = setUp(2, 0)
-  assert.equal(pace.turnAtOnce('a'), true)
+  assert.equal(pace.tryAcquire('a'), true)
   ask('a', '1')
   ask('a', '2')
   await clock.advance(0)
-  assert.equal(pace.turnAtOnce('a'), false)
+  assert.equal(pace.tryAcquire('a'), false)
   await clock.advance(59_999)
   assert.deepEqual(turns, ['1@0'])
-  assert.equal(pace.turnAtOnce('a'), false)
+  assert.equal(pace.tryAcquire('a'), false)
   await clock.advance(60_001)
   assert.deepEqual(turns, ['1@0', '2@60000'])
-  assert.equal(pace.turnAtOnce('a'), true)
-  assert.equal(setUp(0, 0).pace.turnAtOnce('a'), true)
+  assert.equal(pace.tryAcquire('a'), true)
+  assert.equal(setUp(0, 0).pace.tryAcquire('a'), true)
 })
 
 test('whoever is no longer wanted takes no turn', async () => {
   const { clock, pace } = setUp(1, 0)
   const stop = new AbortController()
-  assert.equal(await pace.turn('a', { drained: false }, never), true)
-  const waiting = pace.turn('a', { drained: false }, stop.signal)
+  assert.equal(await pace.acquire('a', { isDrained: false }, never), true)
+  const waiting = pace.acquire('a', { isDrained: false }, stop.signal)
   await clock.advance(10)
   stop.abort()
   assert.equal(await waiting, false)
@@ -93,10 +95,10 @@ test('never more than the limit within any minute', async () => {
 
 test('a turn that was not used is given back', async () => {
   const { clock, pace } = setUp(2, 0)
-  assert.deepEqual([pace.turnAtOnce('a'), pace.turnAtOnce('a'), pace.turnAtOnce('a')], [true, true, false])
-  pace.giveBack('a')
+  assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a'), pace.tryAcquire('a')], [true, true, false])
+  pace.release('a')
   assert.equal(pace.isExhausted('a'), false)
-  assert.deepEqual([pace.turnAtOnce('a'), pace.turnAtOnce('a')], [true, false])
+  assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a')], [true, false])
   await clock.advance(60_000)
-  assert.deepEqual([pace.turnAtOnce('a'), pace.turnAtOnce('a'), pace.turnAtOnce('a')], [true, true, false])
+  assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a'), pace.tryAcquire('a')], [true, true, false])
 })

@@ -1,7 +1,9 @@
-// How fast an account may write: so many messages a minute, and one after the other when it comes back with a backlog.
+// Limits how fast an account sends: a number of messages per minute, and a lower rate for messages that waited for a connection.
 
+import type { InstanceName } from '../core/ids.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
+import { getOrCreate } from '../lib/keyed.ts'
 import { Lane } from '../lib/lane.ts'
 
 const minute = 60_000
@@ -17,7 +19,7 @@ type Deps = {
 
 type Gauge = {
   minute: Lane
-  /** How many are in the lane of the minute. */
+  /** How many messages are in the lane `minute`. */
   waiting: number
   drain: Lane
   taken: number[]
@@ -26,18 +28,18 @@ type Gauge = {
 
 export class Pace {
   readonly #deps: Deps
-  readonly #gauges = new Map<string, Gauge>()
+  readonly #gauges = new Map<InstanceName, Gauge>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Resolves when it is this message's turn, in the order of asking. False when the signal came first. */
-  async turn(instance: string, { drained }: { drained: boolean }, signal: AbortSignal): Promise<boolean> {
+  /** Resolves when the message may be sent, in the order of the calls. False when the signal aborted first. */
+  async acquire(instance: InstanceName, { isDrained }: { isDrained: boolean }, signal: AbortSignal): Promise<boolean> {
     const gauge = this.#gaugeOf(instance)
     const { perMinute, drainPerSecond } = this.#deps
-    // Those that were queued wait among themselves, so that a fresh message to somebody else need not.
-    if (drained && drainPerSecond > 0) await gauge.drain.run(() => this.#drainTurn(gauge, signal))
+    // Messages that waited for a connection have a lane of their own, so that a new message need not wait for them.
+    if (isDrained && drainPerSecond > 0) await gauge.drain.run(() => this.#drainTurn(gauge, signal))
     if (perMinute > 0 && !signal.aborted) {
       gauge.waiting += 1
       await gauge.minute.run(() => this.#minuteTurn(gauge, signal)).finally(() => (gauge.waiting -= 1))
@@ -45,8 +47,8 @@ export class Pace {
     return !signal.aborted
   }
 
-  /** Takes a turn that need not be waited for; false when there is none. */
-  turnAtOnce(instance: string): boolean {
+  /** False when the message would have to wait. */
+  tryAcquire(instance: InstanceName): boolean {
     const { perMinute } = this.#deps
     if (perMinute === 0) return true
     const gauge = this.#gaugeOf(instance)
@@ -55,18 +57,18 @@ export class Pace {
     return true
   }
 
-  /** A turn that was taken at once and not used. */
-  giveBack(instance: string): void {
+  /** Gives back a turn of `tryAcquire` that was not used. */
+  release(instance: InstanceName): void {
     this.#gauges.get(instance)?.taken.pop()
   }
 
-  /** Whether a message that comes now would have to wait. */
-  isExhausted(instance: string): boolean {
+  /** Whether a new message would have to wait. */
+  isExhausted(instance: InstanceName): boolean {
     const gauge = this.#gauges.get(instance)
     return this.#deps.perMinute > 0 && gauge !== undefined && this.#pauseOf(gauge) > 0
   }
 
-  forget(instance: string): void {
+  leave(instance: InstanceName): void {
     this.#gauges.delete(instance)
   }
 
@@ -74,7 +76,7 @@ export class Pace {
     const { clock, random, drainPerSecond } = this.#deps
     const pause = gauge.nextDrainAt - clock.monotonic()
     if (pause > 0) await sleep(clock, pause, signal)
-    // Jittered: a machine's rhythm is what gets numbers banned.
+    // With jitter: an even rhythm looks like a machine, and gets numbers banned.
     gauge.nextDrainAt = clock.monotonic() + (1000 / drainPerSecond) * (0.75 + 0.5 * random())
   }
 
@@ -96,11 +98,13 @@ export class Pace {
     return oldest === undefined ? 0 : Math.max(0, oldest + minute - clock.monotonic())
   }
 
-  #gaugeOf(instance: string): Gauge {
-    const known = this.#gauges.get(instance)
-    if (known) return known
-    const gauge = { minute: new Lane(), waiting: 0, drain: new Lane(), taken: [], nextDrainAt: 0 }
-    this.#gauges.set(instance, gauge)
-    return gauge
+  #gaugeOf(instance: InstanceName): Gauge {
+    return getOrCreate(this.#gauges, instance, () => ({
+      minute: new Lane(),
+      waiting: 0,
+      drain: new Lane(),
+      taken: [],
+      nextDrainAt: 0,
+    }))
   }
 }

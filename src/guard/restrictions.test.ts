@@ -14,6 +14,7 @@ function setUp() {
   const rows = new Map<string, Row>()
   const store = {
     list: () => Promise.resolve([...rows.values()]),
+    find: (instance: string) => Promise.resolve(rows.get(instance)),
     save: (row: Row) => Promise.resolve(void rows.set(row.instance, row)),
     remove: (instance: string) => Promise.resolve(void rows.delete(instance)),
   } as unknown as RestrictionStore
@@ -34,7 +35,7 @@ function setUp() {
 
 test('an hour until the network has said when it ends, then until that', async () => {
   const { restrictions, rows, said, now } = setUp()
-  assert.equal(await restrictions.note('a'), true)
+  assert.equal(await restrictions.record('a'), true)
   assert.equal(restrictions.until('a'), now + hour)
   await said(now + 5 * hour)
   assert.equal(restrictions.until('a'), now + 5 * hour)
@@ -43,10 +44,10 @@ test('an hour until the network has said when it ends, then until that', async (
 
 test('shorter than an hour is believed, longer than a week is not', async () => {
   const { restrictions, said, now } = setUp()
-  await restrictions.note('a')
+  await restrictions.record('a')
   await said(now + 60_000)
   assert.equal(restrictions.until('a'), now + 60_000)
-  await restrictions.note('a')
+  await restrictions.record('a')
   await said(now + 1000 * week)
   assert.equal(restrictions.until('a'), now + week)
 })
@@ -58,7 +59,7 @@ for (const [what, answer] of [
 ] as const) {
   test(`an hour when the network says ${what}`, async () => {
     const { restrictions, said, now } = setUp()
-    await restrictions.note('a')
+    await restrictions.record('a')
     await said(answer)
     assert.equal(restrictions.until('a'), now + hour)
   })
@@ -66,24 +67,37 @@ for (const [what, answer] of [
 
 test('another refusal does not shorten what the network said', async () => {
   const { restrictions, clock, said, now } = setUp()
-  await restrictions.note('a')
+  await restrictions.record('a')
   await said(now + 5 * hour)
   await clock.advance(2 * hour)
-  assert.equal(await restrictions.note('a'), true)
+  assert.equal(await restrictions.record('a'), true)
   await said(null)
   assert.equal(restrictions.until('a'), now + 5 * hour)
 })
 
 test('an answer that comes late says nothing about an account that is gone, or was refused again', async () => {
   const { restrictions, rows, said, now } = setUp()
-  await restrictions.note('a')
+  await restrictions.record('a')
   await restrictions.forget('a')
   await said(now + 5 * hour)
   assert.equal(restrictions.until('a'), undefined)
   assert.equal(rows.size, 0)
-  await restrictions.note('b')
-  await restrictions.note('b')
+  await restrictions.record('b')
+  await restrictions.record('b')
   await said(now + 5 * hour, 2)
   await said(now + 2 * hour, 1)
   assert.equal(restrictions.until('b'), now + 5 * hour)
+})
+
+test('an instance that leaves is forgotten here and found again when it is taken', async () => {
+  const { restrictions, now } = setUp()
+  await restrictions.record('a')
+  restrictions.leave('a')
+  assert.equal(restrictions.until('a'), undefined)
+  await restrictions.take('a')
+  assert.equal(restrictions.until('a'), now + hour)
+  restrictions.leave('a')
+  await restrictions.forget('a')
+  await restrictions.take('a')
+  assert.equal(restrictions.until('a'), undefined)
 })

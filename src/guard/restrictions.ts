@@ -1,45 +1,55 @@
-// Accounts that the network lets write only to people they have a chat with; known across restarts.
+// Remembers which accounts the network has restricted to people who wrote to them, also across restarts.
 
+import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 import type { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 
 const hour = 3_600_000
-/** What the network says is not believed beyond this: an account must not be shut for ever by a wrong number. */
-const longest = 7 * 24 * hour
+/** A later end is not believed: a wrong number must not stop an account for ever. */
+const maxRestrictionMs = 7 * 24 * hour
 
 type Deps = {
-  store: RestrictionStore
+  store: Pick<RestrictionStore, 'list' | 'find' | 'save' | 'remove'>
   clock: Pick<Clock, 'now'>
-  /** When the restriction ends by the network's own word; null when it says nothing. */
-  askNetwork: (instance: string) => Promise<number | null>
+  /** When the restriction ends; null when the network does not say. */
+  askNetwork: (instance: InstanceName) => Promise<number | null>
 }
 type Restriction = { until: number; struckAt: number }
+type StoredRestriction = Awaited<ReturnType<RestrictionStore['list']>>[number]
 
 export class Restrictions {
   readonly #deps: Deps
-  readonly #known = new Map<string, Restriction>()
+  readonly #known = new Map<InstanceName, Restriction>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   async load(): Promise<void> {
-    for (const { instance, until, struck_at } of await this.#deps.store.list()) {
-      this.#known.set(instance, { until, struckAt: struck_at })
-    }
+    for (const stored of await this.#deps.store.list()) this.#remember(stored)
+  }
+
+  async take(instance: InstanceName): Promise<void> {
+    const stored = await this.#deps.store.find(instance)
+    if (stored) this.#remember(stored)
+  }
+
+  leave(instance: InstanceName): void {
+    this.#known.delete(instance)
   }
 
   /** When the restriction in force ends; undefined without one. */
-  until(instance: string): number | undefined {
+  until(instance: InstanceName): number | undefined {
     const until = this.#known.get(instance)?.until ?? 0
     return until > this.#deps.clock.now() ? until : undefined
   }
 
   /**
-   * The network refused a message for it; true when that is worth a strike, which is once an hour. The restriction counts as
-   * one of an hour until the network has said when it ends, which nobody waits for.
+   * The network refused a message because of a restriction. Returns true when that is a strike, which is at most once an hour.
+   * The restriction lasts an hour, until the network has said when it ends. The caller does not wait for that.
    */
-  async note(instance: string): Promise<boolean> {
+  async record(instance: InstanceName): Promise<boolean> {
     const now = this.#deps.clock.now()
     const { until = 0, struckAt = 0 } = this.#known.get(instance) ?? {}
     const strikes = now - struckAt >= hour
@@ -49,21 +59,27 @@ export class Restrictions {
     return strikes
   }
 
-  async #learnEnd(instance: string, noted: Restriction): Promise<void> {
+  async #learnEnd(instance: InstanceName, noted: Restriction): Promise<void> {
     const { askNetwork, clock } = this.#deps
     const said = await askNetwork(instance).catch(() => null)
     const now = clock.now()
     if (said === null || said <= now || this.#known.get(instance) !== noted) return
-    // Not stored means only that after a restart it counts as the hour again.
-    await this.#keep(instance, { ...noted, until: Math.min(said, now + longest) }).catch(() => undefined)
+    // If this is not stored, the restriction lasts an hour again after a restart.
+    await this.#keep(instance, { ...noted, until: Math.min(said, now + maxRestrictionMs) }).catch(ignoreRejection)
   }
 
-  async #keep(instance: string, restriction: Restriction): Promise<void> {
+  async #keep(instance: InstanceName, restriction: Restriction): Promise<void> {
     this.#known.set(instance, restriction)
     await this.#deps.store.save({ instance, until: restriction.until, struck_at: restriction.struckAt })
   }
 
-  async forget(instance: string): Promise<void> {
-    if (this.#known.delete(instance)) await this.#deps.store.remove(instance)
+  /** The instance is deleted. */
+  async forget(instance: InstanceName): Promise<void> {
+    this.leave(instance)
+    await this.#deps.store.remove(instance)
+  }
+
+  #remember({ instance, until, struck_at }: StoredRestriction): void {
+    this.#known.set(instance, { until, struckAt: struck_at })
   }
 }

@@ -1,4 +1,4 @@
-// The same message twice in a row to the same person: recognised by what is left of it without case, spaces and marks.
+// Recognises the same message twice in a row to the same chat. Case, spaces and formatting marks do not count.
 
 import { hash } from 'node:crypto'
 
@@ -13,7 +13,7 @@ export function normaliseForSpamguard(text: string): string {
     .toLowerCase()
 }
 
-/** Null when the message is too short to be judged. Files of the same text make another message. */
+/** Null when the message is too short to be compared. Other files make another message. */
 export function fingerprintOf(text: string, files: readonly { fileName: string | null; size: number | null }[]) {
   const normal = normaliseForSpamguard(text)
   if (Array.from(normal).length < spamguardMinChars) return null
@@ -21,7 +21,7 @@ export function fingerprintOf(text: string, files: readonly { fileName: string |
   return hash('sha256', JSON.stringify([normal, named]), 'base64url')
 }
 
-/** `previous` is the last message to the same chat that was sent or is going to be. */
+/** `previous` is the last message to the same chat that was sent or will be sent. */
 export function isRepeated(
   fingerprint: string | null,
   previous: { fingerprint: string | null; at: number } | undefined,

@@ -1,10 +1,9 @@
-// Counts over sliding windows, kept up to date with what comes and what leaves them: a look costs nothing however much
-// there is in them.
+// Counts over sliding windows. The counts are kept up to date with each sample, so reading them is cheap.
 
-/** A part that has come to its end: acknowledged, or not. */
+/** A finished part: delivered or not. */
 export type Sample = { at: number; recipient: string; delivered: boolean }
 /** From the shortest to the longest. */
-export type TallyWindows = { velocityMs: number; diversityMs: number; deliveryMs: number }
+type TallyWindows = { velocityMs: number; diversityMs: number; deliveryMs: number }
 
 export class Tally {
   readonly #windows: TallyWindows

@@ -9,7 +9,7 @@
 import type { Closing, Network, NetworkSession } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'
-import type { Gate } from '../lib/semaphore.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
 import type { Log } from '../lib/log.ts'
 import { keepProbing } from './keep-probing.ts'
 import { openSession } from './open-session.ts'
@@ -41,7 +41,7 @@ type Deps = {
   instance: string
   sessionId: string
   network: Pick<Network, 'open'>
-  gate: Gate
+  gate: Semaphore
   clock: Clock
   random: () => number
   log: Log

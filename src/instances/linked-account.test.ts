@@ -4,7 +4,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { silentLog } from '../../test/harness/logs.ts'
 import { sampleInstance } from '../../test/harness/samples.ts'
 import type { AccountNetwork, CloseCause, NetworkSession, SessionName, SessionSignal } from '../core/network.ts'
-import { Gate } from '../lib/semaphore.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import type { InstanceRow } from '../storage/schema.ts'
 import { LinkedAccount } from './linked-account.ts'
@@ -113,7 +113,7 @@ function setUp(record: Partial<InstanceRow> = {}) {
       network,
       instances: store as unknown as InstanceStore,
       epoch: () => 1,
-      gate: new Gate(4),
+      gate: new Semaphore(4),
       clock,
       random: () => 0.5,
       log: silentLog,

@@ -10,7 +10,7 @@ import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { AccountNetwork, Closing, NetworkSession, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Gate } from '../lib/semaphore.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
 import { Lane } from '../lib/lane.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
@@ -19,9 +19,9 @@ import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
 import { AccountRecord, reasonOf } from './account-record.ts'
 import { Connection } from './connection.ts'
 import type { Graces } from './outage.ts'
-import { PairingDesk } from './pairing-slot.ts'
+import { PairingSlot } from './pairing-slot.ts'
 import type { Qr } from './pairing-slot.ts'
-import { SessionSuccession } from './session-handover.ts'
+import { SessionHandover } from './session-handover.ts'
 
 // After this long a reconnect that was asked for counts as failed, and a pairing opens beside it.
 const reconnectPatienceMs = 10_000
@@ -30,7 +30,7 @@ export type AccountDeps = {
   network: AccountNetwork
   instances: InstanceStore
   epoch: () => number
-  gate: Gate
+  gate: Semaphore
   clock: Clock
   random: () => number
   log: Log
@@ -44,8 +44,8 @@ export type AccountDeps = {
 export class LinkedAccount {
   readonly #deps: AccountDeps
   readonly #account: AccountRecord
-  readonly #sessions: SessionSuccession
-  readonly #desk: PairingDesk
+  readonly #sessions: SessionHandover
+  readonly #desk: PairingSlot
   readonly #commands = new Lane()
   #connection: Connection | undefined
   #cancelPatience: (() => void) | undefined
@@ -54,8 +54,8 @@ export class LinkedAccount {
   constructor(deps: AccountDeps, record: InstanceRow) {
     this.#deps = deps
     this.#account = new AccountRecord(deps, record)
-    this.#sessions = new SessionSuccession({ ...deps, account: this.#account })
-    this.#desk = new PairingDesk({
+    this.#sessions = new SessionHandover({ ...deps, account: this.#account })
+    this.#desk = new PairingSlot({
       ...deps,
       account: this.#account,
       scanned: (sessionId, jid) => {

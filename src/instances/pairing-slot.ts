@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Network, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Gate } from '../lib/semaphore.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
 import type { Log } from '../lib/log.ts'
 import type { AccountRecord } from './account-record.ts'
 import { Pairing } from './pairing.ts'
@@ -17,7 +17,7 @@ export type Qr = { text: string; generatedAt: number; lifetimeMs: number }
 type Deps = {
   account: AccountRecord
   network: Pick<Network, 'open'>
-  gate: Gate
+  gate: Semaphore
   clock: Clock
   random: () => number
   log: Log
@@ -29,7 +29,7 @@ type Deps = {
   forget: (sessionId: string) => Promise<void>
 }
 
-export class PairingDesk {
+export class PairingSlot {
   readonly #deps: Deps
   #pairing: Pairing | undefined
   #qr: Qr | null = null

@@ -5,7 +5,7 @@ import type { Closing, Network, NetworkSession, PairingCode, SessionSignal } fro
 import { backoffMs } from '../lib/backoff.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Gate } from '../lib/semaphore.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
 import type { Log } from '../lib/log.ts'
 import { keepProbing } from './keep-probing.ts'
 import { openSession } from './open-session.ts'
@@ -27,7 +27,7 @@ type Deps = {
   sessionId: string
   windowMs: number
   network: Pick<Network, 'open'>
-  gate: Gate
+  gate: Semaphore
   clock: Clock
   random: () => number
   log: Log

@@ -23,7 +23,7 @@ type Deps = {
 
 type SessionId = string | null
 
-export class SessionSuccession {
+export class SessionHandover {
   readonly #deps: Deps
 
   constructor(deps: Deps) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buffersSpent } from './buffer-garbage.ts'
+import { noteBufferGarbage } from './buffer-garbage.ts'
 
 const megabyte = 1024 * 1024
 const chunkBytes = megabyte / 16
@@ -19,7 +19,7 @@ async function growth(bytes: number, spent: (bytes: number) => void): Promise<nu
 }
 
 test('spent buffers do not pile up, whatever passes, and would without a word', async () => {
-  const paced = await growth(256 * megabyte, buffersSpent)
+  const paced = await growth(256 * megabyte, noteBufferGarbage)
   // Buffers are swept in the background, which a busy machine does a little later.
   assert.ok(paced < 32 * megabyte, `${paced} bytes lay there`)
   const left = await growth(256 * megabyte, () => undefined)

@@ -14,7 +14,7 @@ let spentBytes = 0
 let collect: Collect | undefined
 
 /** That many bytes of buffers are not needed any more, or will not be in a moment. */
-export function buffersSpent(bytes: number): void {
+export function noteBufferGarbage(bytes: number): void {
   spentBytes += bytes
   if (spentBytes < enoughBytes) return
   spentBytes = 0

@@ -83,9 +83,9 @@ test('time that work spends in a line does not count against its deadline', asyn
   const work = withPausableDeadline(
     clock,
     1000,
-    async (unhurried) => {
+    async (withoutDeadline) => {
       await sleep(clock, 900)
-      await unhurried(() => place.promise)
+      await withoutDeadline(() => place.promise)
       await sleep(clock, 900)
       return 'done'
     },
@@ -107,9 +107,9 @@ test('before and after the line the deadline holds', async () => {
     const work = withPausableDeadline(
       clock,
       1000,
-      async (unhurried) => {
+      async (withoutDeadline) => {
         await sleep(clock, before)
-        await unhurried(() => sleep(clock, 5000))
+        await withoutDeadline(() => sleep(clock, 5000))
         await sleep(clock, after)
       },
       () => new Error('late'),

@@ -61,7 +61,7 @@ export function withDeadline<T>(clock: Clock, ms: number, work: Promise<T>, late
 export function withPausableDeadline<T>(
   clock: Clock,
   ms: number,
-  work: (unhurried: <R>(wait: () => Promise<R>) => Promise<R>) => Promise<T>,
+  work: (withoutDeadline: <R>(wait: () => Promise<R>) => Promise<R>) => Promise<T>,
   late: () => Error,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -69,7 +69,7 @@ export function withPausableDeadline<T>(
       reject(late())
     }
     let cancel = clock.after(ms, fail)
-    const unhurried = async <R>(wait: () => Promise<R>): Promise<R> => {
+    const withoutDeadline = async <R>(wait: () => Promise<R>): Promise<R> => {
       cancel()
       try {
         return await wait()
@@ -77,7 +77,7 @@ export function withPausableDeadline<T>(
         cancel = clock.after(ms, fail)
       }
     }
-    work(unhurried)
+    work(withoutDeadline)
       .then(resolve, reject)
       .finally(() => {
         cancel()

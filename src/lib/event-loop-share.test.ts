@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LoopTurns } from './event-loop-share.ts'
+import { EventLoopShare } from './event-loop-share.ts'
 
 /** Work of so many pieces that take 3 ms each, and a bystander who notes every turn of the loop. */
 async function share(workers: number, pieces: number): Promise<string[]> {
   let now = 0
-  const turns = new LoopTurns(() => now)
+  const turns = new EventLoopShare(() => now)
   const log: string[] = []
   const work = async (worker: number) => {
     for (let piece = 0; piece < pieces; piece++) {
@@ -37,7 +37,7 @@ test('however many work, a turn of the loop holds one slice of it after the firs
 })
 
 test('who comes first in a turn while nobody waits need not wait', async () => {
-  const turns = new LoopTurns(() => 0)
+  const turns = new EventLoopShare(() => 0)
   let isNextTurn = false
   setImmediate(() => (isNextTurn = true))
   await turns.next()

@@ -3,7 +3,7 @@
 
 const sliceMs = 8
 
-export class LoopTurns {
+export class EventLoopShare {
   readonly #now: () => number
   #sliceStartedAt: number | undefined
   #waiting = 0
@@ -42,4 +42,4 @@ export class LoopTurns {
 }
 
 /** Of this process, which has one event loop. */
-export const loopTurns = new LoopTurns(() => performance.now())
+export const eventLoopShare = new EventLoopShare(() => performance.now())

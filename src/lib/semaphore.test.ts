@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Gate } from './semaphore.ts'
+import { Semaphore } from './semaphore.ts'
 import { KeyedLanes } from './keyed-lanes.ts'
 
 const never = new AbortController().signal
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a gate lets its width through and the others in order as room is made', async () => {
-  const gate = new Gate(2)
+  const gate = new Semaphore(2)
   const inside: number[] = []
   const leave: (() => void)[] = []
   for (let caller = 0; caller < 4; caller++) {
@@ -28,7 +28,7 @@ test('a gate lets its width through and the others in order as room is made', as
 })
 
 test('a place that is handed on cannot be taken by who comes in the same moment', async () => {
-  const gate = new Gate(1)
+  const gate = new Semaphore(1)
   const leave = await gate.enter(never)
   const inside: string[] = []
   const waiting = gate.enter(never).then(() => inside.push('waited'))
@@ -40,7 +40,7 @@ test('a place that is handed on cannot be taken by who comes in the same moment'
 })
 
 test('who gives up waiting at a gate is refused and leaves no hole in the queue', async () => {
-  const gate = new Gate(1)
+  const gate = new Semaphore(1)
   const leave = await gate.enter(never)
   const impatient = new AbortController()
   const refused = assert.rejects(gate.enter(impatient.signal))
@@ -52,7 +52,7 @@ test('who gives up waiting at a gate is refused and leaves no hole in the queue'
 })
 
 test('a place that is offered to somebody who gives up at that moment goes to the next', async () => {
-  const gate = new Gate(1)
+  const gate = new Semaphore(1)
   const leave = await gate.enter(never)
   const impatient = new AbortController()
   const refused = assert.rejects(gate.enter(impatient.signal))
@@ -64,7 +64,7 @@ test('a place that is offered to somebody who gives up at that moment goes to th
 })
 
 test('who comes just when a place is made does not go before those who wait', async () => {
-  const gate = new Gate(1)
+  const gate = new Semaphore(1)
   const leave = await gate.enter(never)
   const inside: string[] = []
   void gate.enter(never).then(() => inside.push('waited'))

@@ -1,6 +1,6 @@
 // Lets a bounded number of callers through at once; the others wait in order.
 
-export class Gate {
+export class Semaphore {
   readonly #width: number
   readonly #waiting: (() => void)[] = []
   #inside = 0

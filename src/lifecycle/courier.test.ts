@@ -27,7 +27,7 @@ class Stage implements AsyncDisposable {
         return Promise.resolve()
       },
     },
-    knock: ({ id, url }) => {
+    deliver: ({ id, url }) => {
       this.knocks.push({ id, at: this.clock.monotonic() })
       return this.answers.get(url)?.() ?? Promise.resolve(yes)
     },
@@ -64,7 +64,7 @@ test('a dead subscriber is tried by the schedule and then given up; newer events
   await stage.clock.advance(1_000)
   const newer = stage.add('http://dead', 'connected')
   await stage.clock.advance(4 * 3_600_000)
-  const timesOf = (id: string) => stage.knocks.filter((knock) => knock.id === id).map(({ at }) => at / 1000)
+  const timesOf = (id: string) => stage.knocks.filter((deliver) => deliver.id === id).map(({ at }) => at / 1000)
   assert.deepEqual(timesOf(first), [0, 5, 35, 335, 2135, 9335])
   assert.deepEqual(timesOf(newer), [1, 6, 36, 336, 2136, 9336])
   assert.equal(stage.statusOf(first), 'exhausted')

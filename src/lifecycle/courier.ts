@@ -9,7 +9,7 @@ import type { LifecycleEvent } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
-import { resultOf } from './retry-schedule.ts'
+import { nextStep } from './retry-schedule.ts'
 import type { Attempt } from './retry-schedule.ts'
 
 type Lane = { due: Delivery[]; inFlight: number; host: string }
@@ -17,7 +17,7 @@ type Lane = { due: Delivery[]; inFlight: number; host: string }
 type Deps = {
   deliveries: Pick<DeliveryStore, 'pending' | 'record'>
   /** One attempt; resolves whatever came of it. */
-  knock: (delivery: Delivery, signal: AbortSignal) => Promise<Attempt>
+  deliver: (delivery: Delivery, signal: AbortSignal) => Promise<Attempt>
   clock: Clock
   random: () => number
   log: Log
@@ -30,7 +30,7 @@ const perSubscriber = 2
 const perHost = 16
 const inAll = 64
 const pendingPerSubscriber = 1000
-const lastWordsMs = 5000
+const shutdownDrainMs = 5000
 /** When storage did not take the result. */
 const recordAgainMs = 5000
 
@@ -85,7 +85,7 @@ export class Courier {
     for (const cancel of this.#waiting.values()) cancel()
     this.#waiting.clear()
     this.#lanes.clear()
-    const cancel = this.#deps.clock.after(lastWordsMs, () => {
+    const cancel = this.#deps.clock.after(shutdownDrainMs, () => {
       this.#abort.abort()
     })
     await Promise.all(this.#running.values())
@@ -148,10 +148,10 @@ export class Courier {
     const isLate = delivery.expiresAt !== null && clock.now() > delivery.expiresAt
     const attempt = isLate
       ? { code: null, error: 'it was too late to tell', retryAfter: null }
-      : await this.#deps.knock(delivery, this.#abort.signal)
+      : await this.#deps.deliver(delivery, this.#abort.signal)
     // Cut off by our own end: whether it arrived is unknown, and the next process tries again under the same id.
     if (this.#abort.signal.aborted) return
-    await this.#settle(delivery, resultOf(delivery, attempt, { now: clock.now(), random }))
+    await this.#settle(delivery, nextStep(delivery, attempt, { now: clock.now(), random }))
   }
 
   async #settle(delivery: Delivery, result: DeliveryResult): Promise<void> {

@@ -12,7 +12,7 @@ type Deps = { egress: Pick<Egress, 'request'>; clock: Clock; timeoutMs: number; 
 /** Nobody reads what a subscriber answers besides its status. */
 const answerBytes = 64 * 1024
 
-export function createKnock({ egress, clock, timeoutMs, secret }: Deps) {
+export function createDelivery({ egress, clock, timeoutMs, secret }: Deps) {
   return async ({ url, body, eventId }: Delivery, signal: AbortSignal): Promise<Attempt> => {
     const signed = deliveryHeaders({ id: eventId, timestampMs: clock.now(), body }, secret)
     try {

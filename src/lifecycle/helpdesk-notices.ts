@@ -23,12 +23,12 @@ export type NoticedAccount = {
   keepQrMessage(id: number): Promise<void>
 }
 
-export type NoticeInbox = { key: string; inbox: HelpdeskInbox }
+export type NoticeTarget = { key: string; inbox: HelpdeskInbox }
 
 type Deps = {
   find: (instance: string) => NoticedAccount | undefined
   /** The inbox of an instance; null while none is configured. */
-  inboxOf: (instance: string) => Promise<NoticeInbox | null>
+  inboxOf: (instance: string) => Promise<NoticeTarget | null>
   /** A picture of a QR code, as PNG. */
   draw: (text: string) => Promise<Buffer>
   texts: NoticeTexts

@@ -20,7 +20,7 @@ const startedAfterMs = 8000
 /** Of the time before connections close. */
 const restartingMs = 5000
 
-export class BackendNews {
+export class ProcessEvents {
   readonly #deps: Deps
   #cancelStarted: () => void = () => undefined
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Delivery } from '../core/delivery.ts'
-import { resultOf } from './retry-schedule.ts'
+import { nextStep } from './retry-schedule.ts'
 
 const now = Date.UTC(2026, 0, 15, 12)
 const middle = { now, random: () => 0.5 }
@@ -16,7 +16,7 @@ function failed(code: number | null = 500, retryAfter: string | null = null) {
 }
 
 test('the pauses are 5 s, 30 s, 5 min, 30 min and 2 h, then it is over', () => {
-  const results = [0, 1, 2, 3, 4, 5].map((attempts) => resultOf(delivery(attempts), failed(), middle))
+  const results = [0, 1, 2, 3, 4, 5].map((attempts) => nextStep(delivery(attempts), failed(), middle))
   assert.deepEqual(
     results.map(({ status, nextAt }) => (status === 'pending' ? (nextAt - now) / 1000 : status)),
     [5, 30, 300, 1800, 7200, 'exhausted'],
@@ -24,20 +24,20 @@ test('the pauses are 5 s, 30 s, 5 min, 30 min and 2 h, then it is over', () => {
 })
 
 test('each pause is a little shorter or longer, by a tenth at most', () => {
-  const pause = (random: number) => resultOf(delivery(0), failed(), { now, random: () => random }).nextAt - now
+  const pause = (random: number) => nextStep(delivery(0), failed(), { now, random: () => random }).nextAt - now
   assert.equal(pause(0), 4500)
   assert.equal(pause(1), 5500)
 })
 
 test('2xx is success, 410 ends it, anything else is a failure, redirects too', () => {
-  const statusOf = (code: number | null) => resultOf(delivery(0), failed(code), middle).status
+  const statusOf = (code: number | null) => nextStep(delivery(0), failed(code), middle).status
   assert.deepEqual([200, 202, 299].map(statusOf), ['delivered', 'delivered', 'delivered'])
   assert.equal(statusOf(410), 'refused')
   assert.deepEqual([199, 301, 400, 404, 429, 503, null].map(statusOf), Array(7).fill('pending'))
 })
 
 test('Retry-After is honoured, in seconds and as a date, up to a day, and never shortens a pause', () => {
-  const pause = (wish: string) => (resultOf(delivery(0), failed(503, wish), middle).nextAt - now) / 1000
+  const pause = (wish: string) => (nextStep(delivery(0), failed(503, wish), middle).nextAt - now) / 1000
   assert.equal(pause('120'), 120)
   assert.equal(pause(new Date(now + 90_000).toUTCString()), 90)
   assert.equal(pause('1'), 5)
@@ -47,6 +47,6 @@ test('Retry-After is honoured, in seconds and as a date, up to a day, and never 
 })
 
 test('nothing is tried again after its time', () => {
-  assert.equal(resultOf(delivery(0, now + 20_000), failed(), middle).status, 'pending')
-  assert.equal(resultOf(delivery(1, now + 20_000), failed(), middle).status, 'exhausted')
+  assert.equal(nextStep(delivery(0, now + 20_000), failed(), middle).status, 'pending')
+  assert.equal(nextStep(delivery(1, now + 20_000), failed(), middle).status, 'exhausted')
 })

@@ -8,7 +8,7 @@ const hour = 60 * minute
 
 /** Between attempts, ±10 %; after the last one there is none. */
 export const pausesMs = [5 * second, 30 * second, 5 * minute, 30 * minute, 2 * hour] as const
-const longestWishMs = 24 * hour
+const maxRetryAfterMs = 24 * hour
 
 export type Attempt = {
   /** The status the subscriber answered with; null when it did not answer. */
@@ -19,7 +19,7 @@ export type Attempt = {
 
 type Now = { now: number; random: () => number }
 
-export function resultOf(
+export function nextStep(
   delivery: Delivery,
   { code, error, retryAfter }: Attempt,
   { now, random }: Now,
@@ -39,5 +39,5 @@ export function resultOf(
 function wishedPause(retryAfter: string | null, now: number): number {
   if (retryAfter === null) return 0
   const ms = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * second : Date.parse(retryAfter) - now
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), longestWishMs) : 0
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), maxRetryAfterMs) : 0
 }

@@ -1,6 +1,7 @@
-// WhatsApp behind the network port: opens connections and keeps what belongs to the accounts between them.
+// WhatsApp behind the network port: opens connections and keeps the accounts between them.
 
 import type { Readable } from 'node:stream'
+import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { FileRef, SealedEvent } from '../core/message.ts'
 import type {
   Network,
@@ -21,7 +22,7 @@ import { createRowIds } from '../lib/row-ids.ts'
 import type { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import type { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
 import { Account, jidOf } from './account/account.ts'
-import { raiseFence } from './connection/fault-isolation.ts'
+import { isolateFaults } from './connection/fault-isolation.ts'
 import { downloadFile } from './files/download.ts'
 import type { CacheLimits } from './account/key-cache.ts'
 import { applyLibraryPatches } from './library/patches/apply.ts'
@@ -34,40 +35,40 @@ import { WhatsappSession } from './whatsapp-session.ts'
 type Deps = {
   keys: Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'>
   journal: JournalStore
-  /** Who hears of what arrives. */
+  /** Is told about everything that arrives. */
   reception?: Partial<Reception>
-  /** The epoch of the lease this process holds. */
+  /** The epoch of the lease that this process holds. */
   epoch: () => number
   clock: Clock
   log: Log
   settings: NetworkSettings
-  /** What the service sent under an id: for recipients who ask again after this process has forgotten. */
-  findSent?: (instance: string, messageId: string) => Promise<OutgoingContent | null>
+  /** The content that the service sent under an id, for recipients who ask for it again. */
+  findSent?: (instance: InstanceName, messageId: NetworkMessageId) => Promise<OutgoingContent | null>
   /** How long one QR code is shown. */
   qrLifetimeMs?: number
-  /** How much of its keys one account may keep in memory. */
+  /** How many keys of one account are kept in memory. */
   keyLimits?: CacheLimits
-  /** Only for tests: what arrives is stored after the network was told that it did. */
+  /** Only for tests: messages are stored after they were confirmed to the network. */
   isJournalOff?: boolean
 }
 
 const defaultQrLifetimeMs = 20_000
-/** How long storage is waited for that does not take the last writes: what is given up was not confirmed and comes again. */
+/** How long to wait for the last writes. Writes that are given up were not confirmed, so the network delivers them again. */
 const lastWritesMs = 5_000
-/** The network gives up on what was not received for so long. */
+/** The network stops delivering a message after this time. */
 const redeliveredMs = 30 * 24 * 60 * 60 * 1000
 
-const noBooks = () => Promise.resolve(null)
+const noRecords = () => Promise.resolve(null)
 
 export class WhatsappNetwork implements Network {
   readonly #deps: Deps
   readonly #endpoint: Endpoint
-  readonly #fence: Disposable
+  readonly #faultIsolation: Disposable
   readonly #accounts = new Map<string, Account>()
-  /** The lease under which a write was refused, because another process has taken it since. */
+  /** The epoch whose writes were refused, because another process holds the lease now. */
   #lostEpoch: number | undefined
   #isOver = false
-  readonly #nextId: () => string
+  readonly #nextId: () => RowId
   readonly #egress: Egress
 
   constructor(deps: Deps) {
@@ -76,21 +77,21 @@ export class WhatsappNetwork implements Network {
     this.#nextId = createRowIds(deps.clock)
     this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
-    this.#fence = raiseFence()
+    this.#faultIsolation = isolateFaults()
   }
 
   async open({ sessionId, instance }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
     const known = await this.#account(sessionId)
     await known.connection?.close()
     const stored = await known.loadCreds()
-    // A pairing starts with nothing: keys of another identity would only be wrong.
+    // A pairing starts without keys, because keys of another identity would be wrong.
     if (!stored) await this.forget(sessionId)
     const account = stored ? known : await this.#account(sessionId)
     if (account.keys.isClosed) throw closedError()
     const creds = stored ?? initAuthCreds()
-    // The owner has this account open by now: a connection from here would throw it out.
+    // The other process has this account open by now. A connection from here would end that one.
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
-    const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noBooks } = this.#deps
+    const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noRecords } = this.#deps
     const receiving = { instance, store, reception, nextId: this.#nextId, isOff }
     const session = new WhatsappSession({
       account,
@@ -115,13 +116,13 @@ export class WhatsappNetwork implements Network {
     return unseal(event, target)
   }
 
-  /** Forgets envelopes that cannot come again; for a daily ticker. */
+  /** Deletes the fingerprints of messages that the network no longer delivers. A daily ticker calls it. */
   async pruneJournal(): Promise<number> {
     const { journal, epoch, clock } = this.#deps
     return journal.prune(epoch(), clock.now() - redeliveredMs)
   }
 
-  async storedJid(sessionId: string): Promise<string | null> {
+  async storedJid(sessionId: string): Promise<Jid | null> {
     const creds = await (await this.#account(sessionId)).loadCreds()
     return creds ? jidOf(creds) : null
   }
@@ -129,7 +130,7 @@ export class WhatsappNetwork implements Network {
   async release(sessionId: string): Promise<void> {
     const account = this.#accounts.get(sessionId)
     await account?.connection?.close()
-    if (account) await this.#lastWrites([account])
+    if (account) await this.#waitForWrites([account])
     await this.#drop(sessionId)
   }
 
@@ -138,28 +139,28 @@ export class WhatsappNetwork implements Network {
     await this.#deps.keys.dropSession(this.#deps.epoch(), sessionId)
   }
 
-  /** Connections first, so that nothing is acknowledged that is then given up. */
+  /** Connections close first, so that no message is confirmed whose write is then given up. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true
     const accounts = [...this.#accounts.values()]
     await Promise.all(accounts.map(async ({ connection }) => connection?.close()))
-    await this.#lastWrites(accounts)
+    await this.#waitForWrites(accounts)
     await Promise.all([...this.#accounts.keys()].map((sessionId) => this.#drop(sessionId)))
     await this.#endpoint.proxied?.dispatcher.destroy()
     await this.#egress[Symbol.asyncDispose]()
-    this.#fence[Symbol.dispose]()
+    this.#faultIsolation[Symbol.dispose]()
   }
 
-  async #lastWrites(accounts: readonly Account[]): Promise<void> {
-    const patience = new AbortController()
+  async #waitForWrites(accounts: readonly Account[]): Promise<void> {
+    const timer = new AbortController()
     const written = Promise.all(accounts.map(({ keys }) => keys.settled()))
-    await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, patience.signal)])
-    patience.abort()
+    await Promise.race([written, sleep(this.#deps.clock, lastWritesMs, timer.signal)])
+    timer.abort()
   }
 
-  /** Memory filled under an earlier lease may be out of date: another process may have written since. */
+  /** Keys that were read under an earlier lease may be out of date, so they are read again. */
   async #account(sessionId: string): Promise<Account> {
-    // Nobody would close it any more: it would ask a closed database for ever.
+    // A new account would never be closed, and would ask a closed database for ever.
     if (this.#isOver) throw closedError()
     const epoch = this.#deps.epoch()
     const known = this.#accounts.get(sessionId)

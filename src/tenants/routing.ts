@@ -12,7 +12,7 @@ export type DefaultDestination = {
   webhookSecret: string
 }
 
-type Routed = { owner_tag: string; inbox_id: number }
+type Route = { owner_tag: string; inbox_id: number }
 type Deps = { tenants: Pick<TenantCache, 'find'>; standard: DefaultDestination }
 
 export class Routing {
@@ -23,7 +23,7 @@ export class Routing {
   }
 
   /** Null while no helpdesk or no inbox is configured: what arrives waits. */
-  async destinationOf({ owner_tag, inbox_id }: Routed): Promise<Destination | null> {
+  async destinationOf({ owner_tag, inbox_id }: Route): Promise<Destination | null> {
     const { standard } = this.#deps
     const tenant = await this.#tenantOf(owner_tag)
     const { baseUrl, apiToken, accountId } = tenant ?? standard
@@ -34,7 +34,7 @@ export class Routing {
   }
 
   /** Empty when callbacks are not signed. */
-  async webhookSecretOf({ owner_tag }: Pick<Routed, 'owner_tag'>): Promise<string> {
+  async webhookSecretOf({ owner_tag }: Pick<Route, 'owner_tag'>): Promise<string> {
     const tenant = await this.#tenantOf(owner_tag)
     return tenant?.webhookSecret ?? this.#deps.standard.webhookSecret
   }

@@ -47,7 +47,7 @@ test('callers that share no memory open several conversations in the same burst'
   await using bed = await HelpdeskBed.start()
   const contact = await bed.inbox.ensureContact(person())
   await using other = createDownstream()
-  const inboxes = [bed.inbox, other.inbox(bed.destination)]
+  const inboxes = [bed.inbox, other.helpdesk(bed.destination)]
   // Both have looked before either has opened one.
   await bed.helpdesk.fault({ kind: 'slow', ms: 200, method: 'POST', path: /conversations$/, times: 2 })
   await Promise.all(inboxes.map((inbox) => inbox.ensureConversation(contact, 'new')))
@@ -163,7 +163,7 @@ test('a caller that does not remember the uncertain creation opens a second conv
   await clock.advance(5100)
   await first
   await using forgetful = createDownstream({ clock })
-  await forgetful.inbox(bed.destination).ensureConversation(contact, 'new')
+  await forgetful.helpdesk(bed.destination).ensureConversation(contact, 'new')
   await clock.advance(9500)
   assert.equal(bed.helpdesk.see.conversations().length, 2)
 })

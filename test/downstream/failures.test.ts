@@ -49,7 +49,7 @@ test('each answer of the helpdesk has its kind of failure', async () => {
 test('an inbox that is no API inbox is a fault of the destination, and a probe says so too', async () => {
   await using bed = await HelpdeskBed.start()
   const website = bed.helpdesk.world.addInbox({ name: 'Website', channelType: 'Channel::WebWidget' })
-  const inbox = bed.downstream.inbox(bed.destinationOf({ inboxId: website.id }))
+  const inbox = bed.downstream.helpdesk(bed.destinationOf({ inboxId: website.id }))
   const contact = await inbox.ensureContact(person())
   const { id } = await inbox.ensureConversation(contact, 'new')
   for (const work of [() => inbox.post(id, text('x')), () => inbox.probe()]) {
@@ -84,7 +84,7 @@ test('a refused connection is a fault of the destination; after a restart calls 
 test('an unknown host name and a forbidden address are faults of the destination', async () => {
   await using bed = await HelpdeskBed.start()
   for (const baseUrl of ['http://desk.invalid', 'http://169.254.169.254']) {
-    const error = await failureOf(bed.downstream.inbox(bed.destinationOf({ baseUrl })).probe())
+    const error = await failureOf(bed.downstream.helpdesk(bed.destinationOf({ baseUrl })).probe())
     assert.equal(error.failure, 'destination')
     assert.match(error.message, new RegExp(new URL(baseUrl).hostname.replaceAll('.', '\\.')))
   }
@@ -119,7 +119,9 @@ test('a server that is no Chatwoot is a fault of the destination, with every kin
     await using server = await LoopbackServer.start((_request, response) =>
       response.writeHead(status, headers).end(body),
     )
-    const error = await failureOf(bed.downstream.inbox(bed.destinationOf({ baseUrl: server.url() })).post(1, text('x')))
+    const error = await failureOf(
+      bed.downstream.helpdesk(bed.destinationOf({ baseUrl: server.url() })).post(1, text('x')),
+    )
     assert.equal(error.failure, 'destination', `${status} ${body}`)
     assert.match(error.message, reason)
   }
@@ -132,7 +134,7 @@ test('Retry-After is passed on, in seconds and as a date', async () => {
   await using server = await LoopbackServer.start((_request, response) =>
     response.writeHead(429, { 'retry-after': waits.shift() }).end('Retry later\n'),
   )
-  const inbox = bed.downstream.inbox(bed.destinationOf({ baseUrl: server.url() }))
+  const inbox = bed.downstream.helpdesk(bed.destinationOf({ baseUrl: server.url() }))
   const told = [17_000, 30_000, null]
   for (const ms of told) assert.equal((await failureOf(inbox.post(1, text('x')))).retryAfterMs, ms)
 })
@@ -142,7 +144,7 @@ test('after five failures a destination rests, then a harmless request probes it
   await using bed = await HelpdeskBed.start({ downstream: { clock } })
   const id = await bed.openChat()
   const other = bed.helpdesk.world.addInbox({ name: 'Other' })
-  const neighbour = bed.downstream.inbox(bed.destinationOf({ inboxId: other.id }))
+  const neighbour = bed.downstream.helpdesk(bed.destinationOf({ inboxId: other.id }))
   const fault = await bed.helpdesk.fault({ kind: 'status', status: 503, path: /messages$|inboxes\/1$/ })
   for (let count = 0; count < 5; count++) await failureOf(bed.inbox.post(id, text('x')))
   const before = bed.helpdesk.requests.length
@@ -165,7 +167,7 @@ test('after five failures a destination rests, then a harmless request probes it
 
 test('a refused token does not affect other tokens of the same inbox', async () => {
   await using bed = await HelpdeskBed.start()
-  const stranger = bed.downstream.inbox(bed.destinationOf({ apiToken: 'wrong' }))
+  const stranger = bed.downstream.helpdesk(bed.destinationOf({ apiToken: 'wrong' }))
   const [refused, taken] = await Promise.allSettled([stranger, bed.inbox].map((each) => each.ensureContact(person())))
   assert.deepEqual([refused?.status, taken?.status], ['rejected', 'fulfilled'])
   for (let count = 0; count < 5; count++) await failureOf(stranger.probe())

@@ -87,7 +87,7 @@ test('slow downloads do not keep calls waiting for a connection', async () => {
     bed.downstream.download(destination, desk.url('127.0.0.1', `/slow/${n}`), stop.signal).catch(() => undefined),
   )
   await waitUntil('many files are asked for', () => asked.length >= 16)
-  const call = failureOf(bed.downstream.inbox(destination).setStatus(1, 2, 'failed', 'why'))
+  const call = failureOf(bed.downstream.helpdesk(destination).setStatus(1, 2, 'failed', 'why'))
   await waitUntil('the call arrives', () => asked.some((url) => url.startsWith('/api/')))
   assert.equal((await call).status, 503)
   stop.abort()

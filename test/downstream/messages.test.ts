@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { DownstreamError } from '../../src/core/downstream.ts'
 import type { UploadFile } from '../../src/core/downstream.ts'
+import { chatwootLimits } from '../../src/downstream/limits.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { HelpdeskBed, text } from './harness/helpdesk-bed.ts'
@@ -120,6 +121,14 @@ test('too long a text and too many files are refused before anything is sent', a
   const files = Array.from({ length: 16 }, () => file(Buffer.alloc(20)))
   await assert.rejects(bed.inbox.post(id, text('', { files })), { failure: 'permanent' })
   assert.equal(bed.helpdesk.requests.length, before)
+})
+
+test('the longest outgoing text fits, also when all of it is Liquid', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  const written = '{'.repeat(chatwootLimits.textLength.outgoing)
+  await bed.inbox.post(id, text(written, { type: 'outgoing' }))
+  assert.equal(bed.helpdesk.messages(id).at(-1)?.content?.replaceAll('\u200b', ''), written)
 })
 
 test('the flood limit is told apart from other refusals', async () => {

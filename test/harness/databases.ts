@@ -10,7 +10,11 @@ import type { Database, EngineName } from '../../src/storage/database.ts'
 import type { DatabaseLocation } from '../../src/core/database-location.ts'
 import { silentLog } from './logs.ts'
 
-export const engines: readonly EngineName[] = ['sqlite', 'postgres']
+/** The engines of this run: both, or those that TEST_ENGINES names. */
+export const engines: readonly EngineName[] = chosenEngines(process.env['TEST_ENGINES'])
+
+/** The `skip` option of a test that needs PostgreSQL. */
+export const withoutPostgres = engines.includes('postgres') ? false : 'TEST_ENGINES leaves PostgreSQL out'
 
 export type TestLocation = { location: DatabaseLocation; url: string; [Symbol.asyncDispose](): Promise<void> }
 
@@ -27,6 +31,15 @@ export async function newDatabase(
   const database = stack.use(await openDatabase({ location, encryptionKeys, log: silentLog }))
   const owned = stack.move()
   return { database, location, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function chosenEngines(names: string | undefined): EngineName[] {
+  const known: EngineName[] = ['sqlite', 'postgres']
+  if (!names) return known
+  const chosen = known.filter((engine) => names.split(',').includes(engine))
+  if (chosen.length !== names.split(',').length)
+    throw new Error(`TEST_ENGINES names sqlite or postgres, not "${names}"`)
+  return chosen
 }
 
 async function newSqliteFile(): Promise<TestLocation> {
@@ -53,7 +66,10 @@ async function newPostgresDatabase(): Promise<TestLocation> {
 
 function serverUrl(): string {
   const url = process.env['TEST_POSTGRES_URL']
-  if (!url) throw new Error('TEST_POSTGRES_URL is not set: run through npm test, which starts a PostgreSQL')
+  if (!url)
+    throw new Error(
+      'TEST_POSTGRES_URL is not set: run through npm test, which starts a PostgreSQL unless TEST_ENGINES leaves it out',
+    )
   return url
 }
 

@@ -1,5 +1,5 @@
-// Starts one PostgreSQL for the whole test run, unless TEST_POSTGRES_URL names one, and stops it at the end. Gives all
-// processes of the run one place for compiled modules.
+// Starts one PostgreSQL for the whole test run and stops it at the end, unless TEST_POSTGRES_URL names one or TEST_ENGINES
+// leaves PostgreSQL out. Gives all processes of the run one place for compiled modules.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -7,13 +7,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { engines } from './databases.ts'
 
 let stop: (() => Promise<void>) | undefined
 
 export async function globalSetup(): Promise<void> {
   // Some hundred processes load the same modules: each is compiled once.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
-  if (process.env['TEST_POSTGRES_URL']) return
+  if (process.env['TEST_POSTGRES_URL'] || !engines.includes('postgres')) return
   const { default: EmbeddedPostgres } = await importWithoutExitHooks()
   const databaseDir = await mkdtemp(join(tmpdir(), 'causeway-postgres-'))
   const port = await freePort()

@@ -102,13 +102,13 @@ test('a write resolves when it is stored; changes that come meanwhile are merged
 test('a step is visible and stored as a whole, or not at all; steps run one after the other', async () => {
   const store = new SlowStore()
   const keys = keysOn(store)
-  const failing = keys.inLane(async () => {
+  const failing = keys.runStep(async () => {
     await keys.setInStep({ session: { a: 'half' } })
     assert.deepEqual(await keys.getInStep('session', ['a']), { a: 'half' })
     assert.deepEqual(await keys.get('session', ['a']), {})
     throw new Error('not for this session')
   })
-  const second = keys.inLane(async () => {
+  const second = keys.runStep(async () => {
     assert.deepEqual(await keys.getInStep('session', ['a']), {})
     await keys.setInStep({ session: { a: 'whole' }, 'identity-key': { a: Buffer.from([5]) } })
   })

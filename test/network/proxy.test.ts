@@ -69,7 +69,9 @@ for (const [name, start] of proxies) {
     const endpoint = prepareEndpoint(settings, 1)
     owned.defer(() => endpoint.proxied?.dispatcher.destroy())
     // Of all that a connection is made of, only the endpoint decides the way.
-    const { options = {} } = socketConfig({ endpoint, account: {}, door: {} } as Parameters<typeof socketConfig>[0])
+    const { options = {} } = socketConfig({ endpoint, account: {}, connectionKeys: {} } as Parameters<
+      typeof socketConfig
+    >[0])
     const { url } = sim.media.put(Buffer.from('history'))
     const fetchIt = () => getHttpStream(url, options)
     assert.equal(await text(await fetchIt()), 'history')

@@ -1,4 +1,4 @@
-// Who may ask: tokens, accounts, roles, bots, and inboxes of the account API.
+// Access to the account API: tokens, accounts, roles, bots and helpdesk inboxes.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
@@ -18,7 +18,7 @@ after(() => helpdesk[Symbol.asyncDispose]())
 
 const wrong = (status: number, error: string) => ({ status, body: { error } })
 
-test('each way of not being allowed in has its own body', async () => {
+test('every refusal of access has its own body', async () => {
   const of = async (asked: Promise<{ status: number; body: unknown }>) => {
     const { status, body } = await asked
     return { status, body }
@@ -37,7 +37,7 @@ test('each way of not being allowed in has its own body', async () => {
   assert.deepEqual(await of(client.get('/contacts')), wrong(401, 'Account is suspended'))
 })
 
-test('the token is read from either spelling of its header, unless a proxy drops the underscores', async () => {
+test('the token is read from both spellings of its header, unless a proxy drops the underscores', async () => {
   const ask = (on: SimHelpdesk, header: string) =>
     fetch(`${on.url}/api/v1/accounts/1/contacts`, { headers: { [header]: on.facts.api_token } })
   assert.equal((await ask(helpdesk, 'api_access_token')).status, 200)
@@ -47,7 +47,7 @@ test('the token is read from either spelling of its header, unless a proxy drops
   assert.equal((await ask(proxied, 'Api-Access-Token')).status, 200)
 })
 
-test('an agent sees only his inboxes and may not change them', async () => {
+test('an agent sees only the helpdesk inboxes they belong to and may not change them', async () => {
   const second = helpdesk.world.addInbox({ name: 'Second' })
   const ana = helpdesk.world.addAgent({ name: 'Ana', inboxIds: [second.id] })
   const asAna = new DeskClient(helpdesk, ana.token)
@@ -59,7 +59,7 @@ test('an agent sees only his inboxes and may not change them', async () => {
   assert.ok(!('secret' in shown.body) && !('hmac_token' in shown.body))
 })
 
-test('a bot may write and little else', async () => {
+test('a bot may write messages and use few other routes', async () => {
   const chat = await openChat(client, 'one')
   const asBot = new DeskClient(helpdesk, helpdesk.world.addBot('Robot').token)
   const sent = await asBot.post(`/conversations/${chat}/messages`, { content: 'beep' })
@@ -70,7 +70,7 @@ test('a bot may write and little else', async () => {
   }
 })
 
-test('an inbox has its secrets for administrators, takes a webhook address and a new secret', async () => {
+test('a helpdesk inbox shows its secrets to administrators and takes a webhook address and a new secret', async () => {
   const patched = await client.patch('/inboxes/1', { channel: { webhook_url: 'http://127.0.0.1:9/hook' } })
   assert.deepEqual(
     [patched.body['webhook_url'], patched.body['secret'], patched.body['inbox_identifier']],
@@ -90,7 +90,7 @@ test('an inbox has its secrets for administrators, takes a webhook address and a
   assert.equal((await client.get('/inboxes/1')).status, 404)
 })
 
-test('an account shows itself to its members only', async () => {
+test('only members can read an account', async () => {
   const { status, body } = await client.get('')
   assert.equal(status, 200)
   assert.deepEqual([body.id, body['name'], body['status'], body['locale']], [1, 'Acme', 'active', 'en'])
@@ -99,7 +99,7 @@ test('an account shows itself to its members only', async () => {
   helpdesk.assertNothingRefused()
 })
 
-test('another account sees nothing of the first', async () => {
+test('an account sees no rows of another account', async () => {
   const chat = await openChat(client, 'one')
   const other = helpdesk.world.addAccount('Other')
   const stranger = new DeskClient(helpdesk, other.token, other.id)
@@ -109,7 +109,7 @@ test('another account sees nothing of the first', async () => {
   assert.equal((await stranger.post('/contacts', { name: 'X', inbox_id: 1 })).status, 404)
 })
 
-test('the same seed gives the same tokens, another seed others, and a reset changes none', async () => {
+test('the same seed gives the same tokens, another seed gives others, and a reset keeps them', async () => {
   const before = helpdesk.facts
   await helpdesk.reset()
   assert.deepEqual(helpdesk.facts, before)
@@ -119,7 +119,7 @@ test('the same seed gives the same tokens, another seed others, and a reset chan
   assert.notEqual(other.facts.api_token, before.api_token)
 })
 
-test('the version is told to everybody', async () => {
+test('the API shows its version and its health', async () => {
   const { body } = await client.get('//api')
   assert.equal((body as unknown as { version: string }).version, '4.14.1')
   assert.deepEqual((await client.get('//health')).body, { status: 'woot' })

@@ -25,7 +25,7 @@ async function create(body: object): Promise<Contact> {
   return (answer['payload'] as { contact: Contact }).contact
 }
 
-test('a new contact is answered with 200, its address and the whole inbox row', async () => {
+test('the answer to a new contact is 200 with its address and the whole helpdesk inbox row', async () => {
   const { status, body } = await client.post('/contacts', {
     name: 'Maria',
     identifier: '5511999999999@s.whatsapp.net',
@@ -59,7 +59,7 @@ test('phone number and identifier are unique, and the error names the attribute'
   assert.deepEqual(malformed.body['attributes'], ['phone_number'])
 })
 
-test('a source_id that another contact owns is a 500 and leaves no contact behind', async () => {
+test('a source_id of another contact gives 500 and leaves no contact behind', async () => {
   const first = await create({ name: 'A', identifier: 'a@lid', inbox_id: 1, source_id: 'one' })
   assert.equal((await client.post('/contacts', { name: 'B', inbox_id: 1, source_id: 'one' })).status, 500)
   assert.deepEqual(
@@ -74,7 +74,7 @@ test('a source_id that another contact owns is a 500 and leaves no contact behin
   assert.equal(helpdesk.see.contacts((one) => one.id === first.id)[0]?.addresses.length, 1)
 })
 
-test('a list shows 15 a page, only contacts that can be addressed, in no order unless one is asked for', async () => {
+test('a list shows 15 addressable contacts per page, without an order unless the request asks for one', async () => {
   for (let at = 0; at < 32; at++) await create({ name: `N${String(at).padStart(2, '0')}`, identifier: `n${at}@lid` })
   await create({ name: 'nobody' })
   const pages = await Promise.all([1, 2, 3, 4].map((page) => client.get(`/contacts?page=${page}`)))
@@ -89,7 +89,7 @@ test('a list shows 15 a page, only contacts that can be addressed, in no order u
   assert.equal((sorted.body['payload'] as Contact[])[0]?.name, 'N31')
 })
 
-test('a row that is written between two pages may be seen twice or not at all', async () => {
+test('a row that changes between two pages appears twice or never', async () => {
   for (let at = 0; at < 40; at++) await create({ name: `N${at}`, identifier: `n${at}@lid` })
   const seen: number[] = []
   for (const page of [1, 2, 3]) {
@@ -100,7 +100,7 @@ test('a row that is written between two pages may be seen twice or not at all', 
   assert.ok(new Set(seen).size < 40, 'every contact was seen exactly once')
 })
 
-test('the exact look-ups find by source_id, identifier and phone, and nothing else', async () => {
+test('the exact look-ups match source_id, identifier and phone number only', async () => {
   const maria = await create({
     name: 'Maria',
     identifier: 'Ab@lid',
@@ -124,7 +124,7 @@ test('the exact look-ups find by source_id, identifier and phone, and nothing el
   assert.equal((await by('shoe_size', '44')).status, 422)
 })
 
-test('conditions of a filter are joined like SQL', async () => {
+test('a filter joins its conditions like SQL', async () => {
   const a = await create({ name: 'A', identifier: 'a@lid', phone_number: '+5511' })
   const b = await create({ name: 'B', identifier: 'b@lid' })
   const { body } = await client.post('/contacts/filter', {
@@ -139,13 +139,13 @@ test('conditions of a filter are joined like SQL', async () => {
   )
 })
 
-test('the search takes a plus only when it is encoded, and is throttled with plain text', async () => {
+test('the search accepts a plus only when it is encoded, and its limit answers with plain text', async () => {
   await create({ name: 'Maria', phone_number: '+5511999999999' })
   const size = async (q: string) => ((await client.get(`/contacts/search?q=${q}`)).body['payload'] as Contact[]).length
   assert.equal(await size('%2B5511'), 1)
   assert.equal(await size('x+5511'), 0)
   assert.equal(await size(''), 0)
-  // The count begins anew with each minute of the clock.
+  // The count restarts with each minute of the clock.
   await helpdesk.advance(60_000 - (helpdesk.clock.now() % 60_000))
   const answers = await Promise.all(Array.from({ length: 110 }, () => client.get('/contacts/search?q=M')))
   const refused = answers.filter(({ status }) => status === 429)
@@ -162,7 +162,7 @@ test('an update merges attributes and replaces the rest', async () => {
   assert.deepEqual(seen.customAttributes, { x: 1, y: 2 })
 })
 
-test('a picture comes as a file and is there at once, an address is never fetched', async () => {
+test('an uploaded picture is there at once, and a picture address is never fetched', async () => {
   const { id } = await create({ name: 'A', identifier: 'a@lid' })
   const form = new FormData()
   form.append('avatar', new Blob([new Uint8Array([1, 2, 3])], { type: 'image/jpeg' }), 'me.jpg')
@@ -181,7 +181,7 @@ test('a picture comes as a file and is there at once, an address is never fetche
   assert.equal(typeof seen.additionalAttributes['avatar_url_hash'], 'string')
 })
 
-test('a merge moves addresses and conversations to the base, whose own values win', async () => {
+test('a merge moves addresses and conversations to the base, and the values of the base win', async () => {
   const base = await create({ name: 'Base', identifier: 'b@lid', inbox_id: 1, source_id: 'b' })
   const other = await create({ name: 'Other', phone_number: '+5511', inbox_id: 1, source_id: 'o' })
   await client.post('/conversations', { inbox_id: 1, contact_id: other.id, source_id: 'o' })
@@ -196,7 +196,7 @@ test('a merge moves addresses and conversations to the base, whose own values wi
   assert.equal(helpdesk.see.conversations()[0]?.contactId, base.id)
 })
 
-test('a request with a parameter nobody knows is refused and recorded', async () => {
+test('a request with an unknown parameter is refused and recorded', async () => {
   const { status } = await client.post('/contacts', { name: 'A', nick_name: 'B' })
   assert.equal(status, 400)
   assert.throws(() => {

@@ -1,4 +1,4 @@
-// The control interface: faults, resets and agents for those who live in another process.
+// The control interface: faults, resets and agents for a test in another process.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
@@ -37,7 +37,7 @@ async function ask(method: string, path: string, body?: object): Promise<Answer>
   )
 }
 
-test('a fault is set, listed and taken back', async () => {
+test('a fault can be added, listed and cleared', async () => {
   const { status, body } = await ask('POST', '/faults', { kind: 'status', status: 500, path: 'contacts', times: 3 })
   assert.equal(status, 201)
   assert.equal((await client.get('/contacts')).status, 500)
@@ -48,7 +48,7 @@ test('a fault is set, listed and taken back', async () => {
   assert.equal((await client.get('/contacts')).status, 200)
 })
 
-test('every kind of fault is understood, and nonsense is not', async () => {
+test('every kind of fault is accepted, and an unknown one is refused', async () => {
   const faults = [
     { kind: 'timeout', commit: 'late', commit_ms: [0, 15_000], probability: 0.5 },
     { kind: 'slow', ms: 100 },
@@ -74,7 +74,7 @@ test('a restart and a deleted conversation happen at once', async () => {
   assert.equal((await client.get(`/conversations/${chat}`)).status, 404)
 })
 
-test('an agent gets a token that works', async () => {
+test('a new agent gets a valid token', async () => {
   const agent = await ask('POST', '/agents', { name: 'Ana' })
   assert.equal(agent.status, 201)
   const asAna = new DeskClient(helpdesk, String(agent.body['token']))
@@ -92,7 +92,7 @@ test('settings change until the next reset', async () => {
   assert.equal((await ask('POST', '/settings', { colour: 'red' })).status, 400)
 })
 
-test('a reset empties everything and gives the same facts', async () => {
+test('a reset deletes all rows and keeps the facts', async () => {
   await openChat(client, '5511')
   await client.get('/nowhere')
   assert.equal((await ask('GET', '/refusals')).body['length'], 1)

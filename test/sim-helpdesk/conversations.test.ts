@@ -1,4 +1,4 @@
-// Conversations over the account API: the lock, reopening, lists, what agents do to them.
+// Conversations over the account API: the lock, reopening, lists, and changes by agents.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
@@ -23,7 +23,7 @@ const incoming = (to: number) =>
   client.post(`/conversations/${to}/messages`, { content: 'x', message_type: 'incoming' })
 const statusOf = (id: number) => helpdesk.see.conversations((one) => one.id === id)[0]?.status
 
-test('without the lock every call opens another conversation, with it the last one comes back as it is', async () => {
+test('without the lock every call opens a conversation, with the lock the last one is returned unchanged', async () => {
   const first = await openChat(client, 'one')
   const second = await start(1)
   assert.notEqual(second.body.id, first)
@@ -35,7 +35,7 @@ test('without the lock every call opens another conversation, with it the last o
   assert.ok(helpdesk.messages(second.body.id).some((one) => one.content === 'hello'))
 })
 
-test('without a source_id each call makes a new address, and the lock is defeated', async () => {
+test('without a source_id each call creates an address, so the lock has no effect', async () => {
   await client.patch('/inboxes/1', { lock_to_single_conversation: true })
   await openChat(client, 'one')
   const ids = new Set<number>()
@@ -44,14 +44,14 @@ test('without a source_id each call makes a new address, and the lock is defeate
   assert.equal(helpdesk.see.contacts()[0]?.addresses.length, 4)
 })
 
-test('a source_id of another contact is a 422 here', async () => {
+test('a source_id of another contact gives 422 here', async () => {
   await openChat(client, 'one')
   await client.post('/contacts', { name: 'Other', identifier: 'o@lid' })
   const { status, body } = await start(2)
   assert.deepEqual([status, body as unknown], [422, { error: 'source_id should be unique' }])
 })
 
-test('an incoming message opens what is resolved or snoozed and leaves pending alone', async () => {
+test('an incoming message opens a resolved or snoozed conversation and leaves a pending one', async () => {
   for (const [status, then] of [
     ['resolved', 'open'],
     ['snoozed', 'open'],
@@ -68,7 +68,7 @@ test('an incoming message opens what is resolved or snoozed and leaves pending a
   assert.equal(notes.at(-1)?.content, 'Conversation was reopened by system due to a new incoming message')
 })
 
-test('somebody who is blocked opens nothing', async () => {
+test('a blocked contact opens no conversation', async () => {
   const id = await openChat(client, 'one')
   await client.post(`/conversations/${id}/mute`)
   await incoming(id)
@@ -76,7 +76,7 @@ test('somebody who is blocked opens nothing', async () => {
   assert.equal((await start(1)).body['status'], 'resolved')
 })
 
-test('a list is found by the source_id of the chat, whatever its status', async () => {
+test('conversations are found by the source_id of the chat in every status', async () => {
   const id = await openChat(client, 'one')
   await openChat(client, 'two')
   await client.post(`/conversations/${id}/toggle_status`, {})
@@ -104,7 +104,7 @@ test('a conversation shows its newest message, its unread count up to ten, and i
   assert.equal((await client.get(`/conversations/${id}`)).body['unread_count'], 0)
 })
 
-test('an agent who opens a conversation gets it, an administrator does not', async () => {
+test('an agent who opens a conversation gets it assigned, an administrator does not', async () => {
   const id = await openChat(client, 'one')
   await client.post(`/conversations/${id}/toggle_status`, {})
   await client.post(`/conversations/${id}/toggle_status`, {})
@@ -116,7 +116,7 @@ test('an agent who opens a conversation gets it, an administrator does not', asy
   assert.equal(helpdesk.see.conversations()[0]?.assigneeId, ana.id)
 })
 
-test('attributes that are too long, or milliseconds, are refused; a wrong status is a crash', async () => {
+test('attributes that are too long or in milliseconds are refused, and an unknown status gives 500', async () => {
   await openChat(client, 'one')
   const ms = await start(1, { custom_attributes: { at: 1_763_000_000_000 } })
   assert.deepEqual([ms.status, ms.body['attributes']], [422, ['custom_attributes']])
@@ -125,7 +125,7 @@ test('attributes that are too long, or milliseconds, are refused; a wrong status
   assert.equal((await start(1, { status: 'closed' })).status, 500)
 })
 
-test('a deleted conversation is gone a little later, with its messages', async () => {
+test('a deleted conversation disappears a little later, with its messages', async () => {
   const id = await openChat(client, 'one')
   await incoming(id)
   assert.equal((await client.delete(`/conversations/${id}`)).status, 200)

@@ -1,4 +1,4 @@
-// Faults: what a bridge sees when the helpdesk is ill, and what is in the database then.
+// Faults: the answers that a bridge gets from a faulty helpdesk, and the rows in the database.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
@@ -25,7 +25,7 @@ const post = (by = client) => by.post(`/conversations/${chat}/messages`, { conte
 const rows = () => helpdesk.messages(chat).filter((one) => one.sourceId === 'WA1').length
 const onMessages = { method: 'POST', path: /messages$/ }
 
-test('a status comes as often as asked, before or after the row is made', async () => {
+test('a status fault strikes the given number of times, before or after the commit', async () => {
   await helpdesk.fault({ kind: 'status', status: 500, times: 1, ...onMessages })
   assert.equal((await post()).status, 500)
   assert.equal(rows(), 0)
@@ -35,13 +35,13 @@ test('a status comes as often as asked, before or after the row is made', async 
   assert.equal((await post()).status, 200)
 })
 
-test('throttling is plain text without a Retry-After', async () => {
+test('a throttled request gets plain text without a Retry-After', async () => {
   await helpdesk.fault({ kind: 'status', status: 429, times: 1 })
   const { status, text, headers } = await post()
   assert.deepEqual([status, text, headers.get('retry-after')], [429, 'Retry later\n', null])
 })
 
-test('agents are spared unless the fault says otherwise', async () => {
+test('a fault spares agents unless it has strikesAgents', async () => {
   const asAna = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana' }).token)
   await helpdesk.fault({ kind: 'status', status: 500 })
   assert.equal((await post()).status, 500)
@@ -50,7 +50,7 @@ test('agents are spared unless the fault says otherwise', async () => {
   assert.equal((await post(asAna)).status, 500)
 })
 
-test('a likely fault strikes the same requests for the same seed', async () => {
+test('a fault with a probability strikes the same requests for the same seed', async () => {
   const strikes = async () => {
     await using twin = await SimHelpdesk.start({ seed: 'chance', quirks: calm })
     const caller = new DeskClient(twin)
@@ -64,7 +64,7 @@ test('a likely fault strikes the same requests for the same seed', async () => {
   assert.deepEqual(new Set(first), new Set([200, 500]))
 })
 
-test('a caller who gives up finds the row later: it is committed up to fifteen seconds late', async () => {
+test('a caller that gives up finds the row later: the commit comes up to fifteen seconds late', async () => {
   await helpdesk.fault({ kind: 'timeout', commit: 'late', commitMs: [14_000, 14_000], times: 1, ...onMessages })
   const giveUp = new AbortController()
   const lost = fetch(`${helpdesk.url}/api/v1/accounts/1/conversations/${chat}/messages`, {
@@ -88,7 +88,7 @@ test('a caller who gives up finds the row later: it is committed up to fifteen s
   )
 })
 
-test('a timeout that commits at once, or never, is a 500 after fifteen seconds', async () => {
+test('a timeout that commits at once or never gives 500 after fifteen seconds', async () => {
   for (const [commit, expected] of [
     ['at_once', 1],
     ['never', 0],
@@ -104,7 +104,7 @@ test('a timeout that commits at once, or never, is a 500 after fifteen seconds',
   }
 })
 
-test('a cut connection leaves a row or none', async () => {
+test('a cut connection leaves a row or no row', async () => {
   await helpdesk.fault({ kind: 'cut', times: 1, ...onMessages })
   await assert.rejects(post(), /fetch failed/)
   assert.equal(rows(), 0)
@@ -113,7 +113,7 @@ test('a cut connection leaves a row or none', async () => {
   assert.equal(rows(), 1)
 })
 
-test('a slow answer is still an answer', async () => {
+test('a slow answer arrives', async () => {
   await helpdesk.fault({ kind: 'slow', ms: 8000, times: 1, ...onMessages })
   const answer = post()
   await helpdesk.waitForHeldRequests()
@@ -121,7 +121,7 @@ test('a slow answer is still an answer', async () => {
   assert.equal((await answer).status, 200)
 })
 
-test('wrong token, wrong account, suspended account and a deleted inbox last until they are taken back', async () => {
+test('wrong token, wrong account, suspended account and deleted inbox last until they are cleared', async () => {
   const faults = [
     [{ kind: 'wrong_token' }, 401],
     [{ kind: 'not_in_account' }, 401],
@@ -137,7 +137,7 @@ test('wrong token, wrong account, suspended account and a deleted inbox last unt
   }
 })
 
-test('a refused connection is refused until it is taken back, on the same port', async () => {
+test('connections are refused until the fault is cleared, then the same port accepts them', async () => {
   const { url } = helpdesk
   await helpdesk.fault({ kind: 'refused' })
   await assert.rejects(post(), /fetch failed/)
@@ -146,7 +146,7 @@ test('a refused connection is refused until it is taken back, on the same port',
   assert.equal(helpdesk.url, url)
 })
 
-test('a restart breaks what is under way, commits nothing of it, and keeps what was committed', async () => {
+test('a restart cuts open requests, commits none of them and keeps committed rows', async () => {
   assert.equal((await post()).status, 200)
   await helpdesk.fault({ kind: 'slow', ms: 5000, times: 1, ...onMessages })
   const broken = assert.rejects(post(), /fetch failed/)
@@ -158,7 +158,7 @@ test('a restart breaks what is under way, commits nothing of it, and keeps what 
   assert.equal((await post()).status, 200)
 })
 
-test('a webhook under way during a restart is delivered again', async () => {
+test('a webhook that a restart interrupts is delivered again', async () => {
   await using bridge = await WebhookCatcher.start()
   await client.patch('/inboxes/1', { channel: { webhook_url: bridge.url } })
   bridge.reply = (_, response) => {
@@ -172,12 +172,12 @@ test('a webhook under way during a restart is delivered again', async () => {
   assert.equal(helpdesk.messages(chat)[0]?.status, 'sent')
 })
 
-test('a deleted conversation is a 404', async () => {
+test('a deleted conversation gives 404', async () => {
   helpdesk.world.deleteConversation(chat)
   assert.equal((await post()).status, 404)
 })
 
-test('in a storm of faults every message that was answered with 200 is there, and most others too', async () => {
+test('in a storm of faults every message with a 200 is stored, and most others too', async () => {
   await using stormy = await SimHelpdesk.start({ seed: 'storm', messagesPerMinute: 100_000 })
   const caller = new DeskClient(stormy)
   const into = await openChat(caller, '5511')
@@ -203,14 +203,14 @@ test('in a storm of faults every message that was answered with 200 is there, an
   assert.ok(there.size > outcomes.filter((status) => status === 200).length)
 })
 
-test('a body that is too large is turned away by the proxy', async () => {
+test('the proxy refuses a body that is too large', async () => {
   await using narrow = await SimHelpdesk.start({ maxBodyBytes: 10_000 })
   const { status, headers } = await new DeskClient(narrow).post('/contacts', { name: 'x'.repeat(20_000) })
   assert.deepEqual([status, headers.get('content-type')], [413, 'text/html'])
   narrow.assertNothingRefused()
 })
 
-test('a helpdesk that is disposed of while it is down leaves nothing behind', async () => {
+test('disposing of a stopped helpdesk leaves nothing open', async () => {
   const short = await SimHelpdesk.start({ quirks: calm })
   const restarting = short.restart(600_000)
   await short[Symbol.asyncDispose]()

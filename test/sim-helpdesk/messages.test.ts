@@ -25,7 +25,7 @@ async function post(body: object, to = chat): Promise<Answer> {
   return client.post(`/conversations/${to}/messages`, body)
 }
 
-test('a message is answered with 200, a number for its type and unix seconds', async () => {
+test('the answer to a message is 200 with a number for its type and unix seconds', async () => {
   const { status, body } = await post({ content: 'hi', message_type: 'incoming', source_id: '3EB0', echo_id: 'e1' })
   assert.equal(status, 200)
   const { sender, ...rest } = body as Json & { sender: Json }
@@ -51,7 +51,7 @@ test('a message is answered with 200, a number for its type and unix seconds', a
   helpdesk.assertNothingRefused()
 })
 
-test('whoever holds the token is the sender of an outgoing message, the contact of every other', async () => {
+test('the owner of the token is the sender of outgoing messages, the contact of all others', async () => {
   const ana = helpdesk.world.addAgent({ name: 'Ana' })
   const asAna = new DeskClient(helpdesk, ana.token)
   const { body } = await asAna.post(`/conversations/${chat}/messages`, { content: 'hello' })
@@ -63,7 +63,7 @@ test('whoever holds the token is the sender of an outgoing message, the contact 
   assert.equal((byBot.body['sender'] as Json)['type'], 'agent_bot')
 })
 
-test('a reply resolves in its own conversation, by id or by source_id, and is null otherwise', async () => {
+test('a reply resolves in its own conversation by id or source_id, otherwise it is null', async () => {
   const first = await post({ content: 'one', message_type: 'incoming', source_id: 'WA1' })
   const attributes = async (contentAttributes: object, to = chat) =>
     (await post({ content: 'two', content_attributes: contentAttributes }, to)).body['content_attributes']
@@ -76,7 +76,7 @@ test('a reply resolves in its own conversation, by id or by source_id, and is nu
   assert.deepEqual(await attributes({ external_echo: true }), { external_echo: true })
 })
 
-test('what a form spells with brackets arrives nested, and the time of the original is kept', async () => {
+test('form fields with brackets become nested values, and the time of the original is kept', async () => {
   const form = new FormData()
   form.append('content', 'sent from the phone')
   form.append('message_type', 'outgoing')
@@ -90,13 +90,13 @@ test('what a form spells with brackets arrives nested, and the time of the origi
   helpdesk.assertNothingRefused()
 })
 
-test('the same source_id is accepted as often as it comes', async () => {
+test('the same source_id is accepted any number of times', async () => {
   assert.equal((await post({ content: 'a', source_id: 'same' })).status, 200)
   assert.equal((await post({ content: 'a', source_id: 'same' })).status, 200)
   assert.equal(helpdesk.messages(chat).filter((one) => one.sourceId === 'same').length, 2)
 })
 
-test('what the model refuses is a 422 with an error sentence', async () => {
+test('a failed validation gives 422 with an error sentence', async () => {
   const long = await post({ content: 'x'.repeat(150_001) })
   assert.equal(long.status, 422)
   assert.deepEqual(long.body, {
@@ -107,7 +107,7 @@ test('what the model refuses is a 422 with an error sentence', async () => {
   assert.equal((await post({})).status, 200)
 })
 
-test('the 201st message of a minute is refused, updates too, until the minute is over', async () => {
+test('the 201st message of a minute and every update are refused until the minute is over', async () => {
   const first = await post({ content: '0', message_type: 'incoming' })
   for (let at = 1; at < 200; at++)
     assert.equal((await post({ content: String(at), message_type: 'incoming' })).status, 200)
@@ -121,18 +121,54 @@ test('the 201st message of a minute is refused, updates too, until the minute is
   assert.equal((await post({ content: 'again' })).status, 200)
 })
 
-test('outgoing text is run through Liquid, except in backticks, and incoming text is not', async () => {
-  const content = async (text: string, type = 'outgoing') =>
-    (await post({ content: text, message_type: type })).body['content']
-  assert.equal(await content('Hi {{contact.name}} {{ nothing }}!'), 'Hi Maria !')
-  assert.equal(await content('`{{contact.name}}` {{ contact.email | default: "none" }}'), '`{{contact.name}}` none')
-  assert.equal(await content('a {% if x %}b{% endif %} c'), 'a b c')
-  assert.equal(await content('broken {{ contact'), 'broken {{ contact')
-  assert.equal(await content('{\u200b{contact.name}}'), '{\u200b{contact.name}}')
-  assert.equal(await content('{{contact.name}}', 'incoming'), '{{contact.name}}')
+async function rendered(content: string, type = 'outgoing'): Promise<unknown> {
+  return (await post({ content, message_type: type })).body['content']
+}
+
+test('outgoing text is rendered with Liquid except in backticks, and incoming text is not', async () => {
+  assert.equal(await rendered('Hi {{contact.name}} {{ nothing }}!'), 'Hi Maria !')
+  assert.equal(await rendered('`{{contact.name}}` {{ contact.email | default: "none" }}'), '`{{contact.name}}` none')
+  assert.equal(await rendered('broken {{ contact'), 'broken {{ contact')
+  assert.equal(await rendered('{\u200b{contact.name}}'), '{\u200b{contact.name}}')
+  assert.equal(await rendered('{{contact.name}}', 'incoming'), '{{contact.name}}')
 })
 
-test('a PATCH changes the status and nothing else, and never goes from read back to delivered', async () => {
+test('a Liquid condition renders its body only when it is true', async () => {
+  assert.equal(await rendered('a {% if x %}b{% endif %} c'), 'a  c')
+  assert.equal(await rendered('a {% if true %}b{% endif %} c'), 'a b c')
+  assert.equal(await rendered('{% if contact.name == "Maria" %}yes{% else %}no{% endif %}'), 'yes')
+  assert.equal(await rendered('{% unless contact.email %}no e-mail{% endunless %}'), 'no e-mail')
+})
+
+test('Liquid renders the recorded texts as the original does', async () => {
+  const typed = 'on the phone {{contact.name}} `{{contact.name}}` {% if true %}A{% endif %} {{ 1 | plus: 2 }}'
+  assert.equal(await rendered(typed), 'on the phone Maria `{{contact.name}}` A 3')
+  assert.equal(await rendered('price {{ 50% off {% x'), 'price {{ 50% off {% x')
+  assert.equal(await rendered('hello {{name}} and {{foo.bar}}!'), 'hello  and !')
+})
+
+test('an unreadable Liquid output renders as nothing, and an unreadable tag leaves the whole text as it is', async () => {
+  assert.equal(await rendered('{{contact.name}}: {{ 50% off }}{{ }}!'), 'Maria: !')
+  const unreadable = ['{% unknown %}', '{% if contact %}', '{% endif %}', '{% include "a" %}', '{% layout "a" %}']
+  for (const tag of unreadable) {
+    assert.equal(await rendered(`{{contact.name}} ${tag}`), `{{contact.name}} ${tag}`)
+  }
+})
+
+test('a Liquid template that needs too much time, memory or tags leaves the text as it is', async () => {
+  const loop = (body: string) => `{% for i in (1..1000) %}${body}{% endfor %}`
+  const heavy = [
+    loop(loop(loop(''))),
+    `{% capture a %}${'x'.repeat(10_000)}{% endcapture %}${loop('{{a}}')}`,
+    `{% assign a = "xxxxxxxxxx" %}${'{% assign a = a | append: a %}'.repeat(60)}{{a}}`,
+    '{{a}}'.repeat(30_000),
+    `{{a}}${'``'.repeat(70_000)}`,
+    '{% if true %}'.repeat(6_000) + '{% endif %}'.repeat(6_000),
+  ]
+  for (const [at, text] of heavy.entries()) assert.ok((await rendered(text)) === text, `template ${at}`)
+})
+
+test('a PATCH changes only the status, and never from read back to delivered', async () => {
   const { body } = await post({ content: 'hi' })
   const patch = async (changes: object) =>
     (await client.patch(`/conversations/${chat}/messages/${body.id}`, changes)).body as Json & { status: string }
@@ -147,7 +183,7 @@ test('a PATCH changes the status and nothing else, and never goes from read back
   helpdesk.assertNothingRefused()
 })
 
-test('a deleted message keeps its row and loses everything in it; Retry empties the attributes', async () => {
+test('a deleted message keeps its row and loses its content, and Retry empties the attributes', async () => {
   const original = await post({ content: 'hi', message_type: 'incoming' })
   const form = new FormData()
   form.append('content', 'secret')
@@ -163,7 +199,7 @@ test('a deleted message keeps its row and loses everything in it; Retry empties 
   assert.deepEqual([retried.body['status'], retried.body['content_attributes']], ['sent', {}])
 })
 
-test('lists choose by id and show by time', async () => {
+test('a list selects messages by id and sorts them by time', async () => {
   for (let at = 0; at < 30; at++) await post({ content: String(at), message_type: 'incoming' })
   const ids = async (query: string) => {
     const { body } = await client.get(`/conversations/${chat}/messages${query}`)
@@ -178,7 +214,7 @@ test('lists choose by id and show by time', async () => {
   assert.ok(!(await ids('')).includes(all.at(-1) ?? 0))
 })
 
-test('a file lies behind a redirect to another port, is not there at first, and opens for five minutes', async () => {
+test('a file is behind a redirect to another port, appears after a delay, and its address works for five minutes', async () => {
   const form = new FormData()
   form.append('message_type', 'incoming')
   form.append('private', 'false')

@@ -1,4 +1,4 @@
-// The public client API: the contact's side, without a token.
+// The public client API: the contact's calls, which need no token.
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -29,7 +29,7 @@ after(async () => {
   await bridge[Symbol.asyncDispose]()
 })
 
-test('a contact is found or created, however often one asks', async () => {
+test('repeated calls find or create one contact', async () => {
   const first = await client.post(`${base}/contacts`, { source_id: 'abc', name: 'Maria', identifier: 'm@lid' })
   const again = await client.post(`${base}/contacts`, { source_id: 'abc' })
   assert.deepEqual([again.status, again.body.id], [200, first.body.id])
@@ -37,7 +37,7 @@ test('a contact is found or created, however often one asks', async () => {
   assert.ok(String(nameless.body['name']).length > 0)
 })
 
-test('with identity validation a wrong hash is a crash', async () => {
+test('with identity validation a wrong hash gives 500', async () => {
   await client.patch('/inboxes/1', { channel: { hmac_mandatory: true } })
   const { body } = await client.get('/inboxes/1')
   const hash = createHmac('sha256', String(body['hmac_token'])).update('m@lid').digest('hex')
@@ -45,7 +45,7 @@ test('with identity validation a wrong hash is a crash', async () => {
   assert.equal((await client.post(`${base}/contacts`, { identifier: 'm@lid', identifier_hash: hash })).status, 200)
 })
 
-test('typing of the contact goes to the dashboard and back to the bridge', async () => {
+test("the contact's typing reaches the dashboard and the bridge", async () => {
   const chat = await openChat(client, '5511')
   const typed = await client.post(`${base}/contacts/5511/conversations/${chat}/toggle_typing`, { typing_status: 'on' })
   assert.deepEqual([typed.status, typed.text], [200, ''])
@@ -55,7 +55,7 @@ test('typing of the contact goes to the dashboard and back to the bridge', async
   assert.equal(body['is_private'], false)
 })
 
-test('what the contact has seen becomes read, one message_updated each', async () => {
+test('messages that the contact has seen become read, with one message_updated each', async () => {
   const chat = await openChat(client, '5511')
   for (const content of ['a', 'b']) await client.post(`/conversations/${chat}/messages`, { content })
   await client.post(`/conversations/${chat}/messages`, { content: 'theirs', message_type: 'incoming' })
@@ -68,7 +68,7 @@ test('what the contact has seen becomes read, one message_updated each', async (
   assert.equal(bridge.events('message_updated').length, 2)
 })
 
-test('a source_id with a dot does not route, and everything missing is a page of HTML', async () => {
+test('a source_id with a dot does not route, and every missing record gives an HTML page', async () => {
   const dotted = '5511@s.whatsapp.net'
   const chat = await openChat(client, dotted)
   const typing = { typing_status: 'on' }
@@ -82,7 +82,7 @@ test('a source_id with a dot does not route, and everything missing is a page of
   assert.equal((await client.post(`${base}/contacts/5511@lid/conversations/${at}/toggle_typing`, typing)).status, 200)
 })
 
-test('a message posted here is incoming and knows nothing of source ids', async () => {
+test('a message posted here is incoming and has no source_id', async () => {
   const chat = await openChat(client, '5511')
   const path = `${base}/contacts/5511/conversations/${chat}/messages`
   const { status, body } = await client.post(path, { content: 'hi', echo_id: 'e' })

@@ -1,4 +1,4 @@
-// Compares our schemas with the published description of the interface, where that file is at hand.
+// Compares our schemas with the published description of the interface, if that file is present.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -29,46 +29,46 @@ before(async () => {
 })
 after(() => helpdesk[Symbol.asyncDispose]())
 
-// What an API inbox or this simulator has no use for, each for the reason in the comment.
+// Properties that an API inbox or this simulator does not need, each with the reason.
 const notOurs: Record<string, readonly string[]> = {
   // Other channels: web widget, e-mail, SMS.
   inbox: [
     ...['website_url', 'widget_color', 'website_token', 'web_widget_script', 'welcome_title', 'welcome_tagline'],
     ...['selected_feature_flags', 'reply_time', 'messaging_service_sid', 'phone_number', 'medium'],
   ],
-  // Named in the singular there; the real answer has a list of attachments.
+  // The description has one attachment. The real answer has a list.
   message: ['attachment'],
-  // Only with service level agreements; the enterprise feature is not simulated.
+  // Only with service level agreements, an enterprise feature that is not simulated.
   conversation: ['applied_sla', 'sla_events'],
-  // The answer is the short form of a user: the description shows the whole profile.
+  // The real answer has the short form of a user. The description shows the whole profile.
   user: [
     ...['access_token', 'avatar_url', 'display_name', 'message_signature', 'hmac_identifier', 'inviter_id'],
     ...['pubsub_token', 'ui_settings', 'uid', 'type', 'custom_attributes', 'accounts'],
   ],
   request: ['sla_policy_id', 'website_url', 'welcome_title', 'welcome_tagline', 'widget_color', 'avatar'],
-  // Never set on what the simulator can create.
+  // Never set on attachments that the simulator can create.
   attachment: ['coordinates_lat', 'coordinates_long', 'fallback_title', 'meta'],
-  // Of bots and assistants.
+  // Only for bots and assistants.
   sender: ['description', 'created_at'],
   browser: ['city', 'country', 'country_code', 'created_at_ip', 'browser', 'referer', 'initiated_at'],
 }
 const ignored = new Set(Object.values(notOurs).flat())
 
-/** Where the contract contradicts the published description, the contract wins. */
+/** Operations in which the contract contradicts the published description. The contract wins. */
 const contradicted = new Set([
-  // The description shows a list of contacts where one is answered.
+  // The description shows a list of contacts. The real answer is one contact.
   'POST /contacts',
   'POST /actions/contact_merge',
-  // It shows 204 and an id.
+  // The description shows 204 and an id.
   'PUT /contacts/{}',
-  // It wraps the filter's answer like the list.
+  // The description wraps the filter's answer like the list.
   'POST /conversations/filter',
-  // It shows the form that travels inside conversations.
+  // The description shows the form of a message inside a conversation.
   'GET /conversations/{}/messages',
   'POST /conversations/{}/messages',
-  // It leaves out the envelope.
+  // The description lacks the outer object.
   'POST /webhooks',
-  // It shows whole inboxes; only a slim one is answered.
+  // The description shows whole helpdesk inboxes. The real answer has slim ones.
   'GET /contacts/{}/contactable_inboxes',
 ])
 
@@ -92,13 +92,13 @@ function missing(theirs: Schema, ours: Schema, all: Description, path = ''): str
     const mine = have[name]
     if (!mine) return [`${path}${name}`]
     if (!overlap(typesOf(schema, all), typesOf(mine, all))) return [`${path}${name} of another type`]
-    // Free objects on our side take whatever there is.
+    // An object without declared properties accepts every property.
     const isFree = Object.keys(propertiesOf(mine, all)).length === 0
     return isFree ? [] : missing(schema, mine, all, `${path}${name}.`)
   })
 }
 
-/** Number and integer are one; nothing said means anything goes. */
+/** Treats number and integer as one type. A schema without a type accepts every type. */
 function typesOf(schema: Schema, all: Description): string[] {
   if (schema.$ref) return typesOf(all.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, all)
   if (schema.anyOf) return schema.anyOf.flatMap((part) => typesOf(part, all))
@@ -107,7 +107,7 @@ function typesOf(schema: Schema, all: Description): string[] {
 }
 
 function overlap(theirs: string[], ours: string[]): boolean {
-  // What never has a value here is null, which the description often forgets.
+  // Our schema has null for values that are always empty. The description often omits null.
   const isEmpty = ours.every((one) => one === 'null')
   return theirs.length === 0 || isEmpty || theirs.some((one) => ours.includes(one))
 }
@@ -134,7 +134,7 @@ function pairs(all: Description): { name: string; operation: Operation; route: R
   })
 }
 
-test('every published operation that a bridge could use is there', { skip }, () => {
+test('the simulator has every published operation that a bridge could use', { skip }, () => {
   const ours = new Set(helpdesk.routes.map((route) => `${route.method} ${normal(route.url)}`))
   const wanted = Object.entries(load().paths)
     .filter(([path]) =>
@@ -148,7 +148,7 @@ test('every published operation that a bridge could use is there', { skip }, () 
   assert.deepEqual(
     wanted.filter((name) => !ours.has(name)),
     [
-      // Forms and surveys, reports, and bots of an inbox.
+      // Forms and surveys, reports, and the bots of a helpdesk inbox.
       'PATCH /public/api/v1/inboxes/{}/contacts/{}/conversations/{}/messages/{}',
       'GET /conversations/{}/reporting_events',
       'GET /inboxes/{}/agent_bot',
@@ -157,7 +157,7 @@ test('every published operation that a bridge could use is there', { skip }, () 
   )
 })
 
-test('every published parameter is accepted', { skip }, () => {
+test('the simulator accepts every published parameter', { skip }, () => {
   const all = load()
   for (const { name, operation, route } of pairs(all)) {
     const theirs = operation.requestBody?.content['application/json']?.schema
@@ -167,7 +167,7 @@ test('every published parameter is accepted', { skip }, () => {
   }
 })
 
-test('every published property of an answer is in ours', { skip }, () => {
+test("the simulator's answers have every published property", { skip }, () => {
   const all = load()
   let compared = 0
   for (const { name, operation, route } of pairs(all)) {

@@ -1,4 +1,4 @@
-// Time: the helpdesk's own clock can be pushed, and a clock it is given is the only one it follows.
+// Time: a test can move the helpdesk's own clock, and a helpdesk with a given clock uses only that clock.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { ManualClock } from '../harness/manual-clock.ts'
 import { DeskClient, openChat } from './harness/desk-client.ts'
 import { WebhookCatcher } from './harness/webhook-catcher.ts'
 
-test('timers that fall due while time is pushed run in order, the others stay', async () => {
+test('moving time forward fires the due timers in order and keeps the others', async () => {
   const clock = new ShiftableClock()
   const ran: string[] = []
   clock.after(2000, () => ran.push('second'))
@@ -25,7 +25,7 @@ test('timers that fall due while time is pushed run in order, the others stay', 
   stop()
 })
 
-test('on a clock that stands still no webhook leaves and every stamp is the same', async () => {
+test('on a stopped clock no webhook leaves and every time is the same', async () => {
   const clock = new ManualClock()
   await using bridge = await WebhookCatcher.start()
   await using helpdesk = await SimHelpdesk.start({ clock, quirks: calm })

@@ -1,4 +1,4 @@
-// The agent's view as an agent sees it, in a real browser where one is installed.
+// The agent's page in a real browser, if one is installed.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -18,7 +18,7 @@ const browserPath = [
   .find((path) => existsSync(path))
 const skip = browserPath === undefined && 'no chromium is installed'
 
-test('an agent reads, answers, and sees the ticks change', { skip }, async () => {
+test('an agent reads, answers and sees the ticks change', { skip }, async () => {
   await using helpdesk = await SimHelpdesk.start({ quirks: calm })
   const bridge = new DeskClient(helpdesk)
   const chat = await openChat(bridge, '5511888880001')

@@ -1,10 +1,10 @@
-// The agent's view is served as it lies there, and needs nothing from anywhere else.
+// The agent's page is served unchanged and loads nothing from other hosts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
 
-test("the agent's view is one page and one style sheet, and writes nothing as HTML", async () => {
+test("the agent's page is one HTML file and one style sheet, and writes no text as HTML", async () => {
   await using helpdesk = await SimHelpdesk.start()
   const page = await fetch(`${helpdesk.url}/app`)
   assert.match(page.headers.get('content-type') ?? '', /text\/html/)

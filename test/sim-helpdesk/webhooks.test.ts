@@ -1,4 +1,4 @@
-// Webhooks: which events, what they carry, how they are signed, and what happens when they are not taken.
+// Webhooks: their events, bodies and signatures, and the effects of failed deliveries.
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -36,7 +36,7 @@ after(async () => {
 const names = () => bridge.caught.entries.map((one) => one.event).toSorted()
 const say = (to: number, body: object, by = client) => by.post(`/conversations/${to}/messages`, body)
 
-test('all seven events come, private notes too, activities never', async () => {
+test('all seven events arrive, also for private notes and never for activity messages', async () => {
   const chat = await openChat(client, '5511')
   const asAna = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana' }).token)
   await say(chat, { content: 'hello' }, asAna)
@@ -77,7 +77,7 @@ test('an outgoing message carries strings, ISO times, the agent, and the convers
   assert.equal(conversation.meta.sender['identifier'], '5511@s.whatsapp.net')
 })
 
-test('the sender of an incoming message has no type, and a note shows the public message before it', async () => {
+test('the sender of an incoming message has no type, and a private note shows the public message before it', async () => {
   const chat = await openChat(client, '5511')
   const first = await say(chat, { content: 'hi', message_type: 'incoming', source_id: 'WA1' })
   const { body } = await bridge.waitFor('message_created')
@@ -91,7 +91,7 @@ test('the sender of an incoming message has no type, and a note shows the public
   )
 })
 
-test('the signature is over timestamp, dot and body, with the secret of the channel', async () => {
+test('the signature covers the timestamp, a dot and the body, with the secret of the channel', async () => {
   await openChat(client, '5511')
   const { headers, raw } = await bridge.waitFor('conversation_created')
   const timestamp = String(headers['x-chatwoot-timestamp'])
@@ -100,7 +100,7 @@ test('the signature is over timestamp, dot and body, with the secret of the chan
   assert.match(String(headers['x-chatwoot-delivery']), /^[0-9a-f-]{36}$/)
 })
 
-test('credentials in the address become basic authentication, and old versions sign nothing', async () => {
+test('credentials in the address become basic authentication, and old versions do not sign', async () => {
   await using old = await SimHelpdesk.start({ quirks: calm, signWebhooks: false })
   const oldClient = new DeskClient(old)
   const url = new URL(`${bridge.url}?key=1`)
@@ -113,7 +113,7 @@ test('credentials in the address become basic authentication, and old versions s
   assert.ok(!('x-chatwoot-signature' in headers))
 })
 
-test('an answer that is not 2xx fails the message, incoming ones too, says why, and is not tried again', async () => {
+test('an answer other than 2xx fails the message with a reason, also an incoming one, and is not repeated', async () => {
   const chat = await openChat(client, '5511')
   await helpdesk.settled()
   bridge.reply = (_, response) => {
@@ -143,7 +143,7 @@ test('five seconds without an answer fail the message', async () => {
   assert.match(String(failed.contentAttributes['external_error']), /ReadTimeout/)
 })
 
-test('a refused connection and a private address fail it too', async () => {
+test('a refused connection and a private address fail the message too', async () => {
   const chat = await openChat(client, '5511')
   await client.patch('/inboxes/1', { channel: { webhook_url: 'http://127.0.0.1:1/' } })
   await say(chat, { content: 'hi' })
@@ -158,7 +158,7 @@ test('a refused connection and a private address fail it too', async () => {
   assert.equal(refused.contentAttributes['external_error'], "Hostname '127.0.0.1' has no public ip addresses")
 })
 
-test("an agent's answer clears the waiting, and a status change is told twice", async () => {
+test("an agent's answer clears the waiting time, and a status change sends two events", async () => {
   const chat = await openChat(client, '5511')
   const asAna = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana' }).token)
   await asAna.post(`/conversations/${chat}/update_last_seen`)
@@ -173,7 +173,7 @@ test("an agent's answer clears the waiting, and a status change is told twice", 
   await bridge.waitFor('conversation_updated', (one) => one['status'] === 'resolved')
 })
 
-test('seeing a conversation tells nobody', async () => {
+test('reading a conversation sends no event', async () => {
   const chat = await openChat(client, '5511')
   await say(chat, { content: 'hi', message_type: 'incoming' })
   await helpdesk.settled()
@@ -183,7 +183,7 @@ test('seeing a conversation tells nobody', async () => {
   assert.deepEqual(names(), [])
 })
 
-test('an audio file brings one more message_updated, as the default images do', async () => {
+test('an audio file sends one more message_updated, as the default images do', async () => {
   const chat = await openChat(client, '5511')
   const form = new FormData()
   form.append('attachments[]', new Blob(['x'], { type: 'audio/mpeg' }), 'voice.mp3')
@@ -192,7 +192,7 @@ test('an audio file brings one more message_updated, as the default images do', 
   assert.equal(updated.body['id'], body.id)
 })
 
-test('a webhook of the account brings every event a second time, with another id', async () => {
+test('an account webhook gets every event a second time, with another id', async () => {
   await client.post('/webhooks', { webhook: { url: bridge.url, subscriptions: ['message_created'] } })
   const chat = await openChat(client, '5511')
   await say(chat, { content: 'hi' })
@@ -209,7 +209,7 @@ async function quirky(options: SimHelpdeskOptions) {
   return { desk, caller, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-test('an early webhook is answered before the POST that caused it', async () => {
+test('an early webhook arrives before the answer to the POST that caused it', async () => {
   await using eager = await quirky({ quirks: { ...calm, early: 1, earlyHoldMs: 10_000 } })
   const chat = await openChat(eager.caller, '5511')
   await say(chat, { content: 'hi', source_id: 'WA1' }, eager.caller)
@@ -218,7 +218,7 @@ test('an early webhook is answered before the POST that caused it', async () => 
   assert.ok(early && early.at < answeredAt, 'the webhook had not come when the POST was answered')
 })
 
-test('an early webhook whose handling waits for the POST does not hold it up for long', async () => {
+test('an early webhook whose handler waits for the POST delays the answer only briefly', async () => {
   await using eager = await quirky({ quirks: { ...calm, early: 1 } })
   bridge.reply = ({ event }, response) => {
     if (event !== 'message_created') response.end()
@@ -237,7 +237,7 @@ test('an event that is delivered twice has two delivery ids', async () => {
   assert.notEqual(twice[0]?.headers['x-chatwoot-delivery'], twice[1]?.headers['x-chatwoot-delivery'])
 })
 
-test('message_updated may overtake a message_created that is late', async () => {
+test('message_updated may overtake a late message_created', async () => {
   await using late = await quirky({ quirks: { ...calm, late: 1, lateMs: [60_000, 60_000] } })
   const chat = await openChat(late.caller, '5511')
   const { body } = await say(chat, { content: 'hi' }, late.caller)
@@ -251,7 +251,7 @@ test('message_updated may overtake a message_created that is late', async () => 
   )
 })
 
-test('an hour that passes at once does not make a bridge look slow that answers', async () => {
+test('a jump of one hour does not make an answering bridge look slow', async () => {
   await using late = await quirky({ quirks: { ...calm, delayMs: [60_000, 600_000] } })
   const chat = await openChat(late.caller, '5511')
   for (let at = 0; at < 10; at++) await say(chat, { content: String(at) }, late.caller)

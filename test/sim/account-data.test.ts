@@ -1,4 +1,4 @@
-// Cross-check of account data: the address book, later changes to it, and history at pairing and on demand.
+// Checks account data with the real client: the address book, its later changes, and history at pairing and on demand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proto } from 'baileys'
@@ -7,10 +7,10 @@ import { memoryAuth } from './harness/memory-auth.ts'
 import { Stage } from './harness/stage.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
 
-/** The client checks every sum and signature of app state only when told to. */
+/** The client checks the sums and signatures of app state only with this option. */
 const CHECKED = { appStateMacVerification: { patch: true, snapshot: true } }
 
-test('a newly paired client is given saved names, the own name and the recent history', async () => {
+test('a newly paired client gets saved names, the own name and the recent history', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001', name: 'Ana' })
   const bob = network.person({ phone: '5511888880001', pushName: 'Bob' })
@@ -30,7 +30,7 @@ test('a newly paired client is given saved names, the own name and the recent hi
   const texts = history.messages.map((one) => `${one.key.fromMe ? 'me' : 'them'}: ${textOf(one) ?? ''}`)
   assert.deepEqual(texts.sort(), ['me: answered', 'them: in the team', 'them: long ago'])
   assert.ok(history.chats.some((one) => one.id === group.jid && one.name === 'Team'))
-  // While history is still buffered the client merges the contact into it; else it emits it by itself.
+  // While the client buffers history it merges the contact into the history. Later it emits the contact separately.
   const contacts = await client.events.waitFor('the saved name', ({ name, data }) => {
     const all = name === 'contacts.upsert' ? data : name === 'messaging-history.set' ? data.contacts : []
     return all.some((one) => one.name === 'Bob Builder' && one.lid === bob.user.lidJid)
@@ -47,7 +47,7 @@ test('a newly paired client is given saved names, the own name and the recent hi
   await client.textMessage('live')
 })
 
-test('a name saved, changed or removed later reaches the client', async () => {
+test('a name that is saved, changed or removed later reaches the client', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   for (const name of ['Bobby', 'Robert']) {
@@ -63,7 +63,7 @@ test('a name saved, changed or removed later reaches the client', async () => {
   )
 })
 
-test('what the client changes in app state is understood by the phone', async () => {
+test("the phone understands the client's changes to app state", async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   phone.saveContact(bob, 'Bob')
@@ -78,7 +78,7 @@ test('what the client changes in app state is understood by the phone', async ()
   await client.event('contacts.upsert', 'the later name', (all) => all.some((one) => one.name === 'Bob by phone'))
 })
 
-test('older history is handed out on demand, from the message the client names', async () => {
+test('the phone sends older history on demand, starting at the message that the client names', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const ids = Array.from({ length: 10 }, (_, n) =>
@@ -91,7 +91,7 @@ test('older history is handed out on demand, from the message the client names',
   assert.deepEqual(history.messages.map(textOf), ['old 5', 'old 4', 'old 3', 'old 2'])
 })
 
-test('the phone hands over a message that the client only got a placeholder for', async () => {
+test('the phone sends a message for which the client only got a placeholder', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const id = phone.archive.add(bob.user, { text: 'the real text', from: bob.user, at: 1_700_000_000 })

@@ -1,4 +1,4 @@
-// Cross-check of every kind of message that carries no file, of presence in calls and of view-once notices.
+// Checks every kind of message without a file, calls and view-once notices with the real client.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decryptPollVote, proto, type WAMessage } from 'baileys'
@@ -11,13 +11,13 @@ import {
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { Stage } from './harness/stage.ts'
 
-/** Sends from the client and returns what the person made of it. */
+/** Sends from the client and returns the message that the person received. */
 async function received(bob: SimPerson, sent: Promise<WAMessage | undefined>): Promise<ReceivedMessage> {
   const id = (await sent)?.key.id
   return bob.messages.waitFor(`message ${id ?? ''}`, (one) => one.id === id)
 }
 
-test('a person quotes and mentions, and so does the client', async () => {
+test('a person and the client quote and mention', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const first = bob.text(phone, 'the original')
@@ -39,7 +39,7 @@ test('a person quotes and mentions, and so does the client', async () => {
   assert.deepEqual(got.message.extendedTextMessage.contextInfo.mentionedJid, [bob.user.pnJid])
 })
 
-test('reactions are given and taken back both ways', async () => {
+test('reactions are added and removed in both directions', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const own = await received(bob, client.socket.sendMessage(bob.user.pnJid, { text: 'like me' }))
@@ -58,7 +58,7 @@ test('reactions are given and taken back both ways', async () => {
   assert.equal(reaction.message.reactionMessage.key?.id, sent.id)
 })
 
-test('edits and revokes name the message they change, both ways', async () => {
+test('edits and revokes name the message they change, in both directions', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const sent = bob.text(phone, 'tpyo')
@@ -74,7 +74,7 @@ test('edits and revokes name the message they change, both ways', async () => {
   )
   const own = await client.socket.sendMessage(bob.user.pnJid, { text: 'mine' })
   if (!own) throw new Error('nothing was sent')
-  // A copy: the client writes the key of the edit into the key of the message it returned.
+  // A copy, because the client writes the key of the edit into the key of the message it returned.
   const key = { ...own.key }
   const edit = await received(bob, client.socket.sendMessage(bob.user.pnJid, { text: 'mine!', edit: key }))
   assert.equal(unwrap(edit.message).protocolMessage?.editedMessage?.extendedTextMessage?.text, 'mine!')
@@ -84,7 +84,7 @@ test('edits and revokes name the message they change, both ways', async () => {
   assert.equal(revoke.message.protocolMessage.key?.id, key.id)
 })
 
-test('locations and contact cards arrive both ways', async () => {
+test('locations and contact cards arrive in both directions', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   bob.location(phone, -23.5, -46.6, 'Praça')
@@ -102,7 +102,7 @@ test('locations and contact cards arrive both ways', async () => {
   assert.equal(kindOfMessage(sentCard.message), 'contactMessage')
 })
 
-test('polls are asked both ways and votes can be counted by the client', async () => {
+test('polls go in both directions, and the client can count votes', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   bob.poll(phone, 'Lunch?', ['Yes', 'No'])
@@ -121,7 +121,7 @@ test('polls are asked both ways and votes can be counted by the client', async (
   assert.equal(vote.selectedOptions.length, 1)
 })
 
-test('a view-once message is only announced to the client, which acknowledges it and emits nothing', async () => {
+test('the client gets only a notice of a view-once message, acknowledges it and emits nothing', async () => {
   await using stage = await Stage.open()
   const { network, phone, bob, client } = stage
   const id = bob.viewOnce(phone, { id: '3AONCE' })
@@ -148,7 +148,7 @@ test('a call rings, can be refused, and ends', async () => {
   await client.event('call', 'the end', (calls) => calls.some((one) => one.status === 'timeout'))
 })
 
-test('the owner can do all of this on the phone too', async () => {
+test('the owner can send all of these contents on the phone', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const sent = phone.text(bob, 'from the phone')
@@ -162,7 +162,7 @@ test('the owner can do all of this on the phone too', async () => {
   assert.equal(reaction?.key.id, nice.id)
 })
 
-test('a status update reaches the client as what it is and not as a chat', async () => {
+test('a status update reaches the client as a status, not as a chat message', async () => {
   await using stage = await Stage.open()
   const { network, phone, bob, client } = stage
   const status = bob.status('at the beach')

@@ -1,4 +1,4 @@
-// The control API says no to what makes no sense, and never success to what it did not do.
+// The control API refuses senseless calls and changes nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ControlServer } from '../../sim/control/control-server.ts'
@@ -56,7 +56,7 @@ const REFUSED: [status: number, method: string, path: string, body?: unknown][] 
   [404, 'PUT', '/accounts', {}],
 ]
 
-test('what makes no sense is refused and changes nothing', async () => {
+test('senseless calls are refused and change nothing', async () => {
   await using world = await SimWorld.start()
   const { network } = world
   await using control = await ControlServer.start(world)

@@ -1,4 +1,4 @@
-// Cross-check of the stand-alone simulator: a process of its own, driven only over its control API.
+// Checks the stand-alone simulator with the real client, over the control API only.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { downloadMediaMessage } from 'baileys'
@@ -14,7 +14,7 @@ async function linkedClient(sim: SimProcess, phone: string): Promise<TestClient>
   return TestClient.online(sim.network, memoryAuth(credentials as Parameters<typeof memoryAuth>[0]))
 }
 
-test('the stand-alone simulator pairs the client by QR text, by a picture of it and by code, shows it and unlinks it', async () => {
+test('the stand-alone simulator pairs the client by QR text, by QR picture and by code, shows it and unlinks it', async () => {
   await using sim = await SimProcess.start()
   for (const [phone, how] of [
     ['5511999990001', 'scan'],
@@ -84,7 +84,7 @@ test('people write, react, edit, call and read over the control API', async () =
   assert.equal((read.ids as string[]).length, 4)
 })
 
-test('groups are made and changed over the control API', async () => {
+test('groups are created and changed over the control API', async () => {
   await using sim = await SimProcess.start()
   await using client = await linkedClient(sim, '5511999990001')
   await sim.post('/people', { phone: '5511888880001', push_name: 'Bob' })
@@ -110,7 +110,7 @@ test('groups are made and changed over the control API', async () => {
   assert.equal((json.participants as Json[]).length, 2)
 })
 
-test('faults strike over the control API and the books and the wire can be seen', async () => {
+test('faults are added over the control API, which also shows unacknowledged messages and stanzas', async () => {
   await using sim = await SimProcess.start()
   await using client = await linkedClient(sim, '5511999990001')
   await sim.post('/people', { phone: '5511888880001' })
@@ -131,6 +131,6 @@ test('faults strike over the control API and the books and the wire can be seen'
   assert.equal((await sim.call('POST', '/people', { phone: 5 })).status, 400)
 })
 
-test('a QR code is read from a picture', () => {
+test('readQr reads a QR code from a picture', () => {
   assert.equal(readQr(Buffer.from(QR_PICTURE, 'base64')), QR_TEXT)
 })

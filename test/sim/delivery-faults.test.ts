@@ -1,25 +1,15 @@
-// Cross-check of messages that arrive damaged, twice, late or unconfirmed: in the end each is read once.
+// Checks with the real client that damaged, repeated, late and unconfirmed messages are read once in the end.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WAMessageStubType } from 'baileys'
-import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
-import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
-import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
+import { addCast } from './harness/cast.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
 
-type Scene = { phone: SimPhone; bob: SimPerson; auth: MemoryAuth }
-
-function scene(network: SimNetwork): Scene {
-  const phone = network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' })
-  const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
-  return { phone, bob, auth: memoryAuth(network.linkReady(phone)) }
-}
-
-test('a message whose acknowledgement is lost can be sent again under the same id and arrives once', async () => {
+test('a message with a lost acknowledgement can be sent again under the same id and arrives once', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'lost_ack' })
   const messageId = '3EB0SAMEIDTWICE'
@@ -36,7 +26,7 @@ test('a message whose acknowledgement is lost can be sent again under the same i
 
 test('a message lost on its way to the server is neither delivered nor acknowledged', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'lost_message' })
   await client.socket.sendMessage(bob.user.pnJid, { text: 'lost' }, { messageId: '3EB0LOST' })
@@ -47,9 +37,9 @@ test('a message lost on its way to the server is neither delivered nor acknowled
   assert.equal(client.acks.length, 1)
 })
 
-test('a word to the own phone does not use up a fault meant for a message', async () => {
+test('a message to the own phone does not use up a fault', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   const id = phone.archive.add(bob.user, { text: 'old', from: bob.user, at: 1_700_000_000 })
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'ack_error', code: 463 })
@@ -59,9 +49,9 @@ test('a word to the own phone does not use up a fault meant for a message', asyn
   assert.equal(await client.acknowledged(refused?.key.id), '463')
 })
 
-test('a request to send again that makes no sense is reported', async () => {
+test('a senseless retry request is reported', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   const { id } = bob.text(phone, 'hello')
   await client.textMessage('hello')
@@ -73,9 +63,9 @@ test('a request to send again that makes no sense is reported', async () => {
   assert.match(problem ?? '', /no signed prekey/)
 })
 
-test('a prekey that its owner did not sign is refused', async () => {
+test('a prekey without a valid signature is refused', async () => {
   await using network = await SimNetwork.start()
-  const { phone, auth } = scene(network)
+  const { phone, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   const before = phone.companion.keys.signedPreKey
   const parts = Object.entries({ id: 3, value: 32, signature: 64 })
@@ -87,9 +77,9 @@ test('a prekey that its owner did not sign is refused', async () => {
   assert.equal(network.log.takeProblems().length, 1)
 })
 
-test('a message the client cannot decrypt is asked for again and then read', async () => {
+test('the client requests an undecryptable message again and then reads it', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   const group = network.group('Team', bob, [phone])
   await using client = await TestClient.online(network, auth)
   bob.text(phone, 'warm up')
@@ -111,9 +101,9 @@ test('a message the client cannot decrypt is asked for again and then read', asy
   }
 })
 
-test('a person who cannot decrypt asks the client again and then reads', async () => {
+test('a person requests an undecryptable message from the client again and then reads it', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   await client.socket.sendMessage(bob.user.pnJid, { text: 'warm up' })
   await bob.messages.waitFor('warm up', (one) => textOfMessage(one.message) === 'warm up')
@@ -123,9 +113,9 @@ test('a person who cannot decrypt asks the client again and then reads', async (
   await bob.messages.waitFor('again please', (one) => textOfMessage(one.message) === 'again please')
 })
 
-test('a person with a new phone is written to without a failure', async () => {
+test('writing to a person with a new phone does not fail', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   await client.socket.sendMessage(bob.user.pnJid, { text: 'to the old phone' })
   await bob.messages.waitFor('the first', () => true)
@@ -138,9 +128,9 @@ test('a person with a new phone is written to without a failure', async () => {
   await client.textMessage('from the new phone')
 })
 
-test('a connection that drops on a receipt leaves the message on the books', async () => {
+test('a connection that drops on a receipt leaves the message unacknowledged', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   network.fault({ kind: 'drop_on', tag: 'receipt', nth: 2 })
   {
     await using client = await TestClient.online(network, auth)
@@ -153,9 +143,9 @@ test('a connection that drops on a receipt leaves the message on the books', asy
   assert.equal(pending, phone.messages.entries[1]?.id)
 })
 
-test('what a client sends behind the stanza that drops its connection is lost with it', async () => {
+test('stanzas after the one that drops the connection are lost', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   await client.socket.sendMessage(bob.user.pnJid, { text: 'before' })
   await bob.messages.waitFor('before', (one) => textOfMessage(one.message) === 'before')
@@ -172,9 +162,9 @@ test('what a client sends behind the stanza that drops its connection is lost wi
   )
 })
 
-test('a message delivered twice is emitted once', async () => {
+test('a message that is delivered twice is emitted once', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   bob.text(phone, 'warm up')
   await client.textMessage('warm up')
@@ -187,9 +177,9 @@ test('a message delivered twice is emitted once', async () => {
   assert.equal(client.messages().filter((one) => textOf(one) === 'twice').length, 1)
 })
 
-test('messages delivered out of order are all read', async () => {
+test('messages that are delivered out of order are all read', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   bob.text(phone, 'warm up')
   await client.textMessage('warm up')
@@ -199,9 +189,9 @@ test('messages delivered out of order are all read', async () => {
   assert.deepEqual(client.messages().map(textOf), ['warm up', 'three', 'two', 'one'])
 })
 
-test('messages of several accounts delivered out of order reach each its own client', async () => {
+test('messages of several accounts that are delivered out of order reach their own clients', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   const carl = network.account({ phone: '5511999990002', name: 'Carl' })
   await using one = await TestClient.online(network, auth)
   await using two = await TestClient.linked(network, carl)
@@ -215,9 +205,9 @@ test('messages of several accounts delivered out of order reach each its own cli
   assert.deepEqual(two.messages().map(textOf), ['to Carl'])
 })
 
-test('a message whose receipt was lost stays on the books and is delivered again at the next login', async () => {
+test('a message with a lost receipt stays unacknowledged and is delivered again at the next login', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   network.fault({ kind: 'lost_receipt' })
   const sent = bob.text(phone, 'confirm me')
   {
@@ -236,9 +226,9 @@ test('a message whose receipt was lost stays on the books and is delivered again
   assert.deepEqual(phone.companion.books.unacknowledgedIds(), [])
 })
 
-test('one-time prekeys are handed out once', async () => {
+test('every one-time prekey is handed out once', async () => {
   await using network = await SimNetwork.start()
-  const { phone, auth } = scene(network)
+  const { phone, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   const people = Array.from({ length: 12 }, (_, n) => network.person({ phone: `55118888901${n + 10}` }))
   for (const person of people) person.text(phone, `hi from ${person.user.phone}`)
@@ -247,9 +237,9 @@ test('one-time prekeys are handed out once', async () => {
   assert.equal(phone.companion.keys.preKeys.length, 18)
 })
 
-test('a client whose one-time prekeys run low is told and uploads new ones', async () => {
+test('a client with few one-time prekeys left is told and uploads new ones', async () => {
   await using network = await SimNetwork.start()
-  const { phone, auth } = scene(network)
+  const { phone, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   const people = Array.from({ length: 26 }, (_, n) => network.person({ phone: `55118888901${n + 10}` }))
   for (const person of people) person.text(phone, 'hi')

@@ -1,14 +1,11 @@
-// Cross-check of faults: each one strikes the real client, and afterwards nothing is lost that the books say is not.
+// Checks faults with the real client: each fault strikes the client, and no unacknowledged message is lost.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
-import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
-import { memoryAuth, type MemoryAuth } from './harness/memory-auth.ts'
+import { ManualClock } from '../harness/manual-clock.ts'
+import { addCast } from './harness/cast.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
-
-type Scene = { phone: SimPhone; bob: SimPerson; auth: MemoryAuth }
 
 const PING = {
   tag: 'iq',
@@ -16,15 +13,9 @@ const PING = {
   content: [{ tag: 'ping', attrs: {} }],
 }
 
-function scene(network: SimNetwork): Scene {
-  const phone = network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' })
-  const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
-  return { phone, bob, auth: memoryAuth(network.linkReady(phone)) }
-}
-
-test('a dropped connection closes the client, which finds what it missed at the next login', async () => {
+test('a dropped connection closes the client, which gets the missed messages at the next login', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   {
     await using client = await TestClient.online(network, auth)
     bob.text(phone, 'before')
@@ -38,9 +29,9 @@ test('a dropped connection closes the client, which finds what it missed at the 
   assert.deepEqual(client.messages().map(textOf), ['meanwhile'])
 })
 
-test('a half-open connection is noticed only by the silence', async () => {
+test('a half-open connection shows only as silence', async () => {
   await using network = await SimNetwork.start()
-  const { auth } = scene(network)
+  const { auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   await network.strike({ kind: 'silence' })
   await assert.rejects(client.socket.query(PING, 150), /Timed Out/)
@@ -49,40 +40,49 @@ test('a half-open connection is noticed only by the silence', async () => {
   await client.closedWith()
 })
 
+/** When the server sent each message to a client. */
+function deliveryTimes(network: SimNetwork): number[] {
+  return network.log.find({ tag: 'message' }).flatMap((one) => (one.direction === 'out' ? [one.at] : []))
+}
+
 test('a delayed network answers late and in order', async () => {
-  await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const clock = new ManualClock()
+  await using network = await SimNetwork.start({ clock })
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'delay', ms: 150 })
-  const start = Date.now()
+  const start = clock.now()
   bob.text(phone, 'slow one')
   bob.text(phone, 'slow two')
+  await clock.advance(150)
   await client.textMessage('slow two')
-  assert.ok(Date.now() - start >= 140)
+  assert.deepEqual(deliveryTimes(network), [start + 150, start + 150])
   assert.deepEqual(client.messages().map(textOf), ['slow one', 'slow two'])
   network.clearFaults()
 })
 
-test('everything on a delayed network is equally late, and a last word is still heard', async () => {
-  await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+test('a delayed network delays every stanza equally and still delivers the last one', async () => {
+  const clock = new ManualClock()
+  await using network = await SimNetwork.start({ clock })
+  const { phone, bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   bob.text(phone, 'at once')
   await client.textMessage('at once')
   network.fault({ kind: 'delay', ms: 300 })
+  const start = clock.now()
   bob.text(phone, 'first')
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  const start = Date.now()
+  await clock.advance(200)
   bob.text(phone, 'second')
+  await clock.advance(300)
   await client.textMessage('second')
-  assert.ok(Date.now() - start >= 290)
+  assert.deepEqual(deliveryTimes(network), [start, start + 300, start + 500])
   phone.unlink()
   assert.equal(await client.closedWith(), 401)
 })
 
 test('stream errors end the connection with their own code', async () => {
   await using network = await SimNetwork.start()
-  const { auth } = scene(network)
+  const { auth } = addCast(network)
   for (const [reason, code] of [
     ['replaced', 440],
     ['restart', 515],
@@ -95,9 +95,9 @@ test('stream errors end the connection with their own code', async () => {
   }
 })
 
-test('a refused login carries its code, a ban its reason and its end', async () => {
+test('a refused login carries its code, and a ban its reason and its end', async () => {
   await using network = await SimNetwork.start()
-  const { auth } = scene(network)
+  const { auth } = addCast(network)
   for (const code of [401, 402, 403, 405, 409, 411, 500, 503]) {
     network.fault({ kind: 'login_failure', code, ...(code === 402 ? { ban: { code: 101, expire: 3600 } } : {}) })
     await using client = new TestClient(network, auth)
@@ -111,9 +111,9 @@ test('a refused login carries its code, a ban its reason and its end', async () 
   assert.equal(client.socket.ws.isOpen, true)
 })
 
-test('a message refused with an error is not delivered, the next one is', async () => {
+test('a message that is refused with an error is not delivered, and the next one is', async () => {
   await using network = await SimNetwork.start()
-  const { bob, auth } = scene(network)
+  const { bob, auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   for (const code of [463, 479]) {
     network.fault({ kind: 'ack_error', code })
@@ -125,9 +125,9 @@ test('a message refused with an error is not delivered, the next one is', async 
   assert.equal(bob.messages.length, 1)
 })
 
-test('a query can be left unanswered or fail', async () => {
+test('a fault leaves a query unanswered or makes it fail', async () => {
   await using network = await SimNetwork.start()
-  const { auth } = scene(network)
+  const { auth } = addCast(network)
   await using client = await TestClient.online(network, auth)
   network.fault({ kind: 'query_silence', query: 'w:p get ping' })
   await assert.rejects(client.socket.query(PING, 150), /Timed Out/)
@@ -136,9 +136,9 @@ test('a query can be left unanswered or fail', async () => {
   await client.socket.query(PING)
 })
 
-test('a restarted server remembers who is linked and what is owed', async () => {
+test('a restarted server keeps linked devices and unacknowledged messages', async () => {
   await using network = await SimNetwork.start()
-  const { phone, bob, auth } = scene(network)
+  const { phone, bob, auth } = addCast(network)
   {
     await using client = await TestClient.online(network, auth)
     await network.restart()

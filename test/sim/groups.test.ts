@@ -1,4 +1,4 @@
-// Cross-check of groups: sender keys both ways, changes by people and by the client, permissions, notifications.
+// Checks groups with the real client: sender keys in both directions, changes, permissions, notifications.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
@@ -6,19 +6,20 @@ import { SimNetwork } from '../../sim/network/sim-network.ts'
 import type { SimPhone } from '../../sim/network/accounts/sim-phone.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import { children } from '../../sim/network/wire/stanza.ts'
+import { ANA, BOB } from './harness/cast.ts'
 import { TestClient } from './harness/test-client.ts'
 
 type Scene = { phone: SimPhone; bob: SimPerson; eve: SimPerson }
 
 function scene(network: SimNetwork): Scene {
   return {
-    phone: network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' }),
-    bob: network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }),
+    phone: network.account(ANA),
+    bob: network.person(BOB),
     eve: network.person({ phone: '5511888880002', lid: '200000000000002', pushName: 'Eve' }),
   }
 }
 
-test('a group message reaches the client with its author known by LID and phone number', async () => {
+test('a group message reaches the client with the LID and phone number of its author', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, eve } = scene(network)
   const group = network.group('Team', bob, [phone, eve])
@@ -33,7 +34,7 @@ test('a group message reaches the client with its author known by LID and phone 
   }
 })
 
-test('all members decrypt what the client sends to a group, new members too', async () => {
+test("all members, new ones too, decrypt the client's group messages", async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, eve } = scene(network)
   const group = network.group('Team', bob, [phone])
@@ -51,7 +52,7 @@ test('all members decrypt what the client sends to a group, new members too', as
   await phone.messages.waitFor('the own copy', (one) => one.own && textOfMessage(one.message) === 'second')
 })
 
-test('in a group addressed by phone numbers messages pass both ways too', async () => {
+test('messages go in both directions in a group that is addressed by phone numbers', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, eve } = scene(network)
   const group = network.group('Old team', bob, [phone, eve], 'pn')
@@ -66,7 +67,7 @@ test('in a group addressed by phone numbers messages pass both ways too', async 
   assert.equal(reaction?.key.participant, phone.user.pnJid)
 })
 
-test('what the owner writes to a group on the phone appears at the client', async () => {
+test("the owner's group messages from the phone appear at the client", async () => {
   await using network = await SimNetwork.start()
   const { phone, bob } = scene(network)
   const group = network.group('Team', bob, [phone])
@@ -77,7 +78,7 @@ test('what the owner writes to a group on the phone appears at the client', asyn
   assert.equal(key.remoteJid, group.jid)
 })
 
-test('the client creates a group, sees its metadata and its members are told', async () => {
+test('the client creates a group, sees its metadata, and its members are told', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, eve } = scene(network)
   await using client = await TestClient.linked(network, phone)
@@ -93,7 +94,7 @@ test('the client creates a group, sees its metadata and its members are told', a
   assert.deepEqual(Object.keys(await client.socket.groupFetchAllParticipating()), [created.id])
 })
 
-test('the client changes subject, description, settings and members, and everyone is told', async () => {
+test('the client changes subject, description, settings and members, and all members are told', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, eve } = scene(network)
   const group = network.group('Team', phone, [bob])
@@ -125,7 +126,7 @@ test('the client changes subject, description, settings and members, and everyon
   await assert.rejects(socket.groupMetadata(group.jid), /forbidden/)
 })
 
-test('people change a group and the client emits every change', async () => {
+test('the client emits every change that people make to a group', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, eve } = scene(network)
   const group = network.group('Team', bob, [phone])
@@ -157,7 +158,7 @@ test('people change a group and the client emits every change', async () => {
   )
 })
 
-test('who is not an administrator may not change what is reserved to them', async () => {
+test('a member who is not an administrator may not make reserved changes', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, eve } = scene(network)
   const group = network.group('Team', bob, [phone, eve])
@@ -175,7 +176,7 @@ test('who is not an administrator may not change what is reserved to them', asyn
   }, /forbidden/)
 })
 
-test('an invitation link is read, renewed and accepted', async () => {
+test('the client reads, renews and accepts an invitation link', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob } = scene(network)
   const own = network.group('Mine', phone, [bob])
@@ -189,7 +190,7 @@ test('an invitation link is read, renewed and accepted', async () => {
   assert.equal(own.roles.get(phone.user), 'superadmin')
 })
 
-test('after a member left the others are given a new sender key', async () => {
+test('after a member has left, the other members get a new sender key', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, eve } = scene(network)
   const group = network.group('Team', bob, [phone, eve])
@@ -205,7 +206,7 @@ test('after a member left the others are given a new sender key', async () => {
   assert.deepEqual(parts, [2, 1, 2])
 })
 
-test('a member who lost the sender key asks for it and then reads', async () => {
+test('a member who lost the sender key requests it and then reads', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, eve } = scene(network)
   const group = network.group('Team', bob, [phone, eve])
@@ -220,7 +221,7 @@ test('a member who lost the sender key asks for it and then reads', async () => 
   assert.equal(eve.undecryptable.length, 0)
 })
 
-test('a member who hides the phone number is known only by LID', async () => {
+test('a member with a hidden phone number is known by LID only', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob } = scene(network)
   const shy = network.person({ phone: '5511888880009', pushName: 'Shy', hidesPhone: true })
@@ -233,6 +234,6 @@ test('a member who hides the phone number is known only by LID', async () => {
   assert.equal(pushName, 'Shy')
   const { participants } = await client.socket.groupMetadata(group.jid)
   assert.equal(participants.find((one) => one.id === shy.user.lidJid)?.phoneNumber, undefined)
-  await client.socket.sendMessage(group.jid, { text: 'hello, whoever you are' })
+  await client.socket.sendMessage(group.jid, { text: 'hello, stranger' })
   await shy.messages.waitFor('the answer', (one) => one.chat === group.jid)
 })

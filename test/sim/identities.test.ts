@@ -1,10 +1,10 @@
-// Cross-check of who is who: people met by LID alone, numbers learnt later, and messages nobody can open.
+// Checks identities with the real client: people met by LID only, numbers learnt later, and unreadable messages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { child, children, type Stanza } from '../../sim/network/wire/stanza.ts'
 import { Stage } from './harness/stage.ts'
 
-test('somebody who writes by LID and hides the number is known by number when it shows', async () => {
+test('a person who writes by LID with a hidden number is known by number once the number shows', async () => {
   await using stage = await Stage.open({ addressing: 'lid' })
   const { network, phone, client } = stage
   const shy = network.person({ phone: '5511888880009', pushName: 'Shy', hidesPhone: true })
@@ -22,7 +22,7 @@ test('somebody who writes by LID and hides the number is known by number when it
   assert.deepEqual([shown.key.remoteJid, shown.key.remoteJidAlt], [shy.user.lidJid, shy.user.pnJid])
 })
 
-test('a group shows of a hidden number only how it begins and ends', async () => {
+test('a group shows only the beginning and the end of a hidden number', async () => {
   await using stage = await Stage.open()
   const { network, phone, bob, client } = stage
   const shy = network.person({ phone: '5511888880009', pushName: 'Shy', hidesPhone: true })
@@ -39,7 +39,7 @@ test('a group shows of a hidden number only how it begins and ends', async () =>
   assert.equal(members.find((one) => one.attrs['jid'] === bob.user.lidJid)?.attrs['phone_number'], bob.user.pnJid)
 })
 
-test('an administrator takes back what another member wrote', async () => {
+test('an administrator revokes the message of another member', async () => {
   await using stage = await Stage.open()
   const { network, phone, bob, client } = stage
   const eve = network.person({ phone: '5511888880002', pushName: 'Eve' })
@@ -54,7 +54,7 @@ test('an administrator takes back what another member wrote', async () => {
   assert.ok(marks.includes('8'))
 })
 
-test('what cannot be decrypted stays unreadable when its sender does not send it again', async () => {
+test('an undecryptable message stays unreadable when its sender does not send it again', async () => {
   await using stage = await Stage.open()
   const { network, phone, bob, client } = stage
   bob.answersRetries = false

@@ -1,4 +1,4 @@
-// The stand-alone simulator as its users meet it: one line of JSON, a network, a helpdesk, one control API and one clock.
+// Checks the stand-alone simulator: its line of JSON, its network and helpdesk, one control API and one clock.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import { TestClient } from './harness/test-client.ts'
 const deskOf = ({ started: { helpdesk } }: SimProcess, token = helpdesk.api_token): DeskClient =>
   new DeskClient({ url: helpdesk.url, facts: helpdesk }, token)
 
-test('the printed facts lead to a helpdesk that takes a webhook address and signs what it sends there', async () => {
+test('the printed facts lead to a helpdesk that takes a webhook address and signs its webhooks', async () => {
   await using sim = await SimProcess.start()
   await using catcher = await WebhookCatcher.start()
   const { helpdesk, agent_view: agentView } = sim.started
@@ -36,7 +36,7 @@ test('the printed facts lead to a helpdesk that takes a webhook address and sign
   assert.equal(headers['x-chatwoot-signature'], `sha256=${signature}`)
 })
 
-test('faults and resets of the helpdesk go over the same control API as those of the network', async () => {
+test('one control API has the faults and resets of the helpdesk and the network', async () => {
   await using sim = await SimProcess.start()
   const desk = deskOf(sim)
   await openChat(desk, '5511888880001')
@@ -51,7 +51,7 @@ test('faults and resets of the helpdesk go over the same control API as those of
   assert.deepEqual((await desk.get('/contacts')).body['payload'], [])
 })
 
-test('one control call pushes the time of the network and of the helpdesk', async () => {
+test('one control call moves the time of the network and the helpdesk', async () => {
   await using sim = await SimProcess.start()
   const desk = deskOf(sim)
   const { credentials } = await sim.post('/accounts', { phone: '5511999990001', linked: true })
@@ -69,7 +69,7 @@ test('one control call pushes the time of the network and of the helpdesk', asyn
   assert.ok(ahead(Number(body['created_at'])) > hour - 60_000)
 })
 
-test('inside a test both live by the clock they are given', async () => {
+test('inside a test the network and the helpdesk use the given clock', async () => {
   const clock = new ManualClock()
   await using world = await SimWorld.start({ clock, helpdesk: { quirks: calm } })
   const { network, helpdesk } = world
@@ -87,7 +87,7 @@ test('inside a test both live by the clock they are given', async () => {
   await assert.rejects(world.advance(1), /was given a clock/)
 })
 
-test('the values that the README tells to copy are those of the default seed', async () => {
+test('the values in the README are those of the default seed', async () => {
   await using sim = await SimProcess.start('causeway')
   const { network, helpdesk } = sim.started
   const readme = await readFile('README.md', 'utf8')

@@ -1,4 +1,4 @@
-// Cross-check of files: encrypted upload and download over the simulated media host, every kind, both ways.
+// Checks files with the real client: encrypted upload and download of every kind, in both directions.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { carriedMedia } from '../../sim/network/media/media-contents.ts'
 import { unwrap } from '../../sim/network/people/received-message.ts'
 import { Stage } from './harness/stage.ts'
 
-test('the client downloads and decrypts every kind of file a person sends', async () => {
+test('the client downloads and decrypts every kind of file from a person', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   for (const kind of ['image', 'video', 'audio', 'document', 'sticker'] as const) {
@@ -22,7 +22,7 @@ test('the client downloads and decrypts every kind of file a person sends', asyn
   assert.equal(note.message.audioMessage.seconds, 7)
 })
 
-test('a person downloads and decrypts every kind of file the client sends', async () => {
+test('a person downloads and decrypts every kind of file from the client', async () => {
   await using stage = await Stage.open()
   const { network, bob, client } = stage
   const bytes = randomBytes(30_000)
@@ -43,7 +43,7 @@ test('a person downloads and decrypts every kind of file the client sends', asyn
   assert.deepEqual(voice, [undefined, undefined, true, undefined, undefined])
 })
 
-test('a file that is missing, expired, cut off or changed cannot be had', async () => {
+test('a missing, expired, cut or changed file cannot be downloaded', async () => {
   await using stage = await Stage.open()
   const { network, phone, bob, client } = stage
   const sent = bob.media(phone, 'image', { bytes: randomBytes(50_000) })
@@ -59,7 +59,7 @@ test('a file that is missing, expired, cut off or changed cannot be had', async 
       (error: { output: { statusCode: number } }) => error.output.statusCode === status,
     )
   }
-  // What is cut or changed is fetched by hand here: the library's own download ends the process or notices nothing.
+  // The test fetches cut and changed files itself: the library's download crashes the process or misses the fault.
   const url = message.message?.imageMessage?.url ?? ''
   network.media.trouble(directPath, 'cut')
   await assert.rejects(async () => (await fetch(url)).arrayBuffer(), /terminated/)
@@ -70,7 +70,7 @@ test('a file that is missing, expired, cut off or changed cannot be had', async 
   assert.equal((await downloadMediaMessage(message, 'buffer', {})).length, 50_000)
 })
 
-test('the phone puts an expired file on the media host again when the client asks', async () => {
+test('the phone uploads an expired file again when the client asks', async () => {
   await using stage = await Stage.open()
   const { network, phone, bob, client } = stage
   const bytes = randomBytes(5_000)
@@ -78,13 +78,13 @@ test('the phone puts an expired file on the media host again when the client ask
   const message = await client.message('the image', (one) => one.key.id === sent.id)
   await phone.messages.waitFor('the image on the phone', (one) => one.id === sent.id)
   network.media.trouble(carriedMedia(sent.message)?.directPath ?? '', 'expired')
-  // Until it has asked for the media host once, the client believes in the real one.
+  // The client uses the real media host until it has asked for the simulated one.
   await client.socket.refreshMediaConn()
   const renewed = await client.socket.updateMediaMessage(message)
   assert.deepEqual(await downloadMediaMessage(renewed, 'buffer', {}), bytes)
 })
 
-test('profile pictures are found, and who has none has none', async () => {
+test('the client finds profile pictures and learns which users have none', async () => {
   await using stage = await Stage.open()
   const { network, bob, client } = stage
   await assert.rejects(client.socket.profilePictureUrl(bob.user.pnJid), { data: 404 })
@@ -97,14 +97,14 @@ test('profile pictures are found, and who has none has none', async () => {
   assert.deepEqual(Buffer.from(await (await fetch(url ?? '')).arrayBuffer()), jpeg)
 })
 
-test('a file that is not what it was announced as is turned away', async () => {
+test('an upload that does not match its hash is refused', async () => {
   await using stage = await Stage.open()
   const url = `https://${stage.network.media.host}/mms/image/${randomBytes(32).toString('base64url')}`
   assert.equal((await fetch(url, { method: 'POST', body: randomBytes(100) })).status, 400)
   assert.equal(stage.network.media.uploads, 0)
 })
 
-test('a refused upload fails the message, the next one passes', async () => {
+test('a refused upload fails the message, and the next upload succeeds', async () => {
   await using stage = await Stage.open()
   const { network, bob, client } = stage
   network.media.refusedUploads = 1

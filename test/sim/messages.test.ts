@@ -1,24 +1,22 @@
-// Cross-check of one-to-one messages: what the client emits, and what people and the own phone decrypt.
+// Checks one-to-one messages with the real client, in both directions, with several devices and accounts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WAMessageStatus } from 'baileys'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { describeStanza } from '../../sim/network/wire/stanza.ts'
+import { ANA, BOB } from './harness/cast.ts'
 import { memoryAuth } from './harness/memory-auth.ts'
 import { TestClient, textOf } from './harness/test-client.ts'
 
-const ACCOUNT = { phone: '5511999990001', lid: '100000000000001', name: 'Ana' }
-const BOB = { phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }
-
-/** The id of the notification sent last. */
+/** The id of the last notification. */
 function lastNews(network: SimNetwork): string | undefined {
   return network.log.find({ tag: 'notification' }).at(-1)?.attrs.id
 }
 
-test('a text addressed by phone number reaches the client with the sender known by both addresses', async () => {
+test('a text that is addressed by phone number reaches the client with both addresses of the sender', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   const sent = bob.text(phone, 'hello')
@@ -31,9 +29,9 @@ test('a text addressed by phone number reaches the client with the sender known 
   assert.deepEqual(phone.companion.books.unacknowledgedIds(), [])
 })
 
-test('a text addressed by LID reaches the client the same way', async () => {
+test('a text that is addressed by LID reaches the client the same way', async () => {
   await using network = await SimNetwork.start({ addressing: 'lid' })
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   bob.text(phone, 'hello')
@@ -42,9 +40,9 @@ test('a text addressed by LID reaches the client the same way', async () => {
   assert.equal(key.remoteJidAlt, '5511888880001@s.whatsapp.net')
 })
 
-test('a person and the own phone decrypt what the client sends, by phone number and by LID', async () => {
+test("a person and the own phone decrypt the client's messages, by phone number and by LID", async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   for (const to of [bob.user.pnJid, bob.user.lidJid]) {
@@ -61,9 +59,9 @@ test('a person and the own phone decrypt what the client sends, by phone number 
   assert.equal(bob.undecryptable.length, 0)
 })
 
-test('a conversation goes back and forth through many ratchet steps', async () => {
+test('a conversation passes many ratchet steps in both directions', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   for (let round = 0; round < 8; round++) {
@@ -79,7 +77,7 @@ test('a conversation goes back and forth through many ratchet steps', async () =
 
 test('every device of a person gets the message', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person({ ...BOB, devices: 3 })
   await using client = await TestClient.linked(network, phone)
   await client.socket.sendMessage(bob.user.pnJid, { text: 'to all' })
@@ -88,9 +86,9 @@ test('every device of a person gets the message', async () => {
   assert.equal(bob.opened.entries.filter((one) => one.id === received.id).length, 3)
 })
 
-test('messages that arrive while the client is away wait and are delivered at the next login', async () => {
+test('messages to an offline client wait and are delivered at the next login', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   const auth = memoryAuth(network.linkReady(phone))
   const waiting = ['one', 'two', 'three'].map((text) => bob.text(phone, text).id)
@@ -105,10 +103,10 @@ test('messages that arrive while the client is away wait and are delivered at th
   assert.equal(phone.companion.books.size, 0)
 })
 
-test('what the owner writes on the phone appears at the client as written by itself', async () => {
+test("the owner's messages from the phone appear at the client as its own", async () => {
   for (const addressing of ['pn', 'lid'] as const) {
     await using network = await SimNetwork.start({ addressing })
-    const phone = network.account(ACCOUNT)
+    const phone = network.account(ANA)
     const bob = network.person(BOB)
     await using client = await TestClient.linked(network, phone)
     const sent = phone.text(bob, 'from my phone')
@@ -125,7 +123,7 @@ test('what the owner writes on the phone appears at the client as written by its
 
 test('a message from the second device of a person belongs to the same chat', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person({ ...BOB, devices: 2 })
   await using client = await TestClient.linked(network, phone)
   bob.text(phone, 'from the desktop', { device: 1 })
@@ -133,9 +131,9 @@ test('a message from the second device of a person belongs to the same chat', as
   assert.equal(key.remoteJid, bob.user.pnJid)
 })
 
-test('two clients of one account see what the other sends', async () => {
+test("two clients of one account see each other's messages", async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using one = await TestClient.linked(network, phone)
   await using two = await TestClient.linked(network, phone)
@@ -148,9 +146,9 @@ test('two clients of one account see what the other sends', async () => {
   await two.textMessage('to both')
 })
 
-test('a client that knows the devices of an account is told when one comes or goes', async () => {
+test('a client that knows the devices of an account is told when a device is added or removed', async () => {
   await using network = await SimNetwork.start()
-  const ana = network.account(ACCOUNT)
+  const ana = network.account(ANA)
   const carl = network.account({ phone: '5511999990002', name: 'Carl' })
   await using client = await TestClient.linked(network, ana)
   await client.socket.sendMessage(carl.user.pnJid, { text: 'before' })
@@ -169,7 +167,7 @@ test('a client that knows the devices of an account is told when one comes or go
 
 test('two linked accounts write to each other', async () => {
   await using network = await SimNetwork.start()
-  const ana = network.account(ACCOUNT)
+  const ana = network.account(ANA)
   const carl = network.account({ phone: '5511999990002', name: 'Carl' })
   await using one = await TestClient.linked(network, ana)
   await using two = await TestClient.linked(network, carl)
@@ -183,9 +181,9 @@ test('two linked accounts write to each other', async () => {
   )
 })
 
-test('a person is found by phone number and a stranger is not', async () => {
+test('a phone number finds its person, and an unknown number finds none', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   const found = await client.socket.onWhatsApp(bob.user.phone, '5511777770000')

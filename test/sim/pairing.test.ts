@@ -1,11 +1,11 @@
-// Cross-check of pairing, login and logout: the real client against the simulated server.
+// Checks pairing, login and logout with the real client.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { memoryAuth } from './harness/memory-auth.ts'
 import { TestClient } from './harness/test-client.ts'
 
-test('a client that shows its QR code to the phone is linked, restarted and logged in', async () => {
+test('a client whose QR code the phone scans is linked, restarted and logged in', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001', name: 'Ana' })
   const auth = memoryAuth()
@@ -22,7 +22,7 @@ test('a client that shows its QR code to the phone is linked, restarted and logg
   assert.equal(phone.companion.keys.preKeys.length + phone.companion.bundlesHandedOut, 812)
 })
 
-test('QR codes are renewed within the pairing window and the client gives up after the last', async () => {
+test('QR codes are renewed within the pairing window, and the client gives up after the last one', async () => {
   await using network = await SimNetwork.start({ qrRefs: 3, qrRotationMs: 100 })
   await using client = new TestClient(network, memoryAuth(), { qrTimeout: 50 })
   assert.equal(await client.closedWith(), 408)
@@ -32,7 +32,7 @@ test('QR codes are renewed within the pairing window and the client gives up aft
   assert.equal(new Set(codes).size, 3)
 })
 
-test('a QR code that was shown for too long cannot be scanned, its successor can', async () => {
+test('an old QR code cannot be scanned, its successor can', async () => {
   await using network = await SimNetwork.start({ qrRotationMs: 50 })
   const phone = network.account({ phone: '5511999990001' })
   await using client = new TestClient(network, memoryAuth(), { qrTimeout: 170 })
@@ -44,7 +44,7 @@ test('a QR code that was shown for too long cannot be scanned, its successor can
   assert.equal(await client.closedWith(), 515)
 })
 
-test('a QR code of a connection that is gone cannot be scanned', async () => {
+test('a QR code of a closed connection cannot be scanned', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001' })
   const client = new TestClient(network)
@@ -53,7 +53,7 @@ test('a QR code of a connection that is gone cannot be scanned', async () => {
   await assert.rejects(phone.scan(qr), /not valid/)
 })
 
-test('a client is linked by the code it shows, and a mistyped code is refused', async () => {
+test('a client is linked by the code it shows, and a wrong code is refused', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001' })
   const auth = memoryAuth()
@@ -78,7 +78,7 @@ test('ready credentials log in without pairing and upload no prekeys', async () 
   assert.equal(phone.companion.keys.preKeys.length, 30)
 })
 
-test('a phone that unlinks the client ends its session for good', async () => {
+test('a client that the phone unlinks loses its session for good', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001' })
   const auth = memoryAuth(network.linkReady(phone))
@@ -92,7 +92,7 @@ test('a phone that unlinks the client ends its session for good', async () => {
   assert.equal(phone.companions.length, 0)
 })
 
-test('credentials with another key than the linked device has do not log in', async () => {
+test('credentials with a key that the linked device does not have cannot log in', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001' })
   const { creds, keys } = network.linkReady(phone)
@@ -121,7 +121,7 @@ test('a second login of the same device replaces the first', async () => {
   assert.equal(second.socket.ws.isOpen, true)
 })
 
-test('the client finds the server alive with its keep-alive', async () => {
+test("the client's keep-alive gets an answer", async () => {
   await using network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001' })
   await using client = await TestClient.linked(network, phone, { keepAliveIntervalMs: 50 })
@@ -130,7 +130,7 @@ test('the client finds the server alive with its keep-alive', async () => {
   assert.equal(client.socket.ws.isOpen, true)
 })
 
-test('a query the simulator does not know is answered with an error and fails the test that sent it', async () => {
+test('an unknown query is answered with an error and fails the test that sent it', async () => {
   const network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001' })
   await using client = await TestClient.linked(network, phone)
@@ -139,7 +139,7 @@ test('a query the simulator does not know is answered with an error and fails th
   await assert.rejects(async () => network[Symbol.asyncDispose](), /did not understand[^]*w:unheard/)
 })
 
-test('a test can answer a query itself, and a handler that returns null falls through', async () => {
+test('a test can answer a query, and a handler that returns null passes it on', async () => {
   await using network = await SimNetwork.start()
   const phone = network.account({ phone: '5511999990001' })
   await using client = await TestClient.linked(network, phone)

@@ -1,4 +1,4 @@
-// The example of docs/simulator.md, run as it is printed there.
+// Runs the example of docs/simulator.md as it is printed there.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import './harness/quiet.ts'
 import { ControlServer } from '../../sim/control/control-server.ts'
 import { SimWorld } from '../../sim/sim-world.ts'
 
-test('the example in the documentation pairs the stock library', async () => {
+test('the example in the documentation pairs the unmodified library', async () => {
   await using world = await SimWorld.start()
   const { network } = world
   await using control = await ControlServer.start(world)

@@ -1,24 +1,22 @@
-// Cross-check of receipts, typing and presence, both ways.
+// Checks receipts, typing and presence with the real client, in both directions.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WAMessageStatus } from 'baileys'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { ANA, BOB } from './harness/cast.ts'
 import { memoryAuth } from './harness/memory-auth.ts'
 import { TestClient } from './harness/test-client.ts'
 
-const ACCOUNT = { phone: '5511999990001', lid: '100000000000001', name: 'Ana' }
-const BOB = { phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' }
-
-test('the client learns of acknowledgement, delivery, reading and playing', async () => {
+test('the client gets acknowledgements and delivered, read and played receipts', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   bob.confirmsDelivery = false
   await using client = await TestClient.linked(network, phone)
   const sent = await client.socket.sendMessage(bob.user.pnJid, { text: 'please read' })
   assert.equal(await client.acknowledged(sent?.key.id), undefined)
   const received = await bob.messages.waitFor('the text', (one) => one.id === sent?.key.id)
-  // A status that comes within 100 ms of the send is merged into the client's own copy of the message.
+  // The client merges a status that comes within 100 ms of the send into its own copy of the message.
   await client.textMessage('please read')
   for (const [type, status] of [
     ['delivered', WAMessageStatus.DELIVERY_ACK],
@@ -32,9 +30,9 @@ test('the client learns of acknowledgement, delivery, reading and playing', asyn
   }
 })
 
-test('a person sees that the client has read', async () => {
+test('a person sees that the client has read a message', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   const sent = bob.text(phone, 'read me')
@@ -43,9 +41,9 @@ test('a person sees that the client has read', async () => {
   await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
 })
 
-test('what one client of an account reads is read on the other one and on the phone', async () => {
+test('a message that one client of an account reads is read on the other client and on the phone', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using one = await TestClient.linked(network, phone)
   await using two = await TestClient.linked(network, phone)
@@ -62,9 +60,9 @@ test('what one client of an account reads is read on the other one and on the ph
   )
 })
 
-test('typing is seen both ways, and by the client only while it is available', async () => {
+test('typing is visible in both directions, to the client only while it is available', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   await network.waitForStanza('presence', (one) => one.attrs.type === 'available')
@@ -86,9 +84,9 @@ test('typing is seen both ways, and by the client only while it is available', a
   assert.equal(recording.length, 0)
 })
 
-test('a person who comes online is seen by a client that subscribed, and by no other', async () => {
+test('only a client that subscribed sees a person come online', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   await network.waitForStanza('presence', (one) => one.attrs.type === 'available')
@@ -107,7 +105,7 @@ test('a person who comes online is seen by a client that subscribed, and by no o
 
 test('reading on the phone marks the message as read at the client and for the sender', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const bob = network.person(BOB)
   await using client = await TestClient.linked(network, phone)
   const sent = bob.text(phone, 'look')
@@ -119,12 +117,12 @@ test('reading on the phone marks the message as read at the client and for the s
   await bob.receipts.waitFor('read', (one) => one.id === sent.id && one.type === 'read')
 })
 
-test('receipts of several members that came while the client was away are all delivered', async () => {
+test('all receipts of several members reach a client that was offline', async () => {
   await using network = await SimNetwork.start()
-  const phone = network.account(ACCOUNT)
+  const phone = network.account(ANA)
   const people = [1, 2, 3].map((n) => network.person({ phone: `551188888000${n}` }))
   const [bob, ...others] = people
-  if (!bob) throw new Error('there is nobody')
+  if (!bob) throw new Error('there is no person')
   const group = network.group('Team', bob, [phone, ...others])
   for (const person of people) person.confirmsDelivery = false
   const auth = memoryAuth(network.linkReady(phone))

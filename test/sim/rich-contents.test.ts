@@ -1,4 +1,4 @@
-// Cross-check of the rarer kinds: what the unmodified client makes of each of them.
+// Checks how the unmodified client reads the rarer kinds of contents.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { downloadMediaMessage, proto } from 'baileys'
@@ -6,7 +6,7 @@ import { Stage } from './harness/stage.ts'
 
 const { Type } = proto.Message.ProtocolMessage
 
-test('a live location comes with each of its positions', async () => {
+test('a live location arrives with each of its positions', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   bob.liveLocation(phone, { latitude: -23.5, longitude: -46.6, caption: 'on my way' })
@@ -16,7 +16,7 @@ test('a live location comes with each of its positions', async () => {
   await client.message('the next position', (one) => Number(one.message?.liveLocationMessage?.sequenceNumber) === 2)
 })
 
-test('several contact cards come in one message', async () => {
+test('several contact cards arrive in one message', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const cards = [
@@ -33,7 +33,7 @@ test('several contact cards come in one message', async () => {
   assert.match(contacts[1]?.vcard ?? '', /waid=5511777770001/)
 })
 
-test('a pressed button and a chosen row say what was chosen and in which message', async () => {
+test('a pressed button and a chosen row carry the choice and the message it answers', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const sent = await client.socket.sendMessage(bob.user.pnJid, { text: 'choose' })
@@ -49,7 +49,7 @@ test('a pressed button and a chosen row say what was chosen and in which message
   assert.equal(list.message.listResponseMessage.contextInfo?.stanzaId, asked.id)
 })
 
-test('an album is announced with its count, and each file names it', async () => {
+test('an album is announced with its count, and each file names the album', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const { album, files } = bob.album(phone, [
@@ -69,7 +69,7 @@ test('an album is announced with its count, and each file names it', async () =>
   }
 })
 
-test('a view-once file that companions may open comes wrapped', async () => {
+test('a view-once file that companions may open arrives wrapped', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const sent = bob.media(phone, 'audio', { bytes: Buffer.from('psst'), voice: true, viewOnce: true })
@@ -78,7 +78,7 @@ test('a view-once file that companions may open comes wrapped', async () => {
   assert.equal((await downloadMediaMessage(got, 'buffer', {})).toString(), 'psst')
 })
 
-test('an answer to an ad carries the ad, and a forwarded picture that it was forwarded', async () => {
+test('an answer to an ad carries the ad, and a forwarded picture is marked as forwarded', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   const externalAdReply = { title: 'Shoes', sourceUrl: 'https://ads.example/1', sourceId: '1', ctwaClid: 'click' }
@@ -101,7 +101,7 @@ test('the caption of a picture is edited as a caption', async () => {
   assert.equal(edit?.update.message?.editedMessage?.message?.imageMessage?.caption, 'typo')
 })
 
-test('contents made by hand pass as they are: wrapped, protocol messages, kinds nobody knows', async () => {
+test('contents made by hand arrive unchanged: wrapped ones, protocol messages, unknown kinds', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   bob.send(phone, { ephemeralMessage: { message: { extendedTextMessage: { text: 'soon gone' } } } })
@@ -113,13 +113,13 @@ test('contents made by hand pass as they are: wrapped, protocol messages, kinds 
   bob.send(phone, { productMessage: { product: { title: 'Shoes', productImage: image } } })
   const product = await client.message('the product', (one) => Boolean(one.message?.productMessage))
   assert.equal(product.message?.productMessage?.product?.productImage?.directPath, image.directPath)
-  // A field the client's protobuf does not know leaves nothing when it is decoded.
+  // A field that the client's protobuf does not know is absent after decoding.
   const unknown = bob.send(phone, {})
   const got = await client.message('the unknown kind', (one) => one.key.id === unknown.id)
   assert.deepEqual(Object.keys(got.message ?? {}), [])
 })
 
-test('the owner sends all of it from the phone too, a status update included', async () => {
+test('the owner can send all of these contents from the phone, also a status update', async () => {
   await using stage = await Stage.open()
   const { phone, bob, client } = stage
   phone.liveLocation(bob, { latitude: 1, longitude: 2 })
@@ -141,11 +141,11 @@ test('the owner sends all of it from the phone too, a status update included', a
   await client.event('messages.update', 'the revoke', (all) => all.some((one) => one.key.id === poll.id))
   phone.status('closed today')
   const status = await client.textMessage('closed today')
-  // By LID the client does not take its own status for its own.
+  // The client does not recognise its own status update by LID.
   assert.deepEqual([status.key.remoteJid, status.key.participant], ['status@broadcast', phone.user.lidJid])
 })
 
-test('a post of a channel reaches the client as such, and is taken off the books', async () => {
+test('a channel post reaches the client as a channel post, and the client acknowledges it', async () => {
   await using stage = await Stage.open()
   const { network, phone, client } = stage
   const newsletter = network.newsletter(phone)

@@ -13,14 +13,14 @@ async function choices(seed: string): Promise<string[]> {
   return [network.rootKey.toString('hex'), phone.user.lid, bob.user.lid, group.jid, sent.id, creds.advSecretKey]
 }
 
-test('what the simulator chooses follows the seed', async () => {
+test('the seed determines the choices of the simulator', async () => {
   const first = await choices('one')
   assert.deepEqual(await choices('one'), first)
   const other = await choices('two')
   for (const [index, value] of first.entries()) assert.notEqual(other[index], value)
 })
 
-test('the ids of messages and groups do not depend on what clients do meanwhile', async () => {
+test('the ids of messages and groups do not depend on the actions of clients', async () => {
   const written: string[][] = []
   for (const linked of [false, true]) {
     await using network = await SimNetwork.start({ seed: 'one' })

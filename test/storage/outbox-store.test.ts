@@ -4,30 +4,30 @@ import { maxWaiting, waitingLifetimeMs } from '../../src/core/outbox.ts'
 import type { OutboxPart } from '../../src/core/outbox.ts'
 import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
-import { OutboxMoves } from '../../src/storage/stores/messages/outbox-transitions.ts'
+import { OutboxTransitions } from '../../src/storage/stores/messages/outbox-transitions.ts'
 import type { NewOutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
 import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 
 const place = { instance: 'shop', destination: 'https://desk|1|1' }
-const callback = (event_id: number) => ({ ...place, kind: 'message_created', event_id })
+const callback = (eventId: number) => ({ ...place, kind: 'message_created', eventId })
 
 function sampleRow(id: string, overrides: Partial<NewOutboxRow> = {}): NewOutboxRow {
   return {
     ...place,
     id,
     kind: 'message',
-    owner_tag: 'acme',
-    inbox_id: 0,
-    chat: 'p1',
-    remote_jid: '5511999990001@s.whatsapp.net',
-    conversation_id: 7,
-    message_id: 70,
-    waiting: 0,
-    drained: 0,
-    expires_at: null,
+    ownerTag: 'acme',
+    inboxId: 0,
+    chatId: 'p1',
+    remoteJid: '5511999990001@s.whatsapp.net',
+    conversationId: 7,
+    messageId: 70,
+    isWaiting: false,
+    isDrained: false,
+    expiresAt: null,
     fingerprint: null,
-    created_at: 1000,
+    createdAt: 1000,
     payload: { type: 'message', content: 'hello', attachments: [], inReplyTo: null, agentName: null },
     ...overrides,
   }
@@ -42,11 +42,11 @@ for (const engine of engines) {
     const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
     const lease = { epoch }
     const outbox = new OutboxStore(database, () => lease.epoch)
-    const moves = new OutboxMoves(database, () => lease.epoch)
+    const transitions = new OutboxTransitions(database, () => lease.epoch)
     const audits = async () =>
       (await new AuditStore(database).list({ limit: 100 })).map(({ action, target }) => `${action} ${target}`)
     const owned = stack.move()
-    return { database, lease, outbox, moves, audits, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    return { database, lease, outbox, transitions, audits, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
 
   describe(`outbox on ${engine}`, () => {
@@ -65,25 +65,25 @@ for (const engine of engines) {
 
     test('a message that leaves at once is stored as claimed, and can be taken back or waits again', async () => {
       await using stage = await setUp()
-      const { outbox, moves } = stage
-      const leaving = { parts: part('unknown'), address: 'elsewhere@lid' }
-      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), { leaving }), 'accepted')
-      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), { leaving }), 'duplicate')
+      const { outbox, transitions } = stage
+      const claim = { parts: part('unknown'), address: 'elsewhere@lid' }
+      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), claim), 'accepted')
+      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), claim), 'duplicate')
       const seen = async (id: string) => {
         const row = await outbox.find(id)
-        return row && [row.status, row.attempts, row.unconfirmed, row.parts, row.remote_jid]
+        return row && [row.status, row.attempts, row.isUnconfirmed, row.parts, row.remoteJid]
       }
-      assert.deepEqual(await seen('a'), ['sending', 1, 1, part('unknown'), 'elsewhere@lid'])
-      assert.equal(await moves.claim('a', 1000, part('unknown'), 'jid'), false)
-      assert.equal(await moves.unclaim('a'), true)
-      assert.deepEqual((await seen('a'))?.slice(0, 4), ['pending', 0, 0, []])
-      assert.equal(await moves.unclaim('a'), false)
-      await outbox.enqueue(sampleRow('c'), callback(71), { leaving })
-      assert.equal(await moves.withdraw('c', 'too late', 2000), true)
-      assert.deepEqual((await seen('c'))?.slice(0, 4), ['refused', 1, 0, []])
+      assert.deepEqual(await seen('a'), ['sending', 1, true, part('unknown'), 'elsewhere@lid'])
+      assert.equal(await transitions.claim('a', 1000, part('unknown'), 'jid'), false)
+      assert.equal(await transitions.unclaim('a'), true)
+      assert.deepEqual((await seen('a'))?.slice(0, 4), ['pending', 0, false, []])
+      assert.equal(await transitions.unclaim('a'), false)
+      await outbox.enqueue(sampleRow('c'), callback(71), claim)
+      assert.equal(await transitions.withdraw('c', 'too late', 2000), true)
+      assert.deepEqual((await seen('c'))?.slice(0, 4), ['refused', 1, false, []])
       assert.equal(await outbox.settledBy(callback(71)), undefined)
-      await outbox.enqueue(sampleRow('d'), null, { leaving })
-      assert.equal(await moves.markSent({ id: 'd', instance: 'shop' }, part('sent'), 2000, []), true)
+      await outbox.enqueue(sampleRow('d'), null, claim)
+      assert.equal(await transitions.markSent({ id: 'd', instance: 'shop' }, part('sent'), 2000, []), true)
       assert.equal((await outbox.totals('shop')).sent, 1)
     })
 
@@ -92,13 +92,13 @@ for (const engine of engines) {
       const { outbox } = stage
       const holds = { sql: 'SELECT 1', parameters: [] }
       const fails = { sql: 'SELECT 1 WHERE 1 = 0', parameters: [] }
-      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), { still: fails }), 'stale')
+      assert.equal(await outbox.enqueueIf(fails, sampleRow('a'), callback(70)), 'stale')
       assert.equal(await outbox.find('a'), undefined)
       assert.equal(await outbox.settledBy(callback(70)), undefined)
-      assert.equal(await outbox.enqueue(sampleRow('a'), callback(70), { still: holds }), 'accepted')
-      assert.equal(await outbox.enqueue(sampleRow('b'), callback(70), { still: fails }), 'duplicate')
+      assert.equal(await outbox.enqueueIf(holds, sampleRow('a'), callback(70)), 'accepted')
+      assert.equal(await outbox.enqueueIf(fails, sampleRow('b'), callback(70)), 'duplicate')
       stage.lease.epoch += 1
-      assert.equal(await outbox.enqueue(sampleRow('c'), callback(71), { still: holds }), 'stale')
+      assert.equal(await outbox.enqueueIf(holds, sampleRow('c'), callback(71)), 'stale')
       await assert.rejects(outbox.enqueue(sampleRow('c'), callback(71)), { failure: 'expectation' })
     })
 
@@ -112,7 +112,7 @@ for (const engine of engines) {
     test('at most 200 messages of an instance wait; messages that leave at once are not counted', async () => {
       await using stage = await setUp()
       const { outbox, audits } = stage
-      const waiting = { waiting: 1, drained: 1, expires_at: 5000 }
+      const waiting = { isWaiting: true, isDrained: true, expiresAt: 5000 }
       for (let n = 0; n < maxWaiting; n++)
         await outbox.enqueue(sampleRow(`w${String(n).padStart(3, '0')}`, waiting), null)
       assert.equal(await outbox.enqueue(sampleRow('x', waiting), callback(1)), 'full')
@@ -127,7 +127,7 @@ for (const engine of engines) {
     test('messages that come at once do not pass the limit together', async () => {
       await using stage = await setUp()
       const { outbox } = stage
-      const waiting = { waiting: 1, drained: 1, expires_at: 5000 }
+      const waiting = { isWaiting: true, isDrained: true, expiresAt: 5000 }
       for (let n = 0; n < maxWaiting - 3; n++)
         await outbox.enqueue(sampleRow(`w${String(n).padStart(3, '0')}`, waiting), null)
       const rush = Array.from({ length: 10 }, (_, n) => outbox.enqueue(sampleRow(`x${n}`, waiting), null))
@@ -137,26 +137,29 @@ for (const engine of engines) {
 
     test('a row is claimed once, and not after its time', async () => {
       await using stage = await setUp()
-      const { outbox, moves } = stage
-      await outbox.enqueue(sampleRow('a', { expires_at: 5000, waiting: 1 }), null)
-      assert.equal(await moves.claim('a', 5000, part('unknown'), 'jid'), false)
-      const claims = await Promise.all([1, 2, 3].map(() => moves.claim('a', 4999, part('unknown'), 'jid')))
+      const { outbox, transitions } = stage
+      await outbox.enqueue(sampleRow('a', { expiresAt: 5000, isWaiting: true }), null)
+      assert.equal(await transitions.claim('a', 5000, part('unknown'), 'jid'), false)
+      const claims = await Promise.all([1, 2, 3].map(() => transitions.claim('a', 4999, part('unknown'), 'jid')))
       assert.deepEqual(claims.filter(Boolean), [true])
       const row = await outbox.find('a')
-      assert.deepEqual([row?.status, row?.attempts, row?.unconfirmed, row?.parts], ['sending', 1, 1, part('unknown')])
+      assert.deepEqual(
+        [row?.status, row?.attempts, row?.isUnconfirmed, row?.parts],
+        ['sending', 1, true, part('unknown')],
+      )
     })
 
     test('of drain and expiry of one row exactly one happens', async () => {
       await using stage = await setUp()
-      const { outbox, moves } = stage
+      const { outbox, transitions } = stage
       for (let round = 0; round < 10; round++) {
         const id = `r${round}`
-        await outbox.enqueue(sampleRow(id, { expires_at: 5000, waiting: 1 }), null)
+        await outbox.enqueue(sampleRow(id, { expiresAt: 5000, isWaiting: true }), null)
         const row = await outbox.find(id)
         assert.ok(row)
         const [claimed, expired] = await Promise.all([
-          moves.claim(id, 4999, part('unknown'), 'jid'),
-          moves.expire(row, 'time over', 5000),
+          transitions.claim(id, 4999, part('unknown'), 'jid'),
+          transitions.expire(row, 'time over', 5000),
         ])
         assert.equal(Number(claimed) + Number(expired), 1)
       }
@@ -164,15 +167,16 @@ for (const engine of engines) {
 
     test('sent, failed and expired are counted over all history and audited with the change', async () => {
       await using stage = await setUp()
-      const { outbox, moves, audits } = stage
-      for (const id of ['a', 'b', 'c', 'd']) await outbox.enqueue(sampleRow(id, { expires_at: 5000, waiting: 1 }), null)
-      await moves.claim('a', 2000, part('unknown'), 'jid')
-      assert.equal(await moves.markSent({ id: 'a', instance: 'shop' }, part('sent'), 2000, []), true)
-      assert.equal(await moves.markSent({ id: 'a', instance: 'shop' }, part('sent'), 2000, []), false)
+      const { outbox, transitions, audits } = stage
+      for (const id of ['a', 'b', 'c', 'd'])
+        await outbox.enqueue(sampleRow(id, { expiresAt: 5000, isWaiting: true }), null)
+      await transitions.claim('a', 2000, part('unknown'), 'jid')
+      assert.equal(await transitions.markSent({ id: 'a', instance: 'shop' }, part('sent'), 2000, []), true)
+      assert.equal(await transitions.markSent({ id: 'a', instance: 'shop' }, part('sent'), 2000, []), false)
       const [b, c] = await Promise.all([outbox.find('b'), outbox.find('c')])
       assert.ok(b && c)
-      assert.equal(await moves.fail(b, 'refused', 3000, ['pending', 'sending']), true)
-      assert.equal(await moves.expire(c, 'time over', 6000), true)
+      assert.equal(await transitions.fail(b, 'refused', 3000), true)
+      assert.equal(await transitions.expire(c, 'time over', 6000), true)
       const totals = { pending: 1, sent: 1, expired: 1, failed: 1, oldestPendingAt: 1000 }
       assert.deepEqual(await outbox.totals('shop'), totals)
       await outbox.prune(10_000, 10_000)
@@ -183,40 +187,40 @@ for (const engine of engines) {
 
     test('an unconfirmed row never expires', async () => {
       await using stage = await setUp()
-      const { outbox, moves } = stage
+      const { outbox, transitions } = stage
       await outbox.enqueue(sampleRow('a'), null)
-      await moves.claim('a', 1500, part('unknown'), 'jid')
-      await moves.postpone('a', { parts: part('unknown'), reason: 'no ack', nextAttemptAt: 0, attempted: false })
-      await moves.startWaiting('shop', 2000)
-      const [due] = await moves.due('shop', 2000 + waitingLifetimeMs)
+      await transitions.claim('a', 1500, part('unknown'), 'jid')
+      await transitions.postpone('a', { parts: part('unknown'), reason: 'no ack', nextAttemptAt: 0, attempted: false })
+      await transitions.startWaiting('shop', 2000)
+      const [due] = await transitions.due('shop', 2000 + waitingLifetimeMs)
       assert.ok(due)
-      assert.equal(await moves.expire(due, 'time over', 2000 + waitingLifetimeMs), false)
+      assert.equal(await transitions.expire(due, 'time over', 2000 + waitingLifetimeMs), false)
     })
 
     test('a lost connection starts the expiry time of pending rows, and a new connection ends it', async () => {
       await using stage = await setUp()
-      const { outbox, moves, audits } = stage
+      const { outbox, transitions, audits } = stage
       await outbox.enqueue(sampleRow('a'), null)
-      await outbox.enqueue(sampleRow('b', { expires_at: 3000, waiting: 1 }), null)
-      await moves.startWaiting('shop', 2000)
-      assert.deepEqual([(await outbox.find('a'))?.expires_at, (await outbox.find('b'))?.expires_at], [302_000, 3000])
+      await outbox.enqueue(sampleRow('b', { expiresAt: 3000, isWaiting: true }), null)
+      await transitions.startWaiting('shop', 2000)
+      assert.deepEqual([(await outbox.find('a'))?.expiresAt, (await outbox.find('b'))?.expiresAt], [302_000, 3000])
       assert.ok((await audits()).includes('outbox.enqueue a'))
-      await moves.stopWaiting('shop', 4000)
-      assert.deepEqual([(await outbox.find('a'))?.expires_at, (await outbox.find('b'))?.expires_at], [null, 3000])
+      await transitions.stopWaiting('shop', 4000)
+      assert.deepEqual([(await outbox.find('a'))?.expiresAt, (await outbox.find('b'))?.expiresAt], [null, 3000])
       assert.deepEqual(
-        (await moves.due('shop', 4000)).map(({ id }) => id),
+        (await transitions.due('shop', 4000)).map(({ id }) => id),
         ['b'],
       )
     })
 
     test('a message that was refused on acceptance is kept and counted nowhere', async () => {
       await using stage = await setUp()
-      const { outbox, moves } = stage
+      const { outbox, transitions } = stage
       const refusal = { reason: 'spam', reportAt: 2000 }
       assert.equal(await outbox.keepRefused(sampleRow('a'), refusal, callback(70)), true)
       assert.equal(await outbox.keepRefused(sampleRow('b'), refusal, callback(70)), false)
-      assert.deepEqual(await moves.dueReports(1999, 10), [], 'not before the answer')
-      assert.equal((await moves.dueReports(2000, 10)).length, 1)
+      assert.deepEqual(await transitions.dueReports(1999, 10), [], 'not before the answer')
+      assert.equal((await transitions.dueReports(2000, 10)).length, 1)
       assert.deepEqual(await outbox.totals('shop'), {
         pending: 0,
         sent: 0,
@@ -238,41 +242,41 @@ for (const engine of engines) {
 
     test('a row that revokes a message neither expires nor fills the queue', async () => {
       await using stage = await setUp()
-      const { outbox, moves, audits } = stage
+      const { outbox, transitions, audits } = stage
       await outbox.enqueue(sampleRow('a', { kind: 'revoke', payload: { type: 'revoke', messageId: 70 } }), null)
-      await moves.startWaiting('shop', 2000)
-      assert.deepEqual([(await outbox.find('a'))?.expires_at, await outbox.countWaiting('shop')], [null, 0])
+      await transitions.startWaiting('shop', 2000)
+      assert.deepEqual([(await outbox.find('a'))?.expiresAt, await outbox.countWaiting('shop')], [null, 0])
       assert.ok(!(await audits()).includes('outbox.enqueue a'))
     })
 
     test('an acceptance that is taken back leaves its callback open', async () => {
       await using stage = await setUp()
-      const { outbox, moves } = stage
+      const { outbox, transitions } = stage
       await outbox.enqueue(sampleRow('a'), callback(70))
-      assert.equal(await moves.withdraw('a', 'too late', 2000), true)
+      assert.equal(await transitions.withdraw('a', 'too late', 2000), true)
       assert.equal(await outbox.settledBy(callback(70)), undefined)
       assert.equal(await outbox.enqueue(sampleRow('b'), callback(70)), 'accepted')
     })
 
     test('the next message is compared with the newest message to the chat that did not fail', async () => {
       await using stage = await setUp()
-      const { outbox, moves } = stage
+      const { outbox, transitions } = stage
       await outbox.enqueue(sampleRow('a', { fingerprint: 'one' }), null)
       await outbox.enqueue(sampleRow('b', { fingerprint: 'two' }), null)
       assert.equal((await outbox.newestOf('shop', 'p1'))?.fingerprint, 'two')
       const b = await outbox.find('b')
       assert.ok(b)
-      await moves.fail(b, 'refused', 2000, ['pending'])
+      await transitions.fail(b, 'refused', 2000)
       assert.equal((await outbox.newestOf('shop', 'p1'))?.fingerprint, 'one')
       assert.equal(await outbox.newestOf('shop', 'p2'), undefined)
     })
 
     test('a process that lost the lease moves nothing', async () => {
       await using stage = await setUp()
-      const { outbox, moves, lease } = stage
+      const { outbox, transitions, lease } = stage
       await outbox.enqueue(sampleRow('a'), null)
       lease.epoch += 1
-      assert.equal(await moves.claim('a', 1500, part('unknown'), 'jid'), false)
+      assert.equal(await transitions.claim('a', 1500, part('unknown'), 'jid'), false)
       await assert.rejects(outbox.enqueue(sampleRow('b'), null), { failure: 'expectation' })
     })
   })

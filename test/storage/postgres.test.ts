@@ -11,7 +11,7 @@ import { migratePostgres } from '../../src/storage/engine/postgres-migrate.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
 import { UsageStore } from '../../src/storage/stores/ledger/usage-store.ts'
-import { newDatabase, newLocation } from '../harness/databases.ts'
+import { newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
 import { RecordedLog } from '../harness/logs.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
 import { sampleAudit, sampleInstance, sampleTenant } from '../harness/samples.ts'
@@ -19,43 +19,51 @@ import { waitUntil } from '../harness/wait-until.ts'
 
 const usageRow = { ...noUsage, instance: 'a', day: '2026-01-01', ownerTag: '', messages_in: 1 }
 
-test('a connection that is lost during a write fails that write and nothing else', async () => {
-  await using opened = await newDatabase('postgres')
-  await using bystander = await Bystander.connect(opened.location)
-  const tenants = new TenantStore(opened.database)
-  await bystander.lock('tenants')
-  const write = assert.rejects(tenants.put('acme', sampleTenant, sampleAudit()), {
-    name: 'StorageError',
-    failure: 'unavailable',
-    message: /terminat/,
-  })
-  const [pid] = await bystander.blocked(1)
-  await bystander.query(`SELECT pg_terminate_backend(${pid ?? 0})`)
-  await write
-  await bystander.unlock()
-  await tenants.put('acme', sampleTenant, sampleAudit())
-  assert.equal(await tenants.count(), 1)
-})
+test(
+  'a connection that is lost during a write fails that write and nothing else',
+  { skip: withoutPostgres },
+  async () => {
+    await using opened = await newDatabase('postgres')
+    await using bystander = await Bystander.connect(opened.location)
+    const tenants = new TenantStore(opened.database)
+    await bystander.lock('tenants')
+    const write = assert.rejects(tenants.put('acme', sampleTenant, sampleAudit()), {
+      name: 'StorageError',
+      failure: 'unavailable',
+      message: /terminat/,
+    })
+    const [pid] = await bystander.blocked(1)
+    await bystander.query(`SELECT pg_terminate_backend(${pid ?? 0})`)
+    await write
+    await bystander.unlock()
+    await tenants.put('acme', sampleTenant, sampleAudit())
+    assert.equal(await tenants.count(), 1)
+  },
+)
 
-test('the loss of an idle connection is logged without the connection and its password', async () => {
-  await using place = await newLocation('postgres')
-  const recorded = new RecordedLog()
-  await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: recorded.log })
-  await new InstanceStore(database).list()
-  await using bystander = await Bystander.connect(place.location)
-  await bystander.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+test(
+  'the loss of an idle connection is logged without the connection and its password',
+  { skip: withoutPostgres },
+  async () => {
+    await using place = await newLocation('postgres')
+    const recorded = new RecordedLog()
+    await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: recorded.log })
+    await new InstanceStore(database).list()
+    await using bystander = await Bystander.connect(place.location)
+    await bystander.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'causeway'`,
-  )
-  const lost = () => recorded.withMessage('an idle database connection was lost')
-  await waitUntil('the loss is logged', () => lost().length > 0)
-  const line = lost()[0] ?? {}
-  assert.deepEqual(Object.keys(line).sort(), ['code', 'level', 'msg', 'reason', 'time'])
-  assert.equal(line['code'], '57P01')
-  assert.deepEqual(await new InstanceStore(database).list(), [])
-})
+    )
+    const lost = () => recorded.withMessage('an idle database connection was lost')
+    await waitUntil('the loss is logged', () => lost().length > 0)
+    const line = lost()[0] ?? {}
+    assert.deepEqual(Object.keys(line).sort(), ['code', 'level', 'msg', 'reason', 'time'])
+    assert.equal(line['code'], '57P01')
+    assert.deepEqual(await new InstanceStore(database).list(), [])
+  },
+)
 
-test('a write that failed for a lock is not made later', async () => {
+test('a write that failed for a lock is not made later', { skip: withoutPostgres }, async () => {
   await using opened = await newDatabase('postgres')
   await using bystander = await Bystander.connect(opened.location)
   const usage = new UsageStore(opened.database)
@@ -63,11 +71,11 @@ test('a write that failed for a lock is not made later', async () => {
   await assert.rejects(usage.add([usageRow]), { failure: 'unavailable' })
   await bystander.unlock()
   await usage.add([usageRow])
-  // A write that still waited for the lock would have got it before us.
+  // Whoever still waited for the lock had it before us.
   assert.equal((await usage.totals()).messages_in, 1)
 })
 
-test('lease and ping answer while every connection for requests is busy', async () => {
+test('lease and ping answer while every connection for requests is busy', { skip: withoutPostgres }, async () => {
   await using opened = await newDatabase('postgres')
   const { database, location } = opened
   await using bystander = await Bystander.connect(location)
@@ -84,25 +92,29 @@ test('lease and ping answer while every connection for requests is busy', async 
   await stuck
 })
 
-test('no process takes over between the check of the epoch and the commit, and the owner goes on renewing', async () => {
-  await using opened = await newDatabase('postgres')
-  const { database, location } = opened
-  await using bystander = await Bystander.connect(location)
-  const leases = new LeaseStore(database)
-  const keys = new SessionKeyStore(database)
-  await leases.acquire('me', 0)
-  await bystander.lock('session_keys')
-  const saved = keys.save(1, 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
-  await bystander.blocked(1)
-  await assert.rejects(leases.acquire('somebody else', 60_000), { failure: 'unavailable' })
-  assert.equal(await leases.renew('me', 1, 0), true)
-  await bystander.unlock()
-  await saved
-  assert.equal(await leases.acquire('somebody else', 60_000), 2)
-  await assert.rejects(keys.save(1, 's', []), { failure: 'expectation' })
-})
+test(
+  'no process takes over between the check of the epoch and the commit, and the owner goes on renewing',
+  { skip: withoutPostgres },
+  async () => {
+    await using opened = await newDatabase('postgres')
+    const { database, location } = opened
+    await using bystander = await Bystander.connect(location)
+    const leases = new LeaseStore(database)
+    const keys = new SessionKeyStore(database)
+    await leases.acquire('me', 0)
+    await bystander.lock('session_keys')
+    const saved = keys.save(1, 's', [{ kind: 'session', id: 'a', value: Buffer.from('x') }])
+    await bystander.blocked(1)
+    await assert.rejects(leases.acquire('somebody else', 60_000), { failure: 'unavailable' })
+    assert.equal(await leases.renew('me', 1, 0), true)
+    await bystander.unlock()
+    await saved
+    assert.equal(await leases.acquire('somebody else', 60_000), 2)
+    await assert.rejects(keys.save(1, 's', []), { failure: 'expectation' })
+  },
+)
 
-test('lists are in byte order with every collation of the database', async () => {
+test('lists are in byte order with every collation of the database', { skip: withoutPostgres }, async () => {
   await using opened = await newDatabase('postgres')
   const { database, location } = opened
   await using bystander = await Bystander.connect(location)
@@ -131,7 +143,7 @@ test('lists are in byte order with every collation of the database', async () =>
   )
 })
 
-test('a damaged secret is a failure of the value, not of the database', async () => {
+test('a damaged secret is a failure of the value, not of the database', { skip: withoutPostgres }, async () => {
   await using opened = await newDatabase('postgres', [Buffer.alloc(32, 1)])
   const tenants = new TenantStore(opened.database)
   await tenants.put('acme', sampleTenant, sampleAudit())
@@ -139,16 +151,20 @@ test('a damaged secret is a failure of the value, not of the database', async ()
   await assert.rejects(tenants.findWithSecrets('acme'), { failure: 'failed', message: /damaged secret/ })
 })
 
-test('a bad statement inside an operation says what was wrong, and the connection is used again', async () => {
-  await using opened = await newDatabase('postgres')
-  const { database } = opened
-  const insert = database.query.insertInto('instances').values(sampleInstance('a'))
-  const bad = { sql: 'SELECT nonsense FROM nowhere', parameters: [] }
-  await assert.rejects(database.write(insert, bad), { failure: 'failed', message: /nowhere/ })
-  assert.deepEqual(await new InstanceStore(database).list(), [])
-})
+test(
+  'a bad statement inside an operation says what was wrong, and the connection is used again',
+  { skip: withoutPostgres },
+  async () => {
+    await using opened = await newDatabase('postgres')
+    const { database } = opened
+    const insert = database.query.insertInto('instances').values(sampleInstance('a'))
+    const bad = { sql: 'SELECT nonsense FROM nowhere', parameters: [] }
+    await assert.rejects(database.write(insert, bad), { failure: 'failed', message: /nowhere/ })
+    assert.deepEqual(await new InstanceStore(database).list(), [])
+  },
+)
 
-test('a migration has no deadline, even if the server sets one', async () => {
+test('a migration has no deadline, even if the server sets one', { skip: withoutPostgres }, async () => {
   await using place = await newLocation('postgres')
   await using bystander = await Bystander.connect(place.location)
   await bystander.query(

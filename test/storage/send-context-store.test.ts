@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { SentMessageStore } from '../../src/storage/stores/messages/sent-message-store.ts'
-import { SurroundingsStore } from '../../src/storage/stores/messages/send-context-store.ts'
+import { callbackColumns } from '../../src/storage/stores/messages/settled-callbacks.ts'
+import { SendContextStore } from '../../src/storage/stores/messages/send-context-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 
 const destination = 'https://desk|1|1'
-const spot = { instance: 'shop', chat: 'p1', destination, conversationId: 7, callback: null }
+const key = { instance: 'shop', chatId: 'p1', destination, conversationId: 7, callback: null }
 
 for (const engine of engines) {
   const setUp = async () => {
@@ -16,7 +17,7 @@ for (const engine of engines) {
     const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
     const sent = new SentMessageStore(database, () => epoch)
     const clock = new ManualClock()
-    const surroundings = new SurroundingsStore(database, clock)
+    const contexts = new SendContextStore(database, clock)
     let rows = 0
     const heard = (from: string, at: number, more: { chat?: string; message_id?: number | null; kind?: string } = {}) =>
       database.write(
@@ -44,29 +45,29 @@ for (const engine of engines) {
           .values({ instance, destination, chat: 'p1', conversation_id: 7, contact_id: 1, source_id: 's', used_at }),
       )
     const owned = stack.move()
-    return { database, sent, surroundings, clock, heard, held, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    return { database, sent, contexts, clock, heard, held, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
 
-  describe(`what a callback must know on ${engine}`, () => {
-    test('of an unknown chat and an unknown conversation: nothing', async () => {
+  describe(`facts about a callback on ${engine}`, () => {
+    test('of an unknown chat and conversation nothing is known', async () => {
       await using stage = await setUp()
       const nothing = { owner: undefined, lastAddress: undefined, isKnown: false, hasUnread: false, isSettled: false }
-      assert.deepEqual(await stage.surroundings.lookAround(spot), nothing)
-      const nowhere = { instance: 'shop', chat: null, destination: null, conversationId: null, callback: null }
-      assert.deepEqual(await stage.surroundings.lookAround(nowhere), nothing)
+      assert.deepEqual(await stage.contexts.read(key), nothing)
+      const nowhere = { instance: 'shop', chatId: null, destination: null, conversationId: null, callback: null }
+      assert.deepEqual(await stage.contexts.read(nowhere), nothing)
     })
 
-    test('the address that wrote last, and whether a message is unread', async () => {
+    test('the last address of a chat is known, and whether a message is unread', async () => {
       await using stage = await setUp()
-      const { sent, surroundings, heard } = stage
+      const { sent, contexts, heard } = stage
       await heard('5511888880001@s.whatsapp.net', 1)
       await heard('200000000000001@lid', 2)
       await heard('5511777770001@s.whatsapp.net', 3, { chat: 'p2', message_id: null })
-      const around = await surroundings.lookAround(spot)
-      assert.deepEqual([around.lastAddress, around.isKnown, around.hasUnread], ['200000000000001@lid', true, true])
-      assert.equal(await sent.lastAddress('shop', 'p1'), around.lastAddress)
-      assert.equal((await surroundings.lookAround({ ...spot, conversationId: 8 })).hasUnread, false)
-      assert.equal((await surroundings.lookAround({ ...spot, chat: 'p2' })).lastAddress, '5511777770001@s.whatsapp.net')
+      const facts = await contexts.read(key)
+      assert.deepEqual([facts.lastAddress, facts.isKnown, facts.hasUnread], ['200000000000001@lid', true, true])
+      assert.equal(await sent.lastAddress('shop', 'p1'), facts.lastAddress)
+      assert.equal((await contexts.read({ ...key, conversationId: 8 })).hasUnread, false)
+      assert.equal((await contexts.read({ ...key, chatId: 'p2' })).lastAddress, '5511777770001@s.whatsapp.net')
       const unread = await sent.unread(destination, 7, 10, 100)
       assert.deepEqual(
         unread.map(({ id }) => id),
@@ -76,81 +77,95 @@ for (const engine of engines) {
         unread.map(({ id }) => id),
         5,
       )
-      assert.deepEqual(await surroundings.lookAround(spot), { ...around, hasUnread: false })
+      assert.deepEqual(await contexts.read(key), { ...facts, hasUnread: false })
     })
 
-    test('a sent message makes a chat known, but is neither heard from nor unread', async () => {
+    test('a sent message makes a chat known, but is neither its last address nor unread', async () => {
       await using stage = await setUp()
-      const { sent, surroundings, database } = stage
+      const { sent, contexts, database } = stage
       const networkKey = { chat: '1@s.whatsapp.net', id: 'W', fromMe: true, participant: null }
-      const message = { id: 'x', instance: 'shop', destination, chat: 'p1', networkKey, kind: 'message' }
+      const message = { id: 'x', instance: 'shop', destination, chatId: 'p1', networkKey, kind: 'message' }
       const step = () =>
         sent.insertStep({ ...message, conversationId: 7, messageId: 70, content: { text: 'hello' }, at: 1 })
       await database.write(step(), step())
-      const around = await surroundings.lookAround(spot)
-      assert.deepEqual([around.lastAddress, around.isKnown, around.hasUnread], [undefined, true, false])
+      const facts = await contexts.read(key)
+      assert.deepEqual([facts.lastAddress, facts.isKnown, facts.hasUnread], [undefined, true, false])
     })
 
     test('a conversation belongs to the instance that used it last', async () => {
       await using stage = await setUp()
-      const { surroundings, held } = stage
+      const { contexts, held } = stage
       await held('shop', 1)
       await held('office', 2)
-      assert.equal((await surroundings.lookAround(spot)).owner, 'office')
+      assert.equal((await contexts.read(key)).owner, 'office')
     })
 
-    test('whether the callback is settled', async () => {
+    test('a settled callback is found', async () => {
       await using stage = await setUp()
-      const { surroundings, database } = stage
-      const callback = { instance: 'shop', destination, kind: 'message_created', event_id: 70 }
-      assert.equal((await surroundings.lookAround({ ...spot, callback })).isSettled, false)
+      const { contexts, database } = stage
+      const callback = { instance: 'shop', destination, kind: 'message_created', eventId: 70 }
+      assert.equal((await contexts.read({ ...key, callback })).isSettled, false)
       await database.write(
-        database.query.insertInto('callbacks').values({ ...callback, outbox_id: 'a', settled_at: 1 }),
+        database.query.insertInto('callbacks').values({ ...callbackColumns(callback), outbox_id: 'a', settled_at: 1 }),
       )
-      assert.equal((await surroundings.lookAround({ ...spot, callback })).isSettled, true)
-      const nowhere = { ...spot, destination: null, conversationId: null }
-      assert.equal((await surroundings.lookAround({ ...nowhere, callback })).isSettled, true)
-      const another = { ...spot, callback: { ...callback, event_id: 71 } }
-      assert.equal((await surroundings.lookAround(another)).isSettled, false)
+      assert.equal((await contexts.read({ ...key, callback })).isSettled, true)
+      const nowhere = { ...key, destination: null, conversationId: null }
+      assert.equal((await contexts.read({ ...nowhere, callback })).isSettled, true)
+      const another = { ...key, callback: { ...callback, eventId: 71 } }
+      assert.equal((await contexts.read(another)).isSettled, false)
     })
 
-    test('the answer is remembered for ten seconds, and only while it still holds', async () => {
+    test('the facts are recalled for ten seconds, and only while they still hold', async () => {
       await using stage = await setUp()
-      const { surroundings, sent, heard, held, clock, database } = stage
-      const isStill = async () => {
-        const { still } = surroundings.recall(spot) ?? {}
-        return still && (await database.write(still))[0] === 1
+      const { contexts, sent, heard, held, clock, database } = stage
+      const isUnchanged = async () => {
+        const { unchanged } = contexts.recall(key) ?? {}
+        return unchanged && (await database.write(unchanged))[0] === 1
       }
-      const look = async () => {
+      const readAll = async () => {
         const unread = await sent.unread(destination, 7, 10, 100)
         await sent.markRead(
           unread.map(({ id }) => id),
           5,
         )
-        return surroundings.lookAround(spot)
+        return contexts.read(key)
       }
-      await surroundings.lookAround(spot)
-      assert.equal(surroundings.recall(spot), undefined, 'a chat that becomes known with the message')
+      await contexts.read(key)
+      assert.equal(contexts.recall(key), undefined, 'a chat that becomes known with the message')
       await heard('200000000000001@lid', 1)
-      await surroundings.lookAround(spot)
-      assert.equal(surroundings.recall(spot), undefined, 'what is marked read with the message')
-      const around = await look()
-      const { still, ...recalled } = surroundings.recall(spot) ?? {}
-      assert.deepEqual(recalled, around)
-      assert.equal(surroundings.recall({ ...spot, chat: 'p2' }), undefined)
-      assert.ok(still && (await isStill()))
+      await contexts.read(key)
+      assert.equal(contexts.recall(key), undefined, 'what is marked read with the message')
+      const facts = await readAll()
+      const { unchanged, ...recalled } = contexts.recall(key) ?? {}
+      assert.deepEqual(recalled, facts)
+      assert.equal(contexts.recall({ ...key, chatId: 'p2' }), undefined)
+      assert.ok(unchanged && (await isUnchanged()))
       await heard('5511888880001@s.whatsapp.net', 2, { message_id: null })
-      assert.equal(await isStill(), false, 'somebody wrote from another address')
-      await look()
+      assert.equal(await isUnchanged(), false, 'somebody wrote from another address')
+      await readAll()
       await held('office', 3)
-      assert.equal(await isStill(), false, 'the conversation has another owner')
-      await look()
-      assert.equal(await isStill(), true)
+      assert.equal(await isUnchanged(), false, 'the conversation has another owner')
+      await readAll()
+      assert.equal(await isUnchanged(), true)
       await heard('5511888880001@s.whatsapp.net', 1)
-      assert.equal(await isStill(), false, 'something is unread')
-      await look()
+      assert.equal(await isUnchanged(), false, 'something is unread')
+      await readAll()
       await clock.advance(10_000)
-      assert.equal(surroundings.recall(spot), undefined)
+      assert.equal(contexts.recall(key), undefined)
+    })
+
+    test('an instance that leaves takes its facts along', async () => {
+      await using stage = await setUp()
+      const { contexts, sent, heard } = stage
+      await heard('200000000000001@lid', 1)
+      await sent.markRead(['m1'], 5)
+      const other = { ...key, instance: 'shop 2' }
+      for (const each of [key, other]) await contexts.read(each)
+      await heard('200000000000001@lid', 2, { message_id: null })
+      contexts.leave('shop 2')
+      assert.ok(contexts.recall(key))
+      contexts.leave('shop')
+      assert.equal(contexts.recall(key), undefined)
     })
   })
 }

@@ -1,7 +1,8 @@
-// How faults are written on the wire of the control interface.
+// The JSON of faults in the control interface.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import { defined } from '../../defined.ts'
 import type { Fault } from '../faults/fault-plan.ts'
 import { exact, Id } from '../schemas/basics.ts'
 
@@ -15,7 +16,7 @@ const aim = {
 const afterCommit = { after_commit: Type.Optional(Type.Boolean()) }
 const Milliseconds = Type.Integer({ minimum: 0 })
 
-const Lying = Type.Union([
+const Kept = Type.Union([
   exact({ kind: Type.Literal('status'), status: Type.Integer({ minimum: 400, maximum: 599 }), ...afterCommit, ...aim }),
   exact({
     kind: Type.Literal('timeout'),
@@ -36,9 +37,9 @@ const Immediate = Type.Union([
   exact({ kind: Type.Literal('restart'), down_ms: Type.Optional(Milliseconds) }),
   exact({ kind: Type.Literal('conversation_deleted'), conversation_id: Id, account_id: Type.Optional(Id) }),
 ])
-export const FaultBody = Type.Union([Lying, Immediate])
+export const FaultBody = Type.Union([Kept, Immediate])
 
-export type WireFault = Static<typeof Lying>
+export type WireFault = Static<typeof Kept>
 export type ImmediateFault = Static<typeof Immediate>
 
 export function isImmediate(fault: Static<typeof FaultBody>): fault is ImmediateFault {
@@ -48,25 +49,20 @@ export function isImmediate(fault: Static<typeof FaultBody>): fault is Immediate
 export function parseFault(wire: WireFault): Fault {
   if (wire.kind === 'inbox_deleted') return { kind: wire.kind, inboxId: wire.inbox_id }
   if (wire.kind === 'refused') return { kind: wire.kind }
-  const common = {
-    ...(wire.method === undefined ? {} : { method: wire.method }),
-    ...(wire.path === undefined ? {} : { path: new RegExp(wire.path) }),
-    ...(wire.times === undefined ? {} : { times: wire.times }),
-    ...(wire.probability === undefined ? {} : { probability: wire.probability }),
-    ...(wire.strikes_agents === undefined ? {} : { strikesAgents: wire.strikes_agents }),
-  }
+  const common = defined({
+    method: wire.method,
+    path: wire.path === undefined ? undefined : new RegExp(wire.path),
+    times: wire.times,
+    probability: wire.probability,
+    strikesAgents: wire.strikes_agents,
+  })
   switch (wire.kind) {
     case 'status':
       return { kind: wire.kind, status: wire.status, afterCommit: wire.after_commit ?? false, ...common }
     case 'cut':
       return { kind: wire.kind, afterCommit: wire.after_commit ?? false, ...common }
     case 'timeout':
-      return {
-        kind: wire.kind,
-        commit: wire.commit,
-        ...(wire.commit_ms ? { commitMs: wire.commit_ms } : {}),
-        ...common,
-      }
+      return { kind: wire.kind, commit: wire.commit, ...defined({ commitMs: wire.commit_ms }), ...common }
     case 'slow':
       return { kind: wire.kind, ms: wire.ms, ...common }
     case 'wrong_token':

@@ -1,8 +1,9 @@
-// What Chatwoot's own interface cannot do: faults, resets, new agents. A Fastify plugin, mounted at /helpdesk.
+// Control routes under /helpdesk for actions that Chatwoot's own interface lacks: faults, resets, new agents.
 
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
+import { defined } from '../../defined.ts'
 import { exact, Id } from '../schemas/basics.ts'
 import { misfit } from '../schemas/schema-check.ts'
 import { calm, lifelike } from '../settings.ts'
@@ -22,7 +23,7 @@ const AgentBody = exact({
   account_id: Type.Optional(Id),
 })
 
-/** The host's own validation may bend or drop what it does not know, so bodies are checked here. */
+/** Checks the body here: the host's own validation may coerce or drop unknown fields. */
 function reader<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
   return (body) => {
     const reason = misfit(schema, body ?? {})
@@ -40,7 +41,7 @@ export function helpdeskControl(helpdesk: SimHelpdesk): FastifyPluginCallback {
   return (app, _, done) => {
     addFaults(app, helpdesk)
     addWorld(app, helpdesk)
-    addBooks(app, helpdesk)
+    addLogs(app, helpdesk)
     done()
   }
 }
@@ -75,18 +76,14 @@ function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
     return shown()
   })
   app.post('/settings', (request) => {
-    const {
-      messages_per_minute: messagesPerMinute,
-      enterprise,
-      sign_webhooks: signWebhooks,
-      quirks,
-    } = readSettings(request.body)
-    helpdesk.configure({
-      ...(messagesPerMinute === undefined ? {} : { messagesPerMinute }),
-      ...(enterprise === undefined ? {} : { enterprise }),
-      ...(signWebhooks === undefined ? {} : { signWebhooks }),
-      ...(quirks === undefined ? {} : { quirks: quirks === 'calm' ? calm : lifelike }),
-    })
+    const settings = readSettings(request.body)
+    const changes = {
+      messagesPerMinute: settings.messages_per_minute,
+      enterprise: settings.enterprise,
+      signWebhooks: settings.sign_webhooks,
+      quirks: settings.quirks && { calm, lifelike }[settings.quirks],
+    }
+    helpdesk.configure(defined(changes))
     return { changed: true }
   })
   app.post('/settle', async () => {
@@ -98,12 +95,11 @@ function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
   )
   app.post('/agents', async (request, reply) => {
     const { name, role, account_id: accountId } = readAgent(request.body)
-    const agent = helpdesk.world.addAgent({ name, ...(role ? { role } : {}), ...(accountId ? { accountId } : {}) })
-    return reply.code(201).send(agent)
+    return reply.code(201).send(helpdesk.world.addAgent({ name, ...defined({ role, accountId }) }))
   })
 }
 
-function addBooks(app: FastifyInstance, helpdesk: SimHelpdesk): void {
+function addLogs(app: FastifyInstance, helpdesk: SimHelpdesk): void {
   app.get('/refusals', () => helpdesk.refusals)
   app.get('/requests', () => helpdesk.requests.slice(-1000))
   app.get('/deliveries', () =>

@@ -1,4 +1,4 @@
-// Activity messages: what Chatwoot itself notes in a conversation. They never reach a webhook.
+// Activity messages: Chatwoot's own notes in a conversation. They never reach a webhook.
 
 import type { ConversationRow, MessageRow } from '../state/rows.ts'
 import type { Desk } from './desk.ts'
@@ -36,7 +36,7 @@ export function insertMessage(
   return message
 }
 
-/** A row that is committed late has an id from before. */
+/** Inserts the message by its id: a row that is committed late has an older id. */
 function place(messages: MessageRow[], message: MessageRow): void {
   const after = messages.findLastIndex((one) => one.id < message.id)
   messages.splice(after + 1, 0, message)

@@ -1,4 +1,4 @@
-// What a new message sets off, in the order of the model's callbacks.
+// Runs the effects of a new message, in the order of the model's callbacks.
 
 import type { MessageRow } from '../state/rows.ts'
 import { changeConversation } from './change-conversation.ts'
@@ -20,14 +20,17 @@ export function afterMessageCreated(desk: Desk, message: MessageRow): void {
   updateForAudio(desk, message)
 }
 
-/** Pending stays pending, and somebody who is blocked opens nothing. */
+/** A pending conversation stays pending, and a blocked contact opens no conversation. */
 function reopen(desk: Desk, { conversation }: MessageRow): void {
   if (conversation.contact.blocked) return
   if (conversation.status !== 'resolved' && conversation.status !== 'snoozed') return
   changeConversation(desk, conversation, { status: 'open', snoozedUntil: null }, 'incoming message')
 }
 
-/** An incoming message starts the waiting; a person's answer, a message typed on the phone too, ends it. */
+/**
+ * An incoming message starts the waiting time. A person's answer ends it; a message typed on the phone counts as an
+ * answer.
+ */
 function keepReplyTimes(desk: Desk, message: MessageRow): void {
   const { conversation, createdAt } = message
   if (message.messageType === 'incoming') {
@@ -42,7 +45,7 @@ function keepReplyTimes(desk: Desk, message: MessageRow): void {
   changeConversation(desk, conversation, { waitingSince: null, ...reply }, 'system')
 }
 
-/** The default images carry the enterprise folder, whose attachment model touches the message of every audio file. */
+/** The default images contain the enterprise folder. Its attachment model updates the message of every audio file. */
 function updateForAudio(desk: Desk, message: MessageRow): void {
   if (!desk.settings.enterprise) return
   for (const attachment of message.attachments) {

@@ -1,4 +1,4 @@
-// Changing a conversation, with the events and the activity messages that follow from the change.
+// Changes a conversation, with the events and activity messages of the change.
 
 import type { ConversationRow, ConversationStatus, Priority, UserRow } from '../state/rows.ts'
 import { addActivity } from './activity.ts'
@@ -15,7 +15,7 @@ type Changes = {
   firstReplyCreatedAt?: number
 }
 
-/** Who made the change: a user, nobody in particular, or the arrival of a message. */
+/** The author of the change: a user, the system, or the arrival of a message. */
 export type ChangedBy = UserRow | 'system' | 'incoming message'
 
 const wireNames: Record<keyof Changes, string> = {
@@ -51,7 +51,7 @@ export function changeConversation(desk: Desk, conversation: ConversationRow, ch
 }
 
 function afterStatusChange(desk: Desk, conversation: ConversationRow, by: ChangedBy): void {
-  // Written past the callbacks: nobody is told that waiting_since is gone.
+  // Chatwoot clears waiting_since without callbacks, so no event reports it.
   if (conversation.status === 'resolved') conversation.waitingSince = null
   desk.emit({ event: 'conversation_status_changed', conversation })
   addActivity(desk, conversation, statusSentence(conversation.status, by))

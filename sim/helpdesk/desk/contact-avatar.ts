@@ -1,4 +1,4 @@
-// Contact pictures: a file is stored at once, an address is fetched later and in this world always in vain.
+// Contact pictures: an uploaded file is stored at once; an address is fetched by a later job, which always fails here.
 
 import { createHash } from 'node:crypto'
 import type { BlobRow, ContactRow } from '../state/rows.ts'
@@ -16,7 +16,7 @@ export function saveAvatar(desk: Desk, file: UploadedFile): BlobRow {
   return storeBlob(desk, file)
 }
 
-/** Every address here is a private one, which the SSRF filter refuses: the job leaves only its traces. */
+/** Every address here is private and the SSRF filter refuses it, so the job only writes its attributes. */
 export function syncAvatarLater(desk: Desk, contact: ContactRow, url: string): void {
   desk.later(() => {
     if (!/^https?:/.test(url)) return

@@ -1,4 +1,4 @@
-// The contact filter: the conditions Chatwoot knows, joined the way its SQL joins them.
+// The contact filter: the conditions that Chatwoot knows, joined as in its SQL.
 
 import type { AccountRow, ContactRow } from '../state/rows.ts'
 import { listedContacts } from './contact-lists.ts'
@@ -60,7 +60,7 @@ function check(rows: ContactRow[], condition: Condition, isLast: boolean): void 
   }
 }
 
-/** AND binds tighter than OR, as in the SQL the conditions become. */
+/** AND binds tighter than OR, as in Chatwoot's SQL. */
 function splitAtOr(conditions: readonly Condition[]): Condition[][] {
   const groups: Condition[][] = [[]]
   for (const condition of conditions) {
@@ -75,7 +75,7 @@ function holds(
   row: ContactRow,
   { attribute_key: key, filter_operator: operator, values }: Condition,
 ): boolean {
-  // Only the first value is ever looked at.
+  // Chatwoot uses only the first value.
   const wanted = normal(key, plain(values?.[0]))
   const actual = valuesOf(row, key).map((value) => normal(key, value))
   switch (operator) {

@@ -1,4 +1,4 @@
-// Contact inboxes: the address of a contact in one inbox.
+// Contact inboxes: the address of a contact in one helpdesk inbox.
 
 import type { ContactInboxRow, ContactRow, InboxRow } from '../state/rows.ts'
 import type { Desk } from './desk.ts'
@@ -10,11 +10,11 @@ type Wanted = {
   inbox: InboxRow
   sourceId: string | undefined
   hmacVerified?: boolean
-  /** What the caller's controller makes of a source_id that another contact owns. */
+  /** The error for a source_id that another contact owns. It depends on the controller. */
   taken: () => RailsError
 }
 
-/** Without a source_id every call makes a new row: a random UUID never matches an old one. */
+/** Without a source_id every call creates a new row, because a random UUID never matches an existing one. */
 export function buildContactInbox(desk: Desk, wanted: Wanted): ContactInboxRow {
   const { contact, inbox, sourceId, hmacVerified = false, taken } = wanted
   if (sourceId !== undefined) {

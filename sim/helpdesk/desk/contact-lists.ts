@@ -1,4 +1,4 @@
-// The contact list, the search and the order of both: without a sort key there is none.
+// The contact list, the contact search, and their order. Without a sort key there is no order.
 
 import type { AccountRow, ContactRow } from '../state/rows.ts'
 import { isListed } from './contacts.ts'
@@ -12,7 +12,7 @@ export function listedContacts(desk: Desk, account: AccountRow): ContactRow[] {
   return desk.state.contacts.all().filter((one) => one.account === account && isListed(desk, one))
 }
 
-/** Searches all contacts; % and _ are wildcards, as the q goes into LIKE as it is. */
+/** Searches all contacts. % and _ are wildcards, because Chatwoot puts q into LIKE unchanged. */
 export function searchContacts(desk: Desk, account: AccountRow, q: string): ContactRow[] {
   const wanted = q.trim()
   if (wanted === '') return []
@@ -49,11 +49,11 @@ const sortKeys: Record<string, (row: ContactRow) => string | number | null> = {
 function inOrder(desk: Desk, rows: ContactRow[], sort: string | undefined): ContactRow[] {
   const by = sortKeys[sort?.replace(/^-/, '') ?? '']
   if (by) return sortBy(rows, by, sort?.startsWith('-') ?? false)
-  // A row lies somewhere on the disk and somewhere else after each write.
+  // PostgreSQL moves a row on every write, so the order changes.
   return sortBy(rows, (row) => desk.choices.fraction('heap', row.id, row.version), false)
 }
 
-/** Nulls come last either way. */
+/** Nulls come last in both directions. */
 function sortBy(rows: ContactRow[], by: (row: ContactRow) => string | number | null, desc: boolean): ContactRow[] {
   const keyed = rows.map((row) => ({ row, key: by(row) }))
   keyed.sort((a, b) => {

@@ -1,4 +1,4 @@
-// Contacts: creating, changing and destroying them, with the validations of the model.
+// Creates, changes and deletes contacts, with the validations of the model.
 
 import type { Attributes, AccountRow, ContactInboxRow, ContactRow, InboxRow } from '../state/rows.ts'
 import { saveAvatar, syncAvatarLater } from './contact-avatar.ts'
@@ -21,7 +21,7 @@ export type ContactParams = {
 
 export type NewContactInbox = { inbox: InboxRow; sourceId: string | undefined }
 
-/** Contact and contact_inbox are one transaction: a source_id that is taken leaves no contact behind. */
+/** Creates the contact and its contact inbox in one transaction: a taken source_id leaves no contact behind. */
 export function createContact(
   desk: Desk,
   account: AccountRow,
@@ -80,7 +80,7 @@ export function touchContact(desk: Desk, contact: ContactRow): void {
   contact.version += 1
 }
 
-/** What the contact list calls resolved; a group, which has only an identifier, is no lead. */
+/** True for a contact that Chatwoot calls resolved. A group has only an identifier and is not listed. */
 export function isListed(desk: Desk, contact: ContactRow): boolean {
   const isLead = Boolean(contact.email) || Boolean(contact.phoneNumber)
   return desk.settings.crmV2 ? isLead : isLead || Boolean(contact.identifier)
@@ -100,7 +100,7 @@ function validate(desk: Desk, account: AccountRow, params: ContactParams, self?:
   if (identifier && isTaken('identifier', identifier)) complain('identifier', 'Identifier has already been taken')
   if (phoneNumber) {
     if (isTaken('phoneNumber', phoneNumber)) complain('phone_number', 'Phone number has already been taken')
-    // Not anchored at the start, like the original.
+    // Like Chatwoot's expression, this one is not anchored at the start.
     if (!/\+[1-9]\d{1,14}$/.test(phoneNumber)) complain('phone_number', 'Phone number should be in e164 format')
   }
   for (const [attribute, value] of Object.entries({ name: params.name, identifier, phone_number: phoneNumber })) {
@@ -111,7 +111,7 @@ function validate(desk: Desk, account: AccountRow, params: ContactParams, self?:
     const attributes = new Set(problems.map((one) => one.attribute))
     throw recordInvalid(problems.map((one) => one.message).join(', '), [...attributes])
   }
-  // The validation lets blanks pass, the unique index does not.
+  // The validation accepts an empty identifier, but the unique index refuses the second one.
   if (identifier === '' && isTaken('identifier', '')) throw crashed()
 }
 

@@ -1,4 +1,4 @@
-// Conversations: starting one, or getting the old one back when the inbox is locked to a single one.
+// Starts conversations, or returns the last one when the helpdesk inbox is locked to a single conversation.
 
 import type {
   AccountRow,
@@ -19,7 +19,7 @@ export type ConversationParams = {
   snoozedUntil?: number | null
 }
 
-/** With the lock the last conversation comes back as it is, resolved or not, and the parameters are ignored. */
+/** A locked helpdesk inbox returns its last conversation unchanged, resolved or not, and ignores the parameters. */
 export function startConversation(
   desk: Desk,
   contactInbox: ContactInboxRow,
@@ -77,7 +77,7 @@ export function refuseLongAttributes(field: string, attributes: Attributes = {})
   }
 }
 
-/** At most 10: beyond that nobody counts. */
+/** Counts up to 10, like Chatwoot. */
 export function unreadCount(conversation: ConversationRow): number {
   const seen = conversation.agentLastSeenAt
   let count = 0
@@ -88,7 +88,7 @@ export function unreadCount(conversation: ConversationRow): number {
   return count
 }
 
-/** The inbox may forbid answers some hours after the last incoming message. */
+/** A helpdesk inbox can forbid answers some hours after the last incoming message. */
 export function canReply(desk: Desk, conversation: ConversationRow): boolean {
   const hours = Number(conversation.inbox.channel.additionalAttributes['agent_reply_time_window'] ?? 0)
   if (!(hours > 0)) return true
@@ -96,7 +96,7 @@ export function canReply(desk: Desk, conversation: ConversationRow): boolean {
   return last !== undefined && desk.clock.now() < last.createdAt + hours * 3_600_000
 }
 
-/** Opening a conversation in the dashboard: past the callbacks, so no event tells of it. */
+/** An agent opens the conversation in the dashboard. Chatwoot writes this without callbacks, so no event reports it. */
 export function markSeenByAgent(desk: Desk, conversation: ConversationRow, user: UserRow): void {
   const now = desk.clock.now()
   const seen = conversation.agentLastSeenAt

@@ -1,11 +1,11 @@
-// Creating a message: what the builder accepts, what the model refuses, and everything that follows from it.
+// Creates a message: the rules of the builder, the validations of the model, and the effects of the new row.
 
 import { messageTypes } from '../state/rows.ts'
 import type { Attributes, ConversationRow, MessageRow, MessageType, Sender } from '../state/rows.ts'
 import { insertMessage } from './activity.ts'
 import { afterMessageCreated } from './after-message-created.ts'
 import type { Desk } from './desk.ts'
-import { renderLiquid } from './liquid.ts'
+import { renderLiquid } from './render-liquid.ts'
 import { isFlooded } from './message-flood.ts'
 import { unprocessable } from './rails-error.ts'
 import { extensionOf, fileTypeOf, storeBlob } from './uploaded-file.ts'
@@ -22,7 +22,7 @@ export type MessageParams = {
   sourceId?: string | null
   externalCreatedAt?: unknown
   files?: readonly UploadedFile[]
-  /** The id and the time it got when its transaction began. */
+  /** The id and the time that the message got when its transaction began. */
   begun?: BegunMessage
 }
 
@@ -34,7 +34,7 @@ const contentTypes = [
 ]
 const withItems = ['input_select', 'cards', 'form', 'article']
 
-/** The author writes outgoing messages; whatever else is posted is the contact's. */
+/** The author is the sender of outgoing messages. The contact is the sender of all others. */
 export function createMessage(
   desk: Desk,
   conversation: ConversationRow,
@@ -87,7 +87,7 @@ function keptAttributes(params: MessageParams, conversation: ConversationRow): A
   return withReply(given, conversation)
 }
 
-/** A reply resolves inside its own conversation or not at all, and nobody is told. */
+/** Resolves a reply inside its own conversation. An unknown original gives null and no error. */
 function withReply(given: Attributes, { messages }: ConversationRow): Attributes {
   const { in_reply_to: id, in_reply_to_external_id: externalId } = given
   if (!id && !externalId) return given

@@ -1,4 +1,4 @@
-// What every action of the simulated Chatwoot works with: rows, time, chance, settings, and where events go.
+// The parts that every action of the simulated Chatwoot uses: rows, clock, seeded choices, settings and events.
 
 import type { SeededChoices } from '../seeded-choices.ts'
 import type { Settings } from '../settings.ts'
@@ -25,8 +25,8 @@ export type Desk = {
   readonly clock: SimClock
   readonly choices: SeededChoices
   settings: Settings
-  /** Hands the event to the background jobs; never waits. */
+  /** Passes the event to the background jobs and returns at once. */
   emit(event: HelpdeskEvent): void
-  /** Runs later, as a background job does. */
+  /** Runs the work as a background job. */
   later(work: () => void): void
 }

@@ -1,4 +1,4 @@
-// API inboxes: making one with its three secrets, and changing what may be changed.
+// Creates API inboxes with their three secrets, and changes their settings.
 
 import type { AccountRow, Attributes, InboxRow } from '../state/rows.ts'
 import type { Desk } from './desk.ts'

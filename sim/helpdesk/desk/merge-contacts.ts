@@ -1,4 +1,4 @@
-// Merging two contacts: the base keeps its own values and takes over everything that hangs on the other.
+// Merges two contacts: the base keeps its values, fills its gaps from the other contact and gets its addresses.
 
 import type { ContactRow } from '../state/rows.ts'
 import { touchContact } from './contacts.ts'

@@ -1,4 +1,4 @@
-// The flood limit: so many rows of one conversation within the last minute, and the model refuses every save.
+// The flood limit: the model refuses to save when a conversation has too many rows of the last minute.
 
 import type { ConversationRow } from '../state/rows.ts'
 import type { Desk } from './desk.ts'

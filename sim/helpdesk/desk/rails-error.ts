@@ -1,4 +1,4 @@
-// The ways Chatwoot says no: each with its status and the body it really sends.
+// Chatwoot's refusals, each with its real status and body.
 
 export class RailsError extends Error {
   readonly status: number
@@ -21,7 +21,7 @@ export function refusedByPolicy(): RailsError {
   return new RailsError(401, { error: 'You are not authorized to do this action' })
 }
 
-/** A model that does not validate: contacts, inboxes, conversations, and updates of messages. */
+/** A failed validation of contacts, helpdesk inboxes, conversations, and updates of messages. */
 export function recordInvalid(message: string, attributes: readonly string[]): RailsError {
   return new RailsError(422, { message, attributes })
 }
@@ -30,7 +30,7 @@ export function unprocessable(error: string): RailsError {
   return new RailsError(422, { error })
 }
 
-/** An exception nobody rescued, a unique index for instance. */
+/** An exception that Chatwoot does not handle, for example one of a unique index. */
 export function crashed(): RailsError {
   return new RailsError(500, { status: 500, error: 'Internal Server Error' })
 }

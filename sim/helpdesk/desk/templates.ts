@@ -1,9 +1,9 @@
-// What Chatwoot writes by itself after an incoming message: the greeting and the out-of-office message.
+// Writes Chatwoot's own answers to an incoming message: the greeting and the out-of-office message.
 
 import type { ConversationRow, InboxRow } from '../state/rows.ts'
 import { insertMessage } from './activity.ts'
 import type { Desk } from './desk.ts'
-import { renderLiquid } from './liquid.ts'
+import { renderLiquid } from './render-liquid.ts'
 
 export function answerWithTemplates(desk: Desk, conversation: ConversationRow): void {
   const { inbox, messages } = conversation
@@ -36,7 +36,7 @@ export type WorkingHours = {
   open_all_day: boolean
 }
 
-/** What a new inbox gets: Monday to Friday from 9 to 17. */
+/** The hours of a new helpdesk inbox: Monday to Friday from 9 to 17. */
 export const defaultWorkingHours: readonly WorkingHours[] = [0, 1, 2, 3, 4, 5, 6].map((day) => {
   const isClosed = day === 0 || day === 6
   return {

@@ -1,4 +1,4 @@
-// Changing a stored message: its status, its deletion, the agent's Retry. The content can never be edited.
+// Changes a stored message: its status, its deletion, the agent's Retry. The text cannot be edited.
 
 import { messageStatuses } from '../state/rows.ts'
 import type { Attributes, ConversationRow, MessageRow, MessageStatus } from '../state/rows.ts'
@@ -8,7 +8,7 @@ import { recordInvalid } from './rails-error.ts'
 
 type Changes = Partial<Pick<MessageRow, 'content' | 'contentType' | 'contentAttributes' | 'status' | 'attachments'>>
 
-/** The flood limit is a validation, so it stops updates as well. */
+/** The flood limit is a validation, so it also refuses updates. */
 export function updateMessage(desk: Desk, message: MessageRow, changes: Changes): void {
   if (isFlooded(desk, message.conversation)) throw recordInvalid('Too many messages', ['base'])
   Object.assign(message, changes)
@@ -16,7 +16,7 @@ export function updateMessage(desk: Desk, message: MessageRow, changes: Changes)
   if (message.messageType !== 'activity') desk.emit({ event: 'message_updated', message })
 }
 
-/** An unknown status and the way back from read to delivered change nothing, and neither is an error. */
+/** Ignores an unknown status and the step from read back to delivered. Both give no error. */
 export function setStatus(desk: Desk, message: MessageRow, name: string, externalError: string | undefined): void {
   const status = messageStatuses.find((one) => one === name)
   if (!status || (message.status === 'read' && status === 'delivered')) return
@@ -28,7 +28,7 @@ export function setStatus(desk: Desk, message: MessageRow, name: string, externa
 
 function withError(attributes: Attributes, status: MessageStatus, externalError: string | undefined): Attributes {
   const error = status === 'failed' ? (externalError ?? null) : null
-  // Cleared means null: a key that was once written does not go away.
+  // Chatwoot clears the error with null and keeps the key.
   const isWritten = error !== null || 'external_error' in attributes
   return isWritten ? { ...attributes, external_error: error } : attributes
 }
@@ -42,14 +42,17 @@ export function deleteMessage(desk: Desk, message: MessageRow): void {
   })
 }
 
-/** For an API inbox it only looks like sending: a reply loses what it replied to, and a message_updated goes out. */
+/**
+ * In an API inbox a Retry sends nothing: it empties the attributes, so a reply loses its original, and emits
+ * message_updated.
+ */
 export function retryMessage(desk: Desk, message: MessageRow): void {
   updateMessage(desk, message, { status: 'sent', contentAttributes: {} })
   const isTwice = desk.choices.chance(desk.settings.quirks.retryTwice, 'retry', message.id, message.updatedAt)
   if (isTwice) desk.emit({ event: 'message_updated', message })
 }
 
-/** The contact has read: a job later marks everything that was ever sent to him. */
+/** A later job marks every message to the contact as read. */
 export function markReadByContact(desk: Desk, conversation: ConversationRow): void {
   const now = desk.clock.now()
   conversation.contactLastSeenAt = now

@@ -1,4 +1,4 @@
-// A file that came with a multipart request, and what Chatwoot takes it for.
+// A file of a multipart request, and the type that Chatwoot gives it.
 
 import type { Desk } from './desk.ts'
 import type { BlobRow, FileType } from '../state/rows.ts'
@@ -18,7 +18,7 @@ export class UploadedFile {
 const images = new Set(['image/jpeg', 'image/jpg', 'image/png', 'image/gif', 'image/bmp', 'image/webp'])
 const videos = new Set(['video/ogg', 'video/mp4', 'video/webm', 'video/quicktime'])
 
-/** By the part's Content-Type alone: heic, 3gpp and svg are plain files. */
+/** Uses only the Content-Type of the part: heic, 3gpp and svg are plain files. */
 export function fileTypeOf(contentType: string): FileType {
   const bare = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   if (images.has(bare)) return 'image'
@@ -32,7 +32,7 @@ export function extensionOf(filename: string): string | null {
   return dot > 0 ? filename.slice(dot + 1) : null
 }
 
-/** The upload to the storage happens after the commit: until storedAt a download finds nothing. */
+/** Chatwoot uploads the file to the storage after the commit. Until storedAt a download finds no file. */
 export function storeBlob(desk: Desk, file: UploadedFile): BlobRow {
   const number = desk.state.blobs.size + 1
   const blob: BlobRow = {

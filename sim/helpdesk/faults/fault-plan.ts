@@ -1,39 +1,39 @@
-// The faults that lie in wait: each request is asked about, and a fault strikes as often and as likely as it says.
+// Keeps the faults and decides which fault strikes a request, by its count and its probability.
 
 import type { SeededChoices } from '../seeded-choices.ts'
 import type { InboxRow } from '../state/rows.ts'
 
-/** What a fault does to the requests it strikes. */
+/** Faults that strike requests. */
 export type RequestFault =
-  /** Any status: before anything happens, or after the row is there. */
+  /** Answers with this status, without doing the work or after the commit. */
   | { kind: 'status'; status: number; afterCommit?: boolean }
-  /** No answer within 15 s, then 500. The row is never made, made at once, or made this late. */
+  /** Answers 500 after 15 s. The row is never created, created at once, or created after this delay. */
   | { kind: 'timeout'; commit: 'never' | 'at_once' | 'late'; commitMs?: readonly [number, number] }
   | { kind: 'slow'; ms: number }
-  /** The connection breaks off. */
+  /** Cuts the connection. */
   | { kind: 'cut'; afterCommit?: boolean }
   | { kind: 'wrong_token' }
   | { kind: 'not_in_account' }
   | { kind: 'account_suspended' }
 
-/** What stays so until it is taken back. */
+/** Faults that last until they are cleared. */
 export type LastingFault = { kind: 'inbox_deleted'; inboxId: number } | { kind: 'refused' }
 
 export type Fault = (RequestFault | LastingFault) & {
   method?: string
-  /** A regular expression on the path. */
+  /** Matches the path. */
   path?: RegExp
-  /** How often it strikes before it is spent. */
+  /** How many requests the fault strikes. The default is no limit. */
   times?: number
-  /** How likely a request is struck, from 0 to 1. */
+  /** The probability that a request is struck, from 0 to 1. */
   probability?: number
-  /** Agents are spared unless it says so. */
+  /** The default spares the requests of agents. */
   strikesAgents?: boolean
 }
 
 export type Struck = { method: string; path: string; isAgent: boolean }
 
-/** A fault that lies in wait, and how often it has struck. */
+/** A fault with the number of its past strikes. */
 export type ActiveFault = { id: number; fault: Fault; left: number; struck: number }
 
 export class FaultPlan {
@@ -51,7 +51,7 @@ export class FaultPlan {
     return this.#lastId
   }
 
-  /** Without an id: all of them. */
+  /** Clears one fault, or all without an id. */
   clear(id?: number): void {
     this.#active = id === undefined ? [] : this.#active.filter((one) => one.id !== id)
   }
@@ -60,7 +60,7 @@ export class FaultPlan {
     return this.#active.map((one) => ({ ...one }))
   }
 
-  /** The first fault that strikes this request, used up by one. */
+  /** Uses up one strike of the first fault that strikes this request. */
   strike(request: Struck): RequestFault | undefined {
     const asked = ++this.#asked
     for (const active of this.#active) {
@@ -90,10 +90,10 @@ function isForRequests(fault: Fault): fault is Fault & RequestFault {
 const ofTokens: readonly Fault['kind'][] = ['wrong_token', 'not_in_account', 'account_suspended']
 
 function matches({ kind, method, path, strikesAgents = false }: Fault, request: Struck): boolean {
-  // The public API asks for no token.
+  // The public API needs no token.
   if (ofTokens.includes(kind) && request.path.startsWith('/public/')) return false
   if (request.isAgent && !strikesAgents) return false
-  // Files are fetched beside the calls a test counts: only who names them means them.
+  // Downloads of files come in addition to the calls that a test counts, so only a fault with a path strikes them.
   if (request.path.startsWith('/rails/') && path === undefined) return false
   if (method !== undefined && method.toUpperCase() !== request.method) return false
   return path?.test(request.path) ?? true

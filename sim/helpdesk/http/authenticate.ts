@@ -1,4 +1,4 @@
-// Who may ask: the token, the account, and the few things a bot may do.
+// Authenticates requests: the token, the account, and the routes that are open to bots.
 
 import type { FastifyRequest } from 'fastify'
 import type { Author } from '../desk/create-message.ts'
@@ -14,7 +14,7 @@ const botMay = new Set(
     .map((path) => `/api/v1/accounts/:account_id/conversations${path}`),
 )
 
-/** A proxy that drops headers with underscores leaves only the spelling with dashes. */
+/** Behind a proxy that drops headers with underscores, only the spelling with dashes arrives. */
 export function tokenOf(request: FastifyRequest, dropUnderscores: boolean): string | undefined {
   const { headers } = request
   const token = headers['api-access-token'] ?? (dropUnderscores ? undefined : headers['api_access_token'])
@@ -75,7 +75,7 @@ export function requireAdmin(request: FastifyRequest): Caller {
   return caller
 }
 
-/** An agent sees only the inboxes he is a member of. */
+/** An agent sees only the helpdesk inboxes of which the agent is a member. */
 export function maySee({ role, author }: Caller, inbox: InboxRow): boolean {
   return role !== 'agent' || (author.type === 'User' && inbox.memberIds.has(author.user.id))
 }

@@ -1,4 +1,4 @@
-// Builds the HTTP side: parsers, checks of requests and answers, faults, authentication and all routes.
+// Builds the HTTP application: parsers, checks of requests and answers, faults, authentication and all routes.
 
 import type { FastifyRequest } from 'fastify'
 import fastify from 'fastify'
@@ -26,13 +26,13 @@ import { addPublicContactRoutes } from './routes/public-contacts.ts'
 import { addPublicConversationRoutes } from './routes/public-conversations.ts'
 import { addViewRoutes } from './routes/view.ts'
 
-/** One route with its schemas, as the comparison with the published description needs them. */
+/** One route with its schemas. A test compares them with the published description. */
 export type RouteFacts = { method: string; url: string; body?: TSchema; querystring?: TSchema; answer?: TSchema }
 
 export async function buildApp(office: Office, gate: FaultGate): Promise<{ app: HttpApp; routes: RouteFacts[] }> {
   const app: HttpApp = fastify({
     bodyLimit: office.desk.settings.maxBodyBytes,
-    // Source ids may be long, and the router's own limit would answer 404.
+    // Source ids may be long. With the router's default limit they would get 404.
     routerOptions: { maxParamLength: 20_000, ignoreTrailingSlash: true },
   })
   const routes = recordRoutes(app)
@@ -71,7 +71,7 @@ export async function buildApp(office: Office, gate: FaultGate): Promise<{ app: 
   return { app, routes }
 }
 
-/** Dynamic segments of a Rails route end at a dot, so such a path leads nowhere. The encoded dot passes. */
+/** A dynamic segment of a Rails route ends at a dot, so a path with a dot gets 404. An encoded dot passes. */
 function refuseDots(scope: HttpApp): void {
   scope.addHook('onRequest', (request, reply, done) => {
     if (request.url.split('?')[0]?.includes('.')) reply.callNotFound()
@@ -95,7 +95,7 @@ function addAccountScope(scope: HttpApp, office: Office): void {
   addAccountRoutes(scope, office)
 }
 
-/** Nothing is bent into shape: what does not fit is refused. */
+/** Refuses requests that do not fit their schema. It coerces no values. */
 function checkRequests(app: HttpApp): void {
   // A request without a body has no parameters.
   app.addHook('preValidation', (request, _, done) => {
@@ -108,7 +108,7 @@ function checkRequests(app: HttpApp): void {
   })
 }
 
-/** An answer that does not fit its own schema is a bug of the simulator, and must not pass as Chatwoot's. */
+/** An answer that does not fit its schema is a bug of the simulator and must not look like an answer of Chatwoot. */
 function checkAnswers(app: HttpApp): void {
   app.setSerializerCompiler<TSchema>(({ schema, method, url }) => (answer: unknown) => {
     if (answer === null) return ''

@@ -1,4 +1,4 @@
-// Stands before and behind every handler and lets the faults happen there.
+// Applies the faults to requests, before and after their handlers.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { crashed, RailsError, throttled } from '../desk/rails-error.ts'
@@ -8,10 +8,10 @@ import type { HttpApp } from './http-app.ts'
 import type { Office } from './office.ts'
 import { notesOn } from './request-notes.ts'
 
-/** rack-timeout: whoever is not answered after 15 s gets a 500. */
+/** The limit of rack-timeout. A slower request gets 500. */
 const serviceTimeoutMs = 15_000
 
-/** The process answering it is gone: nothing is committed any more and nothing is said. */
+/** The answering process is gone: it commits nothing more and sends no answer. */
 export class RequestLost extends Error {}
 
 export class FaultGate {
@@ -28,12 +28,12 @@ export class FaultGate {
     app.addHook('onSend', async (request, reply, payload) => this.#beforeAnswer(request, reply, payload))
   }
 
-  /** How many requests a fault holds up right now. */
+  /** The number of requests that a fault delays at the moment. */
   get held(): number {
     return this.#sleepers.size
   }
 
-  /** Requests that still wait are lost, as by a restart. */
+  /** Loses the delayed requests, as a restart does. */
   dropWaiting(): void {
     for (const wake of [...this.#sleepers]) wake(new RequestLost('the server restarted'))
   }
@@ -60,7 +60,7 @@ export class FaultGate {
     if (fault?.kind !== 'timeout') return
     if (fault.commit === 'never') await this.#sleepOrCrash(serviceTimeoutMs)
     if (fault.commit !== 'late') return
-    // The row has its id and its time long before anybody can see it.
+    // The row has its id and its time long before its commit makes it visible.
     if (isNewMessage(request)) notes.begun = { id: this.#office.desk.state.messages.reserve(), createdAt: now }
     await this.#sleep(this.#commitDelay(fault, request))
   }

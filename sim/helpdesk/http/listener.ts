@@ -1,4 +1,4 @@
-// An HTTP listener that can go away and come back on the same port.
+// An HTTP listener that can close and open again on the same port.
 
 import { createServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
@@ -22,12 +22,12 @@ export class Listener {
     return this.#inTurn(() => this.#open(port))
   }
 
-  /** Every connection is cut, as by a process that ends. */
+  /** Cuts every connection, as a dying process does. */
   close(): Promise<void> {
     return this.#inTurn(() => this.#close())
   }
 
-  /** Opening and closing may be asked for from several sides at once. */
+  /** Runs one call after the other: several callers may open and close at the same time. */
   #inTurn(work: () => Promise<void>): Promise<void> {
     const done = this.#last.then(work)
     this.#last = done.catch(() => undefined)

@@ -1,4 +1,4 @@
-// Finding what a path names, or 404; seeing it is a question of policy, or 401.
+// Finds the row that a path names, or answers 404, or 401 when the policy refuses.
 
 import type { FastifyRequest } from 'fastify'
 import { notFound, refusedByPolicy } from '../desk/rails-error.ts'
@@ -41,7 +41,7 @@ export function findUser({ desk }: Office, request: FastifyRequest, id: number):
   return user
 }
 
-/** Bots do not get here: the few routes open to them ask for no user. */
+/** Bots never get here: the routes that are open to bots need no user. */
 export function userOf(request: FastifyRequest): UserRow {
   const { author } = callerOf(request)
   if (author.type !== 'User') throw refusedByPolicy()

@@ -1,4 +1,4 @@
-// Counts requests per minute and key; the count begins anew with each minute of the clock, as in Rack::Attack.
+// Counts requests per key and minute. The count restarts with each minute of the clock, as in Rack::Attack.
 
 import type { SimClock } from '../../shiftable-clock.ts'
 

@@ -1,13 +1,13 @@
-// What the routes work with: the desk, the faults, the webhooks, and the book of refusals.
+// The parts that the routes use: the desk, the faults, the webhooks, and the logs of requests and refusals.
 
 import type { Desk } from '../desk/desk.ts'
 import type { FaultPlan } from '../faults/fault-plan.ts'
-import type { Journal } from '../../journal.ts'
+import type { EventLog } from '../../event-log.ts'
 import type { FileAddresses } from '../json/file-addresses.ts'
 import type { Watch } from '../watch.ts'
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts'
 
-/** A request the real one might have let pass or might not: a test asserts that there was none. */
+/** A request that the real Chatwoot might accept or refuse. A test asserts that there was none. */
 export type Refusal = {
   kind: 'unknown_route' | 'bad_request' | 'bad_response' | 'leaked_token' | 'bad_webhook'
   at: number
@@ -16,7 +16,7 @@ export type Refusal = {
   reason: string
 }
 
-/** One line per request that was answered. */
+/** An answered request. */
 export type Visit = { at: number; method: string; path: string; status: number }
 
 export type Office = {
@@ -24,9 +24,9 @@ export type Office = {
   files: FileAddresses & { readonly storageUrl: string }
   faults: FaultPlan
   webhooks: WebhookDispatcher
-  refusals: Journal<Refusal>
-  visits: Journal<Visit>
-  /** Tokens of people, whom faults spare. */
+  refusals: EventLog<Refusal>
+  visits: EventLog<Visit>
+  /** The tokens of people. Faults spare their requests. */
   agentTokens: Set<string>
   watch: Pick<Watch, 'changed'>
 }

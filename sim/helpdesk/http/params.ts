@@ -1,6 +1,7 @@
-// Parameters of requests in the words of the desk: snake_case ends here.
+// Translates the snake_case parameters of requests into the names of the desk.
 
 import type { Static } from 'typebox'
+import { defined } from '../../defined.ts'
 import type { ContactParams } from '../desk/contacts.ts'
 import type { MessageParams } from '../desk/create-message.ts'
 import type { InboxParams } from '../desk/inboxes.ts'
@@ -12,33 +13,33 @@ import type { InboxUpdate } from '../schemas/inbox-schemas.ts'
 import type { MessageCreate } from '../schemas/message-schemas.ts'
 
 export function contactParams(body: Static<typeof ContactUpdate>): ContactParams {
-  return {
-    ...(body.name === undefined ? {} : { name: body.name }),
-    ...(body.email === undefined ? {} : { email: body.email }),
-    ...(body.phone_number === undefined ? {} : { phoneNumber: body.phone_number }),
-    ...(body.identifier === undefined ? {} : { identifier: body.identifier }),
-    ...(body.blocked === undefined ? {} : { blocked: isTrue(body.blocked) }),
-    ...(body.additional_attributes ? { additionalAttributes: toAttributes(body.additional_attributes) } : {}),
-    ...(body.custom_attributes ? { customAttributes: toAttributes(body.custom_attributes) } : {}),
-    ...(body.avatar instanceof UploadedFile ? { avatar: body.avatar } : {}),
-    ...(body.avatar_url === undefined ? {} : { avatarUrl: body.avatar_url }),
-  }
+  return defined({
+    name: body.name,
+    email: body.email,
+    phoneNumber: body.phone_number,
+    identifier: body.identifier,
+    blocked: body.blocked === undefined ? undefined : isTrue(body.blocked),
+    additionalAttributes: body.additional_attributes ? toAttributes(body.additional_attributes) : undefined,
+    customAttributes: body.custom_attributes ? toAttributes(body.custom_attributes) : undefined,
+    avatar: body.avatar instanceof UploadedFile ? body.avatar : undefined,
+    avatarUrl: body.avatar_url,
+  })
 }
 
 export function messageParams(body: Static<typeof MessageCreate>): MessageParams {
-  return {
+  return defined({
     content: body.content ?? null,
-    ...(body.message_type === undefined ? {} : { messageType: body.message_type }),
-    ...(body.private === undefined ? {} : { private: isTrue(body.private) }),
-    ...(body.content_type === undefined ? {} : { contentType: body.content_type }),
-    ...(body.content_attributes ? { contentAttributes: toAttributes(body.content_attributes) } : {}),
-    ...(body.source_id === undefined ? {} : { sourceId: body.source_id }),
-    ...(body.external_created_at === undefined ? {} : { externalCreatedAt: body.external_created_at }),
+    messageType: body.message_type,
+    private: body.private === undefined ? undefined : isTrue(body.private),
+    contentType: body.content_type,
+    contentAttributes: body.content_attributes ? toAttributes(body.content_attributes) : undefined,
+    sourceId: body.source_id,
+    externalCreatedAt: body.external_created_at,
     files: filesOf(body.attachments),
-  }
+  })
 }
 
-/** Signed ids of files uploaded before are not simulated. */
+/** Signed ids of earlier uploads are not simulated. */
 export function filesOf(attachments: readonly (UploadedFile | string)[] = []): UploadedFile[] {
   return attachments.map((one) => {
     if (one instanceof UploadedFile) return one

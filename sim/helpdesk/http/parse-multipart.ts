@@ -1,4 +1,4 @@
-// Takes a multipart body apart: fields as text, files as they came.
+// Splits a multipart body into text fields and files.
 
 import { UploadedFile } from '../desk/uploaded-file.ts'
 
@@ -16,7 +16,7 @@ export function parseMultipart(contentType: string, body: Buffer): [string, unkn
   return parts.map(parsePart)
 }
 
-/** What stands between two boundaries, without the line breaks around it. */
+/** The parts between the boundaries, without the line breaks around them. */
 function splitAt(body: Buffer, boundary: Buffer): Buffer[] {
   const separator = Buffer.concat([Buffer.from('\r\n'), boundary])
   const parts: Buffer[] = []

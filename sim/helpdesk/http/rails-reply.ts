@@ -1,4 +1,4 @@
-// Turns whatever was thrown into the answer Chatwoot would give, and writes refusals into the book.
+// Turns a thrown error into the answer of Chatwoot, and logs refusals.
 
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { RailsError } from '../desk/rails-error.ts'
@@ -21,7 +21,7 @@ export function addErrorReplies(app: HttpApp, office: Office): void {
       request.raw.socket.destroy()
       return undefined
     }
-    // The proxy in front says so, not Chatwoot.
+    // This answer comes from the proxy before Chatwoot.
     if (error.statusCode === 413) return reply.code(413).type('text/html').send(tooLargePage)
     return sendRefusal(office, error, request, reply)
   })
@@ -36,7 +36,7 @@ export function addErrorReplies(app: HttpApp, office: Office): void {
   })
 }
 
-/** The public API does not turn a missing record into JSON. */
+/** The public API answers a missing record with a page, not with JSON. */
 function sendRailsError({ status, body }: RailsError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.code(status)
   if (status === 404 && request.url.startsWith('/public/')) return reply.type('text/html').send(notFoundPage)

@@ -1,11 +1,11 @@
-// What is known about a request while it is being answered: who asks, where, and which fault struck it.
+// The facts about a request during its handling: the caller, the begun message, and the fault that struck it.
 
 import type { FastifyRequest } from 'fastify'
 import type { Author, BegunMessage } from '../desk/create-message.ts'
 import type { RequestFault } from '../faults/fault-plan.ts'
 import type { AccountRow, Role } from '../state/rows.ts'
 
-/** Bots have no role: where they are let in at all they may do it. */
+/** Bots have no role. They may use every route that is open to bots. */
 export type Caller = { account: AccountRow; author: Author; role: Role | 'bot' }
 
 export type Notes = { fault?: RequestFault; caller?: Caller; beganAt?: number; begun?: BegunMessage }

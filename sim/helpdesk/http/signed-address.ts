@@ -1,4 +1,4 @@
-// Addresses that open a file for five minutes.
+// Signs and checks addresses that give a file for five minutes.
 
 import { createHash } from 'node:crypto'
 

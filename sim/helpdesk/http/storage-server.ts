@@ -1,4 +1,4 @@
-// The object storage on its own port: presigned addresses only, and for the first moment the file is not there.
+// The object storage on its own port: it serves presigned addresses, and a new file only after its delay.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse } from './office.ts'

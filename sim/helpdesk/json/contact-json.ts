@@ -1,4 +1,4 @@
-// Contacts as Chatwoot shows them: in lists, as senders, and in webhooks.
+// Contacts in Chatwoot's JSON: in lists, as senders, and in webhooks.
 
 import type { Static } from 'typebox'
 import type { ContactBody, ContactInboxBody, ContactPush, SlimInbox } from '../schemas/contact-schemas.ts'
@@ -52,7 +52,7 @@ export function contactPush(files: FileAddresses, contact: ContactRow): Static<t
   return { ...sharedFields(files, contact), type: 'contact' }
 }
 
-/** In webhooks a contact has no type: its absence tells it from a user. */
+/** In webhooks a contact has no type. A receiver knows a contact from a user by that. */
 export function contactHook(files: FileAddresses, contact: ContactRow): Static<typeof ContactHook> {
   return {
     account: { id: contact.account.id, name: contact.account.name },

@@ -1,4 +1,4 @@
-// Conversations as Chatwoot shows them in REST answers.
+// Conversations in the JSON of Chatwoot's REST answers.
 
 import type { Static } from 'typebox'
 import { canReply, unreadCount } from '../desk/conversations.ts'
@@ -11,10 +11,9 @@ import type { FileAddresses } from './file-addresses.ts'
 import { messageJson, publicMessageJson, pushMessage } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
-/** The rows, and where their files are. */
-export type Scene = { desk: Desk; files: FileAddresses }
+export type JsonSource = { desk: Desk; files: FileAddresses }
 
-export function conversationJson({ desk, files }: Scene, row: ConversationRow): Static<typeof ConversationBody> {
+export function conversationJson({ desk, files }: JsonSource, row: ConversationRow): Static<typeof ConversationBody> {
   const newest = row.messages.at(-1)
   const lastWords = row.messages.findLast((one) => one.messageType !== 'activity')
   return {
@@ -53,7 +52,7 @@ export function conversationJson({ desk, files }: Scene, row: ConversationRow): 
 }
 
 export function messageListJson(
-  { files }: Scene,
+  { files }: JsonSource,
   row: ConversationRow,
   messages: readonly MessageRow[],
 ): Static<typeof MessageList> {
@@ -70,7 +69,7 @@ export function messageListJson(
   }
 }
 
-export function publicConversationJson({ files }: Scene, row: ConversationRow): Static<typeof PublicConversation> {
+export function publicConversationJson({ files }: JsonSource, row: ConversationRow): Static<typeof PublicConversation> {
   const shown = row.messages.filter((one) => one.messageType !== 'activity' && !one.private)
   return {
     id: row.displayId,

@@ -1,4 +1,4 @@
-// Where files are found: addresses on FRONTEND_URL that need no token and answer with a redirect.
+// The addresses of files: they start with FRONTEND_URL, need no token and answer with a redirect.
 
 import type { BlobRow } from '../state/rows.ts'
 

@@ -1,4 +1,4 @@
-// Inboxes as Chatwoot shows them: to people, as a bare row, and to the public.
+// Helpdesk inboxes in Chatwoot's JSON: for people, as a bare row, and for the public API.
 
 import type { Static } from 'typebox'
 import { defaultWorkingHours } from '../desk/templates.ts'

@@ -1,4 +1,4 @@
-// Messages as Chatwoot shows them: in REST answers, inside conversations, and to the public.
+// Messages in Chatwoot's JSON: in REST answers, inside conversations, and in the public API.
 
 import type { Static } from 'typebox'
 import { unreadCount } from '../desk/conversations.ts'

@@ -1,4 +1,4 @@
-// How Chatwoot writes moments: unix seconds in REST answers, ISO 8601 in webhooks, 0 for never.
+// Times in Chatwoot's JSON: Unix seconds in REST answers, ISO 8601 in webhooks, 0 for never.
 
 export function unix(at: number): number {
   return Math.floor(at / 1000)

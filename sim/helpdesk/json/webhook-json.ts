@@ -1,4 +1,4 @@
-// The bodies of webhooks, built when the job runs: they show what is true then, not when the event happened.
+// Builds the bodies of webhooks when the job runs: a body shows the state of that moment, not of the event.
 
 import type { Static } from 'typebox'
 import { canReply, unreadCount } from '../desk/conversations.ts'
@@ -13,41 +13,41 @@ import type {
 } from '../schemas/webhook-schemas.ts'
 import type { ContactInboxRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
 import { contactHook, contactPush } from './contact-json.ts'
-import type { Scene } from './conversation-json.ts'
+import type { JsonSource } from './conversation-json.ts'
 import { attachmentField, pushMessage, userPush } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
 export type WebhookBody = Static<typeof AnyEvent>
 
-/** Undefined when the event is not for webhooks: activity messages. */
-export function webhookJson(scene: Scene, event: HelpdeskEvent): WebhookBody | undefined {
+/** Returns undefined for activity messages, which have no webhook. */
+export function webhookJson(source: JsonSource, event: HelpdeskEvent): WebhookBody | undefined {
   switch (event.event) {
     case 'message_created':
     case 'message_updated':
-      return messageEvent(scene, event.event, event.message)
+      return messageEvent(source, event.event, event.message)
     case 'conversation_created':
-      return { ...conversationHook(scene, event.conversation), event: event.event }
-    // The code passes a change that is already saved, so the list is lost on the way.
+      return { ...conversationHook(source, event.conversation), event: event.event }
+    // Chatwoot passes a change that is already saved, so the list of changes is lost.
     case 'conversation_status_changed':
-      return { ...conversationHook(scene, event.conversation), event: event.event, changed_attributes: null }
+      return { ...conversationHook(source, event.conversation), event: event.event, changed_attributes: null }
     case 'conversation_updated':
-      return { ...conversationHook(scene, event.conversation), event: event.event, changed_attributes: event.changed }
+      return { ...conversationHook(source, event.conversation), event: event.event, changed_attributes: event.changed }
     case 'conversation_typing_on':
     case 'conversation_typing_off':
       return {
         event: event.event,
-        user: personHook(scene, event.typist),
-        conversation: conversationHook(scene, event.conversation),
+        user: personHook(source, event.typist),
+        conversation: conversationHook(source, event.conversation),
         is_private: event.isPrivate,
       }
     case 'contact_created':
     case 'contact_updated':
-      return { ...contactHook(scene.files, event.contact), event: event.event }
+      return { ...contactHook(source.files, event.contact), event: event.event }
   }
 }
 
 function messageEvent(
-  scene: Scene,
+  source: JsonSource,
   event: 'message_created' | 'message_updated',
   message: MessageRow,
 ): Static<typeof MessageEvent> | undefined {
@@ -58,16 +58,16 @@ function messageEvent(
     additional_attributes: {},
     content_attributes: message.contentAttributes,
     content_type: message.contentType,
-    content: scene.desk.settings.stripHardBreaks ? withoutHardBreaks(message.content) : message.content,
-    conversation: conversationHook(scene, conversation),
+    content: source.desk.settings.stripHardBreaks ? withoutHardBreaks(message.content) : message.content,
+    conversation: conversationHook(source, conversation),
     created_at: iso(message.createdAt),
     id: message.id,
     inbox: { id: conversation.inbox.id, name: conversation.inbox.name },
     message_type: messageType,
     private: message.private,
-    sender: message.sender ? personHook(scene, message.sender) : null,
+    sender: message.sender ? personHook(source, message.sender) : null,
     source_id: message.sourceId,
-    ...attachmentField(scene.files, message),
+    ...attachmentField(source.files, message),
     event,
   }
 }
@@ -77,8 +77,8 @@ function withoutHardBreaks(content: string | null): string | null {
   return content?.replaceAll('\\\n', '\n') ?? null
 }
 
-function conversationHook({ desk, files }: Scene, row: ConversationRow): Static<typeof ConversationHook> {
-  // For a private note this is the public message before it.
+function conversationHook({ desk, files }: JsonSource, row: ConversationRow): Static<typeof ConversationHook> {
+  // For a private note this is the public message before the note.
   const shown = row.messages.findLast((one) => one.messageType !== 'activity' && !one.private)
   return {
     additional_attributes: row.additionalAttributes,
@@ -126,7 +126,7 @@ function contactInboxHook(row: ContactInboxRow) {
 }
 
 function personHook(
-  { files }: Scene,
+  { files }: JsonSource,
   person: Sender,
 ): Static<typeof UserHook> | Static<typeof BotHook> | Static<typeof ContactHook> {
   if (person.type === 'Contact') return contactHook(files, person.contact)

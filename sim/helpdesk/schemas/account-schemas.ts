@@ -1,4 +1,4 @@
-// What may be asked about people and webhooks of an account, and what is answered.
+// The schemas of requests and answers about the people and webhooks of an account.
 
 import { Type } from 'typebox'
 import { Attributes, exact, Id, IsoTime, NullableString } from './basics.ts'
@@ -53,5 +53,5 @@ const webhook = exact({
   name: Type.Optional(Type.String()),
   subscriptions: Type.Optional(Type.Array(Type.String())),
 })
-/** Rails wraps the bare form by itself. */
+/** Rails wraps the bare form into `webhook`. */
 export const WebhookCreate = Type.Union([exact({ webhook }), webhook])

@@ -1,4 +1,4 @@
-// The small schemas that all others are made of.
+// The small schemas that all other schemas use.
 
 import { Type } from 'typebox'
 import type { TObject, TProperties, TSchema, TUnion, TNull } from 'typebox'
@@ -8,7 +8,7 @@ export function nullable<T extends TSchema>(schema: T): TUnion<[T, TNull]> {
   return Type.Union([schema, Type.Null()])
 }
 
-/** An object of which every key is known: a stray one is a mistake on either side. */
+/** An object with known keys only. An unknown key is a mistake of the client or of the simulator. */
 export function exact<T extends TProperties>(properties: T): TObject<T> {
   return Type.Object(properties, { additionalProperties: false })
 }
@@ -18,12 +18,14 @@ export const UnixSeconds = Type.Integer({ minimum: 0 })
 export const IsoTime = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
 export const NullableString = nullable(Type.String())
 
-/** Form fields are strings; JSON has the real thing. */
+/** Form fields are strings; JSON has booleans. */
 export const Flag = Type.Union([Type.Boolean(), Type.Literal('true'), Type.Literal('false')])
+/** A number in a query string. */
+export const Digits = Type.String({ pattern: '^\\d+$' })
 export const Id = Type.Integer({ minimum: 1 })
 export const FormId = Type.Union([Id, Type.String({ pattern: '^[1-9]\\d*$' })])
 export const Upload = Type.Unsafe<UploadedFile>({ type: 'object', required: ['filename', 'contentType', 'bytes'] })
-/** Nested values may come as JSON text in a form. */
+/** A form may carry nested values as JSON text. */
 export const FormAttributes = Type.Union([Attributes, Type.String()])
 
 export const Nothing = Type.Null()

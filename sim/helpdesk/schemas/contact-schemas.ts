@@ -1,8 +1,9 @@
-// What may be asked about contacts, and what is answered.
+// The schemas of requests and answers about contacts.
 
 import { Type } from 'typebox'
 import {
   Attributes,
+  Digits,
   exact,
   Flag,
   FormAttributes,
@@ -42,8 +43,8 @@ export const ContactBody = exact({
   contact_inboxes: Type.Optional(Type.Array(ContactInboxBody)),
 })
 
-/** The contact as the author of a message. */
-export const ContactPush = exact({
+/** The fields that a contact has as a sender and in webhooks. */
+export const contactFields = {
   additional_attributes: Attributes,
   custom_attributes: Attributes,
   email: NullableString,
@@ -53,8 +54,9 @@ export const ContactPush = exact({
   phone_number: NullableString,
   thumbnail: Type.String(),
   blocked: Type.Boolean(),
-  type: Type.Literal('contact'),
-})
+}
+/** The contact as the sender of a message. */
+export const ContactPush = exact({ ...contactFields, type: Type.Literal('contact') })
 
 const contactParams = {
   name: Type.Optional(NullableString),
@@ -74,23 +76,22 @@ export const ContactCreate = exact({
   source_id: Type.Optional(Type.String()),
 })
 
-const digits = Type.String({ pattern: '^\\d+$' })
 const withInboxes = { include_contact_inboxes: Type.Optional(Type.String()) }
 export const ContactQuery = exact(withInboxes)
 export const ContactListQuery = exact({
-  page: Type.Optional(digits),
+  page: Type.Optional(Digits),
   sort: Type.Optional(Type.String()),
   'labels[]': Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
   ...withInboxes,
 })
 export const ContactSearchQuery = exact({
   q: Type.Optional(Type.String()),
-  page: Type.Optional(digits),
+  page: Type.Optional(Digits),
   sort: Type.Optional(Type.String()),
   ...withInboxes,
 })
 export const ContactFilterQuery = exact({
-  page: Type.Optional(digits),
+  page: Type.Optional(Digits),
   sort: Type.Optional(Type.String()),
   ...withInboxes,
 })

@@ -1,7 +1,7 @@
-// What may be asked about conversations, and what is answered.
+// The schemas of requests and answers about conversations.
 
 import { Type } from 'typebox'
-import { Attributes, exact, Id, IsoTime, nullable, NullableString, UnixSeconds } from './basics.ts'
+import { Attributes, Digits, exact, Id, IsoTime, nullable, NullableString, UnixSeconds } from './basics.ts'
 import { ContactBody, ContactPush } from './contact-schemas.ts'
 import { MessageBody, MessageCreate, PushMessage } from './message-schemas.ts'
 
@@ -69,7 +69,7 @@ const counts = exact({
 })
 export const ConversationCounts = exact({ meta: counts })
 export const ConversationList = exact({ data: exact({ meta: counts, payload: Type.Array(ConversationBody) }) })
-/** The filter answers without the data envelope. */
+/** The filter answers without the `data` object around its result. */
 export const FilteredConversations = exact({ meta: counts, payload: Type.Array(ConversationBody) })
 export const ContactConversations = exact({ payload: Type.Array(ConversationBody) })
 export const MessageList = exact({
@@ -96,20 +96,19 @@ export const ConversationCreate = exact({
   snoozed_until: Type.Optional(nullable(Type.Union([Type.String(), Type.Integer()]))),
   message: Type.Optional(MessageCreate),
 })
-const digits = Type.String({ pattern: '^\\d+$' })
 const listFilters = {
-  inbox_id: Type.Optional(digits),
+  inbox_id: Type.Optional(Digits),
   status: Type.Optional(Type.String()),
   assignee_type: Type.Optional(Type.String()),
 }
 export const ConversationListQuery = exact({
   ...listFilters,
   source_id: Type.Optional(Type.String()),
-  page: Type.Optional(digits),
+  page: Type.Optional(Digits),
   sort_by: Type.Optional(Type.String()),
 })
 export const ConversationCountsQuery = exact(listFilters)
-export const ConversationFilterQuery = exact({ page: Type.Optional(digits) })
+export const ConversationFilterQuery = exact({ page: Type.Optional(Digits) })
 
 export const StatusToggle = exact({
   status: Type.Optional(Type.String()),

@@ -1,4 +1,4 @@
-// What may be asked about inboxes, and what is answered.
+// The schemas of requests and answers about helpdesk inboxes.
 
 import { Type } from 'typebox'
 import { Attributes, exact, Flag, Id, IsoTime, nullable, NullableString, Upload } from './basics.ts'
@@ -15,7 +15,7 @@ const WorkingHours = exact({
 
 const ChannelType = Type.Union([Type.Literal('Channel::Api'), Type.Literal('Channel::WebWidget')])
 
-/** hmac_token and secret are for administrators' eyes only. */
+/** Only administrators get hmac_token and secret. */
 export const InboxBody = exact({
   id: Id,
   avatar_url: Type.String(),
@@ -48,7 +48,7 @@ export const InboxBody = exact({
 })
 export const InboxList = exact({ payload: Type.Array(InboxBody) })
 
-/** The bare row, as the answer to a new contact shows it. */
+/** The bare row, as in the answer to a new contact. */
 export const InboxRecord = exact({
   id: Id,
   channel_id: Id,

@@ -1,8 +1,9 @@
-// What may be asked about messages, and what is answered.
+// The schemas of requests and answers about messages.
 
 import { Type } from 'typebox'
 import {
   Attributes,
+  Digits,
   exact,
   Flag,
   FormAttributes,
@@ -73,7 +74,7 @@ export const MessageBody = exact({
   attachments: Type.Optional(Type.Array(AttachmentBody)),
 })
 
-/** The message as it travels inside conversations. */
+/** The message inside a conversation. */
 export const PushMessage = exact({
   id: Id,
   content: NullableString,
@@ -119,7 +120,7 @@ export const MessageCreate = exact({
   template_params: Type.Optional(Attributes),
   attachments: Type.Optional(Type.Array(Type.Union([Upload, Type.String()]))),
 })
-/** The last three are read by nobody: people try them, and get 200. */
+/** Chatwoot ignores the last three fields and answers 200. */
 export const MessageUpdate = exact({
   status: Type.Optional(Type.String()),
   external_error: Type.Optional(NullableString),
@@ -127,5 +128,4 @@ export const MessageUpdate = exact({
   source_id: Type.Optional(Type.String()),
   created_at: Type.Optional(Type.Unknown()),
 })
-const digits = Type.String({ pattern: '^\\d+$' })
-export const MessageListQuery = exact({ before: Type.Optional(digits), after: Type.Optional(digits) })
+export const MessageListQuery = exact({ before: Type.Optional(Digits), after: Type.Optional(Digits) })

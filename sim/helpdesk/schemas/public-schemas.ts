@@ -1,4 +1,4 @@
-// What the public client API takes and answers: the contact's side of a chat.
+// The schemas of requests and answers of the public client API.
 
 import { Type } from 'typebox'
 import { Attributes, exact, Id, nullable, NullableString, IsoTime, UnixSeconds, Upload } from './basics.ts'

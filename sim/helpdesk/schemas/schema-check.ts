@@ -1,4 +1,4 @@
-// Checks values against schemas: each schema is compiled once per process, when it is first needed.
+// Checks values against schemas. Each schema is compiled once per process, at its first use.
 
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -7,7 +7,7 @@ type Check = { Check(value: unknown): boolean; Errors(value: unknown): { instanc
 
 const checks = new WeakMap<TSchema, Check>()
 
-/** Undefined when the value fits, else the first reasons why it does not. */
+/** Returns undefined for a fitting value, or the first reasons why the value does not fit. */
 export function misfit(schema: TSchema, value: unknown): string | undefined {
   const check = checks.get(schema) ?? Compile(schema)
   checks.set(schema, check)

@@ -1,26 +1,14 @@
-// The bodies of the webhooks: nothing leaves the simulator that does not fit here.
+// The schemas of webhook bodies. The simulator checks every body that it sends.
 
 import { Type } from 'typebox'
 import { Attributes, exact, Id, IsoTime, nullable, NullableString, UnixSeconds } from './basics.ts'
-import { ContactPush } from './contact-schemas.ts'
+import { contactFields, ContactPush } from './contact-schemas.ts'
 import { StatusName } from './conversation-schemas.ts'
 import { AttachmentBody, PushMessage, UserPush } from './message-schemas.ts'
 
 const AccountHook = exact({ id: Id, name: Type.String() })
 
-export const ContactHook = exact({
-  account: AccountHook,
-  additional_attributes: Attributes,
-  avatar: Type.String(),
-  custom_attributes: Attributes,
-  email: NullableString,
-  id: Id,
-  identifier: NullableString,
-  name: Type.String(),
-  phone_number: NullableString,
-  thumbnail: Type.String(),
-  blocked: Type.Boolean(),
-})
+export const ContactHook = exact({ ...contactFields, account: AccountHook, avatar: Type.String() })
 export const UserHook = exact({ id: Id, name: Type.String(), email: Type.String(), type: Type.Literal('user') })
 export const BotHook = exact({ id: Id, name: Type.String(), type: Type.Literal('agent_bot') })
 const PersonHook = Type.Union([UserHook, BotHook, ContactHook])

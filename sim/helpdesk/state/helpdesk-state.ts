@@ -1,4 +1,4 @@
-// The simulated database: the tables, and the indexes that the look-ups go through.
+// The simulated database: the tables and their indexes.
 
 import type {
   AccountRow,
@@ -39,7 +39,7 @@ export class HelpdeskState {
     return this.#byDisplayId.get(key(account.id, displayId))
   }
 
-  /** Phone numbers are not unique in the database, so there may be several. */
+  /** The database has no unique index on phone numbers, so there may be several contacts. */
   contactsWith(account: AccountRow, field: 'email' | 'phoneNumber' | 'identifier', value: string): ContactRow[] {
     return [...(this.#byIdentity.get(key(account.id, field, value)) ?? [])]
   }
@@ -52,7 +52,7 @@ export class HelpdeskState {
     }
   }
 
-  /** To be called with the values still in place, before they change. */
+  /** Call this before the values change. */
   unindexContact(contact: ContactRow): void {
     for (const at of identityKeys(contact)) this.#byIdentity.get(at)?.delete(contact)
   }

@@ -1,4 +1,4 @@
-// The rows of the simulated database, named after the real tables; references instead of foreign keys.
+// The rows of the simulated database, named after the real tables, with references in place of foreign keys.
 
 export type Attributes = Record<string, unknown>
 export type Role = 'administrator' | 'agent'
@@ -33,7 +33,7 @@ export type InboxRow = {
   id: number
   account: AccountRow
   channel: ChannelApi
-  /** Others than API inboxes exist only to be taken for one. */
+  /** Other channels exist only so that a client can mistake them for an API inbox. */
   channelType: 'Channel::Api' | 'Channel::WebWidget'
   name: string
   avatar: BlobRow | null
@@ -70,7 +70,7 @@ export type ContactRow = {
   lastActivityAt: number | null
   createdAt: number
   updatedAt: number
-  /** Counts the writes: a list without an order moves a row each time it is written. */
+  /** Counts the writes: in a list without an order, every write moves the row. */
   version: number
   contactInboxes: ContactInboxRow[]
 }
@@ -127,7 +127,7 @@ export type MessageRow = {
   status: MessageStatus
   sourceId: string | null
   sender: Sender | null
-  /** Backdating moves createdAt, never insertedAt. */
+  /** Backdating changes createdAt, never insertedAt. */
   createdAt: number
   insertedAt: number
   updatedAt: number
@@ -150,7 +150,7 @@ export type BlobRow = {
   filename: string
   contentType: string
   bytes: Uint8Array
-  /** Before this moment the storage does not have the file yet. */
+  /** The storage has the file from this time on. */
   storedAt: number
 }
 

@@ -1,15 +1,15 @@
-// One table: rows by id, with the sequence that gives the ids.
+// One table: rows by id, and the sequence of ids.
 
 export class Table<Row extends { id: number }> {
   readonly #rows = new Map<number, Row>()
   #lastId = 0
 
-  /** Takes an id now for a row that is committed later. */
+  /** Takes an id for a row that is committed later. */
   reserve(): number {
     return ++this.#lastId
   }
 
-  /** The sequence is spent even when `make` throws, as in the real database. */
+  /** The sequence moves on even when `make` throws, as in the real database. */
   insert<New extends Row>(make: (id: number) => New, id = this.reserve()): New {
     const row = make(id)
     this.#rows.set(row.id, row)

@@ -1,4 +1,4 @@
-// Background jobs: each waits its time, then runs as soon as one of the few threads is free.
+// Background jobs: each waits for its delay and then runs on the next free thread.
 
 import type { SimClock } from '../../shiftable-clock.ts'
 
@@ -9,7 +9,7 @@ type Running = { done: Promise<void>; isStuck: boolean }
 type Deps = {
   clock: SimClock
   threads: number
-  /** After each job, with what it threw, if it did. */
+  /** Called after each job, with the error if the job threw one. */
   onDone: (error?: unknown) => void
 }
 
@@ -26,7 +26,7 @@ export class JobQueue {
     this.#deps = deps
   }
 
-  /** Jobs outlive a restart of the web server, as they lie in Redis. */
+  /** A job survives a restart of the web server, because jobs are in Redis. */
   enqueue(delayMs: number, job: Job): void {
     if (this.#isClosed) return
     const cancel = this.#deps.clock.after(delayMs, () => {
@@ -46,7 +46,7 @@ export class JobQueue {
     this.#startReady()
   }
 
-  /** Drops whatever has not begun. */
+  /** Drops the jobs that have not begun. */
   clear(): void {
     for (const cancel of this.#waiting) cancel()
     this.#waiting.clear()
@@ -54,14 +54,14 @@ export class JobQueue {
     this.#tellIdle()
   }
 
-  /** Drops what waits and lets what runs end. */
+  /** Drops the waiting jobs and waits for the running ones. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.clear()
     await this.idle()
   }
 
-  /** Resolves when nothing waits and nothing runs. */
+  /** Resolves when no job waits and no job runs. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#onIdle.push(resolve)
@@ -70,8 +70,8 @@ export class JobQueue {
   }
 
   /**
-   * Resolves when every job that runs has had the chance to end. One that does not end within `ms` of real time hangs
-   * and is not waited for again.
+   * Waits for the running jobs. A job that runs longer than `ms` of real time counts as stuck, and later calls do not
+   * wait for it.
    */
   async quiet(ms: number): Promise<void> {
     const moving = [...this.#running].filter((one) => !one.isStuck)

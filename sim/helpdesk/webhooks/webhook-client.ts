@@ -1,4 +1,4 @@
-// Posts one webhook the way Chatwoot does: a fresh connection, five seconds to open, five seconds to read.
+// Posts one webhook as Chatwoot does: a new connection, five seconds to connect, five seconds to read.
 
 import { request as requestHttp } from 'node:http'
 import type { IncomingMessage } from 'node:http'
@@ -16,7 +16,7 @@ export type WebhookCall = {
   signal: AbortSignal
 }
 
-/** Resolves with the status of any 2xx; everything else rejects with the text that becomes external_error. */
+/** Resolves with the status of any 2xx. Rejects with the text that becomes external_error. */
 export async function postWebhook(call: WebhookCall): Promise<number> {
   let url = parseUrl(call.url)
   for (let hop = 0; hop <= 10; hop++) {
@@ -96,7 +96,7 @@ function parseUrl(text: string): URL {
   return url
 }
 
-/** Only literal addresses and localhost are told apart: the simulator resolves no names. */
+/** Recognises only literal addresses and localhost: the simulator resolves no names. */
 function refusePrivate({ hostname }: URL): void {
   const bare = hostname.replace(/^\[|\]$/g, '')
   const isPrivate =

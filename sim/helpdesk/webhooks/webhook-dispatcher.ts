@@ -1,9 +1,9 @@
-// Carries events to webhook addresses: later, in no order, sometimes twice, never again after a failure.
+// Delivers webhooks as Chatwoot does: later, in any order, sometimes twice, never again after a failure.
 
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'
-import { Journal } from '../../journal.ts'
-import type { Scene } from '../json/conversation-json.ts'
+import { EventLog } from '../../event-log.ts'
+import type { JsonSource } from '../json/conversation-json.ts'
 import { webhookJson } from '../json/webhook-json.ts'
 import type { WebhookBody } from '../json/webhook-json.ts'
 import { misfit } from '../schemas/schema-check.ts'
@@ -13,7 +13,7 @@ import type { JobQueue } from './job-queue.ts'
 import { postWebhook } from './webhook-client.ts'
 import { signatureHeaders } from './webhook-signature.ts'
 
-/** One attempt; status 0 means that no answer came. */
+/** One attempt. Status 0 means that there was no answer. */
 export type Delivery = {
   deliveryId: string
   url: string
@@ -24,12 +24,12 @@ export type Delivery = {
   error: string | null
 }
 
-type Deps = { scene: Scene; jobs: JobQueue; complain: (what: string) => void }
+type Deps = { source: JsonSource; jobs: JobQueue; complain: (what: string) => void }
 type Target = { url: string; secret: string; marksFailures: boolean }
 type Hold = { promise: Promise<void>; release: () => void }
 
 export class WebhookDispatcher {
-  readonly deliveries = new Journal<Delivery>('webhook deliveries', describe, 5000)
+  readonly deliveries = new EventLog<Delivery>('webhook deliveries', describe, 5000)
   readonly #deps: Deps
   readonly #holds = new Map<MessageRow, Hold>()
   #abort = new AbortController()
@@ -58,19 +58,19 @@ export class WebhookDispatcher {
     }
   }
 
-  /** Resolves at once, or, for a message whose webhook comes early, when the bridge has had it. */
+  /** Resolves at once. For a message with an early webhook it resolves after that webhook. */
   answerable(message: MessageRow): Promise<void> {
     return this.#holds.get(message)?.promise ?? Promise.resolve()
   }
 
-  /** Cuts what is under way. A worker that is told to stop puts its jobs back, so they are delivered again. */
+  /** Aborts the running deliveries. A worker that stops puts its jobs back, so these events are delivered again. */
   abort(): void {
     this.#abort.abort()
     this.#abort = new AbortController()
     for (const hold of this.#holds.values()) hold.release()
   }
 
-  /** As if nothing had ever been sent. */
+  /** Forgets all deliveries. */
   reset(): void {
     this.abort()
     this.deliveries.clear()
@@ -79,7 +79,7 @@ export class WebhookDispatcher {
   }
 
   get #desk(): Desk {
-    return this.#deps.scene.desk
+    return this.#deps.source.desk
   }
 
   #hold(message: MessageRow): void {
@@ -100,7 +100,7 @@ export class WebhookDispatcher {
   async #dispatch(event: HelpdeskEvent): Promise<void> {
     try {
       if (isGone(this.#desk, event)) return
-      const body = webhookJson(this.#deps.scene, event)
+      const body = webhookJson(this.#deps.source, event)
       if (!body) return
       this.#check(body)
       await Promise.all(this.#targets(event).map((target) => this.#deliver(target, event, body)))
@@ -154,7 +154,7 @@ export class WebhookDispatcher {
   }
 }
 
-/** A job whose record is gone is discarded without a word. */
+/** Chatwoot silently discards a job whose record is gone. */
 function isGone({ state }: Desk, event: HelpdeskEvent): boolean {
   if ('message' in event) return state.messages.get(event.message.id) !== event.message
   if ('conversation' in event) return state.conversations.get(event.conversation.id) !== event.conversation

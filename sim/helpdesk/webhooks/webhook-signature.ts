@@ -1,4 +1,4 @@
-// How Chatwoot signs a webhook: over the timestamp, a dot and the raw body.
+// Signs a webhook as Chatwoot does: over the timestamp, a dot and the raw body.
 
 import { createHmac } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-// Seals and opens the changes of app state, and keeps the sum by which both sides can tell that they agree.
+// Encrypts and decrypts app state changes, and keeps the sum by which phone and companion see that they agree.
 import { createHmac } from 'node:crypto'
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
@@ -88,7 +88,7 @@ export class AppStateCipher {
   }
 }
 
-/** Adds and takes away entries without knowing the others: a sum of sixteen-bit words. */
+/** A sum of sixteen-bit words: entries can be added and removed without knowing the other entries. */
 export class SumHash {
   readonly #values = new Map<string, Buffer>()
   sum = Buffer.alloc(HASH_BYTES)

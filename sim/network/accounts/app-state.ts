@@ -1,20 +1,20 @@
-// The app state of one account: collections of sealed changes, served to companions and extended by both sides.
-import { Journal } from '../../journal.ts'
+// The app state of one account: collections of encrypted changes that the phone and its companions extend.
+import { EventLog } from '../../event-log.ts'
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { IqTable } from '../server/iq-router.ts'
 import { bytesOf, child, children, stanza, type Stanza } from '../wire/stanza.ts'
 import { AppStateCipher, SumHash, type AppStateKey, type Mutation } from './app-state-cipher.ts'
-import type { SimPhone } from './sim-phone.ts'
 
 export type Collection = 'critical_block' | 'critical_unblock_low' | 'regular_high' | 'regular_low' | 'regular'
 export type CompanionChange = { collection: string; index: string[]; action: proto.ISyncActionValue; removed: boolean }
+type StateOwner = { appState: AppState }
 type Kept = { hash: SumHash; patches: Uint8Array[] }
 
 export class AppState {
   readonly key: AppStateKey
-  /** What companions changed: chats muted, contacts saved, the name set. */
-  readonly changes = new Journal<CompanionChange>(
+  /** Changes made by companions, for example a muted chat, a saved contact or a new name. */
+  readonly changes = new EventLog<CompanionChange>(
     'app state changes by companions',
     (one) => one.index.join(' '),
     1_000,
@@ -31,7 +31,7 @@ export class AppState {
     return this.#kept(collection).patches.length
   }
 
-  /** A change made on the phone. */
+  /** Adds a change made on the phone. */
   change(collection: Collection, mutation: Mutation): void {
     const kept = this.#kept(collection)
     const sealed = this.#cipher.seal(mutation)
@@ -39,7 +39,7 @@ export class AppState {
     kept.patches.push(this.#cipher.patch(collection, kept.patches.length + 1, kept.hash.sum, sealed))
   }
 
-  /** Answers a companion: takes its own changes, hands out those it does not have. */
+  /** Answers a companion: stores the changes it offers and returns the changes it does not have. */
   sync(request: Stanza | undefined): Stanza {
     const answers = children(request, 'collection').map((asked) => {
       const name = asked.attrs.name ?? ''
@@ -79,7 +79,7 @@ export class AppState {
   }
 }
 
-export function appStateAnswers(phoneOf: (phone: string) => SimPhone | undefined): IqTable {
+export function appStateAnswers(phoneOf: (phone: string) => StateOwner | undefined): IqTable {
   return {
     'w:sync:app:state set sync': ({ device, content }) => {
       const phone = phoneOf(device.user.phone)

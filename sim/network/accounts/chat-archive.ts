@@ -1,12 +1,12 @@
-// What a phone remembers of its chats: the source of history for companions.
+// The messages that a phone keeps of its chats. Companions get their history from here.
 import type { proto } from '../library.ts'
 import { User, type Addressing } from '../server/user.ts'
-import type { ChatTarget } from '../people/correspondent.ts'
+import type { ChatTarget } from '../people/sent-message.ts'
 
 export type PastMessage = {
   text?: string
   message?: proto.IMessage
-  /** Who wrote it; the owner of the phone when left out. */
+  /** The author. The default is the owner of the phone. */
   from?: User
   /** Unix seconds. */
   at: number
@@ -47,7 +47,7 @@ export class ChatArchive {
     return [...this.#chats.values()].map((chat) => this.#conversation(chat, this.#newestFirst(chat).slice(0, perChat)))
   }
 
-  /** Older messages of one chat than the given one, newest first. */
+  /** The messages of one chat that are older than the given one, newest first. */
   before(jid: string, oldestId: string, count: number): proto.IConversation[] {
     const chat = [...this.#chats.values()].find((one) => this.#addresses(one.target).includes(jid))
     if (!chat) return []

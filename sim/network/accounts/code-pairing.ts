@@ -1,4 +1,4 @@
-// The phone's side of pairing by code: both sides prove that they know the eight characters without sending them.
+// The phone's side of pairing by code: proves that both sides know the eight characters without sending them.
 import { createCipheriv, createDecipheriv, pbkdf2 } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { SeededRandom } from '../seeded-random.ts'
@@ -24,7 +24,7 @@ export class CodePairing {
     this.#ephemeral = new KeyPair(random.bytes(32))
   }
 
-  /** Opens the companion's ephemeral key with the typed code and returns ours, wrapped the same way. */
+  /** Decrypts the companion's ephemeral key with the typed code and returns the phone's key, encrypted the same way. */
   async answer(code: string, wrapped: Buffer): Promise<Buffer> {
     const theirKey = await wrapKey(code, wrapped.subarray(0, 32))
     const decipher = createDecipheriv('aes-256-ctr', theirKey, wrapped.subarray(32, 48))
@@ -35,7 +35,9 @@ export class CodePairing {
     return Buffer.concat([salt, iv, cipher.update(this.#ephemeral.publicKey), cipher.final()])
   }
 
-  /** Opens the companion's key bundle; a wrong code shows here. Returns the secret that seals the device identity. */
+  /**
+   * Decrypts the companion's key bundle and fails on a wrong code. Returns the secret that seals the device identity.
+   */
   finish(bundle: Buffer, companionIdentity: Buffer): Buffer {
     if (!this.#companionEphemeral) throw new Error('the companion finished before the phone answered')
     const shared = this.#ephemeral.agree(this.#companionEphemeral)

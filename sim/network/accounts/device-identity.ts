@@ -1,4 +1,4 @@
-// The identity a primary phone signs for a companion, and the check of the companion's counter-signature.
+// Signs the identity of a companion as its phone does, and checks the companion's counter-signature.
 import { createHmac } from 'node:crypto'
 import { proto } from '../library.ts'
 import { verifySignature, type KeyPair } from '../signal/curve.ts'
@@ -15,7 +15,7 @@ export function signDeviceIdentity(primary: KeyPair, companionIdentity: Buffer, 
   return { details, accountSignatureKey: primary.publicKey, accountSignature }
 }
 
-/** The same identity sealed with the secret that only the phone and the companion know. */
+/** The identity with a MAC made from the secret that only the phone and the companion know. */
 export function sealIdentity(identity: SignedIdentity, advSecret: Buffer): Uint8Array {
   const details = proto.ADVSignedDeviceIdentity.encode(identity).finish()
   const hmac = createHmac('sha256', advSecret).update(details).digest()

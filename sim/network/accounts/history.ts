@@ -1,11 +1,11 @@
-// Messages from the phone to its companions: app-state keys, history, and answers to what companions ask of it.
+// Messages from the phone to its companions: app-state keys, history, and answers to the companions' requests.
 import { deflateSync } from 'node:zlib'
 import { proto } from '../library.ts'
 import type { User } from '../server/user.ts'
 import type { AppStateKey } from './app-state-cipher.ts'
 
 const { Type } = proto.Message.ProtocolMessage
-/** The protocol declares the kinds of history twice, once per place they are named. */
+/** The protocol declares the kinds of history twice: one enum for messages, one for the history itself. */
 const Named = proto.Message.HistorySyncType
 const Inside = proto.HistorySync.HistorySyncType
 const SYNC_TYPES = {
@@ -20,7 +20,7 @@ type Chunk = {
   people?: User[]
   chunkOrder: number
   progress: number
-  /** The request this answers. */
+  /** The id of the request that this chunk answers. */
   requestId?: string
 }
 
@@ -31,8 +31,8 @@ export function keyShare({ id, data }: AppStateKey, timestamp: number): proto.IM
 }
 
 /**
- * One piece of history, carried inside the message. Real phones put larger pieces on the media host, but the client looks
- * for them on the real host only, whatever host it was told.
+ * One chunk of history, carried inside the message. Real phones put larger chunks on the media host, but the client
+ * library fetches those only from the real host.
  */
 export function historyChunk(chunk: Chunk): proto.IMessage {
   const { syncType, conversations = [], people = [], chunkOrder, progress, requestId } = chunk

@@ -1,4 +1,4 @@
-// Ready credentials of a companion that was never paired by hand, in the shape the client library stores them.
+// Makes the credentials of a companion that needs no pairing, in the shape that the client library stores.
 import { proto, type AuthenticationCreds, type SignalDataSet } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionKeys } from '../server/companion-device.ts'
@@ -8,12 +8,12 @@ import type { SimPhone } from './sim-phone.ts'
 
 export type LinkedCredentials = { creds: AuthenticationCreds; keys: SignalDataSet }
 
-/** Enough for tests; the client uploads more when the server runs low. */
+/** Enough for tests. The client uploads more when the server runs low. */
 const PREKEYS = 30
 
 /**
- * Making prekeys is most of the work of linking, so all ready accounts of a network share one set. Each account still hands
- * out each of its own only once, and sessions differ by identity and signed prekey.
+ * Making prekeys is most of the work of linking, so all ready accounts of a network share one set. An account still
+ * hands out each prekey once, and its sessions differ by identity and signed prekey.
  */
 export function readyPreKeys(random: SeededRandom): KeyPair[] {
   return Array.from({ length: PREKEYS }, () => new KeyPair(random.bytes(32)))
@@ -85,7 +85,7 @@ function credsOf(phone: SimPhone, deviceId: number, made: MadeKeys, signature: B
     processedHistoryMessages: [],
     nextPreKeyId: PREKEYS + 1,
     firstUnuploadedPreKeyId: PREKEYS + 1,
-    // Above zero the client does not wait for a history that will not come.
+    // With a counter above zero the client does not wait for history. The simulator sends none to ready accounts.
     accountSyncCounter: 1,
     accountSettings: { unarchiveChats: false },
     registered: true,

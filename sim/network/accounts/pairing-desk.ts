@@ -1,30 +1,18 @@
 // Links new companions: offers QR references on registration connections and completes scans and codes.
 //
-// An offer lives as long as its connection and the pairing window. It is `offered` until a phone scans or links it,
-// `signing` until the companion has counter-signed its identity, and then the stream restarts (515) for the login.
-import { Journal } from '../../journal.ts'
+// An offer ends with its connection or with the pairing window. Its state is `offered` until a phone scans or links it,
+// then `signing` until the companion has counter-signed its identity. Then the stream restarts (515) for the login.
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionKeys } from '../server/companion-device.ts'
 import type { Connection, LoginPayload } from '../wire/connection.ts'
 import { SERVER_JID } from '../wire/jid.ts'
 import { child, describeStanza, requiredBytes, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
-import { CodePairing } from './code-pairing.ts'
-import { isCounterSigned, sealIdentity, signDeviceIdentity, type SignedIdentity } from './device-identity.ts'
+import { CodeLinking } from './code-linking.ts'
+import { isCounterSigned, sealIdentity, signDeviceIdentity } from './device-identity.ts'
+import { companionKeys, type Offer } from './pairing-offer.ts'
 import type { SimPhone } from './sim-phone.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
-type Signing = { phone: SimPhone; deviceId: number; identity: SignedIdentity; done: (error?: Error) => void }
-type Hello = { phone: string; wrappedEphemeral: Buffer; ref: string }
-type Offer = {
-  connection: Connection
-  keys: CompanionKeys
-  refs: string[]
-  openedAt: number
-  cancelTimeout: () => void
-  signing?: Signing
-  hello?: Hello
-  code?: { phone: SimPhone; pairing: CodePairing; done: (error?: Error) => void }
-}
 type Deps = {
   random: SeededRandom
   clock: SimClock
@@ -34,17 +22,19 @@ type Deps = {
   link: (phone: SimPhone, deviceId: number, keys: CompanionKeys) => void
 }
 
-const HELLO_WAIT_MS = 5_000
-/** As in life: the first reference is good for three rotations, each later one for one more. */
+/** As on the real network: the first reference is valid for three rotations, each later one for one rotation more. */
 const lifetime = (index: number, rotationMs: number): number => (index + 3) * rotationMs
 
 export class PairingDesk {
   readonly #deps: Deps
   readonly #offers = new Map<Connection, Offer>()
-  readonly #hellos = new Journal<Offer>('requests for a code', (one) => `for ${one.hello?.phone ?? 'nobody'}`, 100)
+  readonly #codes: CodeLinking
 
   constructor(deps: Deps) {
     this.#deps = deps
+    const { random, clock, complain } = deps
+    const offers = this.#offers.values.bind(this.#offers)
+    this.#codes = new CodeLinking({ random, clock, complain, offers, sign: this.#sign.bind(this) })
   }
 
   open(connection: Connection, { payload, noiseKey }: LoginPayload): void {
@@ -69,7 +59,7 @@ export class PairingDesk {
     offer.code?.done(new Error('the companion hung up while pairing'))
   }
 
-  /** The text of a QR code as the client shows it. */
+  /** Takes the text of the QR code that the client shows. */
   async scan(phone: SimPhone, qr: string): Promise<number> {
     const [ref = '', noise = '', identity = '', secret = ''] = qr.replace(/^.*#/, '').split(',')
     const offer = [...this.#offers.values()].find((one) => one.refs.includes(ref))
@@ -83,34 +73,11 @@ export class PairingDesk {
     return this.#sign(offer, phone, Buffer.from(secret, 'base64'))
   }
 
-  async link(phone: SimPhone, code: string): Promise<number> {
-    const offer = await this.#askingFor(phone.user.phone)
-    const pairing = new CodePairing(phone.device.signal.identity, this.#deps.random)
-    const wrapped = await pairing.answer(code.replace(/^(.{4})-(.{4})$/, '$1$2'), offer.hello.wrappedEphemeral)
-    const finished = new Promise<void>((resolve, reject) => {
-      const done = (error?: Error): void => {
-        if (error) reject(error)
-        else resolve()
-      }
-      offer.code = { phone, pairing, done }
-    })
-    const reply = stanza('link_code_companion_reg', { stage: 'primary_hello' }, [
-      stanza('link_code_pairing_wrapped_primary_ephemeral_pub', {}, wrapped),
-      stanza('primary_identity_pub', {}, phone.device.signal.identity.publicKey),
-      stanza('link_code_pairing_ref', {}, Buffer.from(offer.hello.ref)),
-    ])
-    const attributes = {
-      from: SERVER_JID,
-      type: 'link_code_companion_reg',
-      id: this.#deps.random.hex(6),
-      t: unixSeconds(this.#deps.clock),
-    }
-    offer.connection.send(stanza('notification', attributes, [reply]))
-    await finished
-    return phone.latestDeviceId
+  link(phone: SimPhone, code: string): Promise<number> {
+    return this.#codes.link(phone, code)
   }
 
-  /** Stanzas of a connection that is not logged in. */
+  /** Handles the stanzas of a connection that is not logged in. */
   receive(connection: Connection, node: Stanza): void {
     const offer = this.#offers.get(connection)
     if (!offer || node.tag === 'ib' || node.tag === 'ack' || node.tag === 'presence') return
@@ -121,50 +88,11 @@ export class PairingDesk {
     const registration = child(node, 'link_code_companion_reg')
     if (node.tag === 'iq' && type === 'result') this.#finish(offer, node)
     else if (child(node, 'ping')) result()
-    else if (registration?.attrs.stage === 'companion_hello') result([this.#hello(offer, registration)])
+    else if (registration?.attrs.stage === 'companion_hello') result([this.#codes.hello(offer, registration)])
     else if (registration?.attrs.stage === 'companion_finish') {
       result()
-      this.#companionFinish(offer, registration)
+      this.#codes.finish(offer, registration)
     } else this.#deps.complain(`not expected before a login: ${describeStanza(node)}`)
-  }
-
-  /** A code can be typed a moment before the companion's request has arrived. */
-  async #askingFor(phone: string): Promise<Offer & { hello: Hello }> {
-    const isAsking = (one: Offer): one is Offer & { hello: Hello } => one.hello?.phone === phone
-    const here = [...this.#offers.values()].find(isAsking)
-    if (here) return here
-    const what = `a companion that asks to be linked with ${phone}`
-    const came = await this.#hellos.waitAfter(this.#hellos.length, what, isAsking, HELLO_WAIT_MS)
-    if (!isAsking(came)) throw new Error(`not ${what}`)
-    return came
-  }
-
-  #hello(offer: Offer, node: Stanza): Stanza {
-    const ref = this.#deps.random.hex(16)
-    const name = 'link_code_pairing_wrapped_companion_ephemeral_pub'
-    const wrappedEphemeral = requiredBytes(child(node, name), 'companion key')
-    offer.hello = { phone: (node.attrs.jid ?? '').replace(/\D.*$/, ''), wrappedEphemeral, ref }
-    this.#hellos.add(offer)
-    return stanza('link_code_companion_reg', { stage: 'companion_hello' }, [
-      stanza('link_code_pairing_ref', {}, Buffer.from(ref)),
-    ])
-  }
-
-  #companionFinish(offer: Offer, node: Stanza): void {
-    const { code } = offer
-    if (!code) {
-      this.#deps.complain('a companion finished a code pairing that no phone had answered')
-      return
-    }
-    const bundle = requiredBytes(child(node, 'link_code_pairing_wrapped_key_bundle'), 'key bundle')
-    try {
-      const secret = code.pairing.finish(bundle, offer.keys.identityKey)
-      this.#sign(offer, code.phone, secret).then(() => {
-        code.done()
-      }, code.done)
-    } catch (error) {
-      code.done(new Error('the code is wrong', { cause: error }))
-    }
   }
 
   #sign(offer: Offer, phone: SimPhone, secret: Buffer): Promise<number> {
@@ -207,21 +135,5 @@ export class PairingDesk {
     offer.connection.end(stanza('stream:error', { code: '515' }))
     signing.done()
     offer.code?.done()
-  }
-}
-
-type Registration = NonNullable<LoginPayload['payload']['devicePairingData']>
-
-function companionKeys(data: Registration | null | undefined, noiseKey: Buffer): CompanionKeys {
-  if (!data?.eIdent || !data.eRegid || !data.eSkeyId || !data.eSkeyVal || !data.eSkeySig) {
-    throw new Error('a registration without keys')
-  }
-  const id = Buffer.from(data.eSkeyId).readUIntBE(0, data.eSkeyId.length)
-  return {
-    noiseKey,
-    identityKey: Buffer.from(data.eIdent),
-    registrationId: Buffer.from(data.eRegid).readUInt32BE(0),
-    signedPreKey: { id, publicKey: Buffer.from(data.eSkeyVal), signature: Buffer.from(data.eSkeySig) },
-    preKeys: [],
   }
 }

@@ -1,12 +1,14 @@
-// The primary phone of an account: it links companions, writes, reads, and unlinks.
-import { Journal } from '../../journal.ts'
+// The primary phone of an account: it links and unlinks companions, writes, and reads.
+import { EventLog } from '../../event-log.ts'
 import type { proto } from '../library.ts'
 import { renewMedia } from '../media/media-renewal.ts'
 import { chatOf, type Recipient } from '../people/author.ts'
-import type { ChatTarget, Correspondent, NetworkParts, SendOptions, SentMessage } from '../people/correspondent.ts'
+import type { Correspondent } from '../people/correspondent.ts'
 import { FileAuthor } from '../people/file-author.ts'
 import type { LocalDevice } from '../people/local-device.ts'
-import { kindOfMessage, unwrap, type ReceivedMessage } from '../people/received-message.ts'
+import type { NetworkParts } from '../people/network-parts.ts'
+import { kindOfMessage, type ReceivedMessage } from '../people/received-message.ts'
+import type { ChatTarget, SendOptions, SentMessage } from '../people/sent-message.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
@@ -15,7 +17,8 @@ import { stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { Mutation } from './app-state-cipher.ts'
 import { AppState, type Collection } from './app-state.ts'
 import { ChatArchive, type PastMessage } from './chat-archive.ts'
-import { historyChunk, keyShare, resendAnswer } from './history.ts'
+import { companionAnswers } from './companion-answers.ts'
+import { historyChunk, keyShare } from './history.ts'
 
 export type CompanionState = 'online' | 'offline' | 'unlinked'
 export type CompanionEvent = { device: number; state: CompanionState; at: number }
@@ -25,14 +28,14 @@ export interface CompanionOffice {
 }
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; office: CompanionOffice }
 
-/** How much of each chat a new companion is given, and how much the phone keeps. */
+/** Messages per chat that a new companion gets, and that the phone keeps. */
 const RECENT_PER_CHAT = 20
 const KEPT_PER_CHAT = 1_000
-/** Changes to other messages, which nobody reads by themselves. */
+/** Contents that change another message. A phone does not mark them as read. */
 const NOT_READ = new Set(['reactionMessage', 'protocolMessage', 'pollUpdateMessage'])
 
 export class SimPhone extends FileAuthor {
-  readonly companionEvents: Journal<CompanionEvent>
+  readonly companionEvents: EventLog<CompanionEvent>
   readonly appState: AppState
   readonly archive: ChatArchive
   readonly #office: CompanionOffice
@@ -47,14 +50,14 @@ export class SimPhone extends FileAuthor {
     this.archive = new ChatArchive({ owner: user, addressing: parts.addressing, limit: KEPT_PER_CHAT, freshId })
     const name = { index: ['setting_pushName'], value: { pushNameSetting: { name: user.pushName } }, apiVersion: 1 }
     this.appState.change('critical_block', name)
-    this.companionEvents = new Journal(`companions of ${user.phone}`, (one) => `device ${one.device} ${one.state}`)
+    this.companionEvents = new EventLog(`companions of ${user.phone}`, (one) => `device ${one.device} ${one.state}`)
   }
 
   get companions(): CompanionDevice[] {
     return [...this.user.devices.values()].filter((device) => device instanceof CompanionDevice)
   }
 
-  /** The companion linked last. */
+  /** The companion that was linked last. */
   get companion(): CompanionDevice {
     const latest = this.companions.at(-1)
     if (!latest) throw new Error(`${this.user.phone} has no linked device`)
@@ -66,17 +69,17 @@ export class SimPhone extends FileAuthor {
     return this.latestDeviceId
   }
 
-  /** Points the camera at a QR code; resolves when the companion is linked. */
+  /** Scans a QR code with the camera. Resolves when the companion is linked. */
   scan(qr: string): Promise<number> {
     return this.#office.scan(this, qr)
   }
 
-  /** Types the code that the companion shows. */
+  /** Types the code that the companion shows. Resolves when the companion is linked. */
   link(code: string): Promise<number> {
     return this.#office.link(this, code)
   }
 
-  /** Logs companions out from the phone: all, or one. */
+  /** Logs out all companions, or one. */
   unlink(deviceId?: number): void {
     for (const device of this.companions) {
       if (deviceId === undefined || device.id === deviceId) this.removeCompanion(device)
@@ -92,7 +95,7 @@ export class SimPhone extends FileAuthor {
     this.companionEvents.add({ device: device.id, state: 'unlinked', at: this.parts.clock.now() })
   }
 
-  /** Opens a chat on the phone: everything unread in it is read, and the other devices are told. */
+  /** Opens a chat on the phone: marks its unread messages as read and tells the other devices. */
   read(chat: Recipient): string[] {
     const target = chatOf(chat)
     const addresses = target instanceof User ? [target.pnJid, target.lidJid] : [target.jid]
@@ -111,7 +114,7 @@ export class SimPhone extends FileAuthor {
     return unread.map((one) => one.id)
   }
 
-  /** Saves a person in the address book, or under another name; undefined takes them out. Companions are told. */
+  /** Saves a person in the address book under this name and tells the companions. Undefined removes the person. */
   saveContact(person: Correspondent, name: string | undefined): void {
     const { pnJid, lidJid } = person.user
     const [firstName] = (name ?? '').split(' ')
@@ -134,12 +137,12 @@ export class SimPhone extends FileAuthor {
     for (const device of this.companions) device.deliver(news)
   }
 
-  /** Something written before any companion was there: history. Returns the id of the message. */
+  /** Adds a message that is older than every companion. Companions get it as history. Returns the id of the message. */
   remember(chat: Recipient, past: PastMessage): string {
     return this.archive.add(chatOf(chat), past)
   }
 
-  /** What a phone tells a new companion once it is there: the app-state key, then history until it is complete. */
+  /** Sends a new companion the app-state key and then the whole history. */
   onboard(device: CompanionDevice): void {
     device.onboarded = true
     const conversations = this.archive.recent(RECENT_PER_CHAT)
@@ -173,20 +176,8 @@ export class SimPhone extends FileAuthor {
 
   #answerPeer({ id, fromDevice, message }: ReceivedMessage): void {
     const device = this.companions.find((one) => one.id === fromDevice)
-    const request = unwrap(message).protocolMessage?.peerDataOperationRequestMessage
-    if (!device || !request) return
-    const older = request.historySyncOnDemandRequest
-    if (older) {
-      const { chatJid, oldestMsgId, onDemandMsgCount } = older
-      const conversations = this.archive.before(chatJid ?? '', oldestMsgId ?? '', onDemandMsgCount ?? 50)
-      const chunk = { conversations, chunkOrder: 0, progress: 100, requestId: id }
-      this.tell(device, historyChunk({ syncType: 'onDemand', ...chunk }))
-    }
-    const missing = (request.placeholderMessageResendRequest ?? []).map((one) => one.messageKey?.id)
-    if (missing.length > 0) {
-      const found = missing.flatMap((one) => (one ? [this.archive.find(one)] : [])).filter((one) => one !== undefined)
-      this.tell(device, resendAnswer(id, found))
-    }
+    if (!device) return
+    for (const answer of companionAnswers(this.archive, id, message)) this.tell(device, answer)
   }
 
   override onReceipt(own: LocalDevice, receipt: Stanza): void {

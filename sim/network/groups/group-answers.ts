@@ -1,4 +1,4 @@
-// Default answers to group queries of clients: reading, creating, changing, joining, leaving.
+// Default answers to the group queries of clients: reading, creating, changing, joining, leaving.
 import type { Directory } from '../server/directory.ts'
 import { IqError, type IqHandler, type IqTable, type Query } from '../server/iq-router.ts'
 import type { User } from '../server/user.ts'
@@ -67,7 +67,7 @@ const SETTINGS: Record<string, Change> = {
   },
 }
 
-/** Changes of the group the query is addressed to, by the user who asks. */
+/** Queries that change the group they are addressed to, in the name of the asking user. */
 function settingAnswers(groups: GroupRegistry): IqTable {
   const answer =
     (apply: Change): IqHandler =>

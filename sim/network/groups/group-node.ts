@@ -1,8 +1,25 @@
-// The description of a group as queries and notifications carry it.
+// Builds the description of a group that queries and notifications carry.
+import type { Addressing, User } from '../server/user.ts'
 import { stanza, type Stanza } from '../wire/stanza.ts'
-import type { SimGroup } from './sim-group.ts'
 
-export function groupNode(group: SimGroup): Stanza {
+export type GroupRole = 'superadmin' | 'admin' | 'member'
+export type GroupDescription = { id: string; body: string; author: User; t: string }
+export type GroupFacts = {
+  readonly id: string
+  readonly addressing: Addressing
+  readonly creator: User
+  readonly creation: string
+  readonly roles: ReadonlyMap<User, GroupRole>
+  readonly subject: string
+  readonly subjectAuthor: User
+  readonly subjectTime: string
+  readonly description: GroupDescription | undefined
+  readonly locked: boolean
+  readonly announce: boolean
+  readonly ephemeralSeconds: number
+}
+
+export function groupNode(group: GroupFacts): Stanza {
   const { addressing } = group
   const attributes = {
     id: group.id,
@@ -19,7 +36,7 @@ export function groupNode(group: SimGroup): Stanza {
   return stanza('group', attributes, [...participantNodes(group), ...settingNodes(group)])
 }
 
-function participantNodes(group: SimGroup): Stanza[] {
+function participantNodes(group: GroupFacts): Stanza[] {
   return [...group.roles].map(([user, role]) =>
     stanza('participant', {
       jid: user.jid(group.addressing),
@@ -29,7 +46,7 @@ function participantNodes(group: SimGroup): Stanza[] {
   )
 }
 
-function settingNodes(group: SimGroup): Stanza[] {
+function settingNodes(group: GroupFacts): Stanza[] {
   const nodes: Stanza[] = []
   const { description } = group
   if (description) {

@@ -1,14 +1,12 @@
-// A group: its settings, its members and who may change what.
+// A group: its settings, its members and their rights.
 import { IqError } from '../server/iq-router.ts'
 import type { GroupMembership } from '../server/message-switch.ts'
 import type { Addressing, User } from '../server/user.ts'
 import { stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
-import { groupNode } from './group-node.ts'
+import { groupNode, type GroupDescription, type GroupFacts, type GroupRole } from './group-node.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
-export type GroupRole = 'superadmin' | 'admin' | 'member'
 export type ParticipantChange = 'add' | 'remove' | 'promote' | 'demote'
-export type Description = { id: string; body: string; author: User; t: string }
 type Deps = {
   id: string
   subject: string
@@ -19,7 +17,7 @@ type Deps = {
   clock: SimClock
 }
 
-export class SimGroup implements GroupMembership {
+export class SimGroup implements GroupMembership, GroupFacts {
   readonly id: string
   readonly jid: string
   readonly addressing: Addressing
@@ -31,7 +29,7 @@ export class SimGroup implements GroupMembership {
   subject: string
   subjectAuthor: User
   subjectTime: string
-  description: Description | undefined
+  description: GroupDescription | undefined
   locked = false
   announce = false
   ephemeralSeconds = 0
@@ -107,7 +105,7 @@ export class SimGroup implements GroupMembership {
     this.#notify(actor, setting)
   }
 
-  /** The outcome for one member: 200, or why not. */
+  /** Returns the outcome for one member: 200, or the code of the refusal. */
   change(actor: User, action: ParticipantChange, user: User): number {
     this.#mustBeAdmin(actor)
     if (action === 'add') {
@@ -149,7 +147,7 @@ export class SimGroup implements GroupMembership {
     if (!this.roles.has(user)) throw new IqError(403, 'forbidden')
   }
 
-  /** Those who leave hear of it too. */
+  /** Tells the removed member too. */
   #remove(actor: User, user: User): void {
     const audience = [...this.roles.keys()]
     const participant = this.#participant(user)

@@ -1,4 +1,4 @@
-// A certificate authority of our own, so that media travel over https and nobody has to switch certificate checks off.
+// The simulator's own certificate authority: media travel over https, and tests keep their certificate checks.
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import type { SeededRandom } from '../seeded-random.ts'
 import { bits, der, integer, numbered, objectId, octets, sequence, set, text, time, yes } from './der.ts'
@@ -18,7 +18,7 @@ export class CertificateAuthority {
     this.#random = random
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     this.#key = privateKey
-    // Named after its key: a verifier that trusts several simulators finds the issuer by name.
+    // The name contains a hash of the key: a verifier that trusts several simulators finds the issuer by its name.
     const spki = publicKey.export({ type: 'spki', format: 'der' })
     this.#name = `Causeway simulator ${createHash('sha256').update(spki).digest('hex').slice(0, 16)}`
     const mayCertify = extension('2.5.29.19', sequence(yes()), true)
@@ -26,7 +26,7 @@ export class CertificateAuthority {
     this.pem = this.#issue({ name: this.#name, publicKey, extensions: [mayCertify, certifies] })
   }
 
-  /** Key and certificate of a server on loopback. */
+  /** The key and the certificate of a server on the loopback address. */
   loopbackServer(): { key: string; cert: string } {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const localhost = der(0x82, Buffer.from('localhost'))

@@ -12,7 +12,7 @@ export const octets = (content: Uint8Array): Buffer => der(0x04, content)
 export const bits = (content: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.from([unused]), content)
 export const text = (value: string): Buffer => der(0x0c, Buffer.from(value))
 export const yes = (): Buffer => der(0x01, Buffer.from([0xff]))
-/** A field that is told apart by its number instead of its type. */
+/** A field that a reader identifies by its number, not by its type. */
 export const numbered = (number: number, ...parts: Uint8Array[]): Buffer => der(0xa0 | number, ...parts)
 
 export function integer(value: Uint8Array): Buffer {
@@ -31,7 +31,7 @@ function base128(value: number): number[] {
   return bytes
 }
 
-/** Times are written with a two-digit year until 2049. */
+/** Writes a two-digit year, which is valid until 2049. */
 export function time(date: Date): Buffer {
   const digits = date.toISOString().replace(/\D/g, '').slice(2, 14)
   return der(0x17, Buffer.from(`${digits}Z`))

@@ -1,4 +1,4 @@
-// Default answers around files: where to upload, and profile pictures.
+// Default answers about files: the upload address and profile pictures.
 import type { GroupRegistry } from '../groups/group-registry.ts'
 import type { Directory } from '../server/directory.ts'
 import { IqError, type IqTable, type Query } from '../server/iq-router.ts'

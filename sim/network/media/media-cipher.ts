@@ -1,4 +1,4 @@
-// Seals and opens media files as clients do: AES-CBC with keys made from a media key, ten bytes of MAC at the end.
+// Encrypts and decrypts media files as clients do: AES-CBC with keys from the media key, then a MAC of ten bytes.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { SeededRandom } from '../seeded-random.ts'
 import { decryptCbc, derive, encryptCbc, hmac } from '../signal/primitives.ts'
@@ -36,7 +36,7 @@ export function sealMedia(kind: MediaKind, plain: Buffer, random: SeededRandom):
   return { sealed, mediaKey, fileSha256: sha256(plain), fileEncSha256: sha256(sealed), fileLength: plain.length }
 }
 
-/** Opens a file and refuses it unless every hash in the message agrees. */
+/** Decrypts a file. Throws unless the file agrees with every hash in the message. */
 export function openMedia(kind: MediaKind, sealed: Buffer, description: Omit<SealedMedia, 'sealed'>): Buffer {
   const { iv, cipherKey, macKey } = keysFor(kind, description.mediaKey)
   const encrypted = sealed.subarray(0, -10)

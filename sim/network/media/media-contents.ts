@@ -1,4 +1,4 @@
-// Messages that carry a file: built around what was put on the media host, and read back from it.
+// Builds messages that carry a file of the media host, and finds the file that a message carries.
 import type { proto } from '../library.ts'
 import { unwrap } from '../people/received-message.ts'
 import type { SeededRandom } from '../seeded-random.ts'
@@ -12,12 +12,12 @@ export type MediaOptions = {
   caption?: string
   fileName?: string
   seconds?: number
-  /** A voice note, with the waveform the recorder drew. */
+  /** A voice note, with a waveform. */
   voice?: boolean
   gif?: boolean
-  /** Wrapped as view-once, but readable by companions, as from old phones. */
+  /** Wrapped as view-once but readable by companions, as from old phones. */
   viewOnce?: boolean
-  /** What it quotes and whom it mentions. */
+  /** The quoted message and the mentions. */
   contextInfo?: proto.IContextInfo
 }
 export type FileFields = Omit<SealedMedia, 'sealed'> &
@@ -32,7 +32,7 @@ const MIMETYPES: Record<MediaKind, string> = {
   sticker: 'image/webp',
 }
 
-/** Seals the file and puts it on the media host. */
+/** Encrypts the file and stores it on the media host. */
 export function uploadMedia(kind: MediaKind, options: MediaOptions, deps: Deps): FileFields {
   const { sealed, ...described } = sealMedia(kind, options.bytes, deps.random)
   const mediaKeyTimestamp = Math.floor(deps.clock.now() / 1000)
@@ -68,7 +68,7 @@ function wrap(kind: MediaKind, file: FileFields, options: MediaOptions, random: 
 
 export type CarriedMedia = { kind: MediaKind; directPath: string; description: Omit<SealedMedia, 'sealed'> }
 
-/** The file a message carries, if it carries one. */
+/** The file that a message carries, if there is one. */
 export function carriedMedia(message: proto.IMessage): CarriedMedia | undefined {
   const { imageMessage, videoMessage, audioMessage, documentMessage, stickerMessage } = unwrap(message)
   const parts: [MediaKind, proto.Message.IImageMessage | null | undefined][] = [

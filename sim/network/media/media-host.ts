@@ -1,4 +1,4 @@
-// The media host: takes encrypted uploads and hands them out again over https, or refuses as real hosts do.
+// The media host: stores encrypted uploads and serves them over https, or refuses them as real hosts do.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CertificateAuthority } from './certificate-authority.ts'
 
-/** What may be wrong with a stored file: gone for good, too old, cut off half-way, or changed on the way. */
+/** A fault of a stored file: gone for good, too old, cut off half-way, or changed. */
 export type MediaTrouble = 'missing' | 'expired' | 'cut' | 'corrupt'
 export type StoredMedia = { url: string; directPath: string }
 type Blob = { bytes: Buffer; type: string; trouble: MediaTrouble | undefined }
@@ -17,7 +17,7 @@ export class MediaHost {
   readonly #server: Server
   readonly #blobs = new Map<string, Blob>()
   uploads = 0
-  /** How many of the next uploads are turned away. */
+  /** How many of the next uploads the host refuses. */
   refusedUploads = 0
 
   constructor(authority: CertificateAuthority, random: SeededRandom) {
@@ -56,7 +56,7 @@ export class MediaHost {
     return this.#blobs.get(directPath)?.bytes
   }
 
-  /** From now on this file gives trouble; undefined makes it whole again. */
+  /** Gives this file a fault. Undefined removes the fault. */
   trouble(directPath: string, trouble: MediaTrouble | undefined): void {
     const blob = this.#blobs.get(directPath)
     if (!blob) throw new Error(`there is no ${directPath} on the media host`)
@@ -68,7 +68,7 @@ export class MediaHost {
     else this.#download(request, response)
   }
 
-  /** The last part of the path is the hash of what is uploaded; a real host checks it too. */
+  /** The last part of the path is the hash of the upload. Like a real host, this one checks the hash. */
   async #upload(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)

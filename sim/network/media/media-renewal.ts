@@ -1,4 +1,4 @@
-// A companion found a file gone: the phone, which still has it, puts it on the media host again and says where.
+// Renews a file that a companion found missing: the phone uploads its copy again and tells the companions the new path.
 import { createCipheriv } from 'node:crypto'
 import { proto } from '../library.ts'
 import type { ReceivedMessage } from '../people/received-message.ts'

@@ -1,4 +1,4 @@
-// Profile pictures of people and groups, and the word that goes round when one changes.
+// Profile pictures of people and groups, and the notification that a changed picture sends.
 import type { SeededRandom } from '../seeded-random.ts'
 import type { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
@@ -20,7 +20,7 @@ export class Pictures {
     this.#companions = companions
   }
 
-  /** Undefined takes the picture away. */
+  /** Undefined removes the picture. */
   set(owner: PictureOwner, jpeg: Buffer | undefined, author?: User): void {
     const id = this.#random.digits(10)
     owner.picture = jpeg && { id, jpeg }
@@ -36,7 +36,7 @@ export class Pictures {
     }
     const members = owner instanceof User ? undefined : new Set(owner.members())
     for (const device of this.#companions()) {
-      // Everybody may see a person's picture; a group's concerns its members.
+      // Every account sees the picture of a person. Only members see the picture of a group.
       if (members && !members.has(device.user)) continue
       device.deliver(stanza('notification', attributes, [change]))
     }

@@ -1,19 +1,20 @@
-// Everything a simulated person or an account's owner can write, as one verb per kind of message.
+// The messages that a simulated person or an account's owner can write, one method per kind.
 import type { proto } from '../library.ts'
 import { User } from '../server/user.ts'
 import { isLidJid, STATUS_JID } from '../wire/jid.ts'
 import { stanza } from '../wire/stanza.ts'
 import * as contents from './contents.ts'
-import { Correspondent, type ChatTarget, type SendOptions, type SentMessage } from './correspondent.ts'
+import { Correspondent } from './correspondent.ts'
 import type { ReceivedMessage } from './received-message.ts'
 import * as rich from './rich-contents.ts'
 import * as sealed from './sealed-contents.ts'
+import type { ChatTarget, SendOptions, SentMessage } from './sent-message.ts'
 
 export type Recipient = Correspondent | ChatTarget
 export type TextOptions = SendOptions & {
   quote?: SentMessage | ReceivedMessage
   mentions?: Correspondent[]
-  /** Whatever else a message may say about where it comes from: an ad, forwarding, a timer. */
+  /** Other facts about the message: an ad it came from, forwarding, a timer. */
   context?: proto.IContextInfo
 }
 export type TypingState = 'composing' | 'recording' | 'paused'
@@ -27,7 +28,7 @@ export class Author extends Correspondent {
     return this.send(to, contents.text(body, this.contextFor(to, options)), options)
   }
 
-  /** Somebody presses a button of a message; the reply quotes it. */
+  /** Presses a button of a message. The reply quotes that message. */
   buttonReply(to: Recipient, choice: rich.Choice, quote: SentMessage | ReceivedMessage): SentMessage {
     return this.send(to, rich.buttonReply(choice, this.contextFor(to, { quote }) ?? {}))
   }
@@ -36,7 +37,7 @@ export class Author extends Correspondent {
     return this.send(to, rich.listReply(choice, this.contextFor(to, { quote }) ?? {}))
   }
 
-  /** An empty emoji takes the reaction back. */
+  /** An empty emoji removes the reaction. */
   react(to: SentMessage | ReceivedMessage, emoji: string): SentMessage {
     return this.#aside(to, contents.reaction(this.refTo(to), emoji, this.parts.clock.now()))
   }
@@ -48,7 +49,7 @@ export class Author extends Correspondent {
     )
   }
 
-  /** An edit as newer phones send it; the message must have been sent with a secret. */
+  /** An edit as newer phones send it. It needs a message that was sent with a secret. */
   sealedEdit(sent: SentMessage, body: string, options: { mentions?: Correspondent[] } = {}): SentMessage {
     const context = this.contextFor(sent.chat, { ...options, addressing: sent.addressing })
     const edited = context ? contents.text(body, context) : rich.editedContent(sent.message, body)
@@ -83,10 +84,10 @@ export class Author extends Correspondent {
     return this.#aside(poll, sealed.pollVote(answers, this.#sealOf(poll)))
   }
 
-  /** A status update: every account gets it, and it belongs to no chat. */
+  /** A status update. Every account gets it, and it belongs to no chat. */
   status(body: string): SentMessage {
     const audience = this.parts.findGroup(STATUS_JID)
-    if (!audience) throw new Error('nobody could see a status update')
+    if (!audience) throw new Error('this network has no audience for status updates')
     return this.write(audience, { extendedTextMessage: { text: body } })
   }
 

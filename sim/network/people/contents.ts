@@ -1,8 +1,8 @@
-// Builds the content of messages, one function per kind a person can write.
+// Builds the content of messages, one function per everyday kind.
 import { proto } from '../library.ts'
 import { unwrap } from './received-message.ts'
 
-/** Names a message from its author's point of view, as quotes, reactions, edits and revokes do. */
+/** Identifies a message from its author's point of view, as quotes, reactions, edits and revokes do. */
 export type MessageRef = { id: string; remoteJid: string; fromMe: boolean; participant: string | undefined }
 export type Quoted = { ref: MessageRef; author: string; message: proto.IMessage }
 
@@ -20,7 +20,7 @@ export function contextInfo(quote: Quoted | undefined, mentions: string[]): prot
   return { ...quoted, ...(mentions.length > 0 ? { mentionedJid: mentions } : {}) }
 }
 
-/** An empty emoji takes the reaction back. */
+/** An empty emoji removes the reaction. */
 export function reaction(ref: MessageRef, emoji: string, at: number): proto.IMessage {
   return { reactionMessage: { key: messageKey(ref), text: emoji, senderTimestampMs: at } }
 }
@@ -65,7 +65,7 @@ export function poll(question: string, options: string[], secret: Buffer, select
   }
 }
 
-/** The `type` attribute a sending client puts on the stanza. */
+/** The `type` attribute that a sending client puts on the stanza. */
 export function stanzaType(sent: proto.IMessage): string {
   const message = unwrap(sent)
   if (message.reactionMessage) return 'reaction'
@@ -83,11 +83,11 @@ export function stanzaType(sent: proto.IMessage): string {
   return media ? 'media' : 'text'
 }
 
-/** Marks edits and revokes on the stanza. */
+/** The `edit` attribute, which marks edits and revokes. */
 export function editAttribute(message: proto.IMessage): string | undefined {
   if (message.editedMessage ?? message.secretEncryptedMessage) return '1'
   const change = message.protocolMessage
   if (change?.type !== proto.Message.ProtocolMessage.Type.REVOKE) return undefined
-  // An administrator takes back what somebody else wrote.
+  // An administrator revokes the message of another member.
   return change.key?.fromMe === false ? '8' : '7'
 }

@@ -1,71 +1,46 @@
-// Somebody who writes and reads: what simulated people and the owners' phones have in common.
+// A user of the network that writes and reads: the common part of simulated people and the owners' phones.
 import type { proto } from '../library.ts'
-import { Journal } from '../../journal.ts'
-import type { MediaHost } from '../media/media-host.ts'
-import { RecentSet } from '../recent-set.ts'
+import { EventLog } from '../../event-log.ts'
 import type { SeededRandom } from '../seeded-random.ts'
-import type { CompanionDevice } from '../server/companion-device.ts'
-import type { Directory } from '../server/directory.ts'
-import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts'
-import { receiptIds, type ReceiptSwitch } from '../server/receipt-switch.ts'
-import { User, type Addressing, type Device } from '../server/user.ts'
+import { receiptIds } from '../server/receipt-switch.ts'
+import { User, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID } from '../wire/jid.ts'
 import { describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
 import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
+import { MessageMemory } from './message-memory.ts'
 import { MessageWriter } from './message-writer.ts'
+import type { NetworkParts } from './network-parts.ts'
 import { kindOfMessage, textOfMessage, type ReceivedMessage } from './received-message.ts'
 import { answerRetry, retryRequest } from './retries.ts'
-import type { SimClock } from '../../shiftable-clock.ts'
+import type { ChatTarget, SendOptions, SentMessage } from './sent-message.ts'
 
-export type ChatTarget = User | GroupMembership
-export type SentMessage = { id: string; chat: ChatTarget; addressing: Addressing; message: proto.IMessage }
-/** `device` is the one of the person's devices that writes; the first unless told. */
-export type SendOptions = { id?: string; addressing?: Addressing; timestamp?: number; device?: number }
 export type ReceivedReceipt = { id: string; type: string; from: User; device: number; chat: string }
-export type NetworkParts = {
-  clock: SimClock
-  directory: Directory
-  findGroup: (jid: string) => GroupMembership | undefined
-  messages: MessageSwitch
-  receipts: ReceiptSwitch
-  media: MediaHost
-  addressing: Addressing
-  /** Every linked client of the network. */
-  companions: () => Iterable<CompanionDevice>
-  onUnlinked: (device: CompanionDevice) => void
-  /** Reports what a client sent and nobody understands. */
-  complain: (problem: string) => void
-}
 type Deps = { user: User; parts: NetworkParts; random: SeededRandom; devices: number }
 
-/** How many own messages can be sent again, and how many ids of others are recognised. */
-const REMEMBERED = 5_000
-const SEEN = 100_000
+const MAX_RETRIES = 5
 
 export class Correspondent implements LocalDeviceOwner {
   readonly user: User
-  readonly messages: Journal<ReceivedMessage>
-  readonly receipts: Journal<ReceivedReceipt>
+  readonly messages: EventLog<ReceivedMessage>
+  readonly receipts: EventLog<ReceivedReceipt>
   /** Which device opened which message. */
-  readonly opened: Journal<{ id: string; device: number }>
-  readonly undecryptable: Journal<{ id: string; error: string }>
-  readonly side: Journal<Stanza>
-  /** How many messages came again with an id this person already had, and were dropped as phones do. */
+  readonly opened: EventLog<{ id: string; device: number }>
+  readonly undecryptable: EventLog<{ id: string; error: string }>
+  readonly side: EventLog<Stanza>
+  /** How many messages were dropped because this person already had their ids. Real phones drop them too. */
   duplicates = 0
-  /** Phones confirm delivery by themselves. */
+  /** Phones send delivery receipts without the help of their owners. */
   confirmsDelivery = true
-  /** A phone that is off or was lost does not send again what could not be decrypted. */
+  /** False plays a phone that is off or lost: it sends no message again. */
   answersRetries = true
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
-  /** A stream of their own, so that ids do not depend on when a client asks for something again. */
+  /** A separate stream of random numbers: retry requests of clients do not change the next ids. */
   readonly #ids: SeededRandom
   readonly #writers: MessageWriter[] = []
-  readonly #seen = new RecentSet<string>(SEEN)
-  readonly #sent = new Map<string, SentMessage>()
-  readonly #retries = new Map<string, number>()
+  readonly #memory = new MessageMemory()
 
   constructor({ user, parts, random, devices }: Deps) {
     this.user = user
@@ -75,11 +50,11 @@ export class Correspondent implements LocalDeviceOwner {
     const name = user.pushName
     const describe = (one: ReceivedMessage): string =>
       `${one.id} from ${one.from.phone} in ${one.chat}: ${textOfMessage(one.message) ?? kindOfMessage(one.message)}`
-    this.messages = new Journal(`what ${name} received`, describe)
-    this.receipts = new Journal(`receipts for ${name}`, (one) => `${one.type} of ${one.id} from ${one.from.phone}`)
-    this.opened = new Journal(`what devices of ${name} opened`, (one) => `${one.id} by device ${one.device}`)
-    this.undecryptable = new Journal(`what ${name} could not open`, (one) => `${one.id}: ${one.error}`)
-    this.side = new Journal(`signs seen by ${name}`, describeStanza, 1_000)
+    this.messages = new EventLog(`what ${name} received`, describe)
+    this.receipts = new EventLog(`receipts for ${name}`, (one) => `${one.type} of ${one.id} from ${one.from.phone}`)
+    this.opened = new EventLog(`what devices of ${name} opened`, (one) => `${one.id} by device ${one.device}`)
+    this.undecryptable = new EventLog(`what ${name} could not open`, (one) => `${one.id}: ${one.error}`)
+    this.side = new EventLog(`signs seen by ${name}`, describeStanza, 1_000)
     for (let id = 0; id < devices; id++) this.#addDevice(id)
   }
 
@@ -87,11 +62,11 @@ export class Correspondent implements LocalDeviceOwner {
     return this.#writerOf(0).device
   }
 
-  /** Writes any content to a chat. The message is with the server when this returns. */
+  /** Writes any content to a chat. The server has the message when this returns. */
   write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
     const sent = { id: options.id ?? this.#freshId(), chat, addressing, message }
-    this.#remember(sent)
+    this.#memory.remember(sent)
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
     const writer = this.#writerOf(options.device ?? 0)
     const content = chat instanceof User ? writer.forUser(chat, addressing, message) : writer.forGroup(chat, message)
@@ -101,7 +76,10 @@ export class Correspondent implements LocalDeviceOwner {
     return sent
   }
 
-  /** A message that companions only hear of: simulated devices get it, real clients the notice and no ciphertext. */
+  /**
+   * Writes a message that companions cannot read: simulated devices get the message, real clients get the notice
+   * without ciphertext.
+   */
   writeNotice(chat: ChatTarget, notice: Stanza, message: proto.IMessage, options: SendOptions = {}): string {
     const { id = this.#freshId(), addressing = this.parts.addressing, timestamp } = options
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
@@ -110,7 +88,7 @@ export class Correspondent implements LocalDeviceOwner {
     return id
   }
 
-  /** A word between the user's own devices, not part of any chat. */
+  /** Sends a message to another device of the same user. It belongs to no chat. */
   tell(target: Device, message: proto.IMessage): void {
     const sealed = this.#writerOf(0).forOwnDevice(target, message)
     const to = target.user.jid('pn', target.id)
@@ -128,14 +106,14 @@ export class Correspondent implements LocalDeviceOwner {
     }
   }
 
-  /** The chat behind an address this person saw. */
+  /** The chat with this address. */
   chatTarget(jid: string): ChatTarget {
     const target = isGroupJid(jid) ? this.parts.findGroup(jid) : this.parts.directory.find(jid)
-    if (!target) throw new Error(`nobody is at ${jid}`)
+    if (!target) throw new Error(`there is no user and no group ${jid}`)
     return target
   }
 
-  /** How this person names a message when reacting to it, quoting it, changing it. */
+  /** The reference to a message that this person's reactions, quotes and edits carry. */
   refTo(one: SentMessage | ReceivedMessage): MessageRef {
     if ('stanza' in one) {
       const addressing = isLidJid(one.stanza.attrs.participant ?? '') ? 'lid' : 'pn'
@@ -147,20 +125,19 @@ export class Correspondent implements LocalDeviceOwner {
     return { id: one.id, remoteJid, fromMe: true, participant: group ? this.user.jid(one.addressing) : undefined }
   }
 
-  /** A message this person sent or received, by id. */
+  /** Finds a message that this person sent or received. */
   known(id: string): SentMessage | ReceivedMessage {
-    const message = this.#sent.get(id) ?? this.messages.entries.find((one) => one.id === id)
+    const message = this.#memory.sent(id) ?? this.messages.entries.find((one) => one.id === id)
     if (!message) throw new Error(`${this.user.phone} knows no message ${id}`)
     return message
   }
 
   onMessage(device: LocalDevice, received: ReceivedMessage): void {
-    const name = `${device.id} ${received.from.lid} ${received.id}`
-    if (this.#seen.has(name)) {
+    if (this.#memory.hasSeen(device, received.from, received.id)) {
       this.duplicates += 1
       return
     }
-    this.#seen.add(name)
+    this.#memory.addSeen(device, received.from, received.id)
     this.opened.add({ id: received.id, device: device.id })
     if (device !== this.device) return
     if (this.confirmsDelivery && !received.own && received.chat !== STATUS_JID) this.receipt('delivered', [received])
@@ -169,16 +146,15 @@ export class Correspondent implements LocalDeviceOwner {
 
   onUndecryptable(device: LocalDevice, node: Stanza, error: unknown): void {
     const id = node.attrs.id ?? ''
-    // A message already read and sent again with spent keys is a duplicate, not a failure.
+    // A repeated message with used keys is a duplicate, not a failure.
     const author = this.parts.directory.find(node.attrs.participant ?? node.attrs.from ?? '')
-    if (author && this.#seen.has(`${device.id} ${author.lid} ${id}`)) {
+    if (author && this.#memory.hasSeen(device, author, id)) {
       this.duplicates += 1
       return
     }
     this.undecryptable.add({ id, error: String(error) })
-    const count = (this.#retries.get(`${device.id} ${id}`) ?? 0) + 1
-    this.#retries.set(`${device.id} ${id}`, count)
-    if (count <= 5) this.parts.receipts.forward(device, retryRequest(device, node, count))
+    const count = this.#memory.countRetry(device, id)
+    if (count <= MAX_RETRIES) this.parts.receipts.forward(device, retryRequest(device, node, count))
   }
 
   onReceipt(own: LocalDevice, receipt: Stanza): void {
@@ -188,7 +164,7 @@ export class Correspondent implements LocalDeviceOwner {
     if (!user) return
     const { device } = parseJid(address)
     for (const id of receiptIds(receipt)) this.receipts.add({ id, type, from: user, device, chat: from })
-    const sent = this.#sent.get(receipt.attrs.id ?? '')
+    const sent = this.#memory.sent(receipt.attrs.id ?? '')
     const target = this.parts.directory.device(address)
     if (type !== 'retry' || !sent || !target || !this.answersRetries) return
     this.parts.messages.route(own, answerRetry(own, this.#writerOf(own.id), receipt, sent, target))
@@ -202,7 +178,7 @@ export class Correspondent implements LocalDeviceOwner {
     if (device === this.device) this.side.add(node)
   }
 
-  /** A new phone or a reinstalled app: another identity, and nothing of the old keys. Contacts are told. */
+  /** Plays a new phone or a reinstalled app: a new identity and none of the old keys. The server tells the contacts. */
   reinstall(): void {
     for (const writer of this.#writers) writer.startOver(new SignalDevice(this.random.fork(this.random.hex(4))))
     const identity = {
@@ -229,12 +205,6 @@ export class Correspondent implements LocalDeviceOwner {
   #route(from: LocalDevice, node: Stanza, message?: proto.IMessage): void {
     const error = this.parts.messages.route(from, node, message)
     if (error !== undefined) throw new Error(`the server refused the message of ${this.user.phone}: ${error}`)
-  }
-
-  #remember(sent: SentMessage): void {
-    this.#sent.set(sent.id, sent)
-    const [oldest] = this.#sent.keys()
-    if (this.#sent.size > REMEMBERED && oldest !== undefined) this.#sent.delete(oldest)
   }
 
   #addDevice(id: number): void {

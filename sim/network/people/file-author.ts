@@ -1,4 +1,4 @@
-// What an author does with files: put them on the media host, send them one by one, as an album, or to be seen once.
+// Sends files: uploads them to the media host and sends them one by one, as an album, or as view-once.
 import type { proto } from '../library.ts'
 import type { MediaKind } from '../media/media-cipher.ts'
 import {
@@ -10,24 +10,24 @@ import {
 } from '../media/media-contents.ts'
 import { stanza } from '../wire/stanza.ts'
 import { Author, chatOf, type Recipient, type TextOptions } from './author.ts'
-import type { SendOptions, SentMessage } from './correspondent.ts'
+import type { SendOptions, SentMessage } from './sent-message.ts'
 import type { ReceivedMessage } from './received-message.ts'
 import { album, inAlbum } from './rich-contents.ts'
 
 export type AlbumFile = MediaOptions & { kind: 'image' | 'video' }
 
 export class FileAuthor extends Author {
-  /** The encrypted file on the media host, described as messages describe it: for contents made by hand. */
+  /** Uploads a file and returns the fields that describe it in a message, for contents that a test makes by hand. */
   upload(kind: MediaKind, bytes: Buffer, mimetype?: string): FileFields {
     return uploadMedia(kind, { bytes, ...(mimetype === undefined ? {} : { mimetype }) }, this.#mediaDeps())
   }
 
-  /** A file of any kind; it is on the media host when this returns. */
+  /** Sends a file of any kind. The media host has the file when this returns. */
   media(to: Recipient, kind: MediaKind, media: MediaOptions, options: TextOptions = {}): SentMessage {
     return this.send(to, this.#file(to, kind, media, options), options)
   }
 
-  /** The announcement and then the files, in order. */
+  /** Sends the announcement of an album and then its files, in order. */
   album(
     to: Recipient,
     files: AlbumFile[],
@@ -41,14 +41,14 @@ export class FileAuthor extends Author {
     return { album: announced, files: sent }
   }
 
-  /** A picture to be seen once: phones get it, companions get to know that there was one. */
+  /** Sends a view-once picture. Phones get the picture; companions get only a notice. */
   viewOnce(to: Recipient, options: SendOptions = {}): string {
     const notice = stanza('unavailable', { type: 'view_once_unavailable_fanout' })
     const message = { viewOnceMessageV2: { message: { imageMessage: { viewOnce: true } } } }
     return this.writeNotice(chatOf(to), notice, message, options)
   }
 
-  /** The file of a message, fetched from the media host and checked against every hash. */
+  /** Fetches the file of a message from the media host and checks every hash. */
   download(received: ReceivedMessage): Buffer {
     return downloadMedia(received.message, this.parts.media)
   }

@@ -1,4 +1,4 @@
-// A device played by the simulator: opens what the server hands it and asks again for what it cannot open.
+// A device of a simulated person: decrypts the stanzas of the server and requests those again that do not decrypt.
 import { proto } from '../library.ts'
 import type { Directory } from '../server/directory.ts'
 import { signalAddress, type Device, type User } from '../server/user.ts'
@@ -11,9 +11,9 @@ export interface LocalDeviceOwner {
   onMessage(device: LocalDevice, received: ReceivedMessage): void
   onUndecryptable(device: LocalDevice, node: Stanza, error: unknown): void
   onReceipt(device: LocalDevice, receipt: Stanza): void
-  /** Typing, presence, calls, notifications. */
+  /** Gets typing, presence, calls and notifications. */
   onSideStanza(device: LocalDevice, node: Stanza): void
-  /** What the client sent makes no sense. */
+  /** Gets a stanza that makes no sense. */
   onNonsense(node: Stanza, error: unknown): void
 }
 type Deps = { user: User; id: number; signal: SignalDevice; directory: Directory; owner: LocalDeviceOwner }
@@ -37,12 +37,14 @@ export class LocalDevice implements Device {
     return this.signal.publishBundle()
   }
 
-  /** A restored phone: the same identity, but no sessions, no prekeys, no sender keys. */
+  /** Plays a restored phone: the same identity, but no sessions, no prekeys and no sender keys. */
   forgetEverything(): void {
     this.signal.forgetEverything()
   }
 
-  /** Never inside the sender's call: a phone answers after the server has acknowledged, not before. */
+  /**
+   * Waits until the sender's call is over: a phone answers after the server has acknowledged the message, not before.
+   */
   deliver(node: Stanza, plain?: proto.IMessage): void {
     setImmediate(() => {
       try {
@@ -73,7 +75,7 @@ export class LocalDevice implements Device {
     }
   }
 
-  /** A group message comes with the sender key in one part and the text in the other; the parts make one message. */
+  /** A group message has the sender key in one part and the text in another. The parts make one message. */
   #open(node: Stanza, author: Device): proto.IMessage {
     const group = node.attrs.from ?? ''
     const message = new proto.Message()
@@ -102,7 +104,7 @@ export class LocalDevice implements Device {
   }
 }
 
-/** The last byte says how many bytes of padding there are. */
+/** The last byte is the number of padding bytes. */
 function unpad(plain: Buffer): Buffer {
   return plain.subarray(0, plain.length - (plain.at(-1) ?? 0))
 }

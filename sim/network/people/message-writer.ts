@@ -1,4 +1,4 @@
-// Encrypts what a simulated device writes, for every real client that must be able to read it.
+// Encrypts the messages of a simulated device for every real client that must be able to read them.
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { CompanionDevice } from '../server/companion-device.ts'
@@ -13,7 +13,7 @@ type Deps = { device: LocalDevice; random: SeededRandom }
 export class MessageWriter {
   readonly device: LocalDevice
   readonly #random: SeededRandom
-  /** Per group: the devices that were told our sender key, and the members it was made for. */
+  /** Per group: the devices that have our sender key, and the members it was made for. */
   readonly #told = new Map<string, { devices: Set<string>; members: Set<User> }>()
 
   constructor({ device, random }: Deps) {
@@ -26,7 +26,7 @@ export class MessageWriter {
     this.#told.clear()
   }
 
-  /** `<participants>` for a chat with one person, own companions included. */
+  /** Builds `<participants>` for a chat with one person, with the own companions. */
   forUser(chat: User, addressing: Addressing, message: proto.IMessage): Stanza[] {
     const others = this.#companionsOf([chat], chat !== this.device.user)
     const mine = this.#companionsOf([this.device.user], true)
@@ -41,7 +41,7 @@ export class MessageWriter {
     return sealed.length === 0 ? [] : [stanza('participants', {}, sealed)]
   }
 
-  /** The sender key for those who do not have it yet, and the message once for all. */
+  /** Builds the sender key for the devices that do not have it yet, and the message once for all devices. */
   forGroup(group: GroupMembership, message: proto.IMessage): Stanza[] {
     const members = new Set(group.members())
     const told = this.#toldIn(group.jid, members)
@@ -59,7 +59,7 @@ export class MessageWriter {
     return sealed.length === 0 ? [shared] : [stanza('participants', {}, sealed), shared]
   }
 
-  /** One message for one device that asked for it again. */
+  /** Encrypts one message for one device that requested it again. */
   forDevice(target: Device, message: proto.IMessage, count: number): Stanza {
     return this.#seal(target, message, { count: String(count) })
   }
@@ -68,7 +68,7 @@ export class MessageWriter {
     return this.#seal(target, message, {})
   }
 
-  /** The sender key again, for a device that lost it. */
+  /** Adds the sender key to a message for a device that lost the key. */
   withSenderKey(group: string, message: proto.IMessage): proto.IMessage {
     const axolotlSenderKeyDistributionMessage = this.device.signal.ownSenderKey(group).distribution()
     return { ...message, senderKeyDistributionMessage: { groupId: group, axolotlSenderKeyDistributionMessage } }
@@ -76,9 +76,9 @@ export class MessageWriter {
 
   #toldIn(group: string, members: Set<User>): Set<string> {
     const known = this.#told.get(group)
-    const someoneLeft = known && [...known.members].some((member) => !members.has(member))
-    if (someoneLeft) this.device.signal.dropOwnSenderKey(group)
-    const devices = known && !someoneLeft ? known.devices : new Set<string>()
+    const memberLeft = known && [...known.members].some((member) => !members.has(member))
+    if (memberLeft) this.device.signal.dropOwnSenderKey(group)
+    const devices = known && !memberLeft ? known.devices : new Set<string>()
     this.#told.set(group, { devices, members })
     return devices
   }

@@ -1,21 +1,21 @@
-// What a simulated person or phone knows of a message it opened.
+// A message as the simulated person or phone that decrypted it knows it.
 import type { proto } from '../library.ts'
 import type { User } from '../server/user.ts'
 import type { Stanza } from '../wire/stanza.ts'
 
 export type ReceivedMessage = {
   id: string
-  /** The chat as this device sees it: a group, the other person, or for own copies the person written to. */
+  /** The chat as this device sees it: a group, the other person, or for a copy of an own message its recipient. */
   chat: string
   from: User
   fromDevice: number
-  /** Written by another device of the same user. */
+  /** True when another device of the same user wrote the message. */
   own: boolean
   message: proto.IMessage
   stanza: Stanza
 }
 
-/** The text a reader would see first, whatever the kind of message. */
+/** The text that a reader sees first, for every kind of message. */
 export function textOfMessage(message: proto.IMessage): string | undefined {
   const content = unwrap(message)
   return (
@@ -28,7 +28,7 @@ export function textOfMessage(message: proto.IMessage): string | undefined {
   )
 }
 
-/** Takes away the wrappers (ephemeral, view once, document with caption, own copy) around the content. */
+/** Removes the wrappers around the content: ephemeral, view once, document with caption, own copy. */
 export function unwrap(message: proto.IMessage): proto.IMessage {
   const inner =
     message.deviceSentMessage?.message ??
@@ -41,7 +41,7 @@ export function unwrap(message: proto.IMessage): proto.IMessage {
   return inner ? unwrap(inner) : message
 }
 
-/** The protobuf field that carries the content: conversation, imageMessage, pollCreationMessage, … */
+/** The protobuf field that holds the content: conversation, imageMessage, pollCreationMessage, … */
 export function kindOfMessage(message: proto.IMessage): string {
   const content = unwrap(message)
   const names = Object.entries(content)

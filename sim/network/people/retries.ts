@@ -1,15 +1,15 @@
-// Asking for a message again, and sending it again to the one device that asked.
+// Requests a message again, and sends a message again to the one device that requested it.
 import { readPreKey } from '../server/companion-device.ts'
 import { bundleNodes, registrationNode } from '../server/key-answers.ts'
 import { signalAddress, User, type Device } from '../server/user.ts'
 import { untyped } from '../signal/curve.ts'
 import type { KeyBundle } from '../signal/session.ts'
 import { child, requiredBytes, stanza, type Stanza } from '../wire/stanza.ts'
-import type { SentMessage } from './correspondent.ts'
 import type { LocalDevice } from './local-device.ts'
 import type { MessageWriter } from './message-writer.ts'
+import type { SentMessage } from './sent-message.ts'
 
-/** A retry receipt with fresh keys, so that the sender opens a new session with us. */
+/** Builds a retry receipt with fresh keys, so that the sender opens a new session. */
 export function retryRequest(device: LocalDevice, failed: Stanza, count: number): Stanza {
   const { id, from, participant, t } = failed.attrs
   const bundle = device.takeBundle()
@@ -29,7 +29,7 @@ export function answerRetry(
 ): Stanza {
   const address = signalAddress(target)
   const keys = child(receipt, 'keys')
-  // Beside the old session, not instead of it: what is still on its way was sealed with the old one.
+  // The new session does not replace the old one: messages on their way are encrypted with the old one.
   const bundle = keys ? readBundle(receipt, keys) : target.takeBundle()
   if (bundle) device.signal.openSession(address, bundle)
   const count = Number(child(receipt, 'retry')?.attrs.count ?? '1')

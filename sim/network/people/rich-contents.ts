@@ -1,4 +1,4 @@
-// Contents beyond the everyday: places on the move, several cards, answers to buttons and lists, albums.
+// Builds the rarer contents: live locations, several contact cards, replies to buttons and lists, albums.
 import { proto } from '../library.ts'
 import { contactCard, messageKey, type MessageRef } from './contents.ts'
 
@@ -6,7 +6,7 @@ export type Place = { latitude: number; longitude: number; caption?: string; seq
 export type Card = { name: string; phone: string }
 export type Choice = { id: string; text: string }
 
-/** Each later position of the same share has a higher sequence number. */
+/** Each later position of one share has a higher sequence number. */
 export function liveLocation({ latitude, longitude, caption, sequence = 1 }: Place): proto.IMessage {
   const described = caption === undefined ? {} : { caption }
   const place = { degreesLatitude: latitude, degreesLongitude: longitude, sequenceNumber: sequence }
@@ -28,7 +28,7 @@ export function listReply({ id, text }: Choice, contextInfo: proto.IContextInfo)
   return { listResponseMessage: { title: text, listType, singleSelectReply: { selectedRowId: id }, contextInfo } }
 }
 
-/** Says how many files will come; each of them names the album. */
+/** Announces how many files follow. Each file names the album. */
 export function album(images: number, videos: number): proto.IMessage {
   return { albumMessage: { expectedImageCount: images, expectedVideoCount: videos } }
 }
@@ -41,7 +41,7 @@ export function inAlbum(parent: MessageRef, file: proto.IMessage): proto.IMessag
   }
 }
 
-/** The new text of a message: a caption where the original was a file. */
+/** The content with the new text. For a file the text is its caption. */
 export function editedContent(original: proto.IMessage, text: string): proto.IMessage {
   for (const kind of ['imageMessage', 'videoMessage', 'documentMessage'] as const) {
     if (original[kind]) return { [kind]: { caption: text } }

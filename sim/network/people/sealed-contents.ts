@@ -1,9 +1,12 @@
-// What is sealed with the secret of the message it is about, so that only those who have that message can read it.
+// Encrypts contents with the secret of the message they refer to. Only devices that have that message can read them.
 import { createCipheriv, createHash, createHmac } from 'node:crypto'
 import { proto } from '../library.ts'
 import { edit, messageKey, type MessageRef } from './contents.ts'
 
-/** The message it is about, who wrote that and who seals now, each as both sides know them. */
+/**
+ * The message that the content refers to, the author of that message, and the author of the content. Both sides must
+ * use the same addresses.
+ */
 export type Seal = { about: MessageRef; author: string; sealer: string; secret: Uint8Array; iv: Buffer; at: number }
 
 export function pollVote(options: string[], seal: Seal): proto.IMessage {
@@ -14,7 +17,7 @@ export function pollVote(options: string[], seal: Seal): proto.IMessage {
   return { pollUpdateMessage: { pollCreationMessageKey: messageKey(seal.about), vote, senderTimestampMs: seal.at } }
 }
 
-/** The way newer phones send edits. */
+/** Builds an edit as newer phones send it. */
 export function sealedEdit(edited: proto.IMessage, seal: Seal): proto.IMessage {
   const { message } = edit(seal.about, edited, seal.at).editedMessage ?? {}
   const plain = proto.Message.encode(message ?? {}).finish()

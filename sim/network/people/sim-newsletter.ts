@@ -1,4 +1,4 @@
-// A channel: what it posts reaches the clients of its followers, not encrypted and in no chat.
+// A channel: its posts reach the clients of its followers without encryption and belong to no chat.
 import type { SimClock } from '../../shiftable-clock.ts'
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'

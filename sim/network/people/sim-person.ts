@@ -1,4 +1,4 @@
-// A simulated contact.
+// A simulated person: besides writing, it can type, change its presence and call.
 import { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
@@ -8,7 +8,7 @@ import { FileAuthor } from './file-author.ts'
 export type CallOptions = { video?: boolean; groupJid?: string }
 
 export class SimPerson extends FileAuthor {
-  /** Tells those devices of a user that subscribed whether this person is there. */
+  /** Tells the subscribed devices of a user whether this person is online. */
   presence(to: Recipient, state: 'available' | 'unavailable', lastSeen?: number): void {
     const chat = chatOf(to)
     if (!(chat instanceof User)) throw new Error('presence is told to people, not to groups')
@@ -20,7 +20,7 @@ export class SimPerson extends FileAuthor {
     }
   }
 
-  /** Rings; the returned call can be ended or left to time out. */
+  /** Starts a call. A test can end the returned call or let it time out. */
   call(to: Recipient, { video = false, groupJid }: CallOptions = {}): { id: string; end: (timeout?: boolean) => void } {
     const chat = chatOf(to)
     if (!(chat instanceof User)) throw new Error('calls ring at people')

@@ -1,4 +1,4 @@
-// Takes every stanza of a logged-in client: acknowledges, routes, answers, or reports that it does not understand.
+// Handles every stanza of a logged-in client: acknowledges, routes or answers it, or reports it as unknown.
 import type { Fault, FaultKind, Faults } from '../faults.ts'
 import { GROUP_SERVER, isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.ts'
 import { allChildren, child, describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
@@ -19,7 +19,7 @@ type Deps = {
   log: StanzaLog
   clock: SimClock
   findGroup: (jid: string) => GroupMembership | undefined
-  /** The client can take what waited for it. */
+  /** The client is ready for the stanzas that wait for it. */
   onReady: (device: CompanionDevice) => void
 }
 
@@ -65,7 +65,7 @@ export class ClientDesk {
   #message(device: CompanionDevice, node: Stanza): void {
     const { faults, messages } = this.#deps
     const { phone } = device.user
-    // Faults are meant for what people say to each other, not for a word to the own phone.
+    // Faults apply to messages between people, not to messages between a user's own devices.
     const strike = <K extends FaultKind>(kind: K): Extract<Fault, { kind: K }> | undefined =>
       node.attrs.category === 'peer' ? undefined : faults.strike(kind, phone)
     if (strike('lost_message')) return

@@ -1,4 +1,4 @@
-// A linked client as the server knows it: its keys, its books, and its connection while it has one.
+// A linked client as the server knows it: its keys, its unacknowledged stanzas, and its connection.
 import type { SeededRandom } from '../seeded-random.ts'
 import { typed, untyped, verifySignature } from '../signal/curve.ts'
 import type { PublishedBundle } from '../signal/signal-device.ts'
@@ -15,12 +15,12 @@ export type CompanionKeys = {
   signedPreKey: { id: number; publicKey: Buffer; signature: Buffer }
   preKeys: { id: number; publicKey: Buffer }[]
 }
-/** A fault may change what is delivered: nothing, twice, damaged, later. */
+/** Returns the stanzas to deliver in place of one. A fault drops, repeats, damages or delays the stanza here. */
 export type DeliveryFilter = (device: CompanionDevice, node: Stanza) => Stanza[]
 type Deps = { user: User; id: number; keys: CompanionKeys; random: SeededRandom; filter: DeliveryFilter }
 
 const LOW_PREKEYS = 5
-/** Not booked: lost when the client is not there, and heard only while it says it is available; presence, if asked for. */
+/** Stanzas that the server does not store: an offline or unavailable client misses them. */
 const PASSING = new Set(['chatstate', 'presence'])
 
 export class CompanionDevice implements Device {
@@ -28,12 +28,12 @@ export class CompanionDevice implements Device {
   readonly id: number
   readonly keys: CompanionKeys
   readonly books = new DeliveryBooks()
-  /** Whose presence the client asked for on this connection, by either address. */
+  /** The users whose presence the client asked for on this connection. */
   readonly subscriptions = new Set<User>()
   readonly #filter: DeliveryFilter
   readonly #random: SeededRandom
   connection: Connection | undefined
-  /** Stanzas flow only after the client said it is active and took what waited for it. */
+  /** True once the client is active and has taken the stanzas that waited for it. */
   live = false
   available = false
   onboarded = false
@@ -75,7 +75,7 @@ export class CompanionDevice implements Device {
     }
   }
 
-  /** Hands over everything unacknowledged, oldest first, and says how much it was. */
+  /** Delivers all unacknowledged stanzas, oldest first, and then their number. */
   handOverBacklog(): void {
     const pending = this.books.pending()
     pending.forEach((node, index) => {
@@ -98,7 +98,7 @@ export class CompanionDevice implements Device {
     if (!node) throw new Error('there is no signed prekey')
     const signature = requiredBytes(child(node, 'signature'), 'prekey signature')
     const { id, publicKey } = readPreKey(node)
-    // Phones refuse to open a session with a key its owner did not sign.
+    // Phones open no session with a prekey that its owner did not sign.
     if (!verifySignature(this.keys.identityKey, typed(publicKey), signature)) throw new Error('a prekey badly signed')
     this.keys.signedPreKey = { id, publicKey, signature }
   }

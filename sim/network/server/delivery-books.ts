@@ -1,4 +1,4 @@
-// The honest books of one companion device: what was handed to it and not yet acknowledged, in order.
+// The books of one companion device: the stanzas that it got and has not acknowledged yet, in order.
 import type { Stanza } from '../wire/stanza.ts'
 
 export type Settlement = 'receipt' | 'ack' | 'nack'
@@ -9,7 +9,7 @@ export type Named = {
   type?: string | undefined
 }
 
-/** Many receipts carry the id of one message, so they are told apart by who sent them and what they say. */
+/** Many receipts carry the id of one message, so their sender and type belong to the name. */
 function entryName(kind: string, { id, from, participant, type }: Named): string {
   return kind === 'receipt' ? [kind, id, from, participant, type].join(' ') : `${kind} ${id}`
 }
@@ -28,7 +28,7 @@ export class DeliveryBooks {
     if (id !== undefined) this.#pending.set(entryName(node.tag, { id, from, participant, type }), node)
   }
 
-  /** Only the client's own word takes a stanza off the books. */
+  /** Removes a stanza that the client acknowledged. Nothing else removes a stanza. */
   settle(kind: string, named: Named, how: Settlement): boolean {
     const known = this.#pending.delete(entryName(kind, named))
     this.settled[known ? how : 'unknown'] += 1

@@ -1,4 +1,4 @@
-// Who asked for whose devices: they are told when a device comes or goes.
+// Remembers the clients that asked for a user's devices and tells them when a device is added or removed.
 import type { SeededRandom } from '../seeded-random.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
@@ -15,7 +15,7 @@ export class DeviceWatch {
     this.#clock = clock
   }
 
-  /** A client that asked once keeps the answer, and so has to hear of changes. */
+  /** A client keeps the answer it got, so it must learn of changes. */
   watch(user: User, watcher: CompanionDevice): void {
     const watchers = this.#watchers.get(user) ?? new Set()
     watchers.add(watcher)
@@ -24,7 +24,7 @@ export class DeviceWatch {
 
   tell(changed: CompanionDevice, change: 'add' | 'remove'): void {
     const { user, id } = changed
-    // Clients keep devices under both addresses of a user.
+    // Clients store devices under both addresses of a user.
     const devices = (['pn', 'lid'] as const).map((addressing) => {
       return stanza('device', { jid: user.jid(addressing, id), 'key-index': String(id) })
     })

@@ -23,7 +23,7 @@ export class Directory {
     return user
   }
 
-  /** By phone number or by any address of the user; undefined when nobody has it. */
+  /** Finds a user by phone number or by any address. */
   find(address: string): User | undefined {
     if (!address.includes('@')) return this.#byPhone.get(address)
     const { user, server } = parseJid(address)

@@ -1,4 +1,4 @@
-// Accepts WebSocket connections, lets known devices log in and sends new ones to the pairing desk.
+// Accepts WebSocket connections, logs known devices in and passes new ones to the pairing desk.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
@@ -34,7 +34,7 @@ export class FrontDoor {
   readonly #connections = new Map<Connection, CompanionDevice | undefined>()
   #server: WebSocketServer | undefined
   port = 0
-  /** How often devices have tried to log in, refused tries included. */
+  /** Login attempts of devices. Refused attempts count. */
   logins = 0
 
   constructor(deps: Deps) {
@@ -63,7 +63,7 @@ export class FrontDoor {
           },
           onClosed: this.#closed.bind(this),
           onError: (_, error) => {
-            // A client that hangs up mid-sentence is everyday life; a frame we cannot read is not.
+            // A client may hang up in the middle of a frame. A frame that the server cannot read is a problem.
             if (!isHangUp(error)) this.#deps.log.complain(`a connection failed: ${String(error)}`)
           },
         },
@@ -74,7 +74,7 @@ export class FrontDoor {
     this.port = (server.address() as AddressInfo).port
   }
 
-  /** The process is gone: every socket drops and nobody listens. */
+  /** Drops every socket and stops listening, as a dying process does. */
   async close(): Promise<void> {
     const server = this.#server
     if (!server) return
@@ -130,7 +130,7 @@ export class FrontDoor {
     const device = this.#connections.get(connection)
     this.#deps.log.record('in', device?.user.phone, node)
     if (!device) this.#deps.pairing.receive(connection, node)
-    // What a replaced or unlinked connection still says no longer counts.
+    // A replaced or unlinked connection has no effect any more.
     else if (device.connection !== connection) return
     else if (this.#deps.faults.dropsOn(device.user.phone, node.tag)) connection.drop()
     else this.#deps.onStanza(device, node)

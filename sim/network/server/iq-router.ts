@@ -1,4 +1,4 @@
-// Answers queries: per-test overrides first, then the default table; an unknown query is reported, never left hanging.
+// Answers queries: with the overrides of a test, with the default table, or with an error and a report.
 import { SERVER_JID } from '../wire/jid.ts'
 import { allChildren, describeStanza, stanza, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
@@ -14,7 +14,7 @@ export class IqError extends Error {
 }
 
 export type Query = { iq: Stanza; content: Stanza | undefined; device: CompanionDevice }
-/** The content of a result; null falls through to the next handler; 'silence' leaves the query unanswered. */
+/** The content of a result. Null passes the query to the next handler; 'silence' leaves it unanswered. */
 export type Answer = Stanza[] | null | 'silence'
 export type IqHandler = (query: Query) => Answer
 export type IqTable = Record<string, IqHandler>
@@ -38,7 +38,7 @@ export class IqRouter {
     for (const [key, handler] of Object.entries(table)) this.#defaults.set(key, handler)
   }
 
-  /** The latest override is asked first; the returned function takes it away again. */
+  /** The latest override answers first. The returned function removes the override. */
   override(key: string, handler: IqHandler): () => void {
     const entry = { key, handler }
     this.#overrides.unshift(entry)

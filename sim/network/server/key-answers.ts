@@ -1,4 +1,4 @@
-// Default answers around prekeys: upload, count, digest, rotation, and handing out one-time bundles.
+// Default answers about prekeys: upload, count, digest, rotation, and one-time bundles.
 import type { PublishedBundle } from '../signal/signal-device.ts'
 import { child, children, stanza, type Stanza } from '../wire/stanza.ts'
 import type { Directory } from './directory.ts'

@@ -1,4 +1,4 @@
-// Routes a message stanza from the device that sent it to every device it is for, as each of them would see it.
+// Routes a message stanza from its sender to every recipient device, in the form that each device sees.
 import type { proto } from '../library.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID, withoutDevice } from '../wire/jid.ts'
 import { allChildren, child, children, stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
@@ -6,7 +6,7 @@ import type { Directory } from './directory.ts'
 import type { Addressing, Device, User } from './user.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
-/** What the switch must know of a group. */
+/** The facts about a group that routing needs. */
 export interface GroupMembership {
   readonly jid: string
   readonly addressing: Addressing
@@ -16,7 +16,7 @@ export interface GroupMembership {
 type Deps = { directory: Directory; clock: SimClock; findGroup: (jid: string) => GroupMembership | undefined }
 type Fanout = { node: Stanza; plain: proto.IMessage | undefined; direct: Map<Device, Stanza>; shared: Stanza[] }
 
-/** Children that the server hands on; others (tokens, reports) are for the server alone. */
+/** Children that the server passes on. Others, such as tokens and reports, are only for the server. */
 const HANDED_ON = new Set(['device-identity', 'unavailable', 'meta', 'url_number', 'rcat'])
 
 export class MessageSwitch {
@@ -30,7 +30,7 @@ export class MessageSwitch {
     this.#findGroup = findGroup
   }
 
-  /** Undefined when the message was taken, else the error code for the acknowledgement. */
+  /** Returns undefined for an accepted message, or the error code for the acknowledgement. */
   route(sender: Device, sent: Stanza, plain?: proto.IMessage): number | undefined {
     const node: Stanza = { ...sent, attrs: { ...sent.attrs, t: sent.attrs.t ?? unixSeconds(this.#clock) } }
     const to = node.attrs.to ?? ''
@@ -42,11 +42,11 @@ export class MessageSwitch {
   #toUser(sender: Device, to: string, fanout: Fanout): number | undefined {
     const user = this.#directory.find(to)
     if (!user) return 404
-    // An <enc> outside <participants> is for one device: a resend, or a word to the own phone.
+    // An <enc> outside <participants> is for one device: a repeated message, or a message to the own phone.
     const single = fanout.shared.length > 0 ? user.devices.get(parseJid(to).device) : undefined
     if (fanout.shared.length > 0 && !single) return 404
-    const everybody = [...user.devices.values(), ...sender.user.devices.values()]
-    for (const target of single ? [single] : new Set(everybody)) {
+    const recipients = [...user.devices.values(), ...sender.user.devices.values()]
+    for (const target of single ? [single] : new Set(recipients)) {
       if (target === sender) continue
       this.#hand(target, userEnvelope(sender, target, user, fanout.node), fanout)
     }
@@ -74,7 +74,7 @@ export class MessageSwitch {
     const own = direct.get(target)
     const sealed = [...(own ? [own] : []), ...shared]
     const handedOn = allChildren(node).filter((one) => HANDED_ON.has(one.tag))
-    // Nothing for this device: the sender did not know it. A real server answers with a hash mismatch.
+    // The sender did not know this device. A real server answers with a hash mismatch.
     if (sealed.length === 0 && !plain && !child(node, 'unavailable')) return
     target.deliver(stanza('message', envelope, [...sealed, ...handedOn]), plain)
   }

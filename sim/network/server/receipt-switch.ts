@@ -1,4 +1,4 @@
-// Routes receipts, typing and presence between devices, and settles the books with what clients confirm.
+// Routes receipts, typing and presence between devices, and removes confirmed messages from the books.
 import { isGroupJid, isLidJid, parseJid } from '../wire/jid.ts'
 import { child, children, stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
@@ -10,11 +10,11 @@ type Deps = {
   directory: Directory
   clock: SimClock
   groupAddressing: (jid: string) => Addressing
-  /** A fault may lose a receipt on its way to us. */
+  /** True when a fault loses this receipt. */
   isLost: (device: CompanionDevice, receipt: Stanza) => boolean
 }
 
-/** Receipts that say "I have it" and so take a message off the books. */
+/** Receipts that confirm a message and so remove it from the books. */
 const CONFIRMING = new Set([undefined, 'inactive', 'sender', 'peer_msg', 'read', 'read-self', 'played'])
 
 const FOR_THE_PHONE = new Set<string | undefined>(['peer_msg', 'hist_sync', 'server-error'])
@@ -48,7 +48,7 @@ export class ReceiptSwitch {
     if (type === 'read') this.#toOwnDevices(device, receipt)
   }
 
-  /** Hands a receipt to the author of the message, as the author would see it. */
+  /** Delivers a receipt to the author of the message, in the form that the author sees. */
   forward(from: Device, receipt: Stanza): void {
     const { to = '', participant, type } = receipt.attrs
     if (type === 'read-self') {
@@ -67,13 +67,14 @@ export class ReceiptSwitch {
       { id: receipt.attrs.id, type: shownType, t: receipt.attrs.t ?? unixSeconds(this.#clock), ...seen },
       Array.isArray(receipt.content) ? receipt.content : undefined,
     )
-    // A request to send again concerns the device that sent, a word to the own phone the phone; all else every device.
+    // A retry request goes to the device that sent the message, a request to the own phone to device 0, any other
+    // receipt to all devices.
     const single = type === 'retry' ? parseJid(author ?? to).device : FOR_THE_PHONE.has(type) ? 0 : undefined
     const only = single === undefined ? undefined : user.devices.get(single)
     for (const device of only ? [only] : user.devices.values()) if (device !== from) device.deliver(node)
   }
 
-  /** Typing is heard only by those who are there: companions that are available, and simulated devices. */
+  /** Delivers typing to simulated devices and to companions that are available. */
   chatstate(from: Device, to: string, state: Stanza, members: Iterable<User> | undefined): void {
     const addressing = members ? this.#groupAddressing(to) : isLidJid(to) ? 'lid' : 'pn'
     const sender = from.user.jid(addressing, from.id)

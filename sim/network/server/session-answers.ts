@@ -1,4 +1,4 @@
-// Default answers to the queries every session asks: keep-alive, activity, settings, properties.
+// Default answers to the queries of every session: keep-alive, activity, settings, properties.
 import { SERVER_JID } from '../wire/jid.ts'
 import { children, stanza, textOf, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
@@ -26,7 +26,7 @@ export function sessionAnswers({ onActive, onRemoveCompanion }: Deps): IqTable {
   return {
     'w:p get ping': () => [],
     'passive set active': ({ device }) => {
-      // The result must be on the wire before what waited for the client.
+      // The result must leave before the stanzas that waited for the client.
       setImmediate(onActive, device)
       return []
     },
@@ -90,7 +90,7 @@ function privacyNode(settings: Record<string, string>): Stanza {
   )
 }
 
-/** Restrictions are asked for after a refused message. */
+/** Clients ask for restrictions after a refused message. */
 function mexResult({ restrictedUntil }: User, query: Stanza | undefined): Buffer {
   const ends =
     restrictedUntil === undefined ? {} : { time_enforcement_ends: String(Math.floor(restrictedUntil / 1000)) }
@@ -105,7 +105,7 @@ function mexResult({ restrictedUntil }: User, query: Stanza | undefined): Buffer
   return Buffer.from(JSON.stringify({ data, query_id: query?.attrs['query_id'] }))
 }
 
-/** What follows a login, before anything else. */
+/** The first stanzas after a login. */
 export function welcome(device: CompanionDevice, routingInfo: Buffer, clock: SimClock): Stanza[] {
   const routing = stanza('edge_routing', {}, [stanza('routing_info', {}, routingInfo)])
   return [

@@ -1,5 +1,5 @@
-// A bounded record of stanzas both ways, and of everything the simulator did not understand.
-import { Journal } from '../../journal.ts'
+// A bounded log of stanzas in both directions, and of the problems: stanzas that the simulator did not understand.
+import { EventLog } from '../../event-log.ts'
 import { describeStanza, type Stanza } from '../wire/stanza.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
@@ -15,13 +15,13 @@ export type LoggedStanza = {
 export class StanzaLog {
   readonly #limit: number
   readonly #clock: SimClock
-  readonly #entries: Journal<LoggedStanza>
+  readonly #entries: EventLog<LoggedStanza>
   #problems: string[] = []
 
   constructor(limit: number, clock: SimClock) {
     this.#limit = limit
     this.#clock = clock
-    this.#entries = new Journal(
+    this.#entries = new EventLog(
       'the stanza log',
       (one) => `${one.direction} ${describeStanza(one.node).slice(0, 200)}`,
       limit,
@@ -42,7 +42,7 @@ export class StanzaLog {
     )
   }
 
-  /** The first stanza from a client that matches, one already here included. */
+  /** Resolves with the first stanza from a client that matches. Stanzas that are already in the log count. */
   waitFor(tag: string, matches: (one: LoggedStanza) => boolean, timeoutMs?: number): Promise<LoggedStanza> {
     const isIt = (one: LoggedStanza): boolean => one.direction === 'in' && one.tag === tag && matches(one)
     return this.#entries.waitFor(`<${tag}> from a client`, isIt, timeoutMs)
@@ -56,7 +56,7 @@ export class StanzaLog {
     return this.#problems
   }
 
-  /** For a test that provoked them on purpose. */
+  /** Removes and returns the problems. A test that provokes problems on purpose calls it. */
   takeProblems(): string[] {
     const taken = this.#problems
     this.#problems = []

@@ -6,16 +6,13 @@ import type { Stanza } from '../wire/stanza.ts'
 
 export type Addressing = 'pn' | 'lid'
 
-/**
- * Anything that can be addressed as one device of a user. A device must take every stanza given to it, in order, and
- * must never throw: what goes wrong inside is its own affair.
- */
+/** One device of a user. A device must accept every stanza, in order, and must never throw. */
 export interface Device {
   readonly user: User
   readonly id: number
-  /** A key bundle with a one-time prekey that is handed out once, or nothing while the device has none on the server. */
+  /** Returns a key bundle with a one-time prekey, or nothing while the server has no keys of the device. */
   takeBundle(): PublishedBundle | undefined
-  /** `plain` comes along when the sender is simulated too: two simulated devices need no ciphertext between them. */
+  /** `plain` is the message itself, from a simulated sender: two simulated devices need no ciphertext. */
   deliver(node: Stanza, plain?: proto.IMessage): void
 }
 
@@ -26,15 +23,17 @@ export class User {
   pushName: string
   picture: { id: string; jpeg: Buffer } | undefined
   about = ''
-  /** Who meets this user by LID, in a group or alone, does not learn the phone number, until this is false again. */
+  /** While true, users who meet this user by LID, in a group or alone, do not learn the phone number. */
   hidesPhone = false
-  /** Who meets this user by phone number is not told the LID, as of somebody who has none yet, until this is false again. */
+  /** While true, users who meet this user by phone number do not learn the LID, as if this user had none. */
   hidesLid = false
-  /** The server says nothing about this user's devices, whoever asks, until this is false again. */
+  /** While true, the server tells no client about this user's devices. */
   isUnnamed = false
-  /** The server has no keys of this user's devices to hand out, until this is false again. */
+  /** While true, the server hands out no keys of this user's devices. */
   hasNoKeys = false
-  /** What this account is told when it asks how long it may not write to strangers, in milliseconds; nothing when undefined. */
+  /**
+   * The end of a restriction on writing to strangers, in milliseconds since the epoch; undefined when there is none.
+   */
   restrictedUntil: number | undefined
 
   constructor(phone: string, lid: string, pushName: string) {
@@ -51,17 +50,17 @@ export class User {
     return formatJid(this.lid, LID_SERVER)
   }
 
-  /** The address by phone number as others may see it. */
+  /** The address by phone number that other users may see. */
   get shownPhone(): string | undefined {
     return this.hidesPhone ? undefined : this.pnJid
   }
 
-  /** The address by LID as others may see it. */
+  /** The address by LID that other users may see. */
   get shownLid(): string | undefined {
     return this.hidesLid ? undefined : this.lidJid
   }
 
-  /** What members of a group see of the number: all of it, or only how it begins and ends. */
+  /** The phone number that group members see: the whole number, or only its beginning and end. */
   groupPhone(): { phone_number: string } | { display_name: string } {
     if (!this.hidesPhone) return { phone_number: this.pnJid }
     const hidden = '∙'.repeat(Math.max(this.phone.length - 4, 0))
@@ -73,7 +72,7 @@ export class User {
   }
 }
 
-/** The one name a device has in every Signal store of the simulator, whichever way it was addressed. */
+/** The name of a device in every Signal store of the simulator. It is the same for both addresses of the user. */
 export function signalAddress(device: Device): string {
   return `${device.user.lid}:${device.id}`
 }

@@ -1,4 +1,4 @@
-// Default answer to user sync: who is on the network, with which devices and which LID.
+// Default answer to user sync: which users are on the network, with their devices and LIDs.
 import { child, children, stanza, textOf, type Stanza } from '../wire/stanza.ts'
 import { withoutDevice } from '../wire/jid.ts'
 import type { DeviceWatch } from './device-watch.ts'
@@ -12,7 +12,7 @@ export function usyncAnswers(directory: Directory, watch: DeviceWatch): IqTable 
   return {
     'usync get usync': ({ device, content }) => {
       const asked = new Set((child(content, 'query')?.content as Stanza[] | undefined)?.map((one) => one.tag))
-      // Half an answer would hide what is missing.
+      // An answer without the unknown protocols would hide that they are missing.
       if (![...asked].every((tag) => PROTOCOLS.has(tag))) return null
       const users = children(child(content, 'list'), 'user').flatMap((one) => {
         const user = asked.has('devices') ? directory.find(one.attrs.jid ?? '') : undefined
@@ -35,7 +35,7 @@ function answerUser(directory: Directory, asked: Set<string>, query: Stanza): St
   const parts: Stanza[] = []
   if (asked.has('contact')) parts.push(stanza('contact', { type: user ? 'in' : 'out' }))
   if (asked.has('devices')) parts.push(stanza('devices', {}, [stanza('device-list', {}, deviceNodes(user))]))
-  // The client stores `lid` beside the address it asked with, so the value is only right for a phone number.
+  // The client stores `lid` with the address it asked for, so `lid` is right only for a phone number.
   if (asked.has('lid') && user?.shownLid && !jid.endsWith('@lid')) parts.push(stanza('lid', { val: user.shownLid }))
   if (asked.has('status')) parts.push(stanza('status', { t: '0' }, Buffer.from(user?.about ?? '')))
   if (asked.has('disappearing_mode')) parts.push(stanza('disappearing_mode', { duration: '0', t: '0' }))

@@ -1,7 +1,7 @@
-// Curve25519 key pairs that both agree on secrets and sign, on node's native primitives.
+// Curve25519 key pairs that agree on secrets and also sign, on node's native primitives.
 //
-// The signature scheme of the protocol (XEdDSA) signs with an agreement key. Going the other way round is native and
-// fast: every key starts as an Ed25519 seed, whose scalar is also a valid X25519 private key of the same point.
+// The signature scheme of the protocol (XEdDSA) signs with an agreement key. The opposite way is native and fast: every
+// key starts as an Ed25519 seed, and the scalar of that seed is also a valid X25519 private key of the same point.
 import { createHash, createPrivateKey, createPublicKey, diffieHellman, sign, verify, type KeyObject } from 'node:crypto'
 
 const X25519_PRIVATE = Buffer.from('302e020100300506032b656e04220420', 'hex')
@@ -14,12 +14,12 @@ const privateKeyOf = (prefix: Buffer, raw: Buffer): KeyObject =>
   createPrivateKey({ key: Buffer.concat([prefix, raw]), format: 'der', type: 'pkcs8' })
 const publicKeyOf = (prefix: Buffer, raw: Uint8Array): KeyObject =>
   createPublicKey({ key: Buffer.concat([prefix, raw]), format: 'der', type: 'spki' })
-/** Through JWK, which is many times faster than DER. */
+/** Uses JWK, which is many times faster than DER. */
 const rawPublic = (key: KeyObject): Buffer => Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url')
 
 export class KeyPair {
   readonly publicKey: Buffer
-  /** The X25519 scalar, as the client library stores private keys. */
+  /** The X25519 scalar. The client library stores private keys in this form. */
   readonly privateKey: Buffer
   readonly #seed: Buffer
   readonly #agreement: KeyObject
@@ -32,7 +32,7 @@ export class KeyPair {
     this.publicKey = rawPublic(this.#agreement)
   }
 
-  /** The public key with its type byte, the form that goes inside Signal messages. */
+  /** The public key with its type byte, as it appears inside Signal messages. */
   get typedPublicKey(): Buffer {
     return typed(this.publicKey)
   }
@@ -61,7 +61,7 @@ function signingKey(seed: Buffer): { key: KeyObject; signBit: number } {
   return { key, signBit: (rawPublic(key)[31] ?? 0) & 128 }
 }
 
-/** Agreement with a private key that is only known as its scalar. */
+/** Agrees on a secret with a private key of which only the scalar is known. */
 export function agreeWithScalar(scalar: Buffer, theirs: Uint8Array): Buffer {
   const privateKey = privateKeyOf(X25519_PRIVATE, scalar)
   return diffieHellman({ privateKey, publicKey: publicKeyOf(X25519_PUBLIC, untyped(theirs)) })
@@ -82,7 +82,7 @@ export function verifySignature(publicKey: Uint8Array, message: Uint8Array, sign
   return verify(null, message, verifyingKey(untyped(publicKey), signBit), plain)
 }
 
-/** Remembered for the newest: everybody in a group checks the same author, and finding the point takes longer than checking. */
+/** A cache: all members of a group check the same author, and computing the point takes longer than checking. */
 const verifyingKeys = new Map<string, KeyObject>()
 const KEYS_REMEMBERED = 1000
 

@@ -1,6 +1,6 @@
 // The symmetric steps of the Signal protocol: key derivation, message encryption, chain steps.
 //
-// Keys go to node as key objects: given as bytes, each call costs it several times longer to find out what they are.
+// Node gets keys as key objects: with bytes, each call takes several times longer.
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync } from 'node:crypto'
 
 export function derive(secret: Uint8Array, salt: Uint8Array, info: string, length: number): Buffer {
@@ -21,7 +21,7 @@ export function decryptCbc(key: Uint8Array, iv: Uint8Array, sealed: Uint8Array):
   return Buffer.concat([cipher.update(sealed), cipher.final()])
 }
 
-/** A chain hands out one key per message and forgets how to make the earlier ones. */
+/** A chain gives one key per message and cannot compute earlier keys again. */
 export class Chain {
   key: Buffer
   next: number
@@ -44,7 +44,7 @@ export class Chain {
     return { index: this.next++, key }
   }
 
-  /** The key of one message, keeping those of messages overtaken on the way. */
+  /** Returns the key of one message and keeps the keys of the messages it skips. */
   take(index: number): Buffer {
     const kept = this.skipped.get(index)
     if (kept) {

@@ -1,4 +1,4 @@
-// Sender keys: one chain per author and group, announced once and then used for everybody.
+// Sender keys: an author announces one chain per group and then encrypts each message once for all members.
 import type { SeededRandom } from '../seeded-random.ts'
 import { KeyPair, verifySignature } from './curve.ts'
 import { Chain, decryptCbc, derive, encryptCbc } from './primitives.ts'
@@ -11,7 +11,6 @@ function messageKeys(seed: Buffer): { iv: Buffer; key: Buffer } {
   return { iv: keys.subarray(0, 16), key: keys.subarray(16, 48) }
 }
 
-/** The author's side. */
 export class OwnSenderKey {
   readonly id: number
   readonly #chain: Chain
@@ -23,7 +22,7 @@ export class OwnSenderKey {
     this.#signing = new KeyPair(random.bytes(32))
   }
 
-  /** What a member needs to open everything from here on. */
+  /** The announcement with which a member can decrypt all later messages. */
   distribution(): Buffer {
     const fields = writeFields([
       [1, this.id],
@@ -47,14 +46,14 @@ export class OwnSenderKey {
   }
 }
 
-/** The reader's side: every key an author has announced in a group. */
+/** Every key that an author has announced in a group. */
 export class KnownSenderKeys {
   readonly #keys = new Map<number, { chain: Chain; signingKey: Buffer }>()
 
   learn(distribution: Uint8Array): void {
     const fields = new Fields(distribution.subarray(1))
     const id = fields.number(1) ?? 0
-    // The same key may be announced again at a later point; the earlier start opens more.
+    // An author may announce one key again at a later point. The earlier start decrypts more messages.
     if (this.#keys.has(id)) return
     this.#keys.set(id, { chain: new Chain(fields.bytes(3), fields.number(2) ?? 0), signingKey: fields.bytes(4) })
   }

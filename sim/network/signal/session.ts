@@ -1,4 +1,4 @@
-// One Signal session (X3DH agreement, then double ratchet). A message that does not open leaves the session untouched.
+// One Signal session: X3DH agreement, then double ratchet. A failed decryption leaves the session unchanged.
 import { timingSafeEqual } from 'node:crypto'
 import type { SeededRandom } from '../seeded-random.ts'
 import { KeyPair, typed } from './curve.ts'
@@ -17,7 +17,7 @@ export type KeyBundle = {
 export type Owner = { identity: KeyPair; registrationId: number; random: SeededRandom }
 export type Sealed = { type: 'pkmsg' | 'msg'; body: Buffer }
 
-/** What an opening message says about the session it wants to open. */
+/** The facts in an opening message about the session to open. */
 export class OpeningMessage {
   readonly preKeyId: number | undefined
   readonly baseKey: Buffer
@@ -126,7 +126,7 @@ export class Session {
     return plain
   }
 
-  /** They moved to a new ratchet key: keep what is still missing of their old chain and answer with a new key of ours. */
+  /** The other side has a new ratchet key: keeps the missing keys of its old chain and makes a new key of our own. */
   #turn(remote: Buffer, root: Buffer, previousCounter: number): void {
     const old = this.#latestRemote === undefined ? undefined : this.#receiving.get(this.#latestRemote)
     while (old && old.next <= previousCounter && previousCounter - old.next < 2000) {

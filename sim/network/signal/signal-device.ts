@@ -4,7 +4,7 @@ import { KeyPair, typed } from './curve.ts'
 import { KnownSenderKeys, OwnSenderKey } from './sender-key.ts'
 import { OpeningMessage, Session, type KeyBundle, type Sealed } from './session.ts'
 
-/** Prekeys made by the device itself; identity and signature travel with every bundle. */
+/** A bundle with the signature of its signed prekey. */
 export type PublishedBundle = KeyBundle & { signature: Buffer }
 
 const MAX_SESSIONS = 40
@@ -28,7 +28,7 @@ export class SignalDevice {
     this.#signedPreKey = { id: 1, pair, signature: identity.sign(typed(pair.publicKey)) }
   }
 
-  /** A bundle with a one-time prekey nobody else gets. */
+  /** Returns a bundle with an unused one-time prekey. */
   publishBundle(): PublishedBundle {
     const id = this.#nextPreKey++
     const preKey = new KeyPair(this.#random.bytes(32))
@@ -91,7 +91,7 @@ export class SignalDevice {
     return key
   }
 
-  /** After a member left, the next message must use a key they never saw. */
+  /** After a member has left, the next message must use a new sender key that the former member does not have. */
   dropOwnSenderKey(group: string): void {
     this.#ownSenderKeys.delete(group)
   }

@@ -1,7 +1,7 @@
-// One client's WebSocket: handshake, then stanzas in order both ways.
+// The WebSocket of one client: a handshake, then stanzas in order in both directions.
 //
-// Modes: `handshaking` until the client has shown its login payload; `open` while stanzas flow; `silent` when a fault
-// makes us neither read nor write while the socket stays up; `closed` for good.
+// Modes: `handshaking` until the client has sent its login payload; `open` while stanzas flow; `silent` while a fault
+// stops reading and writing on an open socket; `closed` for good.
 import type { WebSocket } from 'ws'
 import { decodeBinaryNode, encodeBinaryNode, proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
@@ -40,7 +40,7 @@ export class Connection {
   #mode: Mode = 'handshaking'
   #work: Promise<void> = Promise.resolve()
   readonly #held: Held[] = []
-  /** Milliseconds every stanza to this client is held back. */
+  /** The delay of every stanza to this client, in milliseconds. */
   delayMs = 0
 
   constructor({ socket, identity, random, clock, events }: Deps) {
@@ -75,7 +75,7 @@ export class Connection {
     else this.#write(node)
   }
 
-  /** Says goodbye with a stream error, after all that is still under way, and ends the stream. */
+  /** Sends a stream error after the stanzas that are still on their way, and ends the stream. */
   end(error?: Stanza): void {
     this.#release(this.#held.length)
     this.delayMs = 0
@@ -85,13 +85,13 @@ export class Connection {
     this.#socket.close()
   }
 
-  /** The TCP connection is gone without a word, and with it what was read but not yet looked at. */
+  /** Cuts the TCP connection. Stanzas that were read but not yet handled are lost. */
   drop(): void {
     this.#mode = 'closed'
     this.#socket.terminate()
   }
 
-  /** Half-open: the socket lives, nobody listens and nobody talks. */
+  /** Leaves the socket open but neither reads nor writes. */
   goSilent(): void {
     if (this.#mode === 'open') this.#mode = 'silent'
   }
@@ -131,7 +131,7 @@ export class Connection {
     this.#events.onSent(this, node)
   }
 
-  /** Each stanza is as late as any other, and never overtakes an earlier one when the delay changes. */
+  /** Delays every stanza by the same time. A stanza never overtakes an earlier one when the delay changes. */
   #hold(node: Stanza): void {
     const cancel = this.#clock.after(this.delayMs, () => {
       this.#release(this.#held.indexOf(held) + 1)

@@ -1,4 +1,4 @@
-// Cuts the byte stream of a client into frames: an intro once, then three bytes of length before each frame.
+// Cuts the byte stream of a client into frames: one intro, then three bytes of length before each frame.
 const INTRO_LENGTH = 4
 const ROUTING_MARK = 'ED'
 
@@ -6,7 +6,7 @@ export class FrameReader {
   #buffer = Buffer.alloc(0)
   #introduced = false
 
-  /** The complete frames that this piece of data finishes. */
+  /** Returns the frames that this piece of data completes. */
   push(data: Uint8Array): Buffer[] {
     this.#buffer = this.#buffer.length === 0 ? Buffer.from(data) : Buffer.concat([this.#buffer, data])
     if (!this.#introduced && !this.#readIntro()) return []
@@ -20,7 +20,7 @@ export class FrameReader {
     return frames
   }
 
-  /** A client that was given routing info at an earlier login puts it before the intro. */
+  /** A client that got routing info at an earlier login puts the routing info before the intro. */
   #readIntro(): boolean {
     const routed = this.#buffer.subarray(0, 2).toString() === ROUTING_MARK
     if (routed && this.#buffer.length < 7) return false

@@ -1,11 +1,11 @@
-// Addresses on the network: user, optional device, server; parsed and formatted in one place.
+// Parses and formats the addresses of the network: user, optional device, server.
 export const PHONE_SERVER = 's.whatsapp.net'
 export const LID_SERVER = 'lid'
 export const GROUP_SERVER = 'g.us'
-/** The server itself: an address without a user, which is how clients recognise it. */
+/** The address of the server. It has no user, and clients recognise it by that. */
 export const SERVER_JID = `@${PHONE_SERVER}`
 
-/** Where status updates go: to everybody who knows the author, in no chat. */
+/** The address of status updates, which reach every contact of the author and belong to no chat. */
 export const STATUS_JID = 'status@broadcast'
 
 export type Jid = { user: string; device: number; server: string }
@@ -29,7 +29,6 @@ export function isLidJid(jid: string): boolean {
   return jid.endsWith(`@${LID_SERVER}`)
 }
 
-/** The same user without a device. */
 export function withoutDevice(jid: string): string {
   const { user, server } = parseJid(jid)
   return formatJid(user, server)

@@ -1,4 +1,4 @@
-// The server's half of the Noise XX handshake, and the ciphers both sides use after it.
+// The server's half of the Noise XX handshake, and the ciphers of both directions after it.
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject } from 'node:crypto'
 import { NOISE_MODE, NOISE_WA_HEADER } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
@@ -27,7 +27,7 @@ function open(key: Buffer | KeyObject, counter: number, sealed: Uint8Array, asso
   return Buffer.concat([cipher.update(sealed.subarray(0, -16)), cipher.final()])
 }
 
-/** After the handshake: one key and one counter per direction. As key objects, which node reads faster than bytes. */
+/** One key and one counter per direction. Node uses key objects faster than bytes. */
 export class NoiseTransport {
   readonly #readKey: KeyObject
   readonly #writeKey: KeyObject
@@ -61,7 +61,7 @@ export class NoiseResponder {
     this.#ephemeral = new KeyPair(random.bytes(32))
   }
 
-  /** Answers the client's hello with our ephemeral key, our static key and its certificate. */
+  /** Answers the client's hello with the server's ephemeral key, its static key and its certificate. */
   hello(clientEphemeral: Uint8Array): { ephemeral: Buffer; static: Buffer; payload: Buffer } {
     this.#authenticate(NOISE_WA_HEADER)
     this.#authenticate(clientEphemeral)

@@ -1,4 +1,4 @@
-// The server's static key and the certificate chain that vouches for it: root key → intermediate → leaf.
+// The server's static key and its certificate chain: root key → intermediate → leaf.
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { KeyPair } from '../signal/curve.ts'
@@ -8,7 +8,7 @@ const NEVER = 4_000_000_000
 export class ServerIdentity {
   readonly staticKey: KeyPair
   readonly certificate: Buffer
-  /** What a client must trust: the public part of the root. */
+  /** The public part of the root key, which a client must trust. */
   readonly rootKey: Buffer
 
   constructor(random: SeededRandom) {

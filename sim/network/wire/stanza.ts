@@ -1,4 +1,4 @@
-// Builds and reads stanzas (the protocol's binary nodes) without caring how they are encoded.
+// Builds and reads stanzas, the protocol's nodes, independently of their binary encoding.
 import type { BinaryNode } from '../library.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
@@ -39,7 +39,7 @@ export function textOf(node: Stanza | undefined): string | undefined {
   return bytesOf(node)?.toString('utf8')
 }
 
-/** One line for logs and error messages: tags and attributes, contents only by size. */
+/** Describes a stanza in one line for logs and errors: tags, attributes and the size of the content. */
 export function describeStanza(node: Stanza): string {
   const attributes = Object.entries(node.attrs).map(([name, value]) => ` ${name}="${value}"`)
   const open = `<${node.tag}${attributes.join('')}`

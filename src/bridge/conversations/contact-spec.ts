@@ -1,4 +1,4 @@
-// What a chat is called at the helpdesk: its source id, its identifier, and every spelling it may be found under.
+// Describes the contact of a chat for the helpdesk: its source id, its identifier, and every spelling of either.
 
 import { groupJid, lidJid, personJid, phoneJid } from '../../core/address.ts'
 import type { ContactSpec } from '../../core/downstream.ts'
@@ -10,7 +10,7 @@ export function lidSourceId(lid: string): string {
   return `lid-${lid}`
 }
 
-export function groupSourceId(groupId: string): string {
+function groupSourceId(groupId: string): string {
   return `group-${groupId}`
 }
 

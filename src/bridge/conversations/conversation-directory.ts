@@ -1,29 +1,32 @@
-// Where at the helpdesk the messages of a chat go: finds or makes its contact and its conversation, and remembers them.
+// Says into which conversation the messages of a chat go. Finds or creates the contact and the conversation of the chat at
+// the helpdesk, and remembers both.
 
-import type { ContactSpec, HelpdeskInbox } from '../../core/downstream.ts'
+import type { ContactSpec } from '../../core/downstream.ts'
+import type { ChatId, DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { PerInstance } from '../../core/per-instance.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
-import type { ContactStore, ConversationPlace, KnownConversation } from '../../storage/stores/people/contact-store.ts'
-import type { ContactJoiner } from './contact-merger.ts'
-import type { ConversationOpener, Desk } from './conversation-opener.ts'
+import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
+import type { ContactMerger } from './contact-merger.ts'
+import type { ConversationOpener, HelpdeskTarget } from './conversation-opener.ts'
 
-/** A chat as the helpdesk knows it, and how its contact is described when it must be found or created. */
-export type ChatPlace = {
-  instance: string
-  /** A group's jid, or the id of a person. */
-  chat: string
+/** A chat and the contact that stands for it at the helpdesk. */
+export type ChatContact = {
+  instance: InstanceName
+  chatId: ChatId
+  /** How the contact is found or created. */
   describe: () => Promise<ContactSpec>
-  /** What its contact is called as long as no name is known. */
+  /** The name of the contact while no better name is known. */
   fallbackName: string
-  /** The anonymous id under which the same person may have been known before. */
+  /** The anonymous id under which the same person may have a second contact. */
   formerLid: string | null
 }
 
 export type OpenConversation = {
   id: number
-  /** The newest message id known there; grows with every answer. */
+  /** The newest message id that we know of there. Grows with every answer. */
   newest: number
 }
 
@@ -31,96 +34,105 @@ type Entry = {
   known: KnownConversation
   open: OpenConversation
   checkedAt: number
-  /** Our contact still has the name it got for want of a better one. */
+  /** The contact was created by us and still has its fallback name. */
   isNameless: boolean
-  /** The anonymous id whose contact has been joined with this one. */
-  joinedLid: string | null
+  /** The anonymous id whose contact was merged into this one. */
+  mergedLid: string | null
 }
+
 type Deps = {
   store: ContactStore
-  joiner: ContactJoiner
-  opener: ConversationOpener
+  merger: Pick<ContactMerger, 'merge'>
+  opener: Pick<ConversationOpener, 'open'>
   epoch: () => number
   clock: Clock
   log: Log
   mode: 'new' | 'reopen'
 }
 
-const maxRemembered = 20_000
-const rememberedMs = 3_600_000
+const maxCached = 20_000
+const cachedMs = 3_600_000
 /**
- * Within a burst a conversation is not looked at again. An agent may have resolved it any longer ago; where that does not
- * matter, it may still have been deleted, or be another one since the helpdesk was restored.
+ * How long the state of a conversation is not asked again. In the mode `new` it matters whether an agent has resolved the
+ * conversation. In the mode `reopen` it matters only whether the conversation was deleted.
  */
 const trustedMs = { new: 5_000, reopen: 60_000 }
 
-export class InboundPlaces {
+export class ConversationDirectory implements PerInstance {
   readonly #deps: Deps
   readonly #entries: BoundedMap<Entry>
   readonly #lanes = new KeyedLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#entries = new BoundedMap({ clock: deps.clock, max: maxRemembered, ttlMs: rememberedMs })
+    this.#entries = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: cachedMs })
   }
 
-  /** The conversation that new messages of this chat belong into. */
-  async conversationFor(chat: ChatPlace, desk: Desk): Promise<OpenConversation> {
-    const place = placeOf(chat, desk)
-    const entry = this.#entries.get(keyOf(place))
-    if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.joinedLid === chat.formerLid) return entry.open
-    return this.#lanes.run(keyOf(place), () => this.#find(chat, place, desk))
+  /** The conversation for new messages of this chat. */
+  async conversationFor(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation> {
+    const key = conversationKey(chat, target)
+    const entry = this.#entries.get(textOf(key))
+    if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.mergedLid === chat.formerLid) return entry.open
+    return this.#lanes.run(textOf(key), () => this.#find(chat, key, target))
   }
 
-  /** The conversation the chat is held in already; what is missing when there is none. */
-  async existing(chat: ChatPlace, desk: Desk): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
-    const current = await this.#current(chat, placeOf(chat, desk), desk)
+  /** The conversation that the chat has already, or what is missing. */
+  async existing(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
+    const current = await this.#current(chat, conversationKey(chat, target), target)
     if (current) return current
     const { sourceId, formerSourceIds } = await chat.describe()
-    const contacts = await this.#deps.store.findContacts(desk.destination.key, [sourceId, ...formerSourceIds])
+    const contacts = await this.#deps.store.findContacts(target.destination.key, [sourceId, ...formerSourceIds])
     return contacts.length > 0 ? 'no_conv' : 'no_contact'
   }
 
-  /** That conversation of this chat, which need not be the current one; null when nothing more belongs into it. */
+  /** That conversation of the chat, which may be an older one; null when nothing may be added to it any more. */
   async earlier(
     conversationId: number,
-    { chat, mayReopen }: { chat: ChatPlace; mayReopen: boolean },
-    desk: Desk,
+    { chat, mayReopen }: { chat: ChatContact; mayReopen: boolean },
+    target: HelpdeskTarget,
   ): Promise<OpenConversation | null> {
     const { store, mode } = this.#deps
-    const place = placeOf(chat, desk)
-    const entry = this.#entries.get(keyOf(place))
+    const key = conversationKey(chat, target)
+    const entry = this.#entries.get(textOf(key))
     const isCurrent = entry?.open.id === conversationId
     if (isCurrent && this.#isTrusted(entry)) return entry.open
-    const known = entry?.known ?? (await store.findConversation(place))
-    const found = known && (await this.#look({ ...known, conversationId }, desk))
+    const known = entry?.known ?? (await store.findConversation(key))
+    const found = known && (await this.#look({ ...known, conversationId }, target))
     if (!found || (found.status === 'resolved' && mode === 'new' && !mayReopen)) return null
     return isCurrent ? entry.open : { id: conversationId, newest: found.newestMessageId ?? 0 }
   }
 
   /** The conversation is gone: the next message finds or opens another one. */
-  async forget({ instance, chat }: Pick<ChatPlace, 'instance' | 'chat'>, destination: string): Promise<void> {
-    const place = { instance, chat, destination }
-    this.#entries.delete(keyOf(place))
-    await this.#deps.store.dropConversation(this.#deps.epoch(), place)
+  async forget(
+    { instance, chatId }: Pick<ChatContact, 'instance' | 'chatId'>,
+    destination: DestinationKey,
+  ): Promise<void> {
+    const key = { instance, chat: chatId, destination }
+    this.#entries.delete(textOf(key))
+    await this.#deps.store.dropConversation(this.#deps.epoch(), key)
   }
 
-  /** Gives our contact another name; best effort, agents may have named theirs as they like. */
-  async rename(chat: ChatPlace, name: string, destination: string, inbox: HelpdeskInbox): Promise<void> {
+  /** Gives the contact another name, if we created the contact. A failure is only logged. */
+  async rename(chat: ChatContact, name: string, target: HelpdeskTarget): Promise<void> {
     const { store, epoch, log } = this.#deps
-    const known = await store.findConversation({ instance: chat.instance, chat: chat.chat, destination })
+    const destination = target.destination.key
+    const known = await store.findConversation(conversationKey(chat, target))
     const [contact] = known ? await store.findContacts(destination, [known.sourceId]) : []
     if (!contact?.ours || contact.name === name) return
     try {
-      await inbox.updateContact(contact.contactId, { name })
+      await target.helpdesk.updateContact(contact.contactId, { name })
       await store.saveContact(epoch(), destination, { ...contact, name })
     } catch (err) {
       log.warn({ err, instance: chat.instance }, 'a contact keeps its old name for now')
     }
   }
 
-  /** Chats of this instance were joined or dropped: what is remembered of them may be wrong. */
-  clear(instance: string): void {
+  /** Two chats of the instance became one: what is remembered of either may be wrong. */
+  merged(instance: InstanceName): void {
+    this.leave(instance)
+  }
+
+  leave(instance: InstanceName): void {
     this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
@@ -128,9 +140,9 @@ export class InboundPlaces {
     return this.#deps.clock.monotonic() - checkedAt < trustedMs[this.#deps.mode]
   }
 
-  /** Null when it is gone, or its id is that of somebody else's by now. */
-  async #look({ conversationId, contactId }: KnownConversation, { destination, inbox }: Desk) {
-    const found = await inbox.findConversation(conversationId)
+  /** Null when the conversation is gone, or its id now belongs to the conversation of another contact. */
+  async #look({ conversationId, contactId }: KnownConversation, { destination, helpdesk }: HelpdeskTarget) {
+    const found = await helpdesk.findConversation(conversationId)
     if (!found) return null
     const isOurs = found.inboxId === destination.inboxId && [null, contactId].includes(found.contactId)
     if (isOurs) return found
@@ -141,58 +153,62 @@ export class InboundPlaces {
     return null
   }
 
-  async #find(chat: ChatPlace, place: ConversationPlace, desk: Desk): Promise<OpenConversation> {
-    const entry = this.#entries.get(keyOf(place))
-    if (entry?.isNameless) await this.#name(entry, chat, desk)
-    if (entry?.joinedLid !== chat.formerLid) await this.#join(entry, chat, desk)
-    const current = await this.#current(chat, place, desk)
+  async #find(chat: ChatContact, key: ConversationKey, target: HelpdeskTarget): Promise<OpenConversation> {
+    const entry = this.#entries.get(textOf(key))
+    if (entry?.isNameless) await this.#giveName(entry, chat, target)
+    if (entry?.mergedLid !== chat.formerLid) await this.#mergeContacts(entry, chat, target)
+    const current = await this.#current(chat, key, target)
     if (current) return current
-    const { known, newest } = await this.#deps.opener.open(place, await chat.describe(), desk)
-    return (await this.#remember(chat, place, known, newest)).open
+    const { known, newest } = await this.#deps.opener.open(key, await chat.describe(), target)
+    return (await this.#remember(chat, key, known, newest)).open
   }
 
-  /** The one used last, unless it is gone or resolved for good. */
-  async #current(chat: ChatPlace, place: ConversationPlace, desk: Desk): Promise<OpenConversation | undefined> {
+  /** The conversation used last, unless it is gone or resolved for good. */
+  async #current(
+    chat: ChatContact,
+    key: ConversationKey,
+    target: HelpdeskTarget,
+  ): Promise<OpenConversation | undefined> {
     const { store, clock, mode } = this.#deps
-    const entry = this.#entries.get(keyOf(place))
+    const entry = this.#entries.get(textOf(key))
     if (entry && this.#isTrusted(entry)) return entry.open
-    const known = entry?.known ?? (await store.findConversation(place))
-    const found = known && (await this.#look(known, desk))
+    const known = entry?.known ?? (await store.findConversation(key))
+    const found = known && (await this.#look(known, target))
     if (!known || !found || (found.status === 'resolved' && mode === 'new')) return undefined
-    if (!entry) return (await this.#remember(chat, place, known, found.newestMessageId ?? 0)).open
+    if (!entry) return (await this.#remember(chat, key, known, found.newestMessageId ?? 0)).open
     entry.checkedAt = clock.monotonic()
     entry.open.newest = Math.max(entry.open.newest, found.newestMessageId ?? 0)
     return entry.open
   }
 
-  async #name(entry: Entry, chat: ChatPlace, { destination, inbox }: Desk): Promise<void> {
+  async #giveName(entry: Entry, chat: ChatContact, target: HelpdeskTarget): Promise<void> {
     const { name } = await chat.describe()
     if (name === chat.fallbackName) return
     entry.isNameless = false
-    await this.rename(chat, name, destination.key, inbox)
+    await this.rename(chat, name, target)
   }
 
-  async #join(entry: Entry | undefined, chat: ChatPlace, { destination, inbox }: Desk): Promise<void> {
+  async #mergeContacts(entry: Entry | undefined, chat: ChatContact, target: HelpdeskTarget): Promise<void> {
     const { formerLid } = chat
-    if (formerLid !== null) await this.#deps.joiner.join(await chat.describe(), formerLid, destination, inbox)
-    if (entry) entry.joinedLid = formerLid
+    if (formerLid !== null) await this.#deps.merger.merge(await chat.describe(), formerLid, target)
+    if (entry) entry.mergedLid = formerLid
   }
 
-  async #remember(chat: ChatPlace, place: ConversationPlace, known: KnownConversation, newest: number) {
+  async #remember(chat: ChatContact, key: ConversationKey, known: KnownConversation, newest: number) {
     const { store, clock } = this.#deps
-    const [contact] = await store.findContacts(place.destination, [known.sourceId])
+    const [contact] = await store.findContacts(key.destination, [known.sourceId])
     const isNameless = contact?.ours === true && contact.name === chat.fallbackName
     const open = { id: known.conversationId, newest }
-    const entry: Entry = { known, open, checkedAt: clock.monotonic(), isNameless, joinedLid: chat.formerLid }
-    this.#entries.set(keyOf(place), entry)
+    const entry: Entry = { known, open, checkedAt: clock.monotonic(), isNameless, mergedLid: chat.formerLid }
+    this.#entries.set(textOf(key), entry)
     return entry
   }
 }
 
-function placeOf({ instance, chat }: ChatPlace, { destination }: Desk): ConversationPlace {
-  return { instance, chat, destination: destination.key }
+function conversationKey({ instance, chatId }: ChatContact, { destination }: HelpdeskTarget): ConversationKey {
+  return { instance, chat: chatId, destination: destination.key }
 }
 
-function keyOf({ instance, destination, chat }: ConversationPlace): string {
+function textOf({ instance, destination, chat }: ConversationKey): string {
   return `${instance}|${destination}|${chat}`
 }

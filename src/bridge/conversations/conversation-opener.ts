@@ -1,42 +1,42 @@
-// Finds or makes the contact and the conversation of a chat.
+// Finds or creates the contact and the conversation of a chat.
 //
-// Opens at most one conversation with a contact, whatever becomes of the answer and of this process: that one is being
-// opened is stored before, and until it cannot come any more it is looked for instead of opening another one.
+// Never opens two conversations for one contact. Before the POST we store that a conversation is being opened. If the answer
+// is lost, we search for that conversation for as long as the helpdesk may still create it (20 s for Chatwoot). Only then do
+// we create another one.
 
 import { DownstreamError } from '../../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination, HelpdeskInbox } from '../../core/downstream.ts'
+import type { DestinationKey } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
-import type { ContactStore, ConversationPlace, KnownConversation } from '../../storage/stores/people/contact-store.ts'
+import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
 
 type Deps = {
   store: ContactStore
   epoch: () => number
   clock: Clock
   mode: 'new' | 'reopen'
-  /** Only for tests, which show what the wait is good for. */
-  lateCommitMs?: number
+  /** How long after a lost answer the helpdesk may still create the conversation. */
+  lateCommitMs: number
 }
 
-/** A helpdesk that is asked for something. */
-export type Desk = {
+/** The helpdesk that one attempt talks to. */
+export type HelpdeskTarget = {
   destination: Destination
-  inbox: HelpdeskInbox
-  /** Told what is being asked for, so that a failure can be counted as what it is. */
+  helpdesk: HelpdeskInbox
+  /** Called with what the next request is about, so that a failure is counted as what it is. */
   onStep: (step: 'contact' | 'conversation') => void
 }
 
 type Opening = {
   contact: Contact
-  destination: string
+  destination: DestinationKey
   /** Conversations of other accounts with the same contact. */
   others: readonly number[]
-  /** When one was begun whose outcome is not known. */
+  /** When we began to open a conversation whose outcome we do not know. */
   openingSince: number | null
 }
 
-/** Chatwoot may commit up to 15 s after a request began. */
-const standardLateCommitMs = 20_000
 const lookAgainMs = 2000
 
 export class ConversationOpener {
@@ -47,28 +47,29 @@ export class ConversationOpener {
     this.#deps = deps
   }
 
-  async open(place: ConversationPlace, spec: ContactSpec, desk: Desk) {
-    desk.onStep('contact')
-    const contact = await desk.inbox.ensureContact(spec)
-    desk.onStep('conversation')
-    // Accounts that share an inbox may have the same group or customer: each must see what the others hold already.
-    const key = `${desk.destination.key}|${contact.sourceId}`
-    return this.#lanes.run(key, () => this.#openWith(contact, spec, place, desk.inbox))
+  async open(key: ConversationKey, spec: ContactSpec, { destination, helpdesk, onStep }: HelpdeskTarget) {
+    onStep('contact')
+    const contact = await helpdesk.ensureContact(spec)
+    onStep('conversation')
+    // Accounts that share a helpdesk inbox may have the same group or customer. In a lane each of them sees the
+    // conversations that the others have opened.
+    const lane = `${destination.key}|${contact.sourceId}`
+    return this.#lanes.run(lane, () => this.#openWith(contact, spec, key, helpdesk))
   }
 
-  async #openWith(contact: Contact, spec: ContactSpec, place: ConversationPlace, inbox: HelpdeskInbox) {
+  async #openWith(contact: Contact, spec: ContactSpec, key: ConversationKey, helpdesk: HelpdeskInbox) {
     const { store, epoch, clock } = this.#deps
-    const { destination } = place
+    const { destination } = key
     const openingSince = await this.#saveContact(destination, contact, spec)
-    const others = await store.conversationsOfOthers(place, contact.sourceId)
-    const { id, newestMessageId } = await this.#ensure({ contact, destination, others, openingSince }, inbox)
+    const others = await store.conversationsOfOthers(key, contact.sourceId)
+    const { id, newestMessageId } = await this.#ensure({ contact, destination, others, openingSince }, helpdesk)
     const known: KnownConversation = { conversationId: id, contactId: contact.id, sourceId: contact.sourceId }
-    await store.saveConversation(epoch(), place, known, clock.now())
+    await store.saveConversation(epoch(), key, known, clock.now())
     return { known, newest: newestMessageId ?? 0 }
   }
 
-  /** Since when a conversation with it is being opened. */
-  async #saveContact(destination: string, contact: Contact, spec: ContactSpec): Promise<number | null> {
+  /** Returns since when a conversation with the contact is being opened. */
+  async #saveContact(destination: DestinationKey, contact: Contact, spec: ContactSpec): Promise<number | null> {
     const { store, epoch } = this.#deps
     const [known] = await store.findContacts(destination, [contact.sourceId])
     const ours = contact.created || (known?.contactId === contact.id && known.ours)
@@ -77,7 +78,10 @@ export class ConversationOpener {
     return known?.openingSince ?? null
   }
 
-  async #ensure({ contact, destination, others, openingSince }: Opening, inbox: HelpdeskInbox): Promise<Conversation> {
+  async #ensure(
+    { contact, destination, others, openingSince }: Opening,
+    helpdesk: HelpdeskInbox,
+  ): Promise<Conversation> {
     const { store, epoch, clock, mode } = this.#deps
     const creation = { begun: false }
     const begin = async () => {
@@ -86,7 +90,7 @@ export class ConversationOpener {
       creation.begun = true
     }
     try {
-      return await inbox.ensureConversation(contact, mode, others, begin)
+      return await helpdesk.ensureConversation(contact, mode, others, begin)
     } catch (error) {
       const mayHaveHappened = error instanceof DownstreamError && error.mayHaveHappened
       if (creation.begun && !mayHaveHappened) await store.noteOpening(epoch(), destination, contact.sourceId, null)
@@ -95,9 +99,9 @@ export class ConversationOpener {
   }
 
   #refuseWhileUncertain(since: number | null): void {
-    const { clock, lateCommitMs = standardLateCommitMs } = this.#deps
+    const { clock, lateCommitMs } = this.#deps
     const passedMs = since === null ? Infinity : clock.now() - since
-    // A time to come was written by a clock that has been set back since.
+    // A time in the future was written before the clock was set back.
     if (passedMs < 0 || passedMs >= lateCommitMs) return
     const reason = 'a conversation was being opened a moment ago: looking for it before opening another one'
     throw new DownstreamError('transient', reason, { retryAfterMs: lookAgainMs })

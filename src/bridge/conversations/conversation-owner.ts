@@ -1,24 +1,28 @@
-// Inboxes can be shared: the instance that holds a conversation is the one that speaks in it.
+// Instances can share a helpdesk inbox. The instance that owns a conversation is the one that speaks in it.
 
-import type { SurroundingsStore } from '../../storage/stores/messages/send-context-store.ts'
-import type { Routed } from './route.ts'
+import type { InstanceName } from '../../core/ids.ts'
+import type { SendContextStore } from '../../storage/stores/messages/send-context-store.ts'
+import type { Route } from './route.ts'
 
-type Deps = {
-  store: Pick<SurroundingsStore, 'lookAround'>
-  /** The record of an instance, and where it belongs; undefined when there is none. */
-  routeOf: (instance: string) => Promise<Routed | undefined>
-}
+/** Undefined when there is no instance of this name. */
+export type RouteOf = (instance: InstanceName) => Promise<Route | undefined>
 
-export type OwnerOf = (route: Routed, conversationId: number | null) => Promise<Routed>
+/** The route of the owner of a conversation. */
+export type OwnerOf = (route: Route, conversationId: number | null) => Promise<Route>
 
-export function createOwnerOf({ store, routeOf }: Deps): OwnerOf {
+export function createOwnerOf(store: Pick<SendContextStore, 'read'>, routeOf: RouteOf): OwnerOf {
   return async (route, conversationId) => {
     const { destination, sender } = route
     if (!destination || conversationId === null) return route
-    const here = { instance: sender.name, chat: null, destination: destination.key, conversationId, callback: null }
-    const { owner } = await store.lookAround(here)
-    if (owner === undefined || owner === sender.name) return route
-    const other = await routeOf(owner)
-    return other?.destination?.key === destination.key ? other : route
+    const conversation = { destination: destination.key, conversationId }
+    const { owner } = await store.read({ instance: sender.name, chatId: null, callback: null, ...conversation })
+    return routeOfOwner(routeOf, route, owner)
   }
+}
+
+/** The route itself, unless another instance with the same destination owns the conversation. */
+export async function routeOfOwner(routeOf: RouteOf, route: Route, owner: InstanceName | undefined): Promise<Route> {
+  if (!route.destination || owner === undefined || owner === route.sender.name) return route
+  const other = await routeOf(owner)
+  return other?.destination?.key === route.destination.key ? other : route
 }

@@ -1,86 +1,121 @@
-// The people and the group of an event, as far as anything is known of them.
+// Says who wrote an event and to which chat the event belongs.
 
-import { groupJid } from '../../core/address.ts'
+import { groupChatId } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
 import type { ContactSpec } from '../../core/downstream.ts'
+import type { ChatId, InstanceName } from '../../core/ids.ts'
 import type { Envelope } from '../../core/message.ts'
 import type { PersonRecord } from '../../storage/stores/people/people-store.ts'
 import { groupSpec, personSpec } from './contact-spec.ts'
 import type { GroupDirectory, KnownGroup } from '../people/group-directory.ts'
-import type { ChatPlace } from './conversation-directory.ts'
+import type { ChatContact } from './conversation-directory.ts'
 import { contactName, strangerOf } from '../people/names.ts'
 import type { KnownPerson } from '../people/names.ts'
 import type { People } from '../people/people.ts'
 
-type Deps = { people: People; groups: GroupDirectory; groupWord: string; ownPerson: (instance: string) => Person }
+type Deps = {
+  people: Pick<People, 'upsert' | 'lookUp' | 'isCurrent'>
+  groups: Pick<GroupDirectory, 'find'>
+  /** The word that names a group whose subject is not known. */
+  groupWord: string
+  ownPerson: (instance: InstanceName) => Person
+}
 
-/** Everybody an event is about. */
-export type Scene = {
-  place: ChatPlace
-  /** The id of a person, or `me`. */
+/** The chat of an event, resolved when the event was queued. `person` is null for a group. */
+export type EventChat = { chatId: ChatId; person: PersonRecord | null }
+
+/** The people and the chat of an event. */
+export type EventContext = {
+  chat: ChatContact
+  /** The id of a person record, or `me`. */
   senderId: string
   sender: KnownPerson
   isGroup: boolean
-  /** What is known of anybody else; `me` is the account itself. */
+  /** What is known of another person; `me` is the account itself. */
   who: (person: Person | 'me') => Promise<KnownPerson>
 }
 
-export class InboundPeople {
+export class EventContexts {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Which lane an event belongs in: one per group, one per person however addressed. */
-  async chatOf(instance: string, { chat, fromMe, pushName }: Envelope): Promise<string> {
-    if (chat.kind === 'group') return groupJid(chat.id)
-    return (await this.#deps.people.know(instance, chat, fromMe ? null : pushName)).id
+  /** One chat per group, and one per person under whichever address the person writes. */
+  async chatOf(instance: InstanceName, event: Envelope): Promise<EventChat> {
+    if (event.chat.kind === 'group') return { chatId: groupChatId(event.chat.id), person: null }
+    const person = await this.#partner(instance, event, event.chat)
+    return { chatId: person.id, person }
   }
 
-  async sceneOf(instance: string, event: Envelope): Promise<Scene> {
-    const { chat, fromMe } = event
-    const group = chat.kind === 'group' ? await this.#deps.groups.find(instance, chat.id) : null
+  /** Uses the person of `known`, unless the record of that person was changed or merged meanwhile. */
+  async contextOf(instance: InstanceName, event: Envelope, known: EventChat | null): Promise<EventContext> {
+    const { chat } = event
+    if (chat.kind === 'group') return this.#groupContext(instance, event, chat.id)
+    const person = known?.person ?? null
+    const isCurrent = person !== null && this.#deps.people.isCurrent(instance, person)
+    return this.#personContext(instance, event, isCurrent ? person : await this.#partner(instance, event, chat))
+  }
+
+  async #groupContext(instance: InstanceName, event: Envelope, groupId: string): Promise<EventContext> {
+    const group = await this.#deps.groups.find(instance, groupId)
+    const chat = this.#groupContact(instance, groupId)
     const who = (person: Person | 'me') => this.#who(instance, person, group)
-    const place = chat.kind === 'group' ? this.#groupPlace(instance, chat.id) : await this.#personPlace(instance, event)
-    const isGroup = chat.kind === 'group'
-    if (fromMe) return { place, senderId: 'me', sender: await who('me'), isGroup, who }
-    const record = await this.#know(instance, event.sender, event.pushName, group)
-    return { place, senderId: record.id, sender: describe(record, event.sender, group), isGroup, who }
+    if (event.fromMe) return { chat, senderId: 'me', sender: await who('me'), isGroup: true, who }
+    const record = await this.#groupMember(instance, event, group)
+    return { chat, senderId: record.id, sender: describe(record, event.sender, group), isGroup: true, who }
   }
 
-  #groupPlace(instance: string, id: string): ChatPlace {
-    const fallbackName = `${this.#deps.groupWord} ${id}`
+  async #personContext(instance: InstanceName, event: Envelope, partner: PersonRecord): Promise<EventContext> {
+    const chat = personContact(instance, partner)
+    const who = (person: Person | 'me') => this.#who(instance, person, null)
+    if (event.fromMe) return { chat, senderId: 'me', sender: await who('me'), isGroup: false, who }
+    const { sender, pushName } = event
+    const isPartner = hasAddressesOf(partner, sender)
+    const record = isPartner ? partner : await this.#deps.people.upsert(instance, sender, pushName)
+    return { chat, senderId: record.id, sender: describe(record, sender, null), isGroup: false, who }
+  }
+
+  /** The other person of a chat of two. */
+  #partner(instance: InstanceName, { fromMe, pushName }: Envelope, chat: Person): Promise<PersonRecord> {
+    return this.#deps.people.upsert(instance, chat, fromMe ? null : pushName)
+  }
+
+  #groupContact(instance: InstanceName, groupId: string): ChatContact {
+    const fallbackName = `${this.#deps.groupWord} ${groupId}`
     const describeGroup = async (): Promise<ContactSpec> => {
-      const group = await this.#deps.groups.find(instance, id)
-      return groupSpec(id, group?.subject.trim() ? group.subject.trim() : fallbackName)
+      const group = await this.#deps.groups.find(instance, groupId)
+      return groupSpec(groupId, group?.subject.trim() ? group.subject.trim() : fallbackName)
     }
-    return { instance, chat: groupJid(id), describe: describeGroup, fallbackName, formerLid: null }
+    return { instance, chatId: groupChatId(groupId), describe: describeGroup, fallbackName, formerLid: null }
   }
 
-  async #personPlace(instance: string, { chat, fromMe, pushName }: Envelope): Promise<ChatPlace> {
-    const person = chat.kind === 'person' ? chat : { phone: null, lid: null }
-    const record = await this.#deps.people.know(instance, person, fromMe ? null : pushName)
-    return {
-      instance,
-      chat: record.id,
-      describe: () => Promise.resolve(personSpec(record)),
-      fallbackName: contactName(strangerOf(record)),
-      formerLid: record.phone === null ? null : record.lid,
-    }
+  /** The group may know the phone number of a member who writes under an anonymous id. */
+  #groupMember(instance: InstanceName, { sender, pushName }: Envelope, group: KnownGroup | null) {
+    const member = group?.memberOf(sender)
+    const whole = { phone: sender.phone ?? member?.phone ?? null, lid: sender.lid ?? member?.lid ?? null }
+    return this.#deps.people.upsert(instance, whole, pushName)
   }
 
-  /** A group may know the phone number of somebody who wrote under an anonymous id. */
-  async #know(instance: string, person: Person, pushName: string | null, group: KnownGroup | null) {
-    const member = group?.memberOf(person)
-    const whole = { phone: person.phone ?? member?.phone ?? null, lid: person.lid ?? member?.lid ?? null }
-    return this.#deps.people.know(instance, whole, pushName)
-  }
-
-  async #who(instance: string, person: Person | 'me', group: KnownGroup | null): Promise<KnownPerson> {
+  async #who(instance: InstanceName, person: Person | 'me', group: KnownGroup | null): Promise<KnownPerson> {
     if (person === 'me') return strangerOf(this.#deps.ownPerson(instance))
     return describe(await this.#deps.people.lookUp(instance, person), person, group)
   }
+}
+
+function personContact(instance: InstanceName, record: PersonRecord): ChatContact {
+  return {
+    instance,
+    chatId: record.id,
+    describe: () => Promise.resolve(personSpec(record)),
+    fallbackName: contactName(strangerOf(record)),
+    formerLid: record.phone === null ? null : record.lid,
+  }
+}
+
+function hasAddressesOf(record: PersonRecord, { phone, lid }: Person): boolean {
+  return (phone === null || phone === record.phone) && (lid === null || lid === record.lid)
 }
 
 function describe(record: PersonRecord | undefined, person: Person, group: KnownGroup | null): KnownPerson {

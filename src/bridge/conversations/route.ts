@@ -1,4 +1,4 @@
-// Who is to speak, and at which helpdesk it belongs.
+// The instance that sends a message, and the helpdesk it belongs to.
 
 import type { Destination } from '../../core/downstream.ts'
 import type { InstanceRow } from '../../storage/schema.ts'
@@ -6,4 +6,4 @@ import type { InstanceRow } from '../../storage/schema.ts'
 export type Sender = Readonly<
   Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state' | 'created_at'>
 >
-export type Routed = { sender: Sender; destination: Destination | null }
+export type Route = { sender: Sender; destination: Destination | null }

@@ -1,240 +1,108 @@
-// One attempt to take an event to the helpdesk: what it says, where it belongs, its file, and the post.
+// Makes one attempt to deliver an event: resolves its people, composes its text, finds its conversation, posts it.
 
 import type { Chat } from '../../core/address.ts'
-import type { Destination, Downstream } from '../../core/downstream.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
-import { lateFile } from '../../storage/stores/messages/inbox-store.ts'
-import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
-import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
-import type { Desk } from '../conversations/conversation-opener.ts'
+import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
+import type { ConversationDirectory, OpenConversation } from '../conversations/conversation-directory.ts'
+import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
+import type { EventChat, EventContext, EventContexts } from '../conversations/event-context.ts'
+import type { EventComposer, EventDraft } from './compose/event-composer.ts'
 import type { GroupHeaders } from './compose/group-headers.ts'
-import type { Draft, InboundComposer } from './compose/event-composer.ts'
-import type { InboundPeople, Scene } from '../conversations/event-context.ts'
-import type { InboundPlaces, OpenConversation } from '../conversations/conversation-directory.ts'
-import type { InboundPoster, PostState } from './exactly-once-poster.ts'
-import type { InboundReport, RealtimeResult } from './inbound-metrics.ts'
-import { FileTooLarge } from './files/file-spool.ts'
-import type { FetchedFile, IncomingFiles } from './files/file-fetcher.ts'
-import { messageKeyOf } from './message-key.ts'
-import type { Texts } from './compose/texts.ts'
+import type { DeliveryProgress } from './delivery-progress.ts'
+import type { EarlierMessages } from './earlier-messages.ts'
+import type { EventContent } from './event-content.ts'
+import type { ExactlyOncePoster } from './exactly-once-poster.ts'
+import { postJobOf } from './post-job.ts'
+import type { RowFinisher } from './row-finisher.ts'
 
-export type AttemptDeps = {
-  inbox: Pick<InboxStore, 'remove'>
-  map: Pick<MessageMapStore, 'findByNetworkId'>
-  people: InboundPeople
-  composer: InboundComposer
-  headers: GroupHeaders
-  files: IncomingFiles
-  places: InboundPlaces
-  poster: InboundPoster
-  downstream: Pick<Downstream, 'inbox'>
+type Deps = {
   isIgnored: (chat: Chat) => boolean
-  report: InboundReport
-  texts: Texts
-  mediaMaxBytes: number
-  epoch: () => number
-  clock: Clock
-  log: Log
+  contexts: Pick<EventContexts, 'contextOf'>
+  earlier: Pick<EarlierMessages, 'hasContent' | 'targetOf'>
+  composer: Pick<EventComposer, 'compose'>
+  headers: GroupHeaders
+  directory: Pick<ConversationDirectory, 'conversationFor' | 'existing' | 'earlier' | 'rename'>
+  content: Pick<EventContent, 'contentOf'>
+  poster: Pick<ExactlyOncePoster, 'post'>
+  finisher: RowFinisher
 }
 
-/** whole: as it was sent · bare: without the file that was refused · notice: only a word that there was a message */
-type Stage = 'whole' | 'bare' | 'notice'
-
-/** What is kept between the attempts for one message. */
-export type Attempt = {
-  destination: string
-  state: PostState
-  stage: Stage
-  failures: number
-  unexplained: number
-  relocations: number
-  refusals: number
-  /** A probe found the destination working since the last failure. */
-  hasProbed: boolean
-  /** What a failure counts as. */
-  doing: Draft['counted'] | 'contact' | 'conversation'
-  file?: FetchedFile | 'missing' | 'too_large'
+type AttemptJob = {
+  row: InboxRow
+  chat: EventChat | null
+  target: HelpdeskTarget
+  progress: DeliveryProgress
 }
 
-export class InboundAttempt {
-  readonly #deps: AttemptDeps
+export class DeliveryAttempt {
+  readonly #deps: Deps
 
-  constructor(deps: AttemptDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Rejects with what went wrong; `attempt` then says what the next one must know. */
-  async deliver(row: InboxRow, destination: Destination, attempt: Attempt, signal: AbortSignal): Promise<void> {
-    const { people, composer, headers, isIgnored, downstream, report } = this.#deps
-    const { event, instance } = row
-    if (isIgnored(event.chat)) {
-      report.passedOver(instance, 'ignored chat')
-      await this.#settle(row, 'filtered')
-      return
-    }
-    const scene = await people.sceneOf(instance, event)
-    if (await this.#isOvertaken(row, scene)) {
-      await this.#settle(row, 'duplicate')
-      return
-    }
-    const showsHeader = headers.needed(`${destination.key}|${scene.place.chat}`, scene.senderId)
-    const draft = await composer.compose({ instance, event, scene, showsHeader })
-    const inbox = downstream.inbox(destination)
-    if (event.kind === 'group') await this.#followGroup(row, scene, destination)
-    if ('skipped' in draft) {
-      await this.#settle(row, draft.skipped)
-      return
-    }
-    const onStep = (step: Attempt['doing']) => {
-      attempt.doing = step
-    }
-    onStep('conversation')
-    const conversation = await this.#conversationOf(row, { scene, draft, desk: { destination, inbox, onStep } })
-    if (typeof conversation === 'string') {
-      await this.#settle(row, conversation)
-      return
-    }
-    await this.#post({ row, destination, attempt, scene, draft, conversation }, signal)
+  /** Rejects with the failure. `progress` then says what the next attempt must know. */
+  async run(job: AttemptJob, signal: AbortSignal): Promise<void> {
+    const { isIgnored, contexts, earlier, finisher } = this.#deps
+    const { row, chat, target, progress } = job
+    if (isIgnored(row.event.chat)) return finisher.ignore(row)
+    const context = await contexts.contextOf(row.instance, row.event, chat)
+    progress.chatId = context.chat.chatId
+    if (await earlier.hasContent(row, context)) return finisher.finish(row, 'duplicate')
+    const draft = await this.#draftOf(job, context)
+    await this.#renameGroup(row, context, target)
+    if ('skipped' in draft) return finisher.finish(row, draft.skipped)
+    progress.doing = 'conversation'
+    const conversation = await this.#conversationOf(row, { context, draft, target })
+    if (typeof conversation === 'string') return finisher.finish(row, conversation)
+    await this.#post(job, { context, draft, conversation }, signal)
   }
 
-  /** What is about an earlier message stays with it; anything else goes where the chat is held. */
+  #draftOf({ row: { instance, event }, target }: AttemptJob, context: EventContext) {
+    const { composer, headers } = this.#deps
+    const showsHeader = headers.isNeeded(context.chat, target.destination.key, context.senderId)
+    return composer.compose({ instance, event, context, showsHeader })
+  }
+
+  /** An event about an earlier message stays in the conversation of that message. */
   async #conversationOf(
     { event, instance }: InboxRow,
-    where: { scene: Scene; draft: Draft; desk: Desk },
+    { context, draft, target }: { context: EventContext; draft: EventDraft; target: HelpdeskTarget },
   ): Promise<OpenConversation | 'no_contact' | 'no_conv'> {
-    const { places, map, poster } = this.#deps
-    const { scene, draft, desk } = where
+    const { directory, earlier } = this.#deps
+    const { chat } = context
     if ('target' in event) {
-      await poster.noted(instance)
-      const known = await map.findByNetworkId(instance, [event.target.id])
-      const target = known.find((each) => each.destination === desk.destination.key && each.messageId !== null)
-      const about = { chat: scene.place, mayReopen: draft.opens }
-      const id = target?.conversationId ?? null
-      const earlier = id === null ? null : await places.earlier(id, about, desk)
-      if (earlier) return earlier
+      const about = await earlier.targetOf(instance, event.target.id, target.destination.key)
+      const id = about?.conversationId ?? null
+      const found = id === null ? null : await directory.earlier(id, { chat, mayReopen: draft.opens }, target)
+      if (found) return found
     }
-    return draft.opens ? places.conversationFor(scene.place, desk) : places.existing(scene.place, desk)
+    return draft.opens ? directory.conversationFor(chat, target) : directory.existing(chat, target)
   }
 
   async #post(
-    work: {
-      row: InboxRow
-      destination: Destination
-      attempt: Attempt
-      scene: Scene
-      draft: Draft
-      conversation: OpenConversation
-    },
+    { row, target, progress }: AttemptJob,
+    found: { context: EventContext; draft: EventDraft; conversation: OpenConversation },
     signal: AbortSignal,
   ): Promise<void> {
-    const { row, destination, attempt, scene, draft, conversation } = work
-    const { poster, headers, downstream, report, clock } = this.#deps
-    const { event, instance } = row
-    attempt.doing = draft.counted
-    await this.#fetchFile(row, draft, attempt, signal)
-    const { content, files, isLate } = this.#contentOf(draft, attempt)
-    const { outcome, messageId } = await poster.post(
-      {
-        identity: {
-          instance,
-          destination: destination.key,
-          chat: scene.place.chat,
-          sender: scene.senderId,
-          networkId: event.id,
-          kind: draft.kind,
-        },
-        direction: event.fromMe ? 'echo' : 'in',
-        networkKey: messageKeyOf(event),
-        networkAt: event.at,
-        remember: draft.remember,
-        inbox: downstream.inbox(destination),
-        conversation,
-        replyTo: draft.replyTo,
-        message: { type: draft.type, content, isEcho: event.fromMe, private: draft.isPrivate, files },
-        inboxId: row.id,
-        ...(isLate && { restKind: lateFile }),
-      },
-      attempt.state,
-      signal,
-    )
-    headers.note(`${destination.key}|${scene.place.chat}`, scene.senderId)
-    if (outcome === 'posted') report.accepted(instance)
-    const result = outcome === 'posted' ? 'ok' : 'duplicate'
-    report.settled(instance, event.kind, result)
-    if (outcome === 'duplicate') {
-      report.duplicate(instance, event.kind)
-      await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
-    }
-    this.#log(row, {
-      result,
+    const { content, poster, headers, finisher } = this.#deps
+    const { chat, senderId } = found.context
+    const { draft, conversation } = found
+    progress.doing = draft.counted
+    const posted = await content.contentOf(row, draft, progress, signal)
+    const job = postJobOf(row, { target, conversation }, { ...draft, ...posted, chatId: chat.chatId, senderId })
+    const { outcome, messageId } = await poster.post(job, progress.state, signal)
+    headers.note(chat, target.destination.key, senderId)
+    await finisher.finishPosted(row, outcome, {
       conversation: conversation.id,
       message: messageId,
-      attempts: attempt.failures + 1,
-      bytes: files[0]?.size ?? undefined,
-      ms: clock.now() - row.receivedAt,
+      attempts: progress.failures + 1,
+      bytes: posted.files[0]?.size ?? undefined,
     })
   }
 
-  /** A message that could not be opened at first, and has come meanwhile. */
-  async #isOvertaken({ instance, event }: InboxRow, { place, senderId }: Scene): Promise<boolean> {
-    if (event.kind !== 'undecryptable') return false
-    await this.#deps.poster.noted(instance)
-    const known = await this.#deps.map.findByNetworkId(instance, [event.id])
-    return known.some(
-      ({ chat, sender, kind, messageId }) =>
-        chat === place.chat && sender === senderId && kind !== 'undecryptable' && messageId !== null,
-    )
-  }
-
-  async #fetchFile({ instance, event }: InboxRow, { media }: Draft, attempt: Attempt, signal: AbortSignal) {
-    if (!media || attempt.file !== undefined || attempt.stage !== 'whole') return
-    try {
-      attempt.file = await this.#deps.files.fetch({ instance, media, key: messageKeyOf(event) }, signal)
-    } catch (error) {
-      if (signal.aborted) throw error
-      attempt.file = error instanceof FileTooLarge ? 'too_large' : 'missing'
-      this.#deps.report.failed(instance, 'media')
-      this.#deps.log.warn({ err: error, instance, media: media.media }, 'a file could not be fetched')
-    }
-  }
-
-  #contentOf({ media, write }: Draft, { stage, file }: Attempt) {
-    const { texts, mediaMaxBytes } = this.#deps
-    if (stage === 'notice')
-      return { content: write({ notice: texts.unreadable, instead: true }), files: [], isLate: false }
-    if (!media) return { content: write(), files: [], isLate: false }
-    const what = texts.media[media.media]
-    if (stage === 'bare') return { content: write({ notice: texts.fileRefused(what) }), files: [], isLate: false }
-    if (typeof file === 'object') return { content: write(), files: [file.upload], isLate: false }
-    if (file === 'missing') return { content: write({ notice: texts.fileMissing(what) }), files: [], isLate: true }
-    const notice = texts.fileTooLarge(what, sizeOf(mediaMaxBytes))
-    return { content: write({ notice }), files: [], isLate: false }
-  }
-
-  /** The network's news of a group: what is remembered of it is out of date. */
-  async #followGroup({ instance, event }: InboxRow, scene: Scene, destination: Destination): Promise<void> {
+  async #renameGroup({ event }: InboxRow, { chat }: EventContext, target: HelpdeskTarget): Promise<void> {
     if (event.kind !== 'group') return
     const subject = event.changes.find((change) => change.change === 'subject')
-    if (!subject) return
-    const { places, downstream } = this.#deps
-    await places.rename({ ...scene.place, instance }, subject.subject, destination.key, downstream.inbox(destination))
+    if (subject) await this.#deps.directory.rename(chat, subject.subject, target)
   }
-
-  async #settle(row: InboxRow, result: RealtimeResult): Promise<void> {
-    await this.#deps.inbox.remove(this.#deps.epoch(), row.id)
-    this.#deps.report.settled(row.instance, row.event.kind, result)
-    this.#log(row, { result, ms: this.#deps.clock.now() - row.receivedAt })
-  }
-
-  #log({ instance, event }: InboxRow, facts: object): void {
-    const { kind, fromMe, chat } = event
-    const about = { instance, kind, content: event.kind === 'message' ? event.content.type : undefined }
-    this.#deps.log.info({ ...about, from_me: fromMe, chat: chat.kind, ...facts }, 'message from the network handled')
-  }
-}
-
-function sizeOf(bytes: number): string {
-  const kilobytes = Math.floor(bytes / 1024)
-  return kilobytes < 1024 ? `${kilobytes} kB` : `${Math.floor(kilobytes / 1024)} MB`
 }

@@ -1,235 +1,152 @@
-// Takes one event from the inbox to the helpdesk, through whatever goes wrong on the way, until it is done with or set aside.
+// Delivers one inbox row to the helpdesk: makes attempts and handles their failures, until the row is delivered or parked.
 
-import { accessKey } from '../../core/downstream.ts'
-import type { Destination, Downstream } from '../../core/downstream.ts'
+import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
-import type { DestinationHolds } from './held-destinations.ts'
-import type { Attempt, InboundAttempt } from './delivery-attempt.ts'
-import { isRefusal, isUnexplained, judgeFailure } from './failure-policy.ts'
-import type { Tries } from './failure-policy.ts'
-import type { InboundPeople } from '../conversations/event-context.ts'
-import type { InboundPlaces } from '../conversations/conversation-directory.ts'
-import type { InboundPoster } from './exactly-once-poster.ts'
-import type { InboundReport } from './inbound-metrics.ts'
+import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
+import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
+import type { EventChat } from '../conversations/event-context.ts'
+import type { DeliveryAttempt } from './delivery-attempt.ts'
+import { countFailure, dropFile, forgetPosting, newProgress, reduce } from './delivery-progress.ts'
+import type { DeliveryProgress } from './delivery-progress.ts'
+import type { DestinationRouter } from './destination-router.ts'
+import type { ExactlyOncePoster } from './exactly-once-poster.ts'
+import { isRefusal, judgeFailure } from './failure-policy.ts'
+import type { InboundMetrics } from './inbound-metrics.ts'
+import type { ParkedRows } from './parked-rows.ts'
 
-export type DeliveryDeps = {
-  attempts: InboundAttempt
-  inbox: Pick<InboxStore, 'noteFailure' | 'park'>
-  people: InboundPeople
-  places: InboundPlaces
-  poster: InboundPoster
-  holds: DestinationHolds
-  downstream: Pick<Downstream, 'inbox'>
-  /** Null while the instance has no destination. */
-  route: (instance: string) => Promise<Destination | null>
-  report: InboundReport
+type Deps = {
+  attempts: Pick<DeliveryAttempt, 'run'>
+  destinations: Pick<DestinationRouter, 'waitForTarget' | 'hold'>
+  directory: Pick<ConversationDirectory, 'forget'>
+  poster: Pick<ExactlyOncePoster, 'endPosting'>
+  parked: Pick<ParkedRows, 'noteFailure' | 'park'>
+  metrics: Pick<InboundMetrics, 'failed'>
   inboxTtlMs: number
-  epoch: () => number
   clock: Clock
   log: Log
 }
 
-export type Delivered = 'done' | 'parked' | 'stopped'
+/** stopped: the row stays in the inbox for the next start. */
+type DeliveryOutcome = 'done' | 'parked' | 'stopped'
 
 const maxReason = 500
 
-export class InboundDelivery {
-  readonly #deps: DeliveryDeps
+export class EventDelivery {
+  readonly #deps: Deps
 
-  constructor(deps: DeliveryDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Never rejects; `stopped` leaves the row for another time. */
-  async deliver(row: InboxRow, signal: AbortSignal): Promise<Delivered> {
-    const counts = { failures: 0, unexplained: 0, relocations: 0, refusals: 0 }
-    const attempt: Attempt = {
-      destination: '',
-      state: {},
-      stage: 'whole',
-      hasProbed: false,
-      doing: isMedia(row) ? 'media' : 'text',
-      ...counts,
-    }
+  /** Never rejects. */
+  async run(row: InboxRow, chat: EventChat | null, signal: AbortSignal): Promise<DeliveryOutcome> {
+    const progress = newProgress(row)
     try {
       while (!signal.aborted) {
-        const ended = await this.#try(row, attempt, signal)
-        if (ended) return ended
+        const outcome = await this.#try(row, chat, progress, signal)
+        if (outcome) return outcome
       }
       return 'stopped'
     } finally {
-      await this.#dropFile(attempt)
+      await dropFile(progress)
     }
   }
 
-  /** Resolves when everything of this instance that was delivered before is off the inbox. */
-  noted(instance: string): Promise<void> {
-    return this.#deps.poster.noted(instance)
-  }
-
-  /** Undefined when it is worth another try now. */
-  async #try(row: InboxRow, attempt: Attempt, signal: AbortSignal): Promise<Delivered | undefined> {
-    let destination: Destination | undefined
+  /** Undefined when the row needs another attempt. */
+  async #try(
+    row: InboxRow,
+    chat: EventChat | null,
+    progress: DeliveryProgress,
+    signal: AbortSignal,
+  ): Promise<DeliveryOutcome | undefined> {
+    let target: HelpdeskTarget | undefined
     try {
-      destination = await this.#destinationOf(row.instance, attempt, signal)
-      if (!destination) return 'stopped'
-      // What is known of a message is valid only at the destination it was posted to.
-      if (attempt.destination !== destination.key) Object.assign(attempt, { destination: destination.key, state: {} })
-      await this.#deps.attempts.deliver(row, destination, attempt, signal)
+      target = await this.#targetOf(row, progress, signal)
+      await this.#deps.attempts.run({ row, chat, target, progress }, signal)
       return 'done'
     } catch (error) {
       if (signal.aborted) return 'stopped'
-      return this.#afterFailure(row, destination, attempt, error, signal)
+      return this.#afterFailure(row, target, progress, error, signal)
     }
   }
 
-  /** Waits until the instance has a destination that nothing is known against; undefined when stopped. */
-  async #destinationOf(instance: string, attempt: Attempt, signal: AbortSignal): Promise<Destination | undefined> {
-    const { route, holds } = this.#deps
-    while (!signal.aborted) {
-      const destination = await route(instance)
-      const key = destination ? accessKey(destination) : `${instance} (no helpdesk configured)`
-      if (destination && !holds.waitFor(key, instance)) return destination
-      if (!destination) this.#holdUnconfigured(instance, key)
-      const release = await settledOrAborted(holds.waitFor(key, instance), signal)
-      if (release === 'works') attempt.hasProbed = true
+  async #targetOf({ instance }: InboxRow, progress: DeliveryProgress, signal: AbortSignal): Promise<HelpdeskTarget> {
+    const { destination, helpdesk, hasProbed } = await this.#deps.destinations.waitForTarget(instance, signal)
+    if (hasProbed) progress.hasProbed = true
+    // A claim and a POST of unknown outcome belong to the destination they were made for.
+    if (progress.destination !== destination.key) Object.assign(progress, { destination: destination.key, state: {} })
+    const onStep = (step: DeliveryProgress['doing']) => {
+      progress.doing = step
     }
-    return undefined
-  }
-
-  #holdUnconfigured(instance: string, key: string): void {
-    const reason = 'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant'
-    const probe = async () => {
-      if (!(await this.#deps.route(instance))) throw new Error(reason)
-    }
-    this.#deps.holds.hold({ key, destination: key, instance, reason, probe })
+    return { destination, helpdesk, onStep }
   }
 
   async #afterFailure(
     row: InboxRow,
-    destination: Destination | undefined,
-    attempt: Attempt,
+    target: HelpdeskTarget | undefined,
+    progress: DeliveryProgress,
     error: unknown,
     signal: AbortSignal,
-  ): Promise<Delivered | undefined> {
-    const { report, clock, inboxTtlMs, holds, downstream, log, inbox, epoch } = this.#deps
+  ): Promise<DeliveryOutcome | undefined> {
+    const { destinations, parked, metrics, clock, inboxTtlMs, log } = this.#deps
+    const { instance, event, receivedAt } = row
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason)
-    const verdict = judgeFailure(error, triesOf(attempt, error, clock.now() - row.receivedAt), inboxTtlMs)
-    attempt.failures++
-    report.failed(row.instance, attempt.doing)
-    log.warn(
-      { err: error, instance: row.instance, kind: row.event.kind, act: verdict.act },
-      'a message was not delivered',
-    )
-    if (verdict.act === 'hold' && destination) {
-      const probe = () => downstream.inbox(destination).probe()
-      const { instance } = row
-      holds.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
-      // That may take days; the network keeps the file as well.
-      await this.#dropFile(attempt)
+    const action = judgeFailure(error, countFailure(progress, error, clock.now() - receivedAt), inboxTtlMs)
+    metrics.failed(instance, progress.doing)
+    log.warn({ err: error, instance, kind: event.kind, act: action.act }, 'a message was not delivered')
+    if (action.act === 'hold' && target) {
+      destinations.hold(instance, target, reason)
+      // The destination may be held for days, and the network keeps the file as well.
+      await dropFile(progress)
       return undefined
     }
-    await this.#quietly(() => inbox.noteFailure(epoch(), row.id, reason))
-    switch (verdict.act) {
+    await this.#bestEffort(() => parked.noteFailure(row, reason))
+    switch (action.act) {
       case 'park':
-        await this.#quietly(() => this.#deps.poster.setAside(attempt.state))
-        return this.#park(row, reason, signal)
+        return this.#park(row, progress, reason, signal)
       case 'replace':
-        attempt.stage = attempt.stage === 'whole' && isMedia(row) ? 'bare' : 'notice'
+        reduce(progress, row)
         return undefined
       case 'relocate':
-        if (destination) await this.#relocate(row, destination, attempt)
-        if (verdict.afterMs > 0) await sleep(clock, verdict.afterMs, signal)
+        if (target) await this.#relocate(row, target, progress)
+        if (action.afterMs > 0) await sleep(clock, action.afterMs, signal)
         return undefined
       case 'retry':
-        // Not even a notice was taken: it may not be the message after all.
-        if (isRefusal(error)) attempt.stage = 'whole'
-        await sleep(clock, verdict.afterMs, signal)
+        // The helpdesk refused even a notice, so the message itself may not be the cause.
+        if (isRefusal(error)) progress.stage = 'whole'
+        await sleep(clock, action.afterMs, signal)
         return undefined
       case 'hold':
         return undefined
     }
   }
 
-  async #dropFile(attempt: Attempt): Promise<void> {
-    const { file } = attempt
-    if (typeof file !== 'object') return
-    delete attempt.file
-    await file[Symbol.asyncDispose]()
+  async #relocate({ instance }: InboxRow, { destination }: HelpdeskTarget, progress: DeliveryProgress): Promise<void> {
+    const { chatId } = progress
+    forgetPosting(progress)
+    if (chatId === undefined) return
+    await this.#bestEffort(() => this.#deps.directory.forget({ instance, chatId }, destination.key))
   }
 
-  /** A conversation that is gone took what was posted there with it. */
-  async #relocate({ instance, event }: InboxRow, destination: Destination, attempt: Attempt): Promise<void> {
-    const { places, people } = this.#deps
-    attempt.relocations++
-    delete attempt.state.uncertain
-    delete attempt.state.begun
-    await this.#quietly(async () => {
-      const { place } = await people.sceneOf(instance, event)
-      await places.forget(place, destination.key)
-    })
+  async #park(
+    row: InboxRow,
+    { state }: DeliveryProgress,
+    reason: string,
+    signal: AbortSignal,
+  ): Promise<DeliveryOutcome> {
+    const { poster, parked } = this.#deps
+    await this.#bestEffort(() => poster.endPosting(state))
+    return (await parked.park(row, reason, signal)) ? 'parked' : 'stopped'
   }
 
-  async #park(row: InboxRow, reason: string, signal: AbortSignal): Promise<Delivered> {
-    const { inbox, epoch, report, log, clock } = this.#deps
-    for (;;) {
-      try {
-        await inbox.park(epoch(), row.id, reason)
-        break
-      } catch (err) {
-        if (signal.aborted) return 'stopped'
-        log.error({ err, instance: row.instance }, 'a message could not be set aside yet')
-        await sleep(clock, 1000, signal)
-      }
-    }
-    report.settled(row.instance, row.event.kind, 'ds_error')
-    log.error(
-      { instance: row.instance, id: row.id, kind: row.event.kind, reason },
-      'a message was set aside: see parked',
-    )
-    return 'parked'
-  }
-
-  /** For what is only for people to look at: a failure is logged and nothing else. */
-  async #quietly(work: () => Promise<void>): Promise<void> {
+  /** For notes that the delivery does not depend on: a failure is only logged. */
+  async #bestEffort(work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (err) {
       this.#deps.log.warn({ err }, 'a note about a delivery was not stored')
     }
   }
-}
-
-/** What this failure adds up to with those before. */
-function triesOf(attempt: Attempt, error: unknown, ageMs: number): Tries {
-  const wasRefused = isRefusal(error)
-  if (isUnexplained(error)) attempt.unexplained++
-  if (wasRefused && attempt.hasProbed) attempt.refusals++
-  attempt.hasProbed = false
-  const { failures, unexplained, relocations, stage } = attempt
-  const refusals = wasRefused ? attempt.refusals : 0
-  return { failures, unexplained, relocations, refusals, replaced: stage === 'notice', ageMs }
-}
-
-function isMedia({ event }: InboxRow): boolean {
-  return event.kind === 'message' && event.content.type === 'media'
-}
-
-/** Resolves with the promise, or to undefined as soon as the signal aborts. */
-function settledOrAborted<T>(promise: Promise<T> | undefined, signal: AbortSignal): Promise<T | undefined> {
-  return new Promise((resolve) => {
-    const end = (result?: T) => {
-      signal.removeEventListener('abort', abort)
-      resolve(result)
-    }
-    const abort = () => {
-      end()
-    }
-    signal.addEventListener('abort', abort, { once: true })
-    void Promise.resolve(promise).then(end)
-    if (signal.aborted) end()
-  })
 }

@@ -1,17 +1,27 @@
-// Posts a message exactly once. It is claimed, with the time and the newest message id known, before the POST; an outcome
-// that is not known is searched for until the helpdesk cannot commit it any more, and only then is it posted again.
+// Posts a message to the helpdesk exactly once: claim, post, search.
+//
+// 1. Claim. Before the POST we store in the message map that this message is being posted, into which conversation, since when,
+//    and the newest message id that we know there. The claim is unique, so a message that came twice is claimed once.
+// 2. Post. The POST carries the network's message id as its source id.
+// 3. Search. If the outcome of the POST is unknown (time-out, broken connection, crash), we search the conversation for that
+//    source id, among the messages after the stored message id. The helpdesk may create the message late, so we repeat the
+//    search for `lateCommitMs`. Only when the message is still not there do we post again.
+// 4. Complete. One commit stores the id of the posted message and removes the inbox row. After a crash before that commit the
+//    next process finds the claim without a message id, and begins with the search.
+//
+// The next message of the chat does not wait for step 4. Callers that read the message map wait for `flushed`.
 
 import { DownstreamError } from '../../core/downstream.ts'
-import type { HelpdeskInbox, NewMessage } from '../../core/downstream.ts'
-import type { MessageKey } from '../../core/message.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { MappedContent, MappedMessage, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
+import { retryUntil } from '../../lib/retry.ts'
+import type { MappedMessage, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
 import type { MessageMapStore, Posting } from '../../storage/stores/messages/message-map-store.ts'
-import type { OpenConversation } from '../conversations/conversation-directory.ts'
-import { PostGates } from './post-limits.ts'
+import type { PostJob } from './post-job.ts'
+import { PostLimits } from './post-limits.ts'
 
 type Deps = {
   map: MessageMapStore
@@ -19,31 +29,16 @@ type Deps = {
   newId: () => string
   clock: Clock
   log: Log
-  /** How long a POST took, successful or not. */
+  /** Called with how long a POST took, successful or not. */
   onPosted: (ms: number) => void
-  /** Only for tests, which show what the wait is good for. */
-  lateCommitMs?: number
-}
-
-export type PostJob = {
-  identity: MessageIdentity
-  direction: 'in' | 'echo'
-  networkKey: MessageKey
-  networkAt: number
-  remember: MappedContent | null
-  inbox: HelpdeskInbox
-  conversation: OpenConversation
-  replyTo: string | null
-  message: Omit<NewMessage, 'inReplyTo' | 'sourceId'>
-  /** The inbox row that is done with then; `restKind` keeps it, for what is still to come. */
-  inboxId: string
-  restKind?: string
+  /** How long after a lost answer the helpdesk may still create the message. */
+  lateCommitMs: number
 }
 
 /**
- * What is known of a message between the attempts to post it.
- * begun      the POST that may be made now: time and newest message id are stored
- * uncertain  a POST whose outcome is not known, and until when, by the clock that is never set, it may still turn up
+ * What is kept of a message between the attempts to post it.
+ * begun      the POST that may be made now: its time and the newest message id are stored
+ * uncertain  a POST of unknown outcome, and until when its message may still appear (on the monotonic clock)
  */
 export type PostState = {
   claim?: { id: string; known: MappedMessage[] }
@@ -54,45 +49,44 @@ export type PostState = {
 type Posted = { conversationId: number; messageId: number }
 export type PostOutcome = { outcome: 'posted' | 'duplicate'; messageId: number }
 
-/** Chatwoot may commit up to 15 s after it has the whole request. */
-const standardLateCommitMs = 20_000
-/** Whatever an earlier process has sent is there by now, or never will be. */
+/** A POST that an earlier process began longer ago has appeared by now, or never will. One search is enough. */
 const longAgoMs = 3_600_000
+const storagePauses = { firstMs: 500, ceilingMs: 30_000 }
+const searchPauses = { firstMs: 500, ceilingMs: 4000 }
 
-export class InboundPoster {
+export class ExactlyOncePoster {
   readonly #deps: Deps
-  /** What the helpdesk has and storage does not know yet, with the instance. */
-  readonly #noting = new Map<Promise<void>, string>()
-  readonly #gates = new PostGates()
+  /** The commits that are under way after a POST, with their instance. */
+  readonly #completing = new Map<Promise<unknown>, InstanceName>()
+  readonly #limits = new PostLimits()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   /**
-   * Resolves when the helpdesk has it; that this is noted is not waited for, so that the next message of the chat can be
-   * claimed in the same commit. Rejects with the DownstreamError that ended the attempt; `state` then says what the next
-   * one must know.
+   * Resolves when the helpdesk has the message, before that is stored: so the next message of the chat can be claimed in the
+   * same commit. Rejects with the DownstreamError that ended the attempt. `state` then says what the next attempt must know.
    */
   async post(job: PostJob, state: PostState, signal: AbortSignal): Promise<PostOutcome> {
-    if (job.replyTo !== null) await this.noted(job.identity.instance)
+    if (job.replyTo !== null) await this.flushed(job.identity.instance)
     const { id, known } = (state.claim ??= await this.#claim(job, state))
-    const settled = known.find((row) => row.id === id)?.messageId ?? null
-    if (settled !== null) return { outcome: 'duplicate', messageId: settled }
+    const messageId = known.find((row) => row.id === id)?.messageId ?? null
+    if (messageId !== null) return { outcome: 'duplicate', messageId }
     const posted = (await this.#search(job, state, signal)) ?? (await this.#postNow(job, state, signal))
     job.conversation.newest = Math.max(job.conversation.newest, posted.messageId)
-    this.#note(job, id, posted, signal)
+    this.#complete(job, id, posted, signal)
     return { outcome: 'posted', messageId: posted.messageId }
   }
 
-  /** Resolves when whatever was posted before is noted. */
-  async noted(instance: string): Promise<void> {
-    if (this.#noting.size === 0) return
-    await Promise.all([...this.#noting].flatMap(([noting, of]) => (of === instance ? [noting] : [])))
+  /** Resolves when every message of the instance that was posted before is stored as posted. */
+  async flushed(instance: InstanceName): Promise<void> {
+    if (this.#completing.size === 0) return
+    await Promise.all([...this.#completing].flatMap(([commit, of]) => (of === instance ? [commit] : [])))
   }
 
-  /** The message is set aside: whoever takes it up again must know whether there is something to look for. */
-  async setAside({ claim, uncertain }: PostState): Promise<void> {
+  /** The row is parked. Unless a POST may still appear, the next attempt need not search. */
+  async endPosting({ claim, uncertain }: PostState): Promise<void> {
     if (claim && !uncertain) await this.#deps.map.endPosting(this.#deps.epoch(), claim.id)
   }
 
@@ -105,7 +99,7 @@ export class InboundPoster {
     const mine = known.find((row) => isSame(row, identity))
     if (!mine) throw new Error('a claimed message must be known')
     if (fresh) state.begun = posting
-    else if (mine.posting) state.uncertain = this.#leftBehind(mine.posting)
+    else if (mine.posting) state.uncertain = this.#uncertainOf(mine.posting)
     return { id: mine.id, known }
   }
 
@@ -115,8 +109,8 @@ export class InboundPoster {
       return await this.#send(job, state.claim?.known ?? [], signal)
     } catch (error) {
       if (!(error instanceof DownstreamError) || !error.mayHaveHappened) throw error
-      // Counted from here: the body of a large file takes its time to leave.
-      state.uncertain = { ...posting, until: this.#deps.clock.monotonic() + this.#lateCommitMs }
+      // The time counts from here, because the body of a large file takes long to leave.
+      state.uncertain = { ...posting, until: this.#deps.clock.monotonic() + this.#deps.lateCommitMs }
       const found = await this.#search(job, state, signal)
       if (found) return found
       throw error
@@ -125,12 +119,12 @@ export class InboundPoster {
 
   async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted } = this.#deps
-    const { conversation, inbox, message, identity } = job
-    const leave = await this.#gates.enter(identity.destination, message.files.length > 0, signal)
+    const { conversation, helpdesk, message, identity } = job
+    const leave = await this.#limits.enter(identity.destination, message.files.length > 0, signal)
     const began = clock.monotonic()
     try {
       const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }
-      const { id } = await inbox.post(conversation.id, whole)
+      const { id } = await helpdesk.post(conversation.id, whole)
       return { conversationId: conversation.id, messageId: id }
     } finally {
       onPosted(clock.monotonic() - began)
@@ -138,7 +132,7 @@ export class InboundPoster {
     }
   }
 
-  /** Time and newest message id are on disk before the POST; a fresh claim has stored them already. */
+  /** Stores the time and the newest message id before the POST. A fresh claim has stored them already. */
   async #begin({ conversation }: PostJob, state: PostState): Promise<Posting> {
     const { begun, claim } = state
     delete state.begun
@@ -149,7 +143,7 @@ export class InboundPoster {
     return posting
   }
 
-  /** What an uncertain POST has left behind, looked for until it cannot come any more; then null. */
+  /** Searches for the message of an uncertain POST. Null when it can no longer appear. */
   async #search(job: PostJob, state: PostState, signal: AbortSignal): Promise<Posted | null> {
     const { uncertain } = state
     if (!uncertain) return null
@@ -158,52 +152,46 @@ export class InboundPoster {
     for (let tries = 0; ; tries++) {
       signal.throwIfAborted()
       const isLast = clock.monotonic() >= until
-      const found = await job.inbox.findPosted(conversationId, job.identity.networkId, after)
+      const found = await job.helpdesk.findPosted(conversationId, job.identity.networkId, after)
       if (found || isLast) {
         delete state.uncertain
         return found && { conversationId, messageId: found.id }
       }
-      const pauseMs = backoffMs(tries, { firstMs: 500, ceilingMs: 4000 })
+      const pauseMs = backoffMs(tries, searchPauses)
       await sleep(clock, Math.min(pauseMs, until - clock.monotonic()), signal)
     }
   }
 
-  /** A POST of another process, which may have been busy with it until a moment ago. */
-  #leftBehind(posting: Posting): NonNullable<PostState['uncertain']> {
+  /** A POST of an earlier process, which may have been making it until a moment ago. */
+  #uncertainOf(posting: Posting): NonNullable<PostState['uncertain']> {
     const { clock } = this.#deps
     const isOver = Math.abs(clock.now() - posting.since) > longAgoMs
-    return { ...posting, until: clock.monotonic() + (isOver ? 0 : this.#lateCommitMs) }
+    return { ...posting, until: clock.monotonic() + (isOver ? 0 : this.#deps.lateCommitMs) }
   }
 
-  get #lateCommitMs(): number {
-    return this.#deps.lateCommitMs ?? standardLateCommitMs
-  }
-
-  #note(job: PostJob, id: string, posted: Posted, signal: AbortSignal): void {
-    // Stopped before it was stored: whoever takes the message up again finds it at the helpdesk.
-    const noting = this.#complete(job, id, posted, signal).catch(() => undefined)
-    this.#noting.set(noting, job.identity.instance)
-    void noting.then(() => this.#noting.delete(noting))
-  }
-
-  /** The helpdesk has it: nothing but storage is needed any more, however long that takes. */
-  async #complete(job: PostJob, id: string, posted: Posted, signal: AbortSignal): Promise<void> {
+  /** The message is posted. Stores that until it succeeds; a stop leaves it to the search of the next process. */
+  #complete(job: PostJob, id: string, posted: Posted, signal: AbortSignal): void {
     const { map, epoch, clock, log } = this.#deps
-    for (let failures = 0; ; failures++) {
-      try {
-        if (job.restKind === undefined) await map.complete(epoch(), id, posted, job.inboxId)
-        else await map.completeInPart(epoch(), id, posted, { id: job.inboxId, kind: job.restKind })
-        return
-      } catch (err) {
-        if (signal.aborted) throw err
-        log.error({ err, instance: job.identity.instance }, 'a posted message could not be noted yet')
-        await sleep(clock, backoffMs(failures, { firstMs: 500, ceilingMs: 30_000 }), signal)
-      }
+    const { identity, rowId, restKind } = job
+    const store = async () => {
+      if (restKind === undefined) await map.complete(epoch(), id, posted, rowId)
+      else await map.completeInPart(epoch(), id, posted, { id: rowId, kind: restKind })
     }
+    const onFailure = (err: unknown) => {
+      log.error({ err, instance: identity.instance }, 'a posted message could not be noted yet')
+    }
+    // The first try is made even while the instance stops.
+    const commit = store().catch(async (err: unknown) => {
+      if (signal.aborted) return
+      onFailure(err)
+      await retryUntil({ clock, signal, pauses: storagePauses, onFailure }, store)
+    })
+    this.#completing.set(commit, identity.instance)
+    void commit.then(() => this.#completing.delete(commit))
   }
 }
 
-/** The answered message, where it stands in the same conversation; what stood in for this very message comes first. */
+/** The message to answer in the same conversation. A notice that stood in for this very message comes first. */
 function replyIn({ identity, conversation, replyTo }: PostJob, known: readonly MappedMessage[]): number | null {
   const here = known.filter(
     ({ destination, conversationId, messageId }) =>

@@ -1,29 +1,29 @@
-// What a failed delivery means for the message: wait for the destination, try again, say so instead, or set it aside.
+// Decides what follows a failed attempt: hold the destination, try again, post a notice instead, or park the row.
 
 import { DownstreamError } from '../../core/downstream.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
 
-export type Verdict =
-  /** The destination itself takes nothing: wait until it does. */
+type FailureAction =
+  /** The destination itself takes nothing. */
   | { act: 'hold' }
   | { act: 'retry'; afterMs: number }
-  /** Its conversation or contact is gone: find or make another one. */
+  /** The conversation or the contact is gone: find or create another one. */
   | { act: 'relocate'; afterMs: number }
-  /** It will never be taken as it is: post a notice in its place. */
+  /** The message will never be accepted as it is: post a notice in its place. */
   | { act: 'replace' }
   | { act: 'park' }
 
 export type Tries = {
-  /** Failures in a row of this message. */
+  /** Failures of this row so far. */
   failures: number
-  /** Of those, refusals for a reason we cannot tell, the database's among them. */
+  /** How many of them were refusals for an unknown reason, by the helpdesk or by the database. */
   unexplained: number
-  /** How often its conversation or contact was gone. */
+  /** How often the conversation or the contact was gone. */
   relocations: number
-  /** How often it was refused as if by the destination, which turned out to work. */
+  /** How often the destination refused the message although a probe found the destination working. */
   refusals: number
-  /** Whether what was refused is already the notice in its place. */
+  /** Whether the notice was refused already. */
   replaced: boolean
   ageMs: number
 }
@@ -31,38 +31,38 @@ export type Tries = {
 const floodMs = 60_000
 const unexplainedTries = 10
 const promptRelocations = 3
-const refusalsOfItsOwn = 3
+const maxRefusals = 3
 
-/** Refused for what it is, as far as one can tell: waiting alone may not help. */
+/** The row itself may be the cause, so waiting alone may not help. */
 export function isUnexplained(error: unknown): boolean {
   if (error instanceof StorageError) return error.failure === 'failed' || error.failure === 'constraint'
   return error instanceof DownstreamError && error.failure === 'unexplained'
 }
 
-export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, random?: () => number): Verdict {
+export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, random?: () => number): FailureAction {
   const backoff = backoffMs(tries.failures, { firstMs: 1000, ceilingMs: 60_000, ...(random && { random }) })
   if (error instanceof StorageError) {
     return isUnexplained(error) && tries.unexplained >= unexplainedTries
       ? { act: 'park' }
       : { act: 'retry', afterMs: backoff }
   }
-  // A fault of ours: the same message will meet it again, the next one may not.
+  // A fault of our own code. The same message would meet it again; the next message may not.
   if (!(error instanceof DownstreamError)) return tries.replaced ? { act: 'park' } : { act: 'replace' }
   const isTooOld = tries.ageMs > inboxTtlMs
-  const later: Verdict = isTooOld
+  const later: FailureAction = isTooOld
     ? { act: 'park' }
     : { act: 'retry', afterMs: Math.max(backoff, error.retryAfterMs ?? 0) }
   switch (error.failure) {
     case 'destination':
-      // Refused time and again by a destination that works: what a filter on the way dislikes is in this message.
-      if (tries.refusals < refusalsOfItsOwn) return { act: 'hold' }
+      // A destination that works refuses this message again and again: a filter on the way may dislike its content.
+      if (tries.refusals < maxRefusals) return { act: 'hold' }
       return tries.replaced ? later : { act: 'replace' }
     case 'flood':
       return { act: 'retry', afterMs: floodMs }
     case 'transient':
       return later
     case 'gone':
-      // Whoever keeps deleting them, or answers so for another reason, is not asked in a tight loop.
+      // If conversations keep disappearing, the helpdesk is not asked in a tight loop.
       if (tries.relocations < promptRelocations) return { act: 'relocate', afterMs: 0 }
       return isTooOld ? { act: 'park' } : { act: 'relocate', afterMs: backoff }
     case 'unexplained':
@@ -72,7 +72,7 @@ export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, r
   }
 }
 
-/** Whether it was the answer to this very request, and not that nobody answers there. */
+/** Whether the helpdesk answered this very request with a refusal. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof DownstreamError) || error.failure !== 'destination' || error.mayHaveHappened) return false
   return error.status !== null && error.status >= 400

@@ -1,61 +1,63 @@
-// Destinations that take nothing at the moment: whoever wants to deliver there waits, somebody asks now and then whether
-// it works again, and the operator hears of it once.
+// Knows the destinations that take nothing at the moment. Deliveries to a held destination wait, a probe asks every 30 s
+// whether the destination works again, and one log line tells the operator.
 //
-// open  → held when a delivery finds the destination itself broken
-// held  → open when a probe succeeds, the configuration changes, or nobody waits for it any more
+// open → held  when a delivery finds the destination itself broken
+// held → open  when a probe succeeds, the configuration changes, or no instance waits for it any more
 
+import type { InstanceName } from '../../core/ids.ts'
+import type { PerInstance } from '../../core/per-instance.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 
 type Deps = { clock: Clock; log: Log }
-type Hold = {
+type Held = {
   destination: string
   reason: string
   since: number
-  /** The instances that wait. */
-  waiting: Set<string>
+  waiting: Set<InstanceName>
   released: PromiseWithResolvers<Release>
   cancel: () => void
 }
 
-/** Why one need not wait any more: a probe succeeded, or there is something else to try. */
-export type Release = 'works' | 'changed'
+/** Why a destination is open again: a probe succeeded, or the configuration or the instances changed. */
+type Release = 'works' | 'changed'
 
-export type Trouble = {
-  /** The destination and who asks there. */
+type HoldRequest = {
+  /** The destination and the token that is used there. */
   key: string
+  /** As operators see it. */
   destination: string
-  instance: string
+  instance: InstanceName
   reason: string
-  /** Resolves when it works again. */
+  /** Resolves when the destination works again. */
   probe: () => Promise<void>
 }
 
-export type HeldDestination = { destination: string; reason: string; since: number }
+type HeldDestination = { destination: string; reason: string; since: number }
 
 const probeMs = 30_000
 
-export class DestinationHolds {
+export class HeldDestinations implements PerInstance {
   readonly #deps: Deps
-  readonly #holds = new Map<string, Hold>()
+  readonly #held = new Map<string, Held>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   list(): HeldDestination[] {
-    return [...this.#holds.values()].map(({ destination, reason, since }) => ({ destination, reason, since }))
+    return [...this.#held.values()].map(({ destination, reason, since }) => ({ destination, reason, since }))
   }
 
-  /** Resolves when nothing is known against it any more; undefined when that is so already. */
-  waitFor(key: string, instance: string): Promise<Release> | undefined {
-    const hold = this.#holds.get(key)
-    hold?.waiting.add(instance)
-    return hold?.released.promise
+  /** Resolves when the destination is open again; undefined when it is not held. */
+  waitFor(key: string, instance: InstanceName): Promise<Release> | undefined {
+    const held = this.#held.get(key)
+    held?.waiting.add(instance)
+    return held?.released.promise
   }
 
-  hold({ key, destination, instance, reason, probe }: Trouble): void {
-    const known = this.#holds.get(key)
+  hold({ key, destination, instance, reason, probe }: HoldRequest): void {
+    const known = this.#held.get(key)
     if (known) {
       known.reason = reason
       known.waiting.add(instance)
@@ -64,46 +66,46 @@ export class DestinationHolds {
     const { clock, log } = this.#deps
     const released = Promise.withResolvers<Release>()
     const waiting = new Set([instance])
-    const hold: Hold = { destination, reason, since: clock.now(), waiting, released, cancel: () => undefined }
-    this.#holds.set(key, hold)
+    const held: Held = { destination, reason, since: clock.now(), waiting, released, cancel: () => undefined }
+    this.#held.set(key, held)
     log.warn({ destination, reason }, 'nothing can be delivered there; messages wait')
-    this.#scheduleProbe(key, hold, probe)
+    this.#scheduleProbe(key, held, probe)
   }
 
-  /** The instance is gone: what only it has waited for is nobody's business any more. */
-  leave(instance: string): void {
-    for (const [key, { waiting }] of [...this.#holds]) {
+  /** A destination for which only this instance waits needs no probes any more. */
+  leave(instance: InstanceName): void {
+    for (const [key, { waiting }] of [...this.#held]) {
       if (waiting.delete(instance) && waiting.size === 0) this.release(key)
     }
   }
 
-  /** The configuration changed: everything is worth a try. */
+  /** The configuration changed, so every destination is tried again. */
   releaseAll(): void {
-    for (const key of [...this.#holds.keys()]) this.release(key)
+    for (const key of [...this.#held.keys()]) this.release(key)
   }
 
   release(key: string, why: Release = 'changed'): void {
-    const hold = this.#holds.get(key)
-    if (!hold) return
-    hold.cancel()
-    this.#holds.delete(key)
-    hold.released.resolve(why)
+    const held = this.#held.get(key)
+    if (!held) return
+    held.cancel()
+    this.#held.delete(key)
+    held.released.resolve(why)
   }
 
-  #scheduleProbe(key: string, hold: Hold, probe: () => Promise<void>): void {
+  #scheduleProbe(key: string, held: Held, probe: () => Promise<void>): void {
     const { clock, log } = this.#deps
-    const { destination } = hold
-    hold.cancel = clock.after(probeMs, () => {
+    const { destination } = held
+    held.cancel = clock.after(probeMs, () => {
       probe().then(
         () => {
-          if (this.#holds.get(key) !== hold) return
-          log.info({ destination, held_ms: clock.now() - hold.since }, 'deliveries go on')
+          if (this.#held.get(key) !== held) return
+          log.info({ destination, held_ms: clock.now() - held.since }, 'deliveries go on')
           this.release(key, 'works')
         },
         (error: unknown) => {
-          if (this.#holds.get(key) !== hold) return
-          hold.reason = error instanceof Error ? error.message : String(error)
-          this.#scheduleProbe(key, hold, probe)
+          if (this.#held.get(key) !== held) return
+          held.reason = error instanceof Error ? error.message : String(error)
+          this.#scheduleProbe(key, held, probe)
         },
       )
     })

@@ -1,4 +1,4 @@
-// Chats that are not bridged, by SERVICE_IGNORE_JIDS; a star stands for anything.
+// Says which chats are not bridged, by the patterns of SERVICE_IGNORE_JIDS. A star stands for any text.
 
 import { groupJid, lidJid, phoneJid } from '../../core/address.ts'
 import type { Chat } from '../../core/address.ts'

@@ -1,5 +1,6 @@
-// What is counted of messages on their way to the helpdesk.
+// Counts the messages on their way to the helpdesk.
 
+import type { InstanceName } from '../../core/ids.ts'
 import type { NetworkEvent } from '../../core/message.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import type { Usage } from '../../ledger/usage.ts'
@@ -10,33 +11,33 @@ type Deps = {
     'messages' | 'dispatchErrors' | 'realtimeEvents' | 'downstreamSeconds' | 'passedOver' | 'received' | 'duplicates'
   >
   usage: Pick<Usage, 'count'>
-  ownerTagOf: (instance: string) => string
+  ownerTagOf: (instance: InstanceName) => string
 }
 
 export type RealtimeResult = 'ok' | 'no_contact' | 'no_conv' | 'filtered' | 'skip_disabled' | 'duplicate' | 'ds_error'
 
-/** What the interface lets a reaction end in; own ones, repeated ones and those nobody wants are not passed on at all. */
+/** The results that the metric of reactions has. A reaction that ends otherwise is not counted there. */
 const reactionResults: readonly RealtimeResult[] = ['ok', 'no_contact', 'no_conv', 'ds_error']
 
-export class InboundReport {
+export class InboundMetrics {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Something new is in the inbox. */
-  received(instance: string, event: NetworkEvent): void {
+  /** A new row is in the inbox. */
+  received(instance: InstanceName, event: NetworkEvent): void {
     this.#deps.metrics.received.inc({ instance, kind: kindOf(event) })
   }
 
-  /** Something came again that was passed on before. */
-  duplicate(instance: string, kind: string): void {
+  /** An event came again that was delivered before. */
+  duplicate(instance: InstanceName, kind: string): void {
     this.#deps.metrics.duplicates.inc({ instance, kind })
   }
 
-  /** The helpdesk took a message. */
-  accepted(instance: string): void {
+  /** The helpdesk has accepted a message. */
+  accepted(instance: InstanceName): void {
     const { metrics, usage, ownerTagOf } = this.#deps
     const owner_tag = ownerTagOf(instance)
     metrics.messages.inc({ direction: 'in', instance, owner_tag })
@@ -44,24 +45,25 @@ export class InboundReport {
   }
 
   /** An attempt failed. */
-  failed(instance: string, kind: string): void {
+  failed(instance: InstanceName, kind: string): void {
     const { metrics, ownerTagOf } = this.#deps
     metrics.dispatchErrors.inc({ direction: 'in', instance, kind, owner_tag: ownerTagOf(instance) })
   }
 
-  /** The end of a reaction or a group change: told once each. */
-  settled(instance: string, eventKind: string, result: RealtimeResult): void {
+  /** Counts how a reaction or a group change ended; once each. */
+  countResult(instance: InstanceName, eventKind: string, result: RealtimeResult): void {
     const { realtimeEvents } = this.#deps.metrics
     if (eventKind === 'group') realtimeEvents.inc({ feature: 'group_event', result, instance })
     if (eventKind !== 'reaction' || !reactionResults.includes(result)) return
     realtimeEvents.inc({ feature: 'reaction', result, instance })
   }
 
-  /** Something that belongs to no chat, or to one that is not bridged. */
-  passedOver(instance: string, kind: string): void {
+  /** An event that belongs to no chat, or to a chat that is not bridged. */
+  passedOver(instance: InstanceName, kind: string): void {
     this.#deps.metrics.passedOver.inc({ instance, kind })
   }
 
+  /** A POST took so long. */
   posted(ms: number): void {
     this.#deps.metrics.downstreamSeconds.observe(ms / 1000)
   }

@@ -1,276 +1,223 @@
-// What arrives, on its way to the helpdesk: every chat in a lane of its own, at boot with what the inbox still holds.
+// Takes up inbox rows and has each of them delivered to the helpdesk. Every chat has a queue of its own. When an instance is
+// taken, the worker starts with the rows that the inbox has stored.
 
 import { chatJid } from '../../core/address.ts'
-import { BridgeError } from '../../core/errors.ts'
-import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../../core/network.ts'
-import { backoffMs } from '../../lib/backoff.ts'
-import { sleep } from '../../lib/clock.ts'
+import type { InstanceName, RowId } from '../../core/ids.ts'
+import type { PerInstance } from '../../core/per-instance.ts'
+import { ChatQueues } from '../../lib/chat-queues.ts'
+import type { WorkOutcome } from '../../lib/chat-queues.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { QueueItem } from '../../lib/item-list.ts'
+import { getOrCreate } from '../../lib/keyed.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
 import type { Log } from '../../lib/log.ts'
-import type { InboxCounts, InboxRow, InboxStore, ParkedRow } from '../../storage/stores/messages/inbox-store.ts'
+import { retryUntil } from '../../lib/retry.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
-import type { DestinationHolds, HeldDestination } from './held-destinations.ts'
+import type { InboxCounts, InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
+import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
+import type { EventChat, EventContexts } from '../conversations/event-context.ts'
 import type { GroupDirectory } from '../people/group-directory.ts'
-import type { InboundDelivery } from './event-delivery.ts'
+import type { MergedPeople } from '../people/people.ts'
+import type { EventDelivery } from './event-delivery.ts'
+import type { ExactlyOncePoster } from './exactly-once-poster.ts'
 import { isUnexplained } from './failure-policy.ts'
-import { InboundLanes } from './chat-queues.ts'
-import type { QueuedRow } from './chat-queues.ts'
-import type { InboundPeople } from '../conversations/event-context.ts'
-import type { InboundPlaces } from '../conversations/conversation-directory.ts'
-import type { InboundReport } from './inbound-metrics.ts'
-import type { People } from '../people/people.ts'
+import type { ParkedRows } from './parked-rows.ts'
 
 type Deps = {
-  inbox: InboxStore
-  people: People
-  scenes: InboundPeople
-  groups: GroupDirectory
-  places: InboundPlaces
-  delivery: InboundDelivery
-  holds: DestinationHolds
-  report: InboundReport
-  epoch: () => number
+  inbox: Pick<InboxStore, 'pending' | 'load'>
+  parked: ParkedRows
+  contexts: Pick<EventContexts, 'chatOf'>
+  groups: Pick<GroupDirectory, 'forget'>
+  directory: Pick<ConversationDirectory, 'merged'>
+  delivery: Pick<EventDelivery, 'run'>
+  poster: Pick<ExactlyOncePoster, 'flushed'>
   clock: Clock
   log: Log
 }
 
-type Stay = { controller: AbortController; pending: number; parked: number; cancelLater: Set<() => void> }
+/** An instance that is live in this process. `pending` counts its rows that are not off the inbox yet. */
+type LiveInstance = { stopping: AbortController; pending: number; cancelTimers: Set<() => void> }
+
+/** A row with its chat; null when storage refused to tell the chat. */
+type QueuedRow = { row: InboxRow; chat: EventChat | null }
 
 const pageSize = 500
-/** More received rows than this are not held in memory but read again when it is their turn. */
-const maxHeldRows = 1000
-/** What cannot be opened often comes again right away. */
+/** How many rows stay in memory. The others are read again when their turn comes. */
+const maxCachedRows = 1000
+/** A message that could not be opened often comes again right away. */
 const undecryptableMs = 10_000
-const maxListed = 500
-/** How often storage may refuse what a message says before the others go on without it. */
+/** How often storage may refuse the chat of a row before the row goes on without it. */
 const maxRefusals = 2
+const pauses = { firstMs: 500, ceilingMs: 30_000 }
 
-export class Inbound implements Reception {
+export class InboxWorker implements PerInstance {
   readonly #deps: Deps
-  readonly #lanes: InboundLanes
+  readonly #queues: ChatQueues<QueuedRow>
+  /** Keeps the rows of an instance in order until each is in the queue of its chat. */
   readonly #intake = new KeyedLanes()
-  readonly #stays = new Map<string, Stay>()
+  readonly #live = new Map<InstanceName, LiveInstance>()
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#lanes = new InboundLanes({ work: (instance, queued) => this.#work(instance, queued), maxHeld: maxHeldRows })
+    const work = (instance: InstanceName, item: QueueItem<QueuedRow>, signal: AbortSignal) =>
+      this.#work(instance, item, signal)
+    this.#queues = new ChatQueues({ clock: deps.clock, work, maxCached: maxCachedRows })
   }
 
-  /** Takes up what the inbox holds of this instance; before it may receive anything new. */
-  async load(instance: string): Promise<void> {
-    const stay = this.#stayOf(instance)
-    Object.assign(stay, { pending: 0, parked: (await this.#deps.inbox.counts(instance)).parked })
+  /** Takes up the stored rows. Must end before the instance receives anything new. */
+  async take(instance: InstanceName): Promise<void> {
+    const live = this.#liveOf(instance)
+    live.pending = 0
+    await this.#deps.parked.take(instance)
     for (let after = ''; ;) {
       const rows = await this.#deps.inbox.pending(instance, after, pageSize)
-      for (const row of rows) await this.#take(row, stay)
+      for (const row of rows) await this.#takeUp(row, live)
       const last = rows.at(-1)
       if (!last || rows.length < pageSize) return
       after = last.id
     }
   }
 
-  onReceived(instance: string, rows: readonly ReceivedRow[]): void {
-    const stay = this.#stayOf(instance)
-    for (const { id, event, receivedAt } of rows) {
-      this.#deps.report.received(instance, event)
-      const row = { id, instance, event, receivedAt, attempts: 0, kind: event.kind, lastError: null }
-      void this.#intake.run(instance, () => this.#take(row, stay))
-    }
+  /** Takes up a row that was just stored. */
+  accept(row: InboxRow): void {
+    const live = this.#liveOf(row.instance)
+    void this.#intake.run(row.instance, () => this.#takeUp(row, live))
   }
 
-  onNames(instance: string, names: readonly PersonNames[]): void {
-    this.#aside(instance, async () => {
-      for (const each of names) await this.#deps.people.name(instance, each)
-    })
-  }
-
-  onPairs(instance: string, pairs: readonly PersonPair[]): void {
-    this.#aside(instance, async () => {
-      for (const pair of pairs) {
-        if (await this.#deps.people.lookUp(instance, pair)) await this.#deps.people.know(instance, pair)
-      }
-    })
-  }
-
-  onPassedOver(instance: string, kind: string): void {
-    this.#deps.report.passedOver(instance, kind)
-  }
-
-  onRepeated(instance: string): void {
-    this.#deps.report.duplicate(instance, 'redelivered')
-  }
-
-  /** Two records of a person became one: so do the lanes, and what is remembered of either is out of date. */
-  joined(instance: string, { keep, drop }: { keep: string; drop: string }): void {
-    this.#deps.places.clear(instance)
-    this.#lanes.merge(laneKey(instance, keep), laneKey(instance, drop))
-  }
-
-  /** Another destination may be in force: whoever waits for the old one looks again. */
-  routingChanged(): void {
-    this.#deps.holds.releaseAll()
+  /** Two records of a person became one, and so do the queues of the two chats. */
+  merged(instance: InstanceName, { keep, drop }: MergedPeople): void {
+    this.#deps.directory.merged(instance)
+    this.#queues.merge(instance, keep, drop)
   }
 
   counts(): InboxCounts {
-    const stays = [...this.#stays.values()]
-    return {
-      pending: stays.reduce((sum, { pending }) => sum + pending, 0),
-      parked: stays.reduce((sum, { parked }) => sum + parked, 0),
-    }
+    const pending = [...this.#live.values()].reduce((sum, live) => sum + live.pending, 0)
+    return { pending, parked: this.#deps.parked.count }
   }
 
-  get lanes(): { count: number; longest: number } {
-    const { count, longest } = this.#lanes
-    return { count, longest }
+  queues(): { chats: number; longest: number } {
+    const { chats, longest } = this.#queues.counts()
+    return { chats, longest }
   }
 
-  held(): HeldDestination[] {
-    return this.#deps.holds.list()
-  }
-
-  parked(instance: string): Promise<ParkedRow[]> {
-    return this.#deps.inbox.parked(instance, maxListed)
-  }
-
-  /** Everything parked of this instance is tried again; how many it are. */
-  async retryParked(instance: string): Promise<number> {
-    const { inbox, epoch } = this.#deps
-    const ids = await inbox.retryParked(epoch(), instance)
-    const stay = this.#stayOf(instance)
-    stay.parked = Math.max(0, stay.parked - ids.length)
+  /** Tries every parked row of the instance again. Returns how many there are. */
+  async retryParked(instance: InstanceName): Promise<number> {
+    const { inbox, parked } = this.#deps
+    const ids = await parked.unpark(instance)
+    const live = this.#liveOf(instance)
     for (let from = 0; from < ids.length; from += pageSize) {
       const rows = await inbox.load(ids.slice(from, from + pageSize))
-      for (const row of rows) await this.#intake.run(instance, () => this.#take(row, stay))
+      for (const row of rows) await this.#intake.run(instance, () => this.#takeUp(row, live))
     }
     return ids.length
   }
 
-  async removeParked(instance: string, id: string): Promise<void> {
-    const { inbox, epoch } = this.#deps
-    if (!(await inbox.removeParked(epoch(), instance, id))) {
-      throw new BridgeError('SERVICE_PARKED_NOT_FOUND', `${JSON.stringify(instance)} has no parked message of that id`)
-    }
-    const stay = this.#stayOf(instance)
-    stay.parked = Math.max(0, stay.parked - 1)
-  }
-
-  /** Lets go of an instance; what the inbox holds of it stays there. */
-  async release(instance: string): Promise<void> {
-    const stay = this.#stays.get(instance)
-    this.#stays.delete(instance)
-    if (!stay) return
-    stay.controller.abort()
-    for (const cancel of stay.cancelLater) cancel()
-    await this.#lanes.drop(instance)
-    this.#deps.holds.leave(instance)
-    await this.#deps.delivery.noted(instance)
-    this.#deps.people.forget(instance)
-    this.#deps.places.clear(instance)
+  /** Ends the work on an instance. Its rows stay in the inbox. */
+  async leave(instance: InstanceName): Promise<void> {
+    const live = this.#live.get(instance)
+    this.#live.delete(instance)
+    if (!live) return
+    stop(live)
+    await this.#queues.leave(instance)
+    await this.#deps.poster.flushed(instance)
+    this.#deps.parked.leave(instance)
   }
 
   /** Ends between two messages. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { controller, cancelLater } of this.#stays.values()) {
-      controller.abort()
-      for (const cancel of cancelLater) cancel()
-    }
-    await this.#lanes.stop()
-    for (const instance of this.#stays.keys()) await this.#deps.delivery.noted(instance)
+    for (const live of this.#live.values()) stop(live)
+    await this.#queues.stop()
+    for (const instance of this.#live.keys()) await this.#deps.poster.flushed(instance)
   }
 
-  async #take(row: InboxRow, stay: Stay): Promise<void> {
-    const { signal } = stay.controller
-    if (signal.aborted) return
-    stay.pending++
-    this.#followGroup(row)
+  async #takeUp(row: InboxRow, live: LiveInstance): Promise<void> {
+    if (live.stopping.signal.aborted) return
+    live.pending++
+    this.#forgetChangedGroup(row)
     const waitMs = row.receivedAt + undecryptableMs - this.#deps.clock.now()
-    if (row.event.kind === 'undecryptable' && waitMs > 0) this.#takeLater(row, stay, waitMs)
-    else await this.#queue(row, signal)
+    if (row.event.kind === 'undecryptable' && waitMs > 0) this.#queueLater(row, live, waitMs)
+    else await this.#queue(row, live.stopping.signal)
   }
 
-  #takeLater(row: InboxRow, stay: Stay, waitMs: number): void {
-    const { clock } = this.#deps
-    const cancel = clock.after(waitMs, () => {
-      stay.cancelLater.delete(cancel)
-      void this.#intake.run(row.instance, () => this.#queue(row, stay.controller.signal))
+  #queueLater(row: InboxRow, { cancelTimers, stopping }: LiveInstance, waitMs: number): void {
+    const cancel = this.#deps.clock.after(waitMs, () => {
+      cancelTimers.delete(cancel)
+      void this.#intake.run(row.instance, () => this.#queue(row, stopping.signal))
     })
-    stay.cancelLater.add(cancel)
+    cancelTimers.add(cancel)
   }
 
-  /**
-   * Into the lane of its chat. Storage that is away is waited for: the row is safe, and order matters. What storage does
-   * not take gets a lane of its own, where it is set aside after a while: nobody else waits for it.
-   */
+  /** Puts the row into the queue of its chat. When the instance stops, the row stays in the inbox. */
   async #queue(row: InboxRow, signal: AbortSignal): Promise<void> {
-    const { scenes, clock, log } = this.#deps
-    // When it is, the row stays where it is stored.
-    const isOver = () => signal.aborted
-    for (let failures = 0; !isOver(); failures++) {
-      try {
-        const chat = await scenes.chatOf(row.instance, row.event)
-        if (!isOver()) this.#lanes.push(laneKey(row.instance, chat), row, row.event.kind === 'undecryptable')
-        return
-      } catch (err) {
-        if (isOver()) return
-        log.error({ err, instance: row.instance }, 'a received message cannot be taken up yet')
-        if (failures >= maxRefusals && !isStorageAway(err)) {
-          this.#lanes.push(laneKey(row.instance, chatJid(row.event.chat)), row)
-          return
-        }
-        await sleep(clock, backoffMs(failures, { firstMs: 500, ceilingMs: 30_000 }), signal)
-      }
-    }
+    const { instance, event, id } = row
+    const found = await this.#chatOf(row, signal)
+    if (!found || signal.aborted) return
+    const chat = found.value
+    // A row without a chat gets a queue of its own: it is parked after a while, and no other row waits for it.
+    const chatId = chat?.chatId ?? chatJid(event.chat)
+    if (event.kind === 'undecryptable') this.#queues.push(instance, chatId, { id, row: { row, chat } })
+    else this.#queues.insert(instance, chatId, { id, row: { row, chat } })
   }
 
-  #followGroup({ instance, event }: InboxRow): void {
+  /** Waits for storage that is away, because order matters. Null when storage refuses the row itself. */
+  #chatOf({ instance, event }: InboxRow, signal: AbortSignal): Promise<{ value: EventChat | null } | undefined> {
+    const { contexts, clock, log } = this.#deps
+    let attempts = 0
+    const onFailure = (err: unknown) => {
+      if (!signal.aborted) log.error({ err, instance }, 'a received message cannot be taken up yet')
+    }
+    return retryUntil({ clock, signal, pauses, onFailure }, async () => {
+      attempts++
+      try {
+        return await contexts.chatOf(instance, event)
+      } catch (error) {
+        if (attempts <= maxRefusals || isStorageAway(error) || signal.aborted) throw error
+        onFailure(error)
+        return null
+      }
+    })
+  }
+
+  #forgetChangedGroup({ instance, event }: InboxRow): void {
     if (event.kind === 'group' && event.chat.kind === 'group') this.#deps.groups.forget(instance, event.chat.id)
   }
 
-  async #work(instance: string, queued: QueuedRow): Promise<void> {
-    const stay = this.#stays.get(instance)
-    if (!stay || stay.controller.signal.aborted) return
-    const row = queued.row ?? (await this.#reload(queued.id, stay.controller.signal))
-    const ended = row ? await this.#deps.delivery.deliver(row, stay.controller.signal) : 'done'
-    if (ended === 'stopped') return
-    if (ended === 'parked') stay.parked++
-    void this.#deps.delivery.noted(instance).then(() => stay.pending--)
+  async #work(instance: InstanceName, item: QueueItem<QueuedRow>, signal: AbortSignal): Promise<WorkOutcome> {
+    const live = this.#live.get(instance)
+    if (!live) return 'wait'
+    const queued = item.row ?? (await this.#reload(item.id, signal))
+    if (signal.aborted) return 'wait'
+    const outcome = queued ? await this.#deps.delivery.run(queued.row, queued.chat, signal) : 'done'
+    if (outcome === 'stopped') return 'wait'
+    void this.#deps.poster.flushed(instance).then(() => live.pending--)
+    return 'done'
   }
 
-  /** Undefined when the row is gone, or we are to stop. */
-  async #reload(id: string, signal: AbortSignal): Promise<InboxRow | undefined> {
+  /** Undefined when the row is gone, or the instance stops. */
+  async #reload(id: RowId, signal: AbortSignal): Promise<QueuedRow | undefined> {
     const { inbox, clock, log } = this.#deps
-    for (let failures = 0; !signal.aborted; failures++) {
-      try {
-        return (await inbox.load([id])).at(0)
-      } catch (err) {
-        log.error({ err }, 'a received message cannot be read yet')
-        await sleep(clock, backoffMs(failures, { firstMs: 500, ceilingMs: 30_000 }), signal)
-      }
+    const onFailure = (err: unknown) => {
+      log.error({ err }, 'a received message cannot be read yet')
     }
-    return undefined
+    const read = await retryUntil({ clock, signal, pauses, onFailure }, () => inbox.load([id]))
+    const row = read?.value.at(0)
+    return row && { row, chat: null }
   }
 
-  #stayOf(instance: string): Stay {
-    const known = this.#stays.get(instance)
-    if (known) return known
-    const stay = { controller: new AbortController(), pending: 0, parked: 0, cancelLater: new Set<() => void>() }
-    this.#stays.set(instance, stay)
-    return stay
+  #liveOf(instance: InstanceName): LiveInstance {
+    return getOrCreate(this.#live, instance, () => ({
+      stopping: new AbortController(),
+      pending: 0,
+      cancelTimers: new Set<() => void>(),
+    }))
   }
+}
 
-  /** Best effort: nothing is lost that would not come again. */
-  #aside(instance: string, work: () => Promise<void>): void {
-    this.#intake.run(`names|${instance}`, work).catch((err: unknown) => {
-      this.#deps.log.warn({ err, instance }, 'names were not noted')
-    })
-  }
+function stop({ stopping, cancelTimers }: LiveInstance): void {
+  stopping.abort()
+  for (const cancel of cancelTimers) cancel()
 }
 
 function isStorageAway(error: unknown): boolean {
   return error instanceof StorageError && !isUnexplained(error)
-}
-
-function laneKey(instance: string, chat: string): string {
-  return `${instance}|${chat}`
 }

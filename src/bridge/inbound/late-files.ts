@@ -1,32 +1,36 @@
-// Files that could not be fetched in time: looked for now and then for a day, and posted as a reply to their message.
+// Looks for files that could not be fetched in time, for a day, and posts each as a reply to its message.
 
 import { DownstreamError } from '../../core/downstream.ts'
-import type { Destination, Downstream } from '../../core/downstream.ts'
+import type { MediaContent } from '../../core/message.ts'
+import { backoffMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
-import type { MappedMessage, MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
-import type { InboundPoster } from './exactly-once-poster.ts'
-import type { InboundReport } from './inbound-metrics.ts'
+import type { DestinationRouter } from './destination-router.ts'
+import type { EarlierMessages } from './earlier-messages.ts'
+import type { ExactlyOncePoster } from './exactly-once-poster.ts'
+import type { InboundMetrics } from './inbound-metrics.ts'
 import { FileTooLarge } from './files/file-spool.ts'
-import type { IncomingFiles } from './files/file-fetcher.ts'
+import type { FileFetcher } from './files/file-fetcher.ts'
 import { messageKeyOf } from './message-key.ts'
+import { postJobOf } from './post-job.ts'
+import type { PostJob } from './post-job.ts'
 
 type Deps = {
   inbox: Pick<InboxStore, 'lateFiles' | 'remove' | 'noteFailure'>
-  map: Pick<MessageMapStore, 'findByNetworkId'>
-  files: IncomingFiles
-  poster: InboundPoster
-  downstream: Pick<Downstream, 'inbox'>
-  route: (instance: string) => Promise<Destination | null>
-  report: InboundReport
+  earlier: Pick<EarlierMessages, 'originalOf'>
+  files: Pick<FileFetcher, 'fetchOnce'>
+  poster: Pick<ExactlyOncePoster, 'post' | 'flushed'>
+  destinations: Pick<DestinationRouter, 'find'>
+  metrics: Pick<InboundMetrics, 'accepted'>
   epoch: () => number
   clock: Clock
   log: Log
 }
 
-const firstMs = 5 * 60_000
 const giveUpMs = 24 * 3_600_000
+/** After 5 minutes, then each time at twice the age: about nine attempts in a day. */
+const ages = { firstMs: 5 * 60_000, ceilingMs: giveUpMs, random: () => 0.5 }
 const pageSize = 50
 
 export class LateFiles {
@@ -37,7 +41,7 @@ export class LateFiles {
     this.#deps = deps
   }
 
-  /** One look at everything that is due. */
+  /** Tries every file that is due. */
   async run(): Promise<void> {
     for (let after = ''; !this.#stopping.signal.aborted;) {
       const rows = await this.#deps.inbox.lateFiles(after, pageSize)
@@ -52,7 +56,7 @@ export class LateFiles {
     }
   }
 
-  /** One after the other; other instances do not wait for them. */
+  /** One after the other. Other instances do not wait for these files. */
   async #tryAll(rows: readonly InboxRow[]): Promise<void> {
     for (const row of rows) if (!this.#stopping.signal.aborted) await this.#try(row)
   }
@@ -61,9 +65,8 @@ export class LateFiles {
     this.#stopping.abort()
   }
 
-  /** After 5 minutes, then at twice the age each time: about nine looks in a day. */
   #isDue({ receivedAt, attempts }: InboxRow): boolean {
-    return this.#deps.clock.now() >= receivedAt + Math.min(giveUpMs, firstMs * 2 ** attempts)
+    return this.#deps.clock.now() >= receivedAt + backoffMs(attempts, ages)
   }
 
   async #try(row: InboxRow): Promise<void> {
@@ -82,80 +85,52 @@ export class LateFiles {
     }
   }
 
-  /** True when there is nothing left to do. */
+  /** True when nothing is left to do. */
   async #post(row: InboxRow): Promise<boolean> {
+    const { earlier, destinations, log } = this.#deps
     const { instance, event } = row
-    const { map, route, inbox, epoch, log } = this.#deps
     const media = event.kind === 'message' && event.content.type === 'media' ? event.content : undefined
-    const destination = await route(instance)
-    if (!destination) return false
-    const known = await map.findByNetworkId(instance, [event.id])
-    // Others may have used the same id.
-    const { chat, participant } = messageKeyOf(event)
-    const original = known.find(
-      ({ kind, destination: at, networkKey }) =>
-        kind === 'message' &&
-        at === destination.key &&
-        networkKey.chat === chat &&
-        networkKey.participant === participant,
-    )
+    const target = await destinations.find(instance)
+    if (!target) return false
+    const original = await earlier.originalOf(row, target.destination.key)
     if (!media || original?.conversationId == null || original.messageId === null) {
       log.warn({ instance, id: row.id }, 'a missing file was given up: its message is not at this destination')
-      await inbox.remove(epoch(), row.id)
-      return true
+      return this.#end(row)
     }
-    const conversation = { id: original.conversationId, newest: original.messageId }
-    return this.#fetchAndPost(row, { media, destination, original, conversation })
+    const { conversationId, messageId, chat: chatId, sender: senderId } = original
+    const conversation = { id: conversationId, newest: messageId }
+    const type = event.fromMe ? 'outgoing' : 'incoming'
+    const identity = { chatId, senderId, kind: 'file', replyTo: event.id, remember: null }
+    return this.#fetchAndPost(row, media, (files) =>
+      postJobOf(row, { target, conversation }, { ...identity, type, content: '', isPrivate: false, files }),
+    )
   }
 
   async #fetchAndPost(
     row: InboxRow,
-    found: {
-      media: Parameters<IncomingFiles['fetchOnce']>[0]['media']
-      destination: Destination
-      original: MappedMessage
-      conversation: { id: number; newest: number }
-    },
+    media: MediaContent,
+    jobOf: (files: PostJob['message']['files']) => PostJob,
   ): Promise<boolean> {
-    const { files, poster, downstream, report, inbox, epoch } = this.#deps
-    const { media, destination, original, conversation } = found
+    const { files, poster, metrics } = this.#deps
+    const { instance, event } = row
     const { signal } = this.#stopping
-    const key = messageKeyOf(row.event)
     try {
-      await using file = await files.fetchOnce({ instance: row.instance, media, key }, signal)
-      const { instance, chat, sender, networkId } = original
-      const { outcome } = await poster.post(
-        {
-          identity: { instance, destination: destination.key, chat, sender, networkId, kind: 'file' },
-          direction: row.event.fromMe ? 'echo' : 'in',
-          networkKey: key,
-          networkAt: row.event.at,
-          remember: null,
-          inbox: downstream.inbox(destination),
-          conversation,
-          replyTo: networkId,
-          message: {
-            type: row.event.fromMe ? 'outgoing' : 'incoming',
-            content: '',
-            isEcho: row.event.fromMe,
-            private: false,
-            files: [file.upload],
-          },
-          inboxId: row.id,
-        },
-        {},
-        signal,
-      )
-      if (outcome === 'posted') report.accepted(instance)
-      else await inbox.remove(epoch(), row.id)
-      // The next look must not find it again.
-      await poster.noted(instance)
+      await using file = await files.fetchOnce({ instance, media, key: messageKeyOf(event) }, signal)
+      const { outcome } = await poster.post(jobOf([file.upload]), {}, signal)
+      // The next run must not find the row again.
+      await poster.flushed(instance)
+      if (outcome === 'duplicate') return await this.#end(row)
+      metrics.accepted(instance)
       return true
     } catch (error) {
       const isOver = error instanceof FileTooLarge || (error instanceof DownstreamError && error.failure === 'gone')
       if (!isOver) throw error
-      await inbox.remove(epoch(), row.id)
-      return true
+      return this.#end(row)
     }
+  }
+
+  async #end({ id }: InboxRow): Promise<true> {
+    await this.#deps.inbox.remove(this.#deps.epoch(), id)
+    return true
   }
 }

@@ -1,4 +1,4 @@
-// How the network wants a received message to be named in receipts, reactions, quotes and revokes.
+// Names a received message as the network needs it for receipts, reactions, quotes and revokes.
 
 import { chatJid, personJid } from '../../core/address.ts'
 import type { Envelope, MessageKey } from '../../core/message.ts'

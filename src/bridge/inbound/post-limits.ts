@@ -1,20 +1,24 @@
-// How many messages leave for a helpdesk at a time. Files share its origin with fewer places than there are connections to
-// it, so that however slowly they travel texts find a way past.
+// Limits how many messages are posted to a helpdesk at the same time. Files have fewer places than there are connections to
+// the helpdesk, so texts get past uploads that are slow.
 
 import { originIn } from '../../core/downstream.ts'
-import { Gate } from '../../lib/semaphore.ts'
+import type { DestinationKey } from '../../core/ids.ts'
+import { getOrCreate } from '../../lib/keyed.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 
-const postsAtOnce = 16
-const uploadsAtOnce = 8
+const postsPerDestination = 16
+const uploadsPerOrigin = 8
 
-export class PostGates {
-  readonly #gates = new Map<string, Gate>()
+export class PostLimits {
+  readonly #limits = new Map<string, Semaphore>()
 
-  /** Resolves to the function that makes room for the next one. */
-  async enter(destination: string, hasFiles: boolean, signal: AbortSignal): Promise<() => void> {
-    const leaveUploads = hasFiles ? await this.#gateOf(originIn(destination), uploadsAtOnce).enter(signal) : undefined
+  /** Resolves to a function that frees the place. */
+  async enter(destination: DestinationKey, hasFiles: boolean, signal: AbortSignal): Promise<() => void> {
+    const leaveUploads = hasFiles
+      ? await this.#limitOf(originIn(destination), uploadsPerOrigin).enter(signal)
+      : undefined
     try {
-      const leave = await this.#gateOf(destination, postsAtOnce).enter(signal)
+      const leave = await this.#limitOf(destination, postsPerDestination).enter(signal)
       return () => {
         leave()
         leaveUploads?.()
@@ -25,11 +29,7 @@ export class PostGates {
     }
   }
 
-  #gateOf(key: string, width: number): Gate {
-    const known = this.#gates.get(key)
-    if (known) return known
-    const gate = new Gate(width)
-    this.#gates.set(key, gate)
-    return gate
+  #limitOf(key: string, places: number): Semaphore {
+    return getOrCreate(this.#limits, key, () => new Semaphore(places))
   }
 }

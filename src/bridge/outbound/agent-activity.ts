@@ -1,7 +1,8 @@
-// What the other side sees of an agent at work: that messages were read, that somebody types, that the account is online.
+// Shows an agent's work on the network: read messages, typing, and the account being online.
 
 import { chatJid } from '../../core/address.ts'
 import type { Destination, Recipient } from '../../core/downstream.ts'
+import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
@@ -9,14 +10,15 @@ import type { Log } from '../../lib/log.ts'
 import type { SentMessageStore, UnreadMessage } from '../../storage/stores/messages/sent-message-store.ts'
 import { recipientChat } from './send/recipients.ts'
 import type { Recipients } from './send/recipients.ts'
+import type { SendingAccounts } from './send/sending-accounts.ts'
 
 const onlineAfterActionMs = 2 * 60_000
-const readAtOnce = 100
+const readBatch = 100
 
 type Deps = {
   sent: Pick<SentMessageStore, 'unread' | 'markRead' | 'lastAddress'>
   recipients: Pick<Recipients, 'refOf'>
-  sessionOf: (instance: string) => NetworkSession | undefined
+  accounts: Pick<SendingAccounts, 'sessionOf'>
   markAsRead: boolean
   typing: boolean
   presence: 'auto' | 'online' | 'never'
@@ -27,14 +29,14 @@ type Deps = {
 export class AgentActivity {
   readonly #deps: Deps
   readonly #reading = new KeyedLanes()
-  readonly #goingOffline = new Map<string, { at: number; cancel: () => void }>()
-  readonly #online = new Map<string, NetworkSession>()
+  readonly #goingOffline = new Map<InstanceName, { at: number; cancel: () => void }>()
+  readonly #online = new Map<InstanceName, NetworkSession>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Marks what was posted until then; whatever cannot be marked now is when an agent looks again. */
+  /** Marks the messages read that were posted until then. A failure is repaired when an agent looks again. */
   seen({ key }: Destination, conversationId: number, until: number): void {
     if (!this.#deps.markAsRead) return
     this.#inBackground('messages could not be marked read', () =>
@@ -42,19 +44,21 @@ export class AgentActivity {
     )
   }
 
-  typing(instance: string, recipient: Recipient, isTyping: boolean): void {
+  typing(instance: InstanceName, recipient: Recipient, isTyping: boolean): void {
     const chat = recipientChat(recipient)
-    const session = this.#deps.sessionOf(instance)
+    const session = this.#deps.accounts.sessionOf(instance)
     if (!this.#deps.typing || !chat || !session) return
     this.#inBackground('typing could not be shown', async () => {
       const ref = await this.#deps.recipients.refOf(instance, chat)
-      const address = ref.isGroup ? ref.jid : ((await this.#deps.sent.lastAddress(instance, ref.chat)) ?? chatJid(chat))
+      const address = ref.isGroup
+        ? ref.jid
+        : ((await this.#deps.sent.lastAddress(instance, ref.chatId)) ?? chatJid(chat))
       await session.setTyping(address, isTyping)
     })
   }
 
-  /** An agent did something on this instance, now or a while ago: it is online until 2 minutes after that. */
-  acted(instance: string, at: number): void {
+  /** An agent did something on this instance at this time. The account is online until 2 minutes after it. */
+  acted(instance: InstanceName, at: number): void {
     const { presence, clock } = this.#deps
     const now = clock.now()
     const until = Math.min(at, now) + onlineAfterActionMs
@@ -69,14 +73,14 @@ export class AgentActivity {
     this.#goingOffline.set(instance, { at: until, cancel })
   }
 
-  /** A new connection starts offline: shown online again where the settings say so. */
-  connected(instance: string): void {
+  /** A new connection starts offline. The account is shown online again when it should be. */
+  connected(instance: InstanceName): void {
     this.#online.delete(instance)
     if (this.#deps.presence === 'online') this.#show(instance, true)
     else if (this.#goingOffline.has(instance)) this.#show(instance, true)
   }
 
-  forget(instance: string): void {
+  leave(instance: InstanceName): void {
     this.#goingOffline.get(instance)?.cancel()
     this.#goingOffline.delete(instance)
     this.#online.delete(instance)
@@ -86,25 +90,25 @@ export class AgentActivity {
     for (const { cancel } of this.#goingOffline.values()) cancel()
   }
 
-  #show(instance: string, available: boolean): void {
-    const session = this.#deps.sessionOf(instance)
+  #show(instance: InstanceName, available: boolean): void {
+    const session = this.#deps.accounts.sessionOf(instance)
     if (!session || (this.#online.get(instance) === session) === available) return
     if (available) this.#online.set(instance, session)
     else this.#online.delete(instance)
     this.#inBackground('the account could not be shown online', () => session.setAvailable(available))
   }
 
-  async #markRead(destination: string, conversationId: number, until: number): Promise<void> {
-    const { sent, sessionOf, clock } = this.#deps
+  async #markRead(destination: DestinationKey, conversationId: number, until: number): Promise<void> {
+    const { sent, accounts, clock } = this.#deps
     for (;;) {
-      const unread = await sent.unread(destination, conversationId, until, readAtOnce)
+      const unread = await sent.unread(destination, conversationId, until, readBatch)
       const instance = unread[0]?.instance
-      const session = instance === undefined ? undefined : sessionOf(instance)
+      const session = instance === undefined ? undefined : accounts.sessionOf(instance)
       if (!session) return
       const ofOne = unread.filter((message) => message.instance === instance)
       await session.markRead(ofOne.map(({ networkKey }) => networkKey))
       await sent.markRead(idsOf(ofOne), clock.now())
-      if (unread.length < readAtOnce && ofOne.length === unread.length) return
+      if (unread.length < readBatch && ofOne.length === unread.length) return
     }
   }
 
@@ -115,6 +119,6 @@ export class AgentActivity {
   }
 }
 
-function idsOf(messages: readonly UnreadMessage[]): string[] {
+function idsOf(messages: readonly UnreadMessage[]): RowId[] {
   return messages.map(({ id }) => id)
 }

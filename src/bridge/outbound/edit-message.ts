@@ -1,16 +1,17 @@
-// Changes the text of a message we sent, within the time the network gives.
+// Changes the text of a message that we sent, within the 15 minutes that the network allows.
 
 import { parseChat } from '../../core/address.ts'
 import { BridgeError } from '../../core/errors.ts'
 import { SendError } from '../../core/network.ts'
-import type { NetworkSession } from '../../core/network.ts'
+import type { Jid, NetworkMessageId, RowId } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
 import { markdownToText } from './compose/markdown-to-text.ts'
-import type { OutboundLedger, Who } from './send/outbound-metrics.ts'
+import type { OutboundMetrics, Who } from './send/outbound-metrics.ts'
 import type { Recipients } from './send/recipients.ts'
+import type { SendingAccounts } from './send/sending-accounts.ts'
 
 const editWindowMs = 15 * 60_000
 
@@ -18,13 +19,13 @@ type Deps = {
   map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
   sent: Pick<SentMessageStore, 'saveContent'>
   recipients: Pick<Recipients, 'refOf'>
-  ledger: Pick<OutboundLedger, 'acknowledged' | 'lost'>
-  sessionOf: (instance: string) => NetworkSession | undefined
+  metrics: Pick<OutboundMetrics, 'acknowledged' | 'lost'>
+  accounts: Pick<SendingAccounts, 'sessionOf'>
   clock: Clock
   log: Log
 }
 
-export type EditRequest = { who: Who; waid: string; chat: string; content: string }
+export type EditRequest = { who: Who; waid: NetworkMessageId; chat: Jid; content: string }
 
 /** Resolves when the network has acknowledged the edit. */
 export async function editMessage(deps: Deps, { who, waid, chat, content }: EditRequest): Promise<void> {
@@ -33,27 +34,27 @@ export async function editMessage(deps: Deps, { who, waid, chat, content }: Edit
   if (!parsed) throw new BridgeError('SERVICE_BAD_REQUEST', 'chat is not a jid such as 5511999999999@s.whatsapp.net')
   const ref = await deps.recipients.refOf(instance, parsed)
   const found = await deps.map.findByNetworkId(instance, [waid])
-  const ours = found.find((each) => each.direction !== 'in' && each.kind === 'message' && each.chat === ref.chat)
+  const ours = found.find((each) => each.direction !== 'in' && each.kind === 'message' && each.chat === ref.chatId)
   if (!ours) throw refused('there is no message of ours with this id in this chat')
   if (deps.clock.now() - ours.networkAt > editWindowMs) throw refused('it is older than 15 minutes')
-  const session = deps.sessionOf(instance)
+  const session = deps.accounts.sessionOf(instance)
   if (!session) throw refused('the instance is not connected')
   const { networkKey } = ours
   const text = markdownToText(content)
   try {
     await session.send(networkKey.chat, { type: 'edit', target: networkKey, text }, session.newMessageId())
   } catch (error) {
-    deps.ledger.lost(who, networkKey.chat, 'edit')
+    deps.metrics.lost(who, networkKey.chat, 'edit')
     throw refused(error instanceof SendError ? error.message : 'the network did not take the edit', error)
   }
-  deps.ledger.acknowledged(who, networkKey.chat, 'edit')
+  deps.metrics.acknowledged(who, networkKey.chat, 'edit')
   await remember(deps, ours.id, text).catch((err: unknown) => {
     deps.log.warn({ err, instance }, 'an edited message could not be stored: quotes of it show the old text')
   })
 }
 
-/** For those who quote it, and for those who ask for it again. */
-async function remember({ map, sent }: Deps, id: string, text: string): Promise<void> {
+/** Quotes show the new text, and a device that asks for the message again gets it. */
+async function remember({ map, sent }: Deps, id: RowId, text: string): Promise<void> {
   await sent.saveContent(id, { ...(await map.contentOf(id)), text })
 }
 

@@ -1,13 +1,18 @@
-// What is known of groups: asked of the network once an hour and group, by one caller for all who want to know.
+// Knows the subject and the members of groups. Asks the network once an hour per group; callers that ask at the same time
+// share the answer.
 
 import type { Person } from '../../core/address.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import type { GroupInfo, GroupMember, NetworkSession } from '../../core/network.ts'
+import type { PerInstance } from '../../core/per-instance.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import { SingleFlight } from '../../lib/single-flight.ts'
 
-export type SessionOf = (instance: string) => NetworkSession | undefined
+/** Undefined while the instance is not connected. */
+export type SessionOf = (instance: InstanceName) => NetworkSession | undefined
 
 type Deps = { sessionOf: SessionOf; clock: Clock; log: Log }
 
@@ -16,14 +21,14 @@ export type KnownGroup = { subject: string; memberOf: (person: Person) => GroupM
 const freshMs = 3_600_000
 const maxGroups = 500
 const answerMs = 10_000
-/** After a failure the network is left in peace for so long. */
+/** How long the network is not asked again after a failure. */
 const failedMs = 60_000
 
-export class GroupDirectory {
+export class GroupDirectory implements PerInstance {
   readonly #deps: Deps
   readonly #known: BoundedMap<KnownGroup>
   readonly #failed: BoundedMap<true>
-  readonly #asking = new Map<string, Promise<KnownGroup | null>>()
+  readonly #asking = new SingleFlight()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -31,41 +36,48 @@ export class GroupDirectory {
     this.#failed = new BoundedMap({ clock: deps.clock, max: maxGroups, ttlMs: failedMs })
   }
 
-  /** Null when the network cannot tell right now. */
-  async find(instance: string, groupId: string): Promise<KnownGroup | null> {
-    const key = `${instance}|${groupId}`
+  /** Null when the network cannot answer right now. */
+  async find(instance: InstanceName, groupId: string): Promise<KnownGroup | null> {
+    const key = keyOf(instance, groupId)
     const known = this.#known.get(key)
     if (known) return known
     const session = this.#deps.sessionOf(instance)
     if (!session || this.#failed.has(key)) return null
-    const asking = this.#asking.get(key) ?? this.#ask(instance, session, groupId)
-    this.#asking.set(key, asking)
-    return asking
+    return this.#asking.run(key, () => this.#ask(instance, session, groupId))
   }
 
-  /** The group changed: the next one who wants to know asks again. */
-  forget(instance: string, groupId: string): void {
-    this.#known.delete(`${instance}|${groupId}`)
-    this.#failed.delete(`${instance}|${groupId}`)
+  /** The group changed: the next caller asks the network. */
+  forget(instance: InstanceName, groupId: string): void {
+    this.#known.delete(keyOf(instance, groupId))
+    this.#failed.delete(keyOf(instance, groupId))
   }
 
-  async #ask(instance: string, session: NetworkSession, groupId: string): Promise<KnownGroup | null> {
-    const key = `${instance}|${groupId}`
+  leave(instance: InstanceName): void {
+    const isOfInstance = (key: string) => key.startsWith(`${instance}|`)
+    this.#known.deleteWhere(isOfInstance)
+    this.#failed.deleteWhere(isOfInstance)
+  }
+
+  async #ask(instance: InstanceName, session: NetworkSession, groupId: string): Promise<KnownGroup | null> {
+    const key = keyOf(instance, groupId)
     const { clock, log } = this.#deps
     try {
       const late = () => new Error(`the network did not tell of the group within ${answerMs} ms`)
       const group = toKnown(await withDeadline(clock, answerMs, session.groupInfo(groupId), late))
-      this.#known.set(key, group)
+      // The instance may have left while the network answered.
+      if (this.#deps.sessionOf(instance)) this.#known.set(key, group)
       return group
     } catch (err) {
       this.#failed.set(key, true)
-      // Without its id: that of an old group begins with the number of whoever made it.
+      // Without the id of the group: an old one begins with the phone number of its creator.
       log.warn({ err, instance }, 'what a group is called is not known yet')
       return null
-    } finally {
-      this.#asking.delete(key)
     }
   }
+}
+
+function keyOf(instance: InstanceName, groupId: string): string {
+  return `${instance}|${groupId}`
 }
 
 function toKnown({ subject, members }: GroupInfo): KnownGroup {

@@ -1,12 +1,12 @@
-// How people are named in what the helpdesk shows: headers, quotes and mentions.
+// Says how a person is called in the headers, quotes and mentions that the helpdesk shows.
 
 import type { Person } from '../../core/address.ts'
 
-/** What is known of a person where a message is shown. */
+/** What a message can show of a person. */
 export type KnownPerson = Person & {
   pushName: string | null
   savedName: string | null
-  /** With its last digits masked, when the person hides the number. */
+  /** The phone number with its last digits masked, of a person who hides it. */
   redactedPhone: string | null
 }
 
@@ -16,26 +16,26 @@ export function strangerOf({ phone, lid }: Person): KnownPerson {
   return { phone, lid, ...noName }
 }
 
-/** +E.164, else the redacted phone, else the digits of the anonymous id. */
+/** +E.164, else the masked phone number, else the digits of the anonymous id. */
 export function shownPhone({ phone, redactedPhone, lid }: KnownPerson): string | null {
   return phone === null ? (redactedPhone ?? lid) : `+${phone}`
 }
 
-/** The name with a tilde in front unless it is saved. */
-export function shownName({ savedName, pushName }: KnownPerson): string | null {
+/** A saved name as it is; the name that the person chose with a tilde in front. */
+function shownName({ savedName, pushName }: KnownPerson): string | null {
   const saved = cleanName(savedName)
   if (saved !== null) return saved
   const own = cleanName(pushName)
   return own === null ? null : `~${own}`
 }
 
-/** What a contact is called at the helpdesk when it is created. */
+/** The name that a new contact gets at the helpdesk. */
 export function contactName(person: KnownPerson): string {
   const name = cleanName(person.savedName) ?? cleanName(person.pushName) ?? shownPhone(person) ?? ''
   return name.trim()
 }
 
-/** Fills `$phone` and `$name`; one that is missing is left out together with the dot next to it. */
+/** Fills in `$phone` and `$name`. A missing value is left out together with the dot next to it. */
 export function fillHeader(template: string, person: KnownPerson): string {
   const values = { phone: shownPhone(person), name: shownName(person) }
   if (values.phone === null && values.name === null) return ''
@@ -44,7 +44,7 @@ export function fillHeader(template: string, person: KnownPerson): string {
   return filled.replace(/\$(phone|name)/g, (_, key: 'phone' | 'name') => values[key] ?? '')
 }
 
-/** Push name, saved name, phone, redacted phone, anonymous id. */
+/** The first that is known: push name, saved name, phone number, masked phone number, anonymous id. */
 export function mentionName(person: KnownPerson): string {
   return cleanName(person.pushName) ?? cleanName(person.savedName) ?? shownPhone(person) ?? ''
 }
@@ -53,7 +53,7 @@ function leaveOut(template: string, variable: string): string {
   return template.replace(new RegExp(`\\s*·\\s*\\$${variable}|\\$${variable}\\s*·\\s*|\\$${variable}`, 'g'), '')
 }
 
-/** Backticks and line breaks would end the code span that a name stands in: each becomes a space. */
+/** Backticks and line breaks would end the code span around a name, so each becomes a space. */
 function cleanName(name: string | null): string | null {
   const clean = (name ?? '').replace(/[`\p{Cc}\u2028\u2029]/gu, ' ')
   return clean.trim() === '' ? null : clean

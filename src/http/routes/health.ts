@@ -1,7 +1,8 @@
 // GET /api/health: whether the service is sane, and what is wrong with it when it is not.
 
 import { Type } from 'typebox'
-import type { Inbound } from '../../bridge/inbound/inbox-worker.ts'
+import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
+import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { OwnershipState } from '../../instances/ownership.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -20,7 +21,8 @@ export type HealthDeps = {
   workers: readonly Pick<Ticker, 'name' | 'failure'>[]
   ownership: () => OwnershipState
   outboxPending: () => Promise<number>
-  inbound: Pick<Inbound, 'counts' | 'held'>
+  inbound: Pick<InboxWorker, 'counts'>
+  held: Pick<HeldDestinations, 'list'>
 }
 
 const Health = Type.Object(
@@ -70,7 +72,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const outboxPending = db.ok ? await deps.outboxPending() : 0
       const workersFailed = deps.workers.filter(({ failure }) => failure).map(({ name }) => name)
       const inbox = deps.inbound.counts()
-      const held = deps.inbound.held()
+      const held = deps.held.list()
       const isFlowing = inbox.parked === 0 && held.length === 0
       const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
       return reply.code(db.ok ? 200 : 503).send({

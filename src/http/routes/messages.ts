@@ -8,14 +8,14 @@ import type { HttpApp } from '../http-app.ts'
 import { refuseDeepNesting } from '../json-body.ts'
 import { ErrorBody, InstanceParams, responses } from '../schemas.ts'
 import { toWebhookReply, WebhookBody } from '../webhook/webhook-reply.ts'
-import type { WebhookDesk } from '../webhook/webhook-handler.ts'
+import type { WebhookHandler } from '../webhook/webhook-handler.ts'
 
 const smallestLimit = 5 * 1024 ** 2
 
 export type MessageDeps = {
   bodyLimit: number
   instances: Pick<InstanceRegistry, 'get'>
-  webhook: Pick<WebhookDesk, 'receive'>
+  webhook: Pick<WebhookHandler, 'receive'>
   edit: (request: EditRequest) => Promise<void>
 }
 
@@ -69,7 +69,7 @@ export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, 
     async ({ params: { name, waid }, body: { chat, content } }) => {
       const { owner_tag } = instances.get(name).record
       if (content.trim() === '') throw new BridgeError('SERVICE_BAD_REQUEST', 'content must not be empty')
-      await edit({ who: { instance: name, owner_tag }, waid, chat, content })
+      await edit({ who: { instance: name, ownerTag: owner_tag }, waid, chat, content })
       return { waid, edited: true }
     },
   )

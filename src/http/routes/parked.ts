@@ -1,13 +1,15 @@
-// Received messages that were set aside because the helpdesk would not take them: list, try again, drop.
+// Lists, retries and deletes parked messages: received messages that the helpdesk did not accept.
 
 import { Type } from 'typebox'
-import type { Inbound } from '../../bridge/inbound/inbox-worker.ts'
+import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
+import type { ParkedRows } from '../../bridge/inbound/parked-rows.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { HttpApp } from '../http-app.ts'
 import { InstanceName, InstanceParams, nullable, responses, Timestamp, toTimestamp } from '../schemas.ts'
 
 export type ParkedDeps = {
-  inbound: Pick<Inbound, 'parked' | 'retryParked' | 'removeParked'>
+  inbound: Pick<InboxWorker, 'retryParked'>
+  parked: Pick<ParkedRows, 'list' | 'remove'>
   instances: Pick<InstanceRegistry, 'get'>
 }
 
@@ -29,7 +31,7 @@ const ParkedParams = Type.Object({
 
 const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['messages'] })
 
-export function addParkedRoutes(app: HttpApp, { inbound, instances }: ParkedDeps): void {
+export function addParkedRoutes(app: HttpApp, { inbound, parked, instances }: ParkedDeps): void {
   app.get(
     '/api/instances/:name/parked',
     {
@@ -41,12 +43,12 @@ export function addParkedRoutes(app: HttpApp, { inbound, instances }: ParkedDeps
     },
     async ({ params }) => {
       const { name } = instances.get(params.name).record
-      const rows = await inbound.parked(name)
-      const parked = rows.map(({ id, kind, receivedAt, attempts, lastError }) => ({
+      const rows = await parked.list(name)
+      const messages = rows.map(({ id, kind, receivedAt, attempts, lastError }) => ({
         ...{ id, kind, attempts, received_at: toTimestamp(receivedAt) },
         error: lastError,
       }))
-      return { instance: name, parked }
+      return { instance: name, parked: messages }
     },
   )
   app.post(
@@ -79,7 +81,7 @@ export function addParkedRoutes(app: HttpApp, { inbound, instances }: ParkedDeps
       },
     },
     async ({ params }) => {
-      await inbound.removeParked(instances.get(params.name).record.name, params.id)
+      await parked.remove(instances.get(params.name).record.name, params.id)
       return { message: 'deleted' }
     },
   )

@@ -4,14 +4,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
 import type { OwnerOf } from '../../bridge/conversations/conversation-owner.ts'
 import type { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
-import type { Outbound } from '../../bridge/outbound/accept/message-acceptor.ts'
-import type { Routed } from '../../bridge/conversations/route.ts'
+import type { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
+import type { Route, Sender } from '../../bridge/conversations/route.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
 import { namedInstance } from '../../core/operations-contact.ts'
 import { readCallback } from '../../downstream/callback.ts'
 import { isSigned } from '../../downstream/signature.ts'
-import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import { sleep, withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -26,9 +25,9 @@ const decideWithinMs = 3800
 type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
 
 type Deps = {
-  instances: Pick<InstanceRegistry, 'find'>
+  instances: { find(name: string): { readonly record: Sender } | undefined }
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
-  outbound: Pick<Outbound, 'send'>
+  outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
   ownerOf: OwnerOf
@@ -38,7 +37,7 @@ type Deps = {
   log: Log
 }
 
-export class WebhookDesk {
+export class WebhookHandler {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -62,7 +61,7 @@ export class WebhookDesk {
   }
 
   /** Nobody without the secret learns which instances exist. */
-  async #admit(name: string, raw: Buffer, headers: IncomingHttpHeaders): Promise<Routed> {
+  async #admit(name: string, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
     const { instances, routing, clock } = this.#deps
     const sender = instances.find(name)?.record
     const secret = await routing.webhookSecretOf(sender ?? { owner_tag: '' })
@@ -73,7 +72,7 @@ export class WebhookDesk {
     return { sender, destination: await routing.destinationOf(sender) }
   }
 
-  async #follow(route: Routed, command: OutgoingCommand, leftMs: number): Promise<WebhookAnswer> {
+  async #follow(route: Route, command: OutgoingCommand, leftMs: number): Promise<WebhookAnswer> {
     if (command.kind !== 'ignored' && this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
     switch (command.kind) {
       case 'ignored':
@@ -90,7 +89,7 @@ export class WebhookDesk {
     }
   }
 
-  async #send(route: Routed, command: Command<'send'>, leftMs: number): Promise<WebhookAnswer> {
+  async #send(route: Route, command: Command<'send'>, leftMs: number): Promise<WebhookAnswer> {
     const { outbound, activity, clock } = this.#deps
     const { conversationId } = command.place
     const startedAt = clock.now()
@@ -106,7 +105,7 @@ export class WebhookDesk {
   }
 
   /** Nothing written to the service's own contact reaches the network or any counter. */
-  #isForUs({ sender, destination }: Routed, command: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
+  #isForUs({ sender, destination }: Route, command: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
     const named = namedInstance(command.recipient)
     if (named === undefined) return false
     if (command.kind === 'send' && destination) {
@@ -119,7 +118,7 @@ export class WebhookDesk {
   }
 
   /** What is shown of an agent is shown by the account that holds the conversation. */
-  async #observe(route: Routed, command: Command<'seen' | 'typing'>): Promise<void> {
+  async #observe(route: Route, command: Command<'seen' | 'typing'>): Promise<void> {
     const { activity, ownerOf, clock } = this.#deps
     const { conversationId } = command.place
     const now = clock.now()
@@ -136,7 +135,7 @@ export class WebhookDesk {
   }
 
   /** Waits until it is stored, but not for ever: a failure here is no reason to mark the message failed. */
-  async #change(route: Routed, command: Command<'changed'>, leftMs: number): Promise<void> {
+  async #change(route: Route, command: Command<'changed'>, leftMs: number): Promise<void> {
     const { changes, clock, log } = this.#deps
     if (!route.destination) return
     const following = changes.follow(route, command, clock.now()).catch((err: unknown) => {
@@ -147,14 +146,14 @@ export class WebhookDesk {
     enough.abort()
   }
 
-  #inBackground({ sender }: Routed, work: Promise<void>): void {
+  #inBackground({ sender }: Route, work: Promise<void>): void {
     work.catch((err: unknown) => {
       this.#deps.log.debug({ err, instance: sender.name }, 'what an agent does could not be shown')
     })
   }
 }
 
-function isOurs({ destination }: Routed, { place }: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
+function isOurs({ destination }: Route, { place }: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
   const { accountId, inboxId } = place
   const isAccount = accountId === null || accountId === destination?.accountId
   return isAccount && (inboxId === null || inboxId === destination?.inboxId)

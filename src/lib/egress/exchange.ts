@@ -10,7 +10,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../clock.ts'
-import { buffersSpent } from '../buffer-garbage.ts'
+import { noteBufferGarbage } from '../buffer-garbage.ts'
 import type { AnswerBody } from './answer-body.ts'
 import { Deadline } from './deadline.ts'
 import { EgressError, EgressRefused } from './errors.ts'
@@ -119,7 +119,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return true
     }
     this.#deadline.extend(chunk.length / slowestRate)
-    buffersSpent(chunk.length)
+    noteBufferGarbage(chunk.length)
     return this.#body.push(chunk)
   }
 

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { buffersSpent } from '../buffer-garbage.ts'
+import { noteBufferGarbage } from '../buffer-garbage.ts'
 
 export type FieldPart = { name: string; value: string }
 
@@ -51,7 +51,7 @@ class PartStream extends Readable {
   override _read(): void {
     this.#chunks.next().then(
       ({ value, done }) => {
-        if (value) buffersSpent(value.length)
+        if (value) noteBufferGarbage(value.length)
         this.push(done ? null : value)
       },
       (error: unknown) => this.destroy(error as Error),

@@ -1,35 +1,35 @@
-// The keys of one account: answered from memory, durable when a write resolves, one Signal step at a time.
+// The keys of one account: read from memory, durable when a write resolves, changed by one Signal step at a time.
 //
-// The lane belongs to the account, not to a connection: after a reconnect the work of the old one may still be running.
+// A step is like a transaction. What it changes becomes visible and durable together, or not at all. The lane of steps
+// belongs to the account and not to a connection, because work of an old connection may still run after a reconnect.
 
-import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { Lane } from '../../lib/lane.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SessionKeyStore, SessionKeyWrite } from '../../storage/stores/accounts/session-key-store.ts'
-import { KeyCache } from './key-cache.ts'
+import { KeyCache, keyName } from './key-cache.ts'
 import type { CacheLimits } from './key-cache.ts'
 import { decodeKey, encodeKey } from './key-codec.ts'
-import { KeyWriter } from './key-writer.ts'
-import type { Rider } from './key-writer.ts'
-import { retryDelay } from './retry-delay.ts'
+import { KeyReader } from './key-reader.ts'
+import { closedError, KeyWriter } from './key-writer.ts'
+import type { StepAddition } from './key-writer.ts'
 
 type Deps = {
   keys: Pick<SessionKeyStore, 'load' | 'save'>
   sessionId: string
-  /** Of the lease under which this memory was filled: a later lease needs a new memory. */
+  /** The epoch of the lease under which this memory was filled. A later lease needs a new memory. */
   epoch: number
   clock: Clock
   log: Log
   limits?: CacheLimits
+  /** Another process holds the lease now. */
   onFenced: () => void
 }
 
-/** Values by kind and id; null or undefined removes. */
+/** Values by kind and id. Null or undefined removes a key. */
 export type KeyChanges = Record<string, Record<string, unknown> | undefined>
 type Writes = Map<string, SessionKeyWrite>
-type Step = { writes: Writes; riders: Rider[] }
-/** Keys written while storage was asked for them: its answer is too old. */
-type Read = { overtaken: Set<string> }
+type Step = { writes: Writes; additions: StepAddition[] }
 
 const defaultLimits: CacheLimits = { entries: 2_000, bytes: 2_000_000 }
 
@@ -37,9 +37,9 @@ export class AccountKeys {
   readonly #deps: Deps
   readonly #cache: KeyCache
   readonly #writer: KeyWriter
+  readonly #reader: KeyReader
   readonly #closed = new AbortController()
-  readonly #reads = new Set<Read>()
-  #lane: Promise<unknown> = Promise.resolve()
+  readonly #lane = new Lane()
   #step: Step | undefined
 
   constructor(deps: Deps) {
@@ -47,7 +47,7 @@ export class AccountKeys {
     this.#writer = new KeyWriter({
       ...deps,
       onSaved: (writes) => {
-        for (const { kind, id } of writes) this.#cache.saved(kind, nameOf(kind, id))
+        for (const { kind, id } of writes) this.#cache.saved(kind, keyName(kind, id))
       },
       onFenced: () => {
         deps.onFenced()
@@ -56,8 +56,9 @@ export class AccountKeys {
     })
     this.#cache = new KeyCache({
       limits: deps.limits ?? defaultLimits,
-      isUnsaved: (name) => this.#writer.holds(name),
+      isUnsaved: (name) => this.#writer.isPending(name),
     })
+    this.#reader = new KeyReader({ ...deps, cache: this.#cache, closed: this.#closed.signal })
   }
 
   get epoch(): number {
@@ -73,162 +74,109 @@ export class AccountKeys {
   }
 
   async get(kind: string, ids: readonly string[]): Promise<Record<string, unknown>> {
-    const loaded = await this.#loadMissing(kind, ids)
     const found: Record<string, unknown> = {}
-    for (const id of ids) {
-      const known = this.#cache.get(nameOf(kind, id))
-      const bytes = known === undefined ? loaded.get(id) : known
-      if (bytes) found[id] = decodeKey(kind, bytes)
-    }
+    for (const [id, bytes] of await this.#reader.read(kind, ids)) if (bytes) found[id] = decodeKey(kind, bytes)
     return found
   }
 
-  /** Memory changes at once; resolves when the change is on disk. */
+  /** Changes memory at once. Resolves when the change is on disk. */
   set(changes: KeyChanges): Promise<undefined> {
     return this.#put(writesOf(changes))
   }
 
-  /** Stored in its turn, after everything that was written before. */
-  store(rider: Rider): Promise<undefined> {
-    return this.#put(new Map(), [rider])
+  /** Stores the statements after everything that was written before. */
+  store(addition: StepAddition): Promise<undefined> {
+    return this.#put(new Map(), [addition])
   }
 
-  /** Runs one Signal operation alone; what it stored becomes visible and durable together, or not at all. */
-  async inLane<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { result, durable } = await this.#inTurn(work)
+  /** Runs one Signal step alone. Resolves when everything that the step changed is on disk. */
+  async runStep<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { result, durable } = await this.#lane.run(() => this.#runStep(work))
     await durable
     return result
   }
 
-  /** Without waiting for the disk: for what may be lost until something is built on it, which is written after it. */
-  async inLaneUnwritten<Result>(work: () => Promise<Result>): Promise<Result> {
-    return (await this.#inTurn(work)).result
+  /** Does not wait for the disk. Use it only for state that is worthless until a later, awaited write depends on it. */
+  async runStepUnsynced<Result>(work: () => Promise<Result>): Promise<Result> {
+    return (await this.#lane.run(() => this.#runStep(work))).result
   }
 
-  /** Like get, with what the step under way has changed. */
+  /** Like get, but sees what the current step has changed. */
   async getInStep(kind: string, ids: readonly string[]): Promise<Record<string, unknown>> {
     const step = this.#step?.writes
     if (!step || step.size === 0) return this.get(kind, ids)
     const found = await this.get(
       kind,
-      ids.filter((id) => !step.has(nameOf(kind, id))),
+      ids.filter((id) => !step.has(keyName(kind, id))),
     )
     for (const id of ids) {
-      const bytes = step.get(nameOf(kind, id))?.value
+      const bytes = step.get(keyName(kind, id))?.value
       if (bytes) found[id] = decodeKey(kind, bytes)
     }
     return found
   }
 
-  /** Part of the step under way, or an operation of its own when there is none. */
+  /** Adds the changes to the current step. Without a step they are a write of their own. */
   async setInStep(changes: KeyChanges): Promise<void> {
     const step = this.#step
     if (!step) await this.set(changes)
     else for (const [name, write] of writesOf(changes)) step.writes.set(name, write)
   }
 
-  /** Stored with what the step under way changes, or not at all. */
-  rideStep(rider: Rider): void {
-    this.#step?.riders.push(rider)
+  /** Stores the statements in one commit with the keys that the current step changes. */
+  addToStep(addition: StepAddition): void {
+    this.#step?.additions.push(addition)
   }
 
-  /** Whatever the step under way has changed so far is not kept. */
-  dropStep(): void {
+  /** Drops the keys that the current step has changed so far. */
+  discardStep(): void {
     this.#step?.writes.clear()
   }
 
   /** Asks storage until it answers. */
-  async waitOut<Result>(ask: () => Promise<Result>): Promise<Result> {
-    for (let attempt = 0; !this.isClosed; attempt++) {
-      const answer = await this.#attempt(ask, attempt)
-      if (answer) return answer.result
-    }
-    throw new Error('the keys of this session are closed')
+  askStorage<Result>(ask: () => Promise<Result>): Promise<Result> {
+    return this.#reader.askStorage(ask)
   }
 
+  /** Resolves when every write has finished. */
   settled(): Promise<void> {
     return this.#writer.settled()
   }
 
-  /** Whatever waits or comes later rejects; the connection must be closed before. */
+  /** Rejects all waiting and later calls. The connection must be closed first. */
   close(): void {
     this.#closed.abort()
     this.#writer.close()
   }
 
-  #inTurn<Result>(work: () => Promise<Result>) {
-    const turn = this.#lane.then(() => this.#runStep(work))
-    this.#lane = turn.catch(() => undefined)
-    return turn
-  }
-
   async #runStep<Result>(work: () => Promise<Result>) {
-    const step: Step = { writes: new Map(), riders: [] }
+    const step: Step = { writes: new Map(), additions: [] }
     this.#step = step
     try {
       const result = await work()
-      const isEmpty = step.writes.size === 0 && step.riders.length === 0
-      return { result, durable: isEmpty ? undefined : this.#put(step.writes, step.riders) }
+      const isEmpty = step.writes.size === 0 && step.additions.length === 0
+      return { result, durable: isEmpty ? undefined : this.#put(step.writes, step.additions) }
     } finally {
       this.#step = undefined
     }
   }
 
-  #put(writes: Writes, riders: readonly Rider[] = []): Promise<undefined> {
-    if (this.isClosed) return Promise.reject(new Error('the keys of this session are closed'))
-    const durable = this.#writer.write(writes, riders)
+  #put(writes: Writes, additions: readonly StepAddition[] = []): Promise<undefined> {
+    if (this.isClosed) return Promise.reject(closedError())
+    const durable = this.#writer.write(writes, additions)
     for (const [name, { value }] of writes) {
-      for (const read of this.#reads) read.overtaken.add(name)
+      this.#reader.noteWrite(name)
       this.#cache.put(name, value)
     }
     return durable
   }
-
-  /** What memory does not know. A write that comes meanwhile wins; storage being away is waited out. */
-  async #loadMissing(kind: string, ids: readonly string[]): Promise<Map<string, Uint8Array | null>> {
-    const loaded = new Map<string, Uint8Array | null>()
-    for (let attempt = 0; !this.isClosed; attempt++) {
-      const missing = ids.filter((id) => !loaded.has(id) && this.#cache.get(nameOf(kind, id)) === undefined)
-      if (missing.length === 0) return loaded
-      const read: Read = { overtaken: new Set() }
-      this.#reads.add(read)
-      const { keys, sessionId } = this.#deps
-      const answer = await this.#attempt(() => keys.load(sessionId, kind, missing), attempt)
-      this.#reads.delete(read)
-      if (!answer) continue
-      const rows = new Map(answer.result.map(({ id, value }) => [id, value]))
-      for (const id of missing) {
-        if (read.overtaken.has(nameOf(kind, id))) continue
-        const value = rows.get(id) ?? null
-        loaded.set(id, value)
-        this.#cache.remember(kind, nameOf(kind, id), value)
-      }
-    }
-    throw new Error('the keys of this session are closed')
-  }
-
-  /** Undefined, after a pause, when storage did not answer. */
-  async #attempt<Result>(ask: () => Promise<Result>, attempt: number): Promise<{ result: Result } | undefined> {
-    const { sessionId, clock, log } = this.#deps
-    try {
-      return { result: await ask() }
-    } catch (cause) {
-      if (attempt === 0) log.warn({ session: sessionId, err: cause }, 'session keys not read, trying again')
-      await sleep(clock, retryDelay(attempt), this.#closed.signal)
-      return undefined
-    }
-  }
-}
-
-function nameOf(kind: string, id: string): string {
-  return `${kind} ${id}`
 }
 
 function writesOf(changes: KeyChanges): Writes {
   const writes: Writes = new Map()
   for (const [kind, values] of Object.entries(changes)) {
     for (const [id, value] of Object.entries(values ?? {})) {
-      writes.set(nameOf(kind, id), { kind, id, value: value == null ? null : encodeKey(kind, value) })
+      writes.set(keyName(kind, id), { kind, id, value: value == null ? null : encodeKey(kind, value) })
     }
   }
   return writes

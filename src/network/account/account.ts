@@ -1,5 +1,6 @@
-// One linked account as this process knows it: its keys, its credentials and what outlives a connection.
+// One linked account in this process: its keys, its credentials and the memory that outlives a connection.
 
+import type { Jid } from '../../core/ids.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -18,11 +19,11 @@ type Deps = {
   clock: Clock
   log: Log
   limits?: CacheLimits
-  /** Another process has taken the accounts over. */
+  /** Another process holds the lease now. */
   onFenced: () => void
 }
 
-/** What an account holds open; closed before its keys are. */
+/** The account's open connection. It is closed before the keys are. */
 export type Connection = { close(): Promise<void>; cut(reason: string): void }
 
 const hour = 60 * 60 * 1000
@@ -34,10 +35,10 @@ export class Account {
   readonly retryCounts: LibraryCache
   readonly callOffers: LibraryCache
   readonly resendRequests: LibraryCache
-  /** Names of envelopes opened lately, those still on their way to storage among them. */
+  /** Fingerprints of the messages that were opened lately, including those that are not stored yet. */
   readonly opened: BoundedMap<true>
   readonly calls: BoundedMap<{ video: boolean; isAnswered: boolean }>
-  /** What was sent lately, for recipients who ask again. */
+  /** The messages that were sent lately, for recipients who ask for them again. */
   readonly sent: BoundedMap<proto.IMessage>
   connection: Connection | undefined
 
@@ -72,11 +73,11 @@ export class Account {
   }
 }
 
-/** A pairing code makes the library write down a number before anything is linked; only the signed identity counts. */
+/** With a pairing code the library stores a number before the account is linked. Only the signed identity counts. */
 export function isLinked(creds: AuthenticationCreds | undefined): boolean {
   return creds?.me !== undefined && creds.account !== undefined
 }
 
-export function jidOf(creds: AuthenticationCreds): string {
+export function jidOf(creds: AuthenticationCreds): Jid {
   return jidNormalizedUser(creds.me?.id)
 }

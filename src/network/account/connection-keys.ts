@@ -1,57 +1,61 @@
-// One connection's way to the keys of its account; shut when the connection ends, while the account lives on.
+// The account's keys as one connection may use them.
+//
+// The account outlives its connections. When a connection ends, its ConnectionKeys are closed, so that work which is still
+// running can neither read nor write keys any more.
 
+import { isLinked } from './account.ts'
 import type { AccountKeys, KeyChanges } from './account-keys.ts'
-import type { Rider } from './key-writer.ts'
 import type { AuthenticationCreds, SignalKeyStore } from '../library/library.ts'
 
-type Deps = { keys: AccountKeys; creds: AuthenticationCreds; sessionIsLinked: () => boolean }
+type Deps = { keys: AccountKeys; creds: AuthenticationCreds }
 
-export class KeyDoor {
+export class ConnectionKeys {
   readonly #deps: Deps
-  #shut = false
+  #isClosed = false
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
+  /** The account's keys. Throws when the connection has ended. Writes go through the methods below. */
+  get account(): Pick<AccountKeys, 'get' | 'getInStep' | 'addToStep' | 'discardStep'> {
+    return this.#open()
+  }
+
   /** For the library's configuration. */
   get store(): SignalKeyStore {
-    return { get: this.get as SignalKeyStore['get'], set: this.set as SignalKeyStore['set'] }
+    const get = async (kind: string, ids: readonly string[]) => this.account.get(kind, ids)
+    const set = (changes: KeyChanges) => this.set(changes)
+    return { get: get as SignalKeyStore['get'], set: set }
   }
 
-  readonly get = async (kind: string, ids: readonly string[]) => this.#open().get(kind, ids)
-
-  readonly set = async (changes: KeyChanges): Promise<unknown> => this.#open().set(this.#withCounters(changes))
-
-  readonly getInStep = async (kind: string, ids: readonly string[]) => this.#open().getInStep(kind, ids)
-
-  readonly setInStep = async (changes: KeyChanges) => this.#open().setInStep(this.#withCounters(changes))
-
-  readonly rideStep = (rider: Rider): void => {
-    this.#open().rideStep(rider)
+  async set(changes: KeyChanges): Promise<void> {
+    await this.#open().set(this.#withCounters(changes))
   }
 
-  readonly dropStep = (): void => {
-    this.#open().dropStep()
+  async setInStep(changes: KeyChanges): Promise<void> {
+    await this.#open().setInStep(this.#withCounters(changes))
   }
 
-  readonly inLane = async <Result>(work: () => Promise<Result>): Promise<Result> =>
-    this.#open().inLane(() => this.#stillOpen(work))
+  async runStep<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#open().runStep(() => this.#ifOpen(work))
+  }
 
-  readonly inLaneUnwritten = async <Result>(work: () => Promise<Result>): Promise<Result> =>
-    this.#open().inLaneUnwritten(() => this.#stillOpen(work))
+  async runStepUnsynced<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#open().runStepUnsynced(() => this.#ifOpen(work))
+  }
 
-  /** Saves the credentials as they are now; before the account is linked there is nothing worth keeping. */
+  /** Saves the credentials as they are now. Before the account is linked there is nothing to save. */
   saveCreds(): Promise<unknown> {
-    const { keys, creds, sessionIsLinked } = this.#deps
-    return sessionIsLinked() ? keys.set({ creds: { creds } }) : Promise.resolve()
+    const { keys, creds } = this.#deps
+    return isLinked(creds) ? keys.set({ creds: { creds } }) : Promise.resolve()
   }
 
-  shut(): void {
-    this.#shut = true
+  close(): void {
+    this.#isClosed = true
   }
 
-  /** New prekeys and the counters that follow from them are one write: a published id must never be made twice. */
+  /** New prekeys and their counters are one write. Otherwise a crash could use a published prekey id twice. */
   #withCounters(changes: KeyChanges): KeyChanges {
     const made = Object.entries(changes['pre-key'] ?? {}).flatMap(([id, value]) => (value == null ? [] : [Number(id)]))
     if (made.length === 0) return changes
@@ -62,14 +66,14 @@ export class KeyDoor {
     return { ...changes, creds: { creds } }
   }
 
-  /** What waited for its turn when the connection ended was not acknowledged and will come again. */
-  #stillOpen<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** A step that was still waiting when the connection ended must not run: the network will deliver the message again. */
+  #ifOpen<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#open()
     return work()
   }
 
   #open(): AccountKeys {
-    if (this.#shut) throw new Error('this connection has ended')
+    if (this.#isClosed) throw new Error('this connection has ended')
     return this.#deps.keys
   }
 }

@@ -1,17 +1,20 @@
-// Which devices a contact has, kept with the keys of the account: a miss would open a new Signal session with everybody.
+// Remembers which devices a contact has, stored with the account's keys.
+//
+// Without the stored list every restart would open a new Signal session with every contact.
 
 import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import type { AccountKeys } from './account-keys.ts'
 import type { CacheStore } from '../library/library.ts'
 
 const kind = 'user-devices'
-/** The server announces changes; asking again once a day covers what was announced while we were away. */
+/** The server announces changes. Asking again once a day covers changes that were announced while we were offline. */
 const trustedMs = 24 * 60 * 60 * 1000
 
 type Stored = { at: number; devices: unknown }
 type Deps = { keys: AccountKeys; clock: Clock }
 
-/** The library's `userDevicesCache`. Failing to remember is not worth failing a send: the caller does not wait. */
+/** The library's `userDevicesCache`. Writes are not awaited, because a failure to remember must not fail a send. */
 export class DeviceCache implements CacheStore {
   readonly #deps: Deps
   #revision = 0
@@ -29,7 +32,7 @@ export class DeviceCache implements CacheStore {
     return (await this.getAll<T>([user])).get(user) as T
   }
 
-  /** Of those users about whom something is remembered. */
+  /** The lists that are remembered. Users without one are left out. */
   async getAll<T>(users: readonly string[]): Promise<Map<string, T>> {
     const { keys, clock } = this.#deps
     const found = new Map<string, T>()
@@ -48,13 +51,13 @@ export class DeviceCache implements CacheStore {
     this.#write({ [user]: null })
   }
 
-  /** Never asked for by the library. */
+  /** The library never calls it. */
   flushAll(): void {
     return undefined
   }
 
   #write(values: Record<string, Stored | null>): void {
     this.#revision += 1
-    this.#deps.keys.set({ [kind]: values }).catch(() => undefined)
+    this.#deps.keys.set({ [kind]: values }).catch(ignoreRejection)
   }
 }

@@ -1,14 +1,16 @@
-// The library's Signal repository on a key store of its own: when encrypt or decrypt resolves, its ratchet step is on disk.
+// Makes the library's Signal repository durable: when encrypt or decrypt resolves, the ratchet step is on disk.
 //
-// The library wraps encrypting and sending in one transaction that is committed after the frame has left; a crash in
-// between would roll the ratchet back. So everything the ratchet needs goes past that transaction, and so does the memory
-// of who has a group's key, which waits for the acknowledgement; the app state stays in it, over the same store.
+// The library wraps encrypting and sending in one transaction, which it commits after the frame has left. A crash in between
+// would roll the ratchet back. So all keys of the ratchet bypass that transaction. The list of devices that have a group's
+// key bypasses it too, because it waits for the acknowledgement. The app state stays in the library's transaction.
 
+import type { Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
-import { loopTurns } from '../../lib/event-loop-share.ts'
+import { eventLoopShare } from '../../lib/event-loop-share.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import type { KeyChanges } from './account-keys.ts'
-import type { KeyDoor } from './connection-keys.ts'
+import type { ConnectionKeys } from './connection-keys.ts'
 import { stockRepository } from '../library/library.ts'
 import type {
   LibraryLogger,
@@ -19,116 +21,131 @@ import type {
   SignalKeyStoreWithTransaction,
   SignalRepositoryWithLIDStore,
 } from '../library/library.ts'
-import { senderKeyMemoryKind } from './sender-key-holders.ts'
-import type { SenderKeyMemory } from './sender-key-holders.ts'
+import { senderKeyHoldersKind } from './sender-key-holders.ts'
+import type { SenderKeyHolders } from './sender-key-holders.ts'
 
-const ownKinds = new Set(['session', 'sender-key', 'pre-key', 'identity-key', 'lid-mapping', 'device-list', 'tctoken'])
+/** The kinds of keys that bypass the library's transaction. */
+const durableKinds = new Set([
+  'session',
+  'sender-key',
+  'pre-key',
+  'identity-key',
+  'lid-mapping',
+  'device-list',
+  'tctoken',
+])
 
-/** The library asks the server again at every load of a session without LID. */
+/** How long a missing LID is remembered. The library asks the server at every load of a session without one. */
 const noLidMs = 60_000
-const namesKept = 1_000
+const pairsKept = 1_000
 const lidMappingMs = 24 * 60 * 60 * 1000
+/** Devices per turn of the event loop. */
 const sealedPerTurn = 8
 
-/** One ciphertext that is being opened inside a Signal step. */
+/** One ciphertext that is opened inside a Signal step. */
 export type Opening = {
   ciphertext: Uint8Array
   decrypt: () => Promise<Uint8Array>
-  learnSenderKey: (author: string, item: proto.Message.ISenderKeyDistributionMessage) => Promise<void>
+  learnSenderKey: (author: Jid, item: proto.Message.ISenderKeyDistributionMessage) => Promise<void>
 }
 
-/** What the Signal steps need of the journal, which \`receive/journal.ts\` implements. */
+/** The part of the journal that the Signal steps need. `receive/journal.ts` implements it. */
 type OpeningJournal = {
-  watch<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result>
-  open(opening: Opening): Promise<Uint8Array>
+  guard<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result>
+  store(opening: Opening): Promise<Uint8Array>
   beforeNewSession(): Promise<void>
 }
 
-type Deps = { door: KeyDoor; memory: SenderKeyMemory; journal: OpeningJournal; clock: Clock }
+type Deps = { connectionKeys: ConnectionKeys; keyHolders: SenderKeyHolders; journal: OpeningJournal; clock: Clock }
 
 export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMessage']>>
 export type DurableRepository = SignalRepositoryWithLIDStore & {
-  /** Encrypts for many devices in one step and one write; undefined where there is no session with the device. */
-  encryptAll(items: readonly { jid: string; data: Uint8Array }[]): Promise<(Sealed | undefined)[]>
+  /** Encrypts for many devices in one step and one write. Undefined for a device that has no session. */
+  encryptAll(items: readonly { jid: Jid; data: Uint8Array }[]): Promise<(Sealed | undefined)[]>
 }
 
-export function durableRepository({ door, memory, journal, clock }: Deps) {
+export function durableRepository({ connectionKeys, keyHolders, journal, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
-    passByTransaction(auth.keys as SignalKeyStoreWithTransaction, door, memory)
+    bypassTransaction(auth.keys as SignalKeyStoreWithTransaction, connectionKeys, keyHolders)
     const inner = {
       get: async (kind: string, ids: readonly string[]) => {
-        // Asked for only by a first message that has no session yet.
+        // The library reads a prekey only for a first message that has no session yet.
         if (kind === 'pre-key') await journal.beforeNewSession()
-        return door.getInStep(kind, ids)
+        return connectionKeys.account.getInStep(kind, ids)
       },
-      // Phone and LID pairs are learnt inside and outside of steps and belong to none.
-      set: (changes: SignalDataSet) => ('lid-mapping' in changes ? door.set(changes) : door.setInStep(changes)),
+      // Pairs of phone and LID are learnt inside and outside of steps, so they are never part of one.
+      set: (changes: SignalDataSet) =>
+        'lid-mapping' in changes ? connectionKeys.set(changes) : connectionKeys.setInStep(changes),
       isInTransaction: () => true,
       transaction: <T>(work: () => Promise<T>) => work(),
     }
     const keys = inner as unknown as SignalKeyStoreWithTransaction
     const stock = stockRepository({ creds: auth.creds, keys }, logger, rememberMisses(lookup, clock))
     boundMappings(stock, clock)
-    return { ...stock, ...inTurn(stock, door), ...journalled(stock, door, journal) }
+    return { ...stock, ...inSteps(stock, connectionKeys), ...journalled(stock, connectionKeys, journal) }
   }
 }
 
-/** Replaces the methods on the library's own store object, so that all of its callers take the same way. */
-function passByTransaction(outer: SignalKeyStoreWithTransaction, door: KeyDoor, memory: SenderKeyMemory): void {
+/** Replaces the methods of the library's own store object, so that all of the library's code uses them. */
+function bypassTransaction(
+  outer: SignalKeyStoreWithTransaction,
+  connectionKeys: ConnectionKeys,
+  keyHolders: SenderKeyHolders,
+): void {
   const get = outer.get.bind(outer)
   const set = outer.set.bind(outer)
-  outer.get = ((type, ids) => {
-    if (type === senderKeyMemoryKind) return memory.get(ids)
-    return ownKinds.has(type) ? door.get(type, ids) : get(type, ids)
+  outer.get = (async (type, ids) => {
+    if (type === senderKeyHoldersKind) return keyHolders.get(ids)
+    return durableKinds.has(type) ? connectionKeys.account.get(type, ids) : get(type, ids)
   }) as typeof outer.get
   outer.set = async (changes) => {
-    const own: KeyChanges = {}
+    const durable: KeyChanges = {}
     const rest: KeyChanges = {}
-    const { [senderKeyMemoryKind]: recipients, ...others } = changes
-    for (const [kind, values] of Object.entries(others)) (ownKinds.has(kind) ? own : rest)[kind] = values
-    if (recipients) await memory.set(recipients)
-    if (Object.keys(own).length > 0) await door.inLane(() => door.setInStep(own))
+    const { [senderKeyHoldersKind]: holders, ...others } = changes
+    for (const [kind, values] of Object.entries(others)) (durableKinds.has(kind) ? durable : rest)[kind] = values
+    if (holders) await keyHolders.set(holders)
+    if (Object.keys(durable).length > 0) await connectionKeys.runStep(() => connectionKeys.setInStep(durable))
     if (Object.keys(rest).length > 0) await set(rest)
   }
 }
 
-/** Everything that changes records runs in the account's lane; reads go straight to memory. */
-function inTurn(stock: SignalRepositoryWithLIDStore, door: KeyDoor) {
-  const alone =
+/** Everything that changes records runs as a step in the account's lane. Reads go straight to memory. */
+function inSteps(stock: SignalRepositoryWithLIDStore, connectionKeys: ConnectionKeys) {
+  const inStep =
     <Args extends unknown[], Result>(step: (...args: Args) => Promise<Result>) =>
     (...args: Args) =>
-      door.inLane(() => step(...args))
-  const resolved =
-    <Options extends { jid: string }, Result>(step: (options: Options) => Promise<Result>) =>
+      connectionKeys.runStep(() => step(...args))
+  const inStepWithLid =
+    <Options extends { jid: Jid }, Result>(step: (options: Options) => Promise<Result>) =>
     async (options: Options) => {
       await resolveLid(stock, options.jid)
-      return door.inLane(() => step(options))
+      return connectionKeys.runStep(() => step(options))
     }
   return {
-    encryptAll: async (items: readonly { jid: string; data: Uint8Array }[]) => {
+    encryptAll: async (items: readonly { jid: Jid; data: Uint8Array }[]) => {
       for (const { jid } of items) await resolveLid(stock, jid)
-      return door.inLane(async () => {
+      return connectionKeys.runStep(async () => {
         const sealed: (Sealed | undefined)[] = []
         for (const [index, { jid, data }] of items.entries()) {
-          if (index > 0 && index % sealedPerTurn === 0) await loopTurns.next()
+          if (index > 0 && index % sealedPerTurn === 0) await eventLoopShare.next()
           sealed.push(await stock.encryptMessage({ jid, data }).catch(withoutSession))
         }
         return sealed
       })
     },
-    encryptMessage: resolved((options) => stock.encryptMessage(options)),
-    // The slowest of all steps, and a group's first message takes one for every member. A session is worth its disk space
-    // once something was sealed with it; that is stored after it and waited for.
+    encryptMessage: inStepWithLid((options) => stock.encryptMessage(options)),
+    // This is the slowest step, and the first message to a group needs one for every member. A new session is worthless
+    // until a message is sealed with it. That seal is stored later and is awaited, so this step need not wait for the disk.
     injectE2ESession: async (options) => {
       await resolveLid(stock, options.jid)
-      await loopTurns.next()
-      return door.inLaneUnwritten(() => stock.injectE2ESession(options))
+      await eventLoopShare.next()
+      return connectionKeys.runStepUnsynced(() => stock.injectE2ESession(options))
     },
-    encryptGroupMessage: alone((options) => stock.encryptGroupMessage(options)),
-    processSenderKeyDistributionMessage: alone((options) => stock.processSenderKeyDistributionMessage(options)),
-    getSenderKeyDistributionMessage: alone((options) => stock.getSenderKeyDistributionMessage(options)),
-    deleteSession: alone((jids) => stock.deleteSession(jids)),
-    migrateSession: alone((from, to) => stock.migrateSession(from, to)),
+    encryptGroupMessage: inStep((options) => stock.encryptGroupMessage(options)),
+    processSenderKeyDistributionMessage: inStep((options) => stock.processSenderKeyDistributionMessage(options)),
+    getSenderKeyDistributionMessage: inStep((options) => stock.getSenderKeyDistributionMessage(options)),
+    deleteSession: inStep((jids) => stock.deleteSession(jids)),
+    migrateSession: inStep((from, to) => stock.migrateSession(from, to)),
   } satisfies Partial<DurableRepository>
 }
 
@@ -137,16 +154,16 @@ function withoutSession(error: unknown): undefined {
   throw error
 }
 
-/** What is opened goes to the journal in the same step. */
+/** Hands every decrypted message to the journal, in the same step. */
 function journalled(
   stock: SignalRepositoryWithLIDStore,
-  door: KeyDoor,
+  connectionKeys: ConnectionKeys,
   journal: OpeningJournal,
 ): Pick<SignalRepositoryWithLIDStore, 'decryptMessage' | 'decryptGroupMessage'> {
   const learnSenderKey: Opening['learnSenderKey'] = (authorJid, item) =>
-    stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(() => undefined)
+    stock.processSenderKeyDistributionMessage({ authorJid, item }).catch(ignoreRejection)
   const open = (opening: Omit<Opening, 'learnSenderKey'>) =>
-    journal.watch(opening.ciphertext, () => door.inLane(() => journal.open({ ...opening, learnSenderKey })))
+    journal.guard(opening.ciphertext, () => connectionKeys.runStep(() => journal.store({ ...opening, learnSenderKey })))
   return {
     async decryptMessage(options) {
       await resolveLid(stock, options.jid)
@@ -157,13 +174,13 @@ function journalled(
   }
 }
 
-/** Before the lane, because it may ask the server. */
-function resolveLid({ lidMapping }: SignalRepositoryWithLIDStore, jid: string): Promise<string | null> {
+/** To be called before a step, because it may ask the server. */
+function resolveLid({ lidMapping }: SignalRepositoryWithLIDStore, jid: Jid): Promise<string | null> {
   return lidMapping.getLIDForPN(jid).catch(() => null)
 }
 
 function rememberMisses(lookup: LidLookup, clock: Clock): LidLookup {
-  const withoutLid = new BoundedMap<true>({ clock, max: namesKept, ttlMs: noLidMs })
+  const withoutLid = new BoundedMap<true>({ clock, max: pairsKept, ttlMs: noLidMs })
   return async (pns) => {
     const unknown = pns.filter((pn) => !withoutLid.has(pn))
     const found = unknown.length > 0 ? await lookup(unknown) : []
@@ -172,8 +189,8 @@ function rememberMisses(lookup: LidLookup, clock: Clock): LidLookup {
   }
 }
 
-/** The library's own memory of pairs is never trimmed and keeps a timer for each. */
+/** The library's own memory of pairs is never trimmed and keeps a timer for each pair. */
 function boundMappings(stock: SignalRepositoryWithLIDStore, clock: Clock): void {
-  const mappingCache = new BoundedMap<string>({ clock, max: namesKept, ttlMs: lidMappingMs })
+  const mappingCache = new BoundedMap<string>({ clock, max: pairsKept, ttlMs: lidMappingMs })
   Object.assign(stock.lidMapping, { mappingCache })
 }

@@ -1,8 +1,10 @@
-// What one account remembers of its keys, misses included: bounded, least recently used first, nothing unsaved ever dropped.
+// The keys of one account in memory, including keys that are known not to exist.
+//
+// The cache is bounded and drops the least recently used keys first. It never drops a key that is not stored yet.
 
 export type CacheLimits = { entries: number; bytes: number }
 
-/** Most of the keys of an account are prekeys, each needed once; the others are read once per connection. */
+/** Prekeys are the most numerous keys and each is needed once. The other kinds are read once per connection. */
 const notKept = new Set(['pre-key', 'creds', 'app-state-sync-version'])
 
 const costOfEntry = 64
@@ -26,7 +28,7 @@ export class KeyCache {
     return this.#bytes
   }
 
-  /** Undefined when nothing is known, null when there is no such key. */
+  /** Undefined when the cache does not know; null when the key does not exist. */
   get(name: string): Uint8Array | null | undefined {
     const value = this.#entries.get(name)
     if (value === undefined) return undefined
@@ -35,7 +37,7 @@ export class KeyCache {
     return value
   }
 
-  /** A value on its way to storage. */
+  /** Keeps a value that is on its way to storage. */
   put(name: string, value: Uint8Array | null): void {
     this.#forget(name)
     this.#entries.set(name, value)
@@ -43,7 +45,7 @@ export class KeyCache {
     this.#shrink()
   }
 
-  /** What storage said. */
+  /** Keeps a value that was read from storage. */
   remember(kind: string, name: string, value: Uint8Array | null): void {
     if (!notKept.has(kind)) this.put(name, value)
   }
@@ -68,6 +70,11 @@ export class KeyCache {
       if (this.#entries.size <= limits.entries && this.#bytes <= limits.bytes) return
     }
   }
+}
+
+/** The name of a key in memory. */
+export function keyName(kind: string, id: string): string {
+  return `${kind} ${id}`
 }
 
 function costOf(name: string, value: Uint8Array | null): number {

@@ -1,4 +1,4 @@
-// How each kind of key is written down: bytes as they are, the rest as JSON.
+// Encodes each kind of key for storage: bytes as they are, the rest as JSON.
 
 import { BufferJSON, proto } from '../library/library.ts'
 
@@ -6,7 +6,7 @@ type Codec = { encode(value: unknown): Uint8Array; decode(bytes: Uint8Array): un
 
 const raw: Codec = {
   encode: (value) => Buffer.from(value as Uint8Array),
-  // A copy: the library changes what it is given.
+  // A copy, because the library changes the value that it is given.
   decode: (bytes) => Buffer.from(bytes),
 }
 
@@ -15,7 +15,8 @@ const json: Codec = {
   decode: (bytes) => JSON.parse(textOf(bytes)) as unknown,
 }
 
-// Of the sessions just used, in all accounts: who writes to a chat soon writes again. The library copies what it is given.
+// The sessions of all accounts that were used last, already parsed: parsing is slow, and a chat in use needs its session
+// again soon. The library copies the sessions that it is given, so they can be kept.
 const sessionsRemembered = 256
 const largestRemembered = 16_384
 const sessions = new Map<Uint8Array, unknown>()
@@ -30,7 +31,7 @@ const session: Codec = {
   },
   decode: (bytes) => {
     const value = sessions.get(bytes)
-    // About to be replaced: the versions of one session must not pile up.
+    // The session is about to be replaced. Its old versions must not pile up.
     sessions.delete(bytes)
     return value ?? json.decode(bytes)
   },

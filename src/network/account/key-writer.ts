@@ -1,16 +1,16 @@
-// Brings the keys of one account to storage, in order: one save under way, everything changed meanwhile forms the next.
+// Writes the keys of one account to storage, in order. One save runs at a time; all changes meanwhile form the next save.
 //
-// open   → saving while there is something to save; a save that fails is repeated until it succeeds
-// fenced → when another process owns the account: nothing is written any more
-// closed → by close(): what was not saved is given up
+// open   → saves while there is something to save, and repeats a failed save until it succeeds
+// fenced → another process holds the lease: nothing is written any more
+// closed → after close(): unsaved writes are given up
 
-import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
+import { retryUntil } from '../../lib/retry.ts'
 import type { SessionKeyStore, SessionKeyWrite } from '../../storage/stores/accounts/session-key-store.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
 import type { Statement } from '../../storage/engine/statement.ts'
-import { retryDelay } from './retry-delay.ts'
 
 type Deps = {
   keys: Pick<SessionKeyStore, 'save'>
@@ -19,13 +19,20 @@ type Deps = {
   clock: Clock
   log: Log
   onSaved: (writes: readonly SessionKeyWrite[]) => void
-  /** Called before anybody who waits hears of it. */
+  /** Called when another process holds the lease, before the waiting writes are rejected. */
   onFenced: () => void
 }
 
-/** What is stored in one write with keys, and who is told when it is. */
-export type Rider = { statements: readonly Statement[]; onSaved: () => void }
-type Batch = { writes: Map<string, SessionKeyWrite>; riders: Rider[]; durable: PromiseWithResolvers<undefined> }
+/** Statements that are stored in one commit with keys, and a callback for when they are stored. */
+export type StepAddition = { statements: readonly Statement[]; onSaved: () => void }
+type Batch = {
+  writes: Map<string, SessionKeyWrite>
+  additions: StepAddition[]
+  durable: PromiseWithResolvers<undefined>
+}
+
+/** Between two questions to a storage that fails. */
+export const storagePauses = { firstMs: 50, ceilingMs: 2_000 }
 
 export class KeyWriter {
   readonly #deps: Deps
@@ -39,19 +46,19 @@ export class KeyWriter {
   }
 
   /** Whether a write of this key has not reached storage yet. */
-  holds(name: string): boolean {
+  isPending(name: string): boolean {
     return this.#next?.writes.has(name) === true || this.#underWay?.writes.has(name) === true
   }
 
-  /** Resolves when the writes are on disk; a later write of the same key replaces one that waits. */
-  write(writes: ReadonlyMap<string, SessionKeyWrite>, riders: readonly Rider[] = []): Promise<undefined> {
+  /** Resolves when the writes are on disk. A later write of the same key replaces one that still waits. */
+  write(writes: ReadonlyMap<string, SessionKeyWrite>, additions: readonly StepAddition[] = []): Promise<undefined> {
     if (this.#ended.signal.aborted) return Promise.reject(closedError())
-    this.#next ??= { writes: new Map(), riders: [], durable: Promise.withResolvers() }
+    this.#next ??= { writes: new Map(), additions: [], durable: Promise.withResolvers() }
     for (const [name, write] of writes) this.#next.writes.set(name, write)
-    this.#next.riders.push(...riders)
+    this.#next.additions.push(...additions)
     const { promise } = this.#next.durable
-    // Not everybody waits; giving up must not look like a forgotten failure.
-    promise.catch(() => undefined)
+    // Some callers do not wait. Giving up must not become an unhandled rejection.
+    promise.catch(ignoreRejection)
     this.#running ??= this.#run()
     return promise
   }
@@ -63,21 +70,22 @@ export class KeyWriter {
 
   close(): void {
     this.#ended.abort()
-    this.#giveUp()
+    this.#next?.durable.reject(closedError())
+    this.#next = undefined
   }
 
   async #run(): Promise<void> {
-    // A microtask later, so that what is changed together is saved together.
+    // A microtask later, so that changes which are made together are saved together.
     await Promise.resolve()
     for (let batch = this.#take(); batch; batch = this.#take()) {
-      const saved = await this.#save(batch)
+      const isSaved = await this.#save(batch)
       this.#underWay = undefined
-      if (!saved) {
+      if (!isSaved) {
         batch.durable.reject(closedError())
         break
       }
       this.#deps.onSaved([...batch.writes.values()])
-      for (const rider of batch.riders) rider.onSaved()
+      for (const addition of batch.additions) addition.onSaved()
       batch.durable.resolve(undefined)
     }
     this.#running = undefined
@@ -90,27 +98,26 @@ export class KeyWriter {
     return batch
   }
 
-  /** False when it is over; a failure that may pass is never told to anybody, for it would look like a wrong key. */
+  /**
+   * Returns false once the writer is closed. Transient failures are retried and never surfaced: the library would treat
+   * them as bad keys.
+   */
   async #save(batch: Batch): Promise<boolean> {
     const { keys, epoch, sessionId, clock, log } = this.#deps
-    const { signal } = this.#ended
     const writes = [...batch.writes.values()]
-    const more = batch.riders.flatMap(({ statements }) => statements)
-    for (let attempt = 0; !signal.aborted; attempt++) {
-      try {
-        await keys.save(epoch, sessionId, writes, more)
-        if (attempt > 0) log.info({ session: sessionId, attempt }, 'session keys saved again')
-        return true
-      } catch (cause) {
-        if (cause instanceof StorageError && cause.failure === 'expectation') {
-          this.#fence()
-          return false
-        }
-        if (attempt === 0) log.warn({ session: sessionId, err: cause }, 'session keys not saved, trying again')
-        await sleep(clock, retryDelay(attempt), signal)
-      }
+    const statements = batch.additions.flatMap((addition) => addition.statements)
+    let attempt = 0
+    const onFailure = (err: unknown) => {
+      // Closing ends the repetition.
+      if (isFenced(err)) this.#fence()
+      else if (attempt === 0) log.warn({ session: sessionId, err }, 'session keys not saved, trying again')
+      attempt++
     }
-    return false
+    const saved = await retryUntil({ clock, signal: this.#ended.signal, pauses: storagePauses, onFailure }, () =>
+      keys.save(epoch, sessionId, writes, statements),
+    )
+    if (saved && attempt > 0) log.info({ session: sessionId, attempt }, 'session keys saved again')
+    return saved !== undefined
   }
 
   #fence(): void {
@@ -118,13 +125,13 @@ export class KeyWriter {
     this.#deps.onFenced()
     this.close()
   }
-
-  #giveUp(): void {
-    this.#next?.durable.reject(closedError())
-    this.#next = undefined
-  }
 }
 
-function closedError(): Error {
+/** The save checks the lease epoch in the same commit. */
+function isFenced(error: unknown): boolean {
+  return error instanceof StorageError && error.failure === 'expectation'
+}
+
+export function closedError(): Error {
   return new Error('the keys of this session are closed')
 }

@@ -1,44 +1,47 @@
-// Who was given our key of a group: remembered once the server has acknowledged the message that carried the key.
+// Remembers which devices have our key of a group.
 //
-// A frame that is lost would leave members without the key until they ask for it. So a message under way adds nothing, and
-// what the library writes down before a frame of its own leaves is not believed.
+// A device counts only after the server has acknowledged the message that carried the key. If that frame is lost, the next
+// message carries the key again. The library notes the devices before the frame leaves, so its notes are ignored.
 
-import type { KeyDoor } from './connection-keys.ts'
+import type { Jid } from '../../core/ids.ts'
+import type { ConnectionKeys } from './connection-keys.ts'
 
-type Holders = Record<string, boolean>
+type Holders = Record<Jid, boolean>
 
-export const senderKeyMemoryKind = 'sender-key-memory'
+export const senderKeyHoldersKind = 'sender-key-memory'
 
-export class SenderKeyMemory {
-  readonly #door: KeyDoor
-  /** Somebody asked for the key of this group again. */
-  onForgotten: (group: string) => void = () => undefined
+export class SenderKeyHolders {
+  readonly #connectionKeys: ConnectionKeys
+  /** Called when a member of this group asks for the key again. */
+  onForgotten: (group: Jid) => void = () => undefined
 
-  constructor(door: KeyDoor) {
-    this.#door = door
+  constructor(connectionKeys: ConnectionKeys) {
+    this.#connectionKeys = connectionKeys
   }
 
   /** For the library. */
-  get(groups: readonly string[]): Promise<Record<string, unknown>> {
-    return this.#door.get(senderKeyMemoryKind, groups)
+  async get(groups: readonly Jid[]): Promise<Record<string, unknown>> {
+    return this.#connectionKeys.account.get(senderKeyHoldersKind, groups)
   }
 
-  /** For the library; null forgets: somebody asked for the key again. */
-  async set(recipients: Record<string, unknown>): Promise<void> {
-    const forgotten = Object.keys(recipients).filter((group) => recipients[group] === null)
+  /** For the library. Null means that a member asked for the key again: the group's holders are forgotten. */
+  async set(changes: Record<Jid, unknown>): Promise<void> {
+    const forgotten = Object.keys(changes).filter((group) => changes[group] === null)
     if (forgotten.length === 0) return
-    await this.#door.set({ [senderKeyMemoryKind]: Object.fromEntries(forgotten.map((group) => [group, null])) })
+    await this.#connectionKeys.set({
+      [senderKeyHoldersKind]: Object.fromEntries(forgotten.map((group) => [group, null])),
+    })
     for (const group of forgotten) this.onForgotten(group)
   }
 
-  async holders(group: string): Promise<Holders> {
+  async of(group: Jid): Promise<Holders> {
     return ((await this.get([group]))[group] ?? {}) as Holders
   }
 
-  /** To be called when the message that carried the key is acknowledged. Who asked again meanwhile stays forgotten. */
-  async add(group: string, devices: readonly string[]): Promise<void> {
-    const holders = await this.holders(group)
+  /** To be called when the message that carried the key is acknowledged. */
+  async add(group: Jid, devices: readonly Jid[]): Promise<void> {
+    const holders = await this.of(group)
     for (const jid of devices) holders[jid] = true
-    await this.#door.set({ [senderKeyMemoryKind]: { [group]: holders } })
+    await this.#connectionKeys.set({ [senderKeyHoldersKind]: { [group]: holders } })
   }
 }

@@ -1,13 +1,15 @@
-// Why a connection ended: from what the library reports to the service's own words.
+// Explains why a connection ended: turns the library's error into a closing of the service.
 
 import type { Closing, CloseCause } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
 
-type Verdict = { cause: CloseCause; reason: string }
-/** What the library puts on the error it closes with. */
+type Meaning = { cause: CloseCause; reason: string }
+/** `isOfferUsedUp`: all codes of a pairing were shown, and none was scanned. */
+type Circumstances = { isOfferUsedUp: boolean; isProxied: boolean }
+/** The error that the library closes with. */
 type LibraryError = Error & { output?: { statusCode?: number }; data?: unknown }
 
-const verdicts: Record<number, Verdict> = {
+const meanings: Record<number, Meaning> = {
   401: { cause: 'invalidated', reason: 'the device was removed from the account or logged out: pair it again' },
   402: { cause: 'temporary_ban', reason: 'the account is banned for a time' },
   403: { cause: 'banned', reason: 'the account is locked or its phone is gone: look at the phone' },
@@ -38,8 +40,8 @@ const banReasons: Record<string, string> = {
   106: 'too many broadcasts',
 }
 
-/** Only these carry a code of the network; every other code is made up by the library. */
-const spokenByNetwork = /^(?:Stream Errored|Connection Failure|Multi-device)/
+/** Only errors with these texts carry a code of the network. The library makes up the other codes. */
+const sentByNetwork = /^(?:Stream Errored|Connection Failure|Multi-device)/
 const pairingOver = /^QR refs attempts ended/
 
 export const passkeyClosing: Closing = {
@@ -52,16 +54,23 @@ export const passkeyClosing: Closing = {
 export function closingOf(error: LibraryError | undefined, clock: Pick<Clock, 'now'>): Closing {
   if (!error) return { cause: 'transient', code: null, reason: 'the connection was closed' }
   if (pairingOver.test(error.message)) return pairingOverClosing
-  if (!spokenByNetwork.test(error.message)) return brokenClosing(error)
+  if (!sentByNetwork.test(error.message)) return brokenClosing(error)
   const code = codeOf(error)
-  const verdict = verdicts[code] ?? {
+  const meaning = meanings[code] ?? {
     cause: 'transient',
     reason: `the network closed the connection with code ${code}`,
   }
-  return code === 402 ? temporaryBan(error, verdict, clock) : { ...verdict, code }
+  return code === 402 ? temporaryBan(error, meaning, clock) : { ...meaning, code }
 }
 
-export const pairingOverClosing: Closing = {
+/** A server that hangs up after the last code means the same as the last code expiring. */
+export function explained(closing: Closing, { isOfferUsedUp, isProxied }: Circumstances): Closing {
+  if (closing.cause !== 'transient' || closing.code !== null) return closing
+  if (isOfferUsedUp) return pairingOverClosing
+  return isProxied ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
+}
+
+const pairingOverClosing: Closing = {
   cause: 'pairing_over',
   code: null,
   reason: 'no phone scanned a code in time: ask for a new one',
@@ -69,18 +78,18 @@ export const pairingOverClosing: Closing = {
 
 function codeOf(error: LibraryError): number {
   const { type } = attributesOf(error)
-  // A removed device is told as a conflict, like a replaced one.
+  // The network reports a removed device as a conflict, like a replaced session.
   return type === 'device_removed' ? 401 : (error.output?.statusCode ?? 500)
 }
 
-function temporaryBan(error: LibraryError, verdict: Verdict, clock: Pick<Clock, 'now'>): Closing {
+function temporaryBan(error: LibraryError, meaning: Meaning, clock: Pick<Clock, 'now'>): Closing {
   const { code = '', expire } = attributesOf(error)
   const why = banReasons[code]
   const seconds = Number(expire)
   const closing: Closing = {
-    cause: verdict.cause,
+    cause: meaning.cause,
     code: 402,
-    reason: why ? `${verdict.reason}: ${why}` : verdict.reason,
+    reason: why ? `${meaning.reason}: ${why}` : meaning.reason,
   }
   return Number.isFinite(seconds) && seconds > 0 ? { ...closing, until: clock.now() + seconds * 1000 } : closing
 }
@@ -91,7 +100,7 @@ function brokenClosing(error: LibraryError): Closing {
   return { cause: 'transient', code: null, reason: `the connection broke (${detail})` }
 }
 
-/** The library hands over the attributes of a refusal, or the whole node of a stream error. */
+/** The library attaches the attributes of a refusal, or the whole node of a stream error. */
 function attributesOf(error: LibraryError): Record<string, string | undefined> {
   const data = (error.data ?? {}) as { attrs?: Record<string, string> }
   return data.attrs ?? (data as Record<string, string>)

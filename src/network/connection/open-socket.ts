@@ -1,41 +1,40 @@
-// A socket of the library whose listeners cannot hurt anybody: what they throw is reported, not raised.
+// Opens a socket of the library and contains its faults: an error in one of its listeners is reported, not thrown.
 
+import { ignoreRejection } from '../../lib/ignore.ts'
 import { makeWASocket } from '../library/library.ts'
 import type { UserFacingSocketConfig, WASocket } from '../library/library.ts'
 
 type Listener = (...args: unknown[]) => unknown
-/** Told which event failed to be handled, and why. */
-export type OnListenerFault = (event: string, fault: unknown) => void
 
-/** A promise when listeners may hear of an event only after something; if that never comes, they never do. */
-export type Gate = (event: string, ...args: unknown[]) => Promise<void> | undefined
+type Hooks = {
+  /** A listener of this event has failed. */
+  onFault: (event: string, fault: unknown) => void
+  /** Returns a promise if the library's listeners must wait. If the promise rejects, they never get the event. */
+  beforeListeners: (event: string, ...args: unknown[]) => Promise<void> | undefined
+}
 
-/** The library's listeners are asynchronous functions that nobody awaits. */
-export function openSocket(config: UserFacingSocketConfig, onFault: OnListenerFault, gate: Gate): WASocket {
+/** The library's listeners are asynchronous functions whose promises the library does not await. */
+export function openSocket(config: UserFacingSocketConfig, hooks: Hooks): WASocket {
   const socket = makeWASocket(config)
   const { ws } = socket
   for (const event of ws.eventNames()) {
     const listeners = ws.listeners(event) as Listener[]
     ws.removeAllListeners(event)
-    for (const listener of listeners)
-      ws.on(event, contain(String(event), gated(String(event), listener, gate), onFault))
+    for (const listener of listeners) ws.on(event, contained(String(event), listener, hooks))
   }
   return socket
 }
 
-function gated(event: string, listener: Listener, gate: Gate): Listener {
-  return (...args) => {
-    const opening = gate(event, ...args)
-    return opening ? opening.then(() => listener(...args)) : listener(...args)
+function contained(event: string, listener: Listener, { onFault, beforeListeners }: Hooks): Listener {
+  const run: Listener = (...args) => {
+    const ready = beforeListeners(event, ...args)
+    return ready ? ready.then(() => listener(...args)) : listener(...args)
   }
-}
-
-function contain(event: string, listener: Listener, onFault: OnListenerFault): Listener {
   return (...args) => {
     try {
-      const outcome = listener(...args)
-      if (outcome instanceof Promise) {
-        outcome.catch((fault: unknown) => {
+      const result = run(...args)
+      if (result instanceof Promise) {
+        result.catch((fault: unknown) => {
           onFault(event, fault)
         })
       }
@@ -51,28 +50,25 @@ function rawSocketOf({ ws }: WASocket): RawSocket | null {
   return (ws as unknown as { socket: RawSocket | null }).socket
 }
 
-/** Nothing is said to the server before this is stored; if it never is, nothing ever is. */
-export function holdFrames(socket: WASocket, stored: Promise<unknown>): void {
+/** Sends no frame before `after` has resolved. If `after` rejects, no frame is sent any more. */
+export function delayFrames(socket: WASocket, after: Promise<unknown>): void {
   const raw = rawSocketOf(socket)
   if (!raw) return
   const send = raw.send.bind(raw)
-  const held: unknown[][] = []
-  raw.send = (...frame) => void held.push(frame)
-  stored.then(
-    () => {
-      raw.send = send
-      for (const frame of held) send(...frame)
-    },
-    () => undefined,
-  )
+  const delayed: unknown[][] = []
+  raw.send = (...frame) => void delayed.push(frame)
+  after.then(() => {
+    raw.send = send
+    for (const frame of delayed) send(...frame)
+  }, ignoreRejection)
 }
 
-/** The TCP connection goes at once; the library itself would wait for a peer that may be gone. */
+/** Closes the TCP connection at once. The library would wait for a server that may be gone. */
 export function terminate(socket: WASocket): void {
   rawSocketOf(socket)?.terminate()
 }
 
-/** Fails whatever still waits for an answer, or asks from now on: the library itself would wait for nothing. */
+/** Fails all queries that wait for an answer, and all later ones. The library would let them wait for their deadline. */
 export function failQueries({ ws }: WASocket): void {
   const error = new Error('the connection has ended')
   ws.emit('error', error)

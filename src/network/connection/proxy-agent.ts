@@ -1,4 +1,4 @@
-// The way through a proxy. There is no way around it: whoever asks for a proxy gets one or an error.
+// Creates the agent for a proxy, or throws. Nothing ever connects directly when a proxy is set.
 
 import type { Agent } from 'node:https'
 import { HttpsProxyAgent } from 'https-proxy-agent'
@@ -7,7 +7,7 @@ import { SocksProxyAgent } from 'socks-proxy-agent'
 const agents: Record<string, (url: string) => HttpsProxyAgent<string> | SocksProxyAgent> = {
   'http:': (url) => new HttpsProxyAgent(url),
   'https:': (url) => new HttpsProxyAgent(url),
-  // Names are resolved by the proxy, not here.
+  // With socks5h the proxy resolves host names.
   'socks5:': (url) => new SocksProxyAgent(url.replace(/^socks5:/, 'socks5h:')),
 }
 

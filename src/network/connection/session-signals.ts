@@ -1,41 +1,41 @@
-// The signals of one session, in order: each may wait for something to be stored, `closed` is the last.
+// Gives the signals of one session to the supervisor, in order. A signal may wait until something is stored.
 
 import type { SessionSignal } from '../../core/network.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
+import { Lane } from '../../lib/lane.ts'
 import type { Log } from '../../lib/log.ts'
 import { runOutside } from './fault-isolation.ts'
 
 type Deps = { onSignal: (signal: SessionSignal) => void; log: Log }
 
-export class SignalLine {
+export class SessionSignals {
   readonly #deps: Deps
-  /** The first turn comes after open() has resolved. */
-  #line: Promise<unknown> = new Promise((resolve) => setImmediate(resolve))
-  #over = false
+  readonly #lane = new Lane()
+  #isOver = false
 
   constructor(deps: Deps) {
     this.#deps = deps
+    // The first signal comes after open() has resolved.
+    void this.#lane.run(() => new Promise((resolve) => setImmediate(resolve)))
   }
 
-  /** Not before `stored` has resolved; when that fails, the signal is not true and is not given. */
-  announce(signal: SessionSignal, stored?: Promise<unknown>): void {
-    this.#line = this.#line
-      .then(() => stored)
-      .then(
-        () => {
-          this.#emit(signal)
-        },
-        () => undefined,
-      )
+  /** Gives the signal after `after` has resolved. If `after` rejects, the signal would be wrong and is dropped. */
+  announce(signal: SessionSignal, { after }: { after?: Promise<unknown> } = {}): void {
+    const announced = this.#lane.run(async () => {
+      await after
+      this.#emit(signal)
+    })
+    announced.catch(ignoreRejection)
   }
 
-  /** Nothing more is heard. */
+  /** No signal is given from now on. */
   close(): void {
-    this.#over = true
+    this.#isOver = true
   }
 
   #emit(signal: SessionSignal): void {
-    if (this.#over) return
-    if (signal.kind === 'closed') this.#over = true
+    if (this.#isOver) return
+    if (signal.kind === 'closed') this.#isOver = true
     try {
       runOutside(() => {
         this.#deps.onSignal(signal)

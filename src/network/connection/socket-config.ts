@@ -1,12 +1,13 @@
-// How every connection of the library is set up.
+// Configures the library for one connection.
 
 import type { Agent } from 'node:https'
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { createProxiedDispatcher } from '../../lib/egress/proxied-dispatcher.ts'
 import type { Account } from '../account/account.ts'
 import type { durableRepository } from '../account/durable-signal.ts'
-import type { KeyDoor } from '../account/connection-keys.ts'
+import type { ConnectionKeys } from '../account/connection-keys.ts'
 import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from '../library/library.ts'
 import type {
   AuthenticationCreds,
@@ -26,7 +27,7 @@ export type NetworkSettings = {
   proxy: string | null
 }
 
-/** What is the same for all connections. */
+/** The settings that all connections share. */
 export type Endpoint = {
   url: string | URL
   version: WAVersion
@@ -34,21 +35,21 @@ export type Endpoint = {
   qrLifetimeMs: number
 }
 
-/** The same proxy for connections and uploads, and for what the library fetches. */
+/** One proxy serves connections, uploads and the requests that the library makes. */
 type Proxied = { agent: Agent; dispatcher: ReturnType<typeof createProxiedDispatcher> }
 
 type Parts = {
   endpoint: Endpoint
   account: Account
   creds: AuthenticationCreds
-  door: KeyDoor
-  /** The library's own way without it. */
+  connectionKeys: ConnectionKeys
+  /** Without it the library uses its own repository. */
   repository?: ReturnType<typeof durableRepository>
-  groupMetadata: (jid: string) => GroupMetadata | undefined
-  sentMessage: (chat: string, id: string, asking: string) => Promise<proto.IMessage | undefined>
+  groupMetadata: (jid: Jid) => GroupMetadata | undefined
+  sentMessage: (chat: Jid, id: NetworkMessageId, asking: Jid) => Promise<proto.IMessage | undefined>
 }
 
-/** Settings of the process: which root key and which authorities to trust besides the usual ones. */
+/** Also sets the root key and the certificate authorities that this process trusts. */
 export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number): Endpoint {
   if (settings.rootKey !== null) WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(settings.rootKey, 'hex')
   if (settings.caFile !== '') trustAlso(readFileSync(settings.caFile, 'utf8'))
@@ -68,30 +69,30 @@ function trustAlso(certificate: string): void {
   setDefaultCACertificates([...getCACertificates('default'), certificate])
 }
 
-/** A query that takes longer blocks the account's other work. */
+/** A slow query blocks other work of the account. */
 const queryTimeoutMs = 10_000
-/** Between requests for messages that could not be opened; they hold up the messages behind them. */
+/** The pause before the library asks for an undecryptable message again. The next messages wait for it. */
 const retryRequestDelayMs = 5
-/** The longest a timer can wait: the service has its own probe. */
+/** The longest time of a timer. The service has its own probe, so the library's keep-alive is not needed. */
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, door, repository, groupMetadata, sentMessage } = parts
+  const { endpoint, account, creds, connectionKeys, repository, groupMetadata, sentMessage } = parts
   const { url, version, proxied, qrLifetimeMs } = endpoint
   return {
-    auth: { creds, keys: door.store },
+    auth: { creds, keys: connectionKeys.store },
     waWebSocketUrl: url,
     version,
     logger: silence,
     qrTimeout: qrLifetimeMs,
-    // With a limit the library takes two stack traces for every frame it sends; the session has a deadline of its own.
+    // With a limit the library takes two stack traces for every frame. The session has a deadline of its own.
     connectTimeoutMs: 0,
     defaultQueryTimeoutMs: queryTimeoutMs,
     keepAliveIntervalMs: never,
     retryRequestDelayMs,
     markOnlineOnConnect: false,
     syncFullHistory: false,
-    // The service knows what it sent; a copy from here could come before the acknowledgement.
+    // The service knows what it sent. The library's copy could come before the acknowledgement.
     emitOwnEvents: false,
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 1 },
     ...(repository && {
@@ -112,7 +113,7 @@ export function socketConfig(parts: Parts): UserFacingSocketConfig {
 }
 
 const nothing = (): void => undefined
-/** One for all: the library's lines carry keys and numbers, and a logger per connection costs memory. */
+/** One logger for all connections, to save memory. It drops the library's lines, because they contain keys and numbers. */
 const silence: LibraryLogger = {
   level: 'silent',
   child: () => silence,

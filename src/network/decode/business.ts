@@ -1,4 +1,4 @@
-// Messages of businesses with buttons, lists, products: as a person could read them, with their picture where they have one.
+// Decodes messages of businesses (buttons, lists, products) to readable text, with their picture if they have one.
 
 import type { Content } from '../../core/message.ts'
 import type { proto } from '../library/library.ts'
@@ -7,7 +7,7 @@ import { lines, numberOf } from './values.ts'
 
 type Header = Pick<proto.Message.IButtonsMessage, 'documentMessage' | 'imageMessage' | 'videoMessage'>
 
-/** Buttons and rows are listed one per line. */
+/** One button or row, on a line of its own. */
 const item = (text: string | null | undefined) => (text ? `• ${text}` : null)
 
 function readable(header: Header | null | undefined, text: string): Content {

@@ -1,5 +1,6 @@
-// What strangers may put into a message and nobody behind us takes: a zero character is refused by PostgreSQL and by the
-// helpdesk, an endless id fits no index.
+// Removes what a sender can put into a message but storage and the helpdesk refuse.
+//
+// PostgreSQL and Chatwoot refuse a zero character. An id of any length does not fit an index.
 
 import { createHash } from 'node:crypto'
 import type { Content, NetworkEvent } from '../../core/message.ts'
@@ -8,11 +9,11 @@ const longestId = 255
 const longestName = 255
 const names = new Set(['pushName', 'subject'])
 
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '') : text
 }
 
-/** Of a person or a group. */
+/** Cleans the name of a person or a group. */
 export function cleanName(name: string): string {
   const clean = cleanText(name)
   if (clean.length <= longestName) return clean
@@ -21,7 +22,7 @@ export function cleanName(name: string): string {
     .join('')
 }
 
-/** Different ids stay different, and what refers to one still does. */
+/** A long id becomes its hash, so different ids stay different and references still match. */
 export function cleanId(id: string): string {
   const clean = cleanText(id)
   return clean.length <= longestId ? clean : createHash('sha256').update(clean).digest('hex')

@@ -1,4 +1,4 @@
-// Adds to the people an event names the other half of their addresses, where the account has learnt it.
+// Completes the people of an event: adds the LID to a phone, or the phone to a LID, if the account has learnt the pair.
 
 import type { Person } from '../../core/address.ts'
 import type { NetworkEvent } from '../../core/message.ts'
@@ -8,19 +8,19 @@ type Lookup = (kind: string, ids: readonly string[]) => Promise<Record<string, u
 
 export async function completePeople(events: readonly NetworkEvent[], lookup: Lookup): Promise<void> {
   const incomplete = events.flatMap(peopleIn).filter(({ phone, lid }) => phone === null || lid === null)
-  const names = [...new Set(incomplete.flatMap((person) => nameOf(person) ?? []))]
-  if (names.length === 0) return
-  const found = await lookup('lid-mapping', names)
+  const keys = [...new Set(incomplete.flatMap((person) => keyOf(person) ?? []))]
+  if (keys.length === 0) return
+  const found = await lookup('lid-mapping', keys)
   for (const person of incomplete) {
-    const other = found[nameOf(person) ?? '']
+    const other = found[keyOf(person) ?? '']
     if (typeof other !== 'string') continue
     if (person.phone === null) person.phone = other
     else person.lid = other
   }
 }
 
-/** Under which the library keeps the pair. */
-function nameOf({ phone, lid }: Person): string | undefined {
+/** The key under which the library stores the pair. */
+function keyOf({ phone, lid }: Person): string | undefined {
   if (phone !== null) return phone
   return lid === null ? undefined : `${lid}_reverse`
 }

@@ -1,4 +1,4 @@
-// What a message says, in the service's own words: one reader per kind the network knows.
+// Decodes the content of a message, with one reader per kind of message of the network.
 
 import type { Content } from '../../core/message.ts'
 import { proto } from '../library/library.ts'
@@ -102,7 +102,7 @@ const readers: Readers = {
   }),
 }
 
-/** The content of a message taken out of its wrappers; undefined when it has none. */
+/** Undefined when the message has no content. */
 export function contentOf({ message, part, isViewOnce }: Unwrapped): Content | undefined {
   if (part === undefined) return undefined
   const value = message[part]
@@ -110,29 +110,6 @@ export function contentOf({ message, part, isViewOnce }: Unwrapped): Content | u
   const content = read ? read(value) : named(part)
   const once = isViewOnce || (value as { viewOnce?: unknown } | null)?.viewOnce === true
   return once ? { type: 'view_once', media: content.type === 'media' ? content.media : null } : content
-}
-
-/** What can be shown of it in one piece, as in a quote; of a file without any words, nothing. */
-export function summaryOf(content: Content): string | null {
-  switch (content.type) {
-    case 'text':
-    case 'choice':
-      return content.text
-    case 'media':
-      return content.caption ?? content.fileName
-    case 'location':
-      return content.caption ?? content.name ?? content.address ?? `${content.latitude}, ${content.longitude}`
-    case 'contacts':
-      return content.cards.map(({ name }) => name).join(', ')
-    case 'poll':
-      return content.question
-    case 'unsupported':
-      return content.text
-    case 'album':
-    case 'view_once':
-    case 'mark':
-      return null
-  }
 }
 
 function named(name: string, ...text: (string | null | undefined)[]): Content {

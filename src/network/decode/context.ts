@@ -1,16 +1,17 @@
-// What a message refers to: the message it quotes, whom it mentions, the advertisement it answers.
+// Decodes what a message refers to: the quoted message, the mentioned people and the advertisement.
 
 import type { Person } from '../../core/address.ts'
 import type { Ad, MessageKey, Quote } from '../../core/message.ts'
+import { quoteTextOf } from '../../core/quote-text.ts'
 import type { proto } from '../library/library.ts'
-import { contentOf, summaryOf } from './content.ts'
+import { contentOf } from './content.ts'
 import { addressOf, isSame, personOf } from './origin.ts'
 import type { Origin } from './origin.ts'
 import { unwrap } from './unwrap.ts'
 import type { Unwrapped } from './unwrap.ts'
 import { textOf } from './values.ts'
 
-/** More people than any group has. */
+/** More than any group has members. */
 const mostMentions = 2_000
 
 export function contextOf({ message, part }: Unwrapped): proto.IContextInfo | undefined {
@@ -27,7 +28,7 @@ export function quoteOf(context: proto.IContextInfo | undefined, own: Person): Q
   const quoted = unwrapped && contentOf(unwrapped)
   const mentions = unwrapped ? mentionsOf(contextOf(unwrapped)) : []
   const fromMe = sender !== null && isSame(sender, own)
-  const text = quoted ? summaryOf(quoted) : null
+  const text = quoted ? quoteTextOf(quoted) : null
   const media = quoted?.type === 'media' && text === null ? { media: quoted.media } : {}
   return { id, sender, fromMe, text, ...media, ...(mentions.length > 0 && { mentions }) }
 }
@@ -46,7 +47,7 @@ export function adOf(context: proto.IContextInfo | undefined): Ad | null {
   return ad.title === null && ad.body === null && ad.url === null ? null : ad
 }
 
-/** The message that a reaction, an edit, a vote or a revoke is about, from our point of view: the sender names it from his. */
+/** The message that a reaction, an edit, a vote or a revoke refers to. The sender's `fromMe` is turned into ours. */
 export function targetOf(key: proto.IMessageKey | null | undefined, origin: Origin, own: Person): MessageKey | null {
   const id = textOf(key?.id)
   if (!key || id === null) return null

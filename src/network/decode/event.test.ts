@@ -1,11 +1,11 @@
-// No message can make the decoder throw, and none with something in it vanishes.
+// The decoder never throws, and no message with content is dropped.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { proto } from '../library/library.ts'
 import { decodeEvent } from './event.ts'
-import { readEnvelope } from './opened-message.ts'
+import { readOpenedMessage } from './opened-message.ts'
 import { readCard } from './vcard.ts'
 
 const own = { phone: '5511999990001', lid: '1' }
@@ -18,14 +18,14 @@ const origin = {
 const context = { origin, own }
 const pad = (bytes: Uint8Array) => Buffer.concat([bytes, Buffer.from([1])])
 const eventOf = (padded: Uint8Array) => {
-  const decoded = decodeEvent(readEnvelope(padded), context)
+  const decoded = decodeEvent(readOpenedMessage(padded), context)
   return decoded && 'event' in decoded ? decoded.event : undefined
 }
 
 test('garbage is an unreadable message, not a fault', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-      JSON.stringify(decodeEvent(readEnvelope(bytes), context))
+      JSON.stringify(decodeEvent(readOpenedMessage(bytes), context))
     }),
     { numRuns: 2_000 },
   )
@@ -34,7 +34,7 @@ test('garbage is an unreadable message, not a fault', () => {
   assert.equal(broken.content.name, 'unreadable')
 })
 
-/** Every field of a message, filled with whatever fits its type on the wire. */
+/** A message with one field that holds these bytes. */
 function fieldWith(number: number, content: Uint8Array): Uint8Array {
   const head: number[] = []
   for (let rest = (number << 3) | 2; ; rest >>>= 7) {
@@ -48,7 +48,7 @@ test('every field of a message with any content decodes to something', () => {
   const numbers = fc.integer({ min: 1, max: 130 })
   fc.assert(
     fc.property(numbers, fc.uint8Array({ maxLength: 100 }), (number, content) => {
-      JSON.stringify(decodeEvent(readEnvelope(pad(fieldWith(number, content))), context))
+      JSON.stringify(decodeEvent(readOpenedMessage(pad(fieldWith(number, content))), context))
     }),
     { numRuns: 5_000 },
   )
@@ -66,8 +66,8 @@ test('a kind that is newer than the library is shown as such, also inside a wrap
 
 test('a message of keys alone is no event', () => {
   const keys = proto.Message.encode({ senderKeyDistributionMessage: { groupId: 'x@g.us' } }).finish()
-  assert.equal(decodeEvent(readEnvelope(pad(keys)), context), undefined)
-  assert.equal(decodeEvent(readEnvelope(Buffer.from([1])), context), undefined)
+  assert.equal(decodeEvent(readOpenedMessage(pad(keys)), context), undefined)
+  assert.equal(decodeEvent(readOpenedMessage(Buffer.from([1])), context), undefined)
 })
 
 test('endless wrappers end', () => {

@@ -1,4 +1,4 @@
-// An opened message as an event for the service, as business of the library, or as neither.
+// Turns a decrypted message into an event of the service.
 
 import type { Person } from '../../core/address.ts'
 import type { Content, NetworkEvent, SealedEvent } from '../../core/message.ts'
@@ -11,9 +11,9 @@ import { unwrap } from './unwrap.ts'
 import type { Unwrapped } from './unwrap.ts'
 import { base64Of } from './values.ts'
 
-export type Decoded =
+type Decoded =
   | { event: NetworkEvent }
-  /** Nothing for people, by the network's name for it. */
+  /** The message has nothing for people. This is the network's name for it. */
   | { passedOver: string }
 
 type Context = { origin: Origin; own: Person }
@@ -25,14 +25,14 @@ type Sealed = {
 const { Type } = proto.Message.ProtocolMessage
 const { SecretEncType } = proto.Message.SecretEncryptedMessage
 
-/** Never throws, whatever the message is; undefined for one that holds nothing but keys. */
+/** Never throws. Undefined for a message that only carries keys. */
 export function decodeEvent(opened: Omit<OpenedMessage, 'senderKey'>, context: Context): Decoded | undefined {
-  const { message, strangeField } = opened
-  if (strangeField !== undefined) return { event: unknownEvent(`field ${strangeField}`, context) }
+  const { message, unknownField } = opened
+  if (unknownField !== undefined) return { event: unknownEvent(`field ${unknownField}`, context) }
   try {
     if (message) return decode(unwrap(message), context)
   } catch {
-    // Fields of a shape nobody expects.
+    // A field has an unexpected shape.
   }
   return { event: unknownEvent('unreadable', context) }
 }
@@ -44,11 +44,11 @@ function unknownEvent(name: string, context: Context): NetworkEvent {
 function decode(unwrapped: Unwrapped, context: Context): Decoded | undefined {
   const { message } = unwrapped
   if (message.protocolMessage) return protocolEvent(message.protocolMessage, unwrapped, context)
-  const aside = asideEvent(message, context)
-  if (aside) return { event: aside }
+  const referring = referringEvent(message, context)
+  if (referring) return { event: referring }
   const content = contentOf(unwrapped)
   if (content) return { event: messageEvent(content, unwrapped, context) }
-  // Something was wrapped, and it is nothing that is known here.
+  // The wrapper holds a kind of message that is not known here.
   return unwrapped.wrapper === undefined || message.senderKeyDistributionMessage
     ? undefined
     : { event: unknownEvent(unwrapped.wrapper, context) }
@@ -67,8 +67,8 @@ function messageEvent(content: Content, unwrapped: Unwrapped | undefined, { orig
   }
 }
 
-/** What is said about another message rather than by itself. */
-function asideEvent(message: proto.IMessage, context: Context): NetworkEvent | undefined {
+/** An event about another message: a reaction or something sealed. */
+function referringEvent(message: proto.IMessage, context: Context): NetworkEvent | undefined {
   const { reactionMessage, pollUpdateMessage, secretEncryptedMessage } = message
   if (reactionMessage) {
     const target = targetOf(reactionMessage.key, context.origin, context.own)
@@ -110,7 +110,7 @@ function protocolEvent(
 ): Decoded {
   const { origin, own } = context
   const target = targetOf(key, origin, own)
-  // The first type is the default, which the wire leaves out.
+  // Revoke is the default type, which the sender may leave out.
   const isRevoke = type === Type.REVOKE || type == null
   if (isRevoke && target) return { event: { ...origin.envelope, kind: 'revoke', target } }
   if (type === Type.MESSAGE_EDIT && target && editedMessage) {
@@ -127,7 +127,7 @@ function protocolEvent(
   return { event: messageEvent(content, unwrapped, context) }
 }
 
-/** Everybody an event names; the objects are the event's own. */
+/** All people in an event. The objects are the event's own, so the caller can complete them. */
 export function peopleIn(event: NetworkEvent): Person[] {
   const people: Person[] = [event.sender]
   if (event.chat.kind === 'person') people.push(event.chat)

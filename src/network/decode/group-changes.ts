@@ -1,9 +1,9 @@
-// What a notification says happened to a group.
+// Reads what changed in a group from a notification.
 
 import type { Person } from '../../core/address.ts'
 import type { GroupChange } from '../../core/message.ts'
-import { childrenOf } from '../library/library.ts'
 import type { BinaryNode } from '../library/library.ts'
+import { childOf, childrenOf } from '../library/nodes.ts'
 import { isSame, personOf } from './origin.ts'
 
 type Reader = (node: BinaryNode, author: Person | undefined) => GroupChange
@@ -17,7 +17,7 @@ const readers: Record<string, Reader> = {
   unlocked: () => ({ change: 'locked', on: false }),
   membership_approval_mode: (node) => ({
     change: 'approval',
-    on: childrenOf(node).some(({ tag, attrs }) => tag === 'group_join' && attrs['state'] === 'on'),
+    on: childrenOf(node, 'group_join').some(({ attrs }) => attrs['state'] === 'on'),
   }),
   ephemeral: ({ attrs }) => ({ change: 'ephemeral', seconds: Number(attrs['expiration']) || 0 }),
   not_ephemeral: () => ({ change: 'ephemeral', seconds: 0 }),
@@ -43,9 +43,9 @@ export function changesOf(stanza: BinaryNode, author: Person | undefined): Group
 }
 
 function peopleIn(node: BinaryNode): Person[] {
-  return childrenOf(node)
-    .filter(({ tag }) => tag === 'participant')
-    .flatMap(({ attrs }) => personOf(attrs['jid'], attrs['phone_number'], attrs['lid']) ?? [])
+  return childrenOf(node, 'participant').flatMap(
+    ({ attrs }) => personOf(attrs['jid'], attrs['phone_number'], attrs['lid']) ?? [],
+  )
 }
 
 function isOnly([first, ...others]: readonly Person[], author: Person | undefined): boolean {
@@ -53,11 +53,11 @@ function isOnly([first, ...others]: readonly Person[], author: Person | undefine
 }
 
 function subjectIn(node: BinaryNode): string {
-  return childrenOf(node).find(({ tag }) => tag === 'group')?.attrs['subject'] ?? node.attrs['subject'] ?? ''
+  return childOf(node, 'group')?.attrs['subject'] ?? node.attrs['subject'] ?? ''
 }
 
 function textIn(node: BinaryNode, tag: string): string {
-  const content = childrenOf(node).find((one) => one.tag === tag)?.content
+  const content = childOf(node, tag)?.content
   if (typeof content === 'string') return content
   return content instanceof Uint8Array ? Buffer.from(content).toString() : ''
 }

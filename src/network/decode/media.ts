@@ -1,4 +1,4 @@
-// Messages that carry a file: what it is, and what it is fetched with.
+// Decodes messages that carry a file.
 
 import type { FileRef, MediaContent, MediaKind } from '../../core/message.ts'
 import type { proto } from '../library/library.ts'

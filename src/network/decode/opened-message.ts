@@ -1,25 +1,25 @@
-// What an opened envelope holds.
+// Reads the protobuf of a decrypted message.
 
 import { proto } from '../library/library.ts'
 
 export type OpenedMessage = {
-  /** Undefined when it cannot be read. */
+  /** Undefined when the bytes cannot be read. */
   message: proto.IMessage | undefined
   senderKey: proto.Message.ISenderKeyDistributionMessage | undefined
-  /** The number of a field nobody here knows, when there is nothing else in it. */
-  strangeField: number | undefined
+  /** The number of an unknown field, if the message holds nothing else. */
+  unknownField: number | undefined
 }
 
-export function readEnvelope(padded: Uint8Array): OpenedMessage {
+export function readOpenedMessage(padded: Uint8Array): OpenedMessage {
   try {
     const plain = withoutPadding(padded)
     const message = proto.Message.decode(plain)
     const inner = message.deviceSentMessage?.message ?? message
     const senderKey = inner.senderKeyDistributionMessage ?? undefined
     const isEmpty = Object.keys(message).length === 0
-    return { message, senderKey, strangeField: isEmpty ? firstField(plain) : undefined }
+    return { message, senderKey, unknownField: isEmpty ? firstField(plain) : undefined }
   } catch {
-    return { message: undefined, senderKey: undefined, strangeField: undefined }
+    return { message: undefined, senderKey: undefined, unknownField: undefined }
   }
 }
 
@@ -29,7 +29,7 @@ function withoutPadding(padded: Uint8Array): Uint8Array {
   return padded.subarray(0, length)
 }
 
-/** A message of a kind that is newer than the library: its first field says so. */
+/** The first field names the kind of a message that is newer than the library. */
 function firstField(plain: Uint8Array): number | undefined {
   let tag = 0
   for (const [index, byte] of plain.subarray(0, 4).entries()) {

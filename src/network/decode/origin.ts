@@ -1,22 +1,23 @@
-// Where a stanza comes from: which chat, who, when, as its attributes say.
+// Reads chat, sender and time from the attributes of a stanza.
 
 import { groupJid, lidJid, parseChat, phoneJid } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
+import type { Jid } from '../../core/ids.ts'
 import type { Envelope } from '../../core/message.ts'
 import type { BinaryNode } from '../library/library.ts'
 
 export type Origin = {
   envelope: Envelope
-  /** The chat in the addressing it came in, as receipts and later references need it. */
-  chatJid: string
-  /** Who wrote it, in a group; in the addressing it came in. */
-  participant: string | null
+  /** The chat as the stanza addresses it. Receipts and later references must use the same form. */
+  chatJid: Jid
+  /** The author in a group, as the stanza addresses them. */
+  participant: Jid | null
 }
 
 type Attributes = BinaryNode['attrs']
 type Deps = { own: Person; now: () => number }
 
-/** Undefined for what belongs to no chat: status updates, channels, broadcast lists, bots. */
+/** Undefined for stanzas that belong to no chat: status updates, channels, broadcast lists, bots. */
 export function originOf({ attrs }: BinaryNode, { own, now }: Deps): Origin | undefined {
   const { id = '', from = '', participant, recipient, notify } = attrs
   const source = parseChat(plainJid(from))
@@ -38,11 +39,11 @@ export function originOf({ attrs }: BinaryNode, { own, now }: Deps): Origin | un
   return addressed(envelope, addressOf(chatJid), null)
 }
 
-export function addressed(envelope: Envelope, chatJid: string, participant: string | null): Origin {
+export function addressed(envelope: Envelope, chatJid: Jid, participant: Jid | null): Origin {
   return { envelope: { ...envelope, address: { chat: chatJid, participant } }, chatJid, participant }
 }
 
-/** Written on the phone to somebody, or by the phone to its own devices. */
+/** The chat of a message from the owner: the recipient, or the owner's own chat. */
 function chatOfOwn(attrs: Attributes): Person | undefined {
   const { from = '', recipient } = attrs
   if (recipient === undefined) return personOf(from, attrs['sender_pn'], attrs['sender_lid'])
@@ -50,8 +51,8 @@ function chatOfOwn(attrs: Attributes): Person | undefined {
   return personOf(recipient, phone, attrs['peer_recipient_lid'] ?? attrs['recipient_lid'])
 }
 
-/** The first jid that is a person, completed by the others. */
-export function personOf(...jids: (string | null | undefined)[]): Person | undefined {
+/** One person out of several jids: the first phone and the first LID among them. */
+export function personOf(...jids: (Jid | null | undefined)[]): Person | undefined {
   const person: Person = { phone: null, lid: null }
   for (const jid of jids) {
     const parsed = jid ? parseChat(plainJid(jid)) : undefined
@@ -67,15 +68,15 @@ export function isSame(one: Person, other: Person): boolean {
 }
 
 /** The jid without its device. */
-export function addressOf(jid: string): string {
+export function addressOf(jid: Jid): Jid {
   const chat = parseChat(plainJid(jid))
   if (!chat) return jid
   if (chat.kind === 'group') return groupJid(chat.id)
   return chat.lid === null ? phoneJid(chat.phone ?? '') : lidJid(chat.lid)
 }
 
-/** Accounts hosted by a provider have domains of their own and are the same people. */
-function plainJid(jid: string): string {
+/** Accounts that a provider hosts have domains of their own but are the same people. */
+function plainJid(jid: Jid): Jid {
   return jid.replace(/@hosted\.lid$/, '@lid').replace(/@hosted$/, '@s.whatsapp.net')
 }
 

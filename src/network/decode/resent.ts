@@ -1,4 +1,4 @@
-// Messages the phone sent again because this device could not open them.
+// Decodes messages that the phone sent again because this device could not decrypt them.
 
 import { parseChat } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
@@ -23,15 +23,15 @@ function resentEvent(bytes: Uint8Array, own: Person): NetworkEvent | undefined {
     const info = proto.WebMessageInfo.decode(bytes)
     const origin = originOfInfo(info, own)
     if (!origin || !info.message) return undefined
-    const decoded = decodeEvent({ message: info.message, strangeField: undefined }, { origin, own })
+    const decoded = decodeEvent({ message: info.message, unknownField: undefined }, { origin, own })
     return decoded && 'event' in decoded ? decoded.event : undefined
   } catch {
     return undefined
   }
 }
 
-/** As the phone itself describes the message. */
-export function originOfInfo(info: proto.IWebMessageInfo, own: Person): Origin | undefined {
+/** The origin as the phone describes it. */
+function originOfInfo(info: proto.IWebMessageInfo, own: Person): Origin | undefined {
   const { remoteJid, id, fromMe, participant } = info.key ?? {}
   const chat = parseChat(remoteJid ?? '')
   if (!chat || !id) return undefined

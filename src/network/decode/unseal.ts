@@ -1,4 +1,4 @@
-// Opens what refers to another message and is sealed with that message's secret: votes and edits.
+// Opens votes and edits, which are sealed with the secret of the message that they refer to.
 
 import { createDecipheriv, createHash, createHmac } from 'node:crypto'
 import { lidJid, phoneJid } from '../../core/address.ts'
@@ -15,7 +15,7 @@ import { proto } from '../library/library.ts'
 const purposes: Partial<Record<SealedEvent['purpose'], string>> = { poll_vote: 'Poll Vote', edit: 'Message Edit' }
 const tagLength = 16
 
-/** Null when it cannot be opened. */
+/** Null when the event cannot be opened. */
 export function unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null {
   const plain = open(event, target)
   if (!plain) return null
@@ -41,7 +41,7 @@ function edit(plain: Buffer): UnsealedContent | null {
   return content ? { type: 'edit', content: cleaned(content), mentions: mentionsOf(contextOf(unwrapped)) } : null
 }
 
-/** The key names both people, by phone or by LID as the sender knew them: whichever fits is right. */
+/** The key is derived from both jids, by phone or by LID as the sender knew them. So every combination is tried. */
 function open(event: SealedEvent, target: Unsealing): Buffer | undefined {
   const purpose = purposes[event.purpose]
   const payload = Buffer.from(event.payload, 'base64')

@@ -1,4 +1,4 @@
-// Takes messages out of the envelopes they come in: copies to own devices, disappearing, edited, seen once, and others.
+// Unwraps messages: copies to own devices, disappearing messages, edits, view-once messages and others.
 
 import type { proto } from '../library/library.ts'
 
@@ -6,16 +6,16 @@ export type Part = keyof proto.IMessage
 
 export type Unwrapped = {
   message: proto.IMessage
-  /** The field that holds the content; undefined when there is none. */
+  /** The field that holds the content. Undefined when there is none. */
   part: Part | undefined
-  /** What it was taken out of last. */
+  /** The innermost wrapper. */
   wrapper: Part | undefined
   isViewOnce: boolean
-  /** Opens what later refers to the message. */
+  /** The key to votes and edits that refer to this message. */
   secret: Uint8Array | null
 }
 
-/** Deeper nesting is nobody's honest message. */
+/** No real message is nested deeper. */
 const deepest = 12
 
 const viewOnceWrappers = new Set<Part>(['viewOnceMessage', 'viewOnceMessageV2', 'viewOnceMessageV2Extension'])
@@ -45,7 +45,7 @@ const wrappers = new Set<Part>([
   'statusMentionMessage',
 ])
 
-/** Fields that say something about a message, or are keys: never content. */
+/** Fields that describe a message or carry keys. They are never content. */
 const besides = new Set<Part>([
   'messageContextInfo',
   'senderKeyDistributionMessage',

@@ -1,4 +1,4 @@
-// Small values out of protobufs, where anything may be missing.
+// Reads small values of protobufs, where any field may be missing.
 
 type Long = { toNumber(): number }
 
@@ -8,7 +8,7 @@ export function numberOf(value: number | Long | null | undefined): number | null
   return Number.isFinite(number) ? number : null
 }
 
-/** Null for what is missing or empty. */
+/** Null when the text is missing or empty. */
 export function textOf(value: string | null | undefined): string | null {
   return value ? value : null
 }
@@ -18,7 +18,7 @@ export function base64Of(bytes: Uint8Array | null | undefined): string | null {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** Those that say something, one per line. */
+/** The parts that are not empty, one per line. */
 export function lines(...parts: (string | null | undefined)[]): string {
   return parts.filter((part) => part != null && part !== '').join('\n')
 }

@@ -1,9 +1,9 @@
-// Contact cards, as phones write them (vCard 2.1 and 3.0).
+// Reads contact cards as phones write them (vCard 2.1 and 3.0).
 
 import type { ContactCard } from '../../core/message.ts'
 import { textOf } from './values.ts'
 
-/** Nobody's card is longer; what follows is left out. */
+/** The rest of a longer card is ignored. */
 const longest = 100_000
 
 export function readCard(displayName: string | null | undefined, vcard: string | null | undefined): ContactCard {
@@ -17,7 +17,7 @@ export function readCard(displayName: string | null | undefined, vcard: string |
   }
 }
 
-/** A long line goes on in the next one, after a blank. */
+/** A long line continues on the next line, after a blank. */
 function linesOf(vcard: string): string[] {
   return vcard
     .replace(/\r?\n[ \t]/g, '')
@@ -31,11 +31,11 @@ function fieldOf(line: string): Field {
   const colon = line.indexOf(':')
   const [name = '', ...parameters] = line.slice(0, colon).split(';')
   const value = line.slice(colon + 1).replace(/\\([,;\\])/g, '$1')
-  // Cards of iPhones group fields: item1.TEL.
+  // iPhones put fields into groups, e.g. item1.TEL.
   return { name: name.replace(/^.*\./, '').toUpperCase(), parameters, value: value.trim() }
 }
 
-/** With a plus where the network knows the number. */
+/** With a plus if the card names the number's WhatsApp id. */
 function phoneOf({ parameters, value }: Field): string {
   const known = parameters.find((one) => /^waid=\d+$/i.test(one))
   return known === undefined ? value : `+${known.slice('waid='.length)}`

@@ -1,4 +1,4 @@
-// Fetches files from the hosts of the network, through the proxy where there is one.
+// Downloads files from the network's media hosts, through the proxy if one is set.
 
 import { request } from 'node:https'
 import type { Agent } from 'node:https'
@@ -12,22 +12,22 @@ import { FileOpener } from './open-file.ts'
 type Answer = { status: number; body: Readable }
 type Fetch = (url: URL, signal: AbortSignal) => Promise<Answer>
 
-export type FileSource = {
+type FileSource = {
   egress: Pick<Egress, 'open'>
-  /** The way through the proxy; then there is no other. */
+  /** The proxy's agent. With a proxy, no file is fetched directly. */
   agent: Agent | undefined
-  /** The network is not the real one: its files may be on any host. */
+  /** True for a simulated network, whose files may be on any host. */
   isElsewhere: boolean
 }
 
 const usualHost = 'mmg.whatsapp.net'
 const knownHosts = /(^|\.)(whatsapp\.net|fbcdn\.net)$/
 const answerMs = 30_000
-/** More than the network itself allows. */
+/** More than the network allows for a file. */
 const largestBytes = 3 * 1024 ** 3
 const goneStatuses = new Set([404, 410])
 
-/** The stream fails at its end when the bytes are not what was sent; nothing of it counts before. */
+/** The stream fails at its end if the bytes are damaged, so the caller must not use them before. */
 export async function downloadFile(file: FileRef, source: FileSource, signal: AbortSignal): Promise<Readable> {
   const opener = new FileOpener(file)
   const fetch = source.agent ? throughProxy(source.agent) : directly(source)
@@ -38,13 +38,14 @@ export async function downloadFile(file: FileRef, source: FileSource, signal: Ab
     body.destroy()
     throw new FileError(goneStatuses.has(status), `the host of the file answered ${status}`)
   }
-  const open = pipeline(body, opener, () => undefined)
-  // It may fail before anybody listens, which must not end the process: whoever reads it later is told.
-  open.on('error', () => undefined)
-  return open
+  const plain = pipeline(body, opener, () => undefined)
+  // The stream may fail before the caller listens. Without this listener that would end the process; the caller still
+  // gets the error when it reads.
+  plain.on('error', () => undefined)
+  return plain
 }
 
-/** A message may name any host: only the network's own are asked. */
+/** A message may name any host. Only the network's own hosts are asked. */
 export function fileUrl({ url, directPath }: FileRef, { isElsewhere }: Pick<FileSource, 'isElsewhere'>): URL {
   const stated = url === null ? null : URL.parse(url)
   const host = stated && (isElsewhere || isKnown(stated)) ? stated.host : usualHost

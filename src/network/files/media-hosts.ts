@@ -1,11 +1,11 @@
-// Where files may be uploaded, and with which word of admission: asked of the server, and again when that has expired.
+// Knows the hosts that take uploads and the token that they ask for. Asks the server again when the token has expired.
 
 import type { Clock } from '../../lib/clock.ts'
-import { nodesOf } from '../library/nodes.ts'
+import { childOf, childrenOf } from '../library/nodes.ts'
 import type { Ask } from '../queries/user-sync.ts'
 
-export type Admission = { hosts: string[]; auth: string }
-type Known = { admission: Promise<Admission & { ttlMs: number }>; since: number }
+type MediaAccess = { hosts: string[]; auth: string }
+type Known = { access: Promise<MediaAccess & { ttlMs: number }>; since: number }
 
 export class MediaHosts {
   readonly #ask: Ask
@@ -17,13 +17,13 @@ export class MediaHosts {
     this.#clock = clock
   }
 
-  async get(): Promise<Admission> {
-    const known = (this.#known ??= { admission: this.#fetch(), since: this.#clock.monotonic() })
-    const admission = await known.admission.catch((cause: unknown) => {
+  async get(): Promise<MediaAccess> {
+    const known = (this.#known ??= { access: this.#fetch(), since: this.#clock.monotonic() })
+    const access = await known.access.catch((cause: unknown) => {
       this.forget(known)
       throw cause
     })
-    if (this.#clock.monotonic() - known.since < admission.ttlMs) return admission
+    if (this.#clock.monotonic() - known.since < access.ttlMs) return access
     this.forget(known)
     return this.get()
   }
@@ -32,10 +32,10 @@ export class MediaHosts {
     if (this.#known === known) this.#known = undefined
   }
 
-  async #fetch(): Promise<Admission & { ttlMs: number }> {
+  async #fetch(): Promise<MediaAccess & { ttlMs: number }> {
     const answer = await this.#ask({ xmlns: 'w:m', type: 'set' }, { tag: 'media_conn', attrs: {} })
-    const [connection] = nodesOf(answer, 'media_conn')
-    const hosts = connection ? nodesOf(connection, 'host').flatMap(({ attrs }) => attrs['hostname'] ?? []) : []
+    const connection = childOf(answer, 'media_conn')
+    const hosts = connection ? childrenOf(connection, 'host').flatMap(({ attrs }) => attrs['hostname'] ?? []) : []
     const { auth = '', ttl } = connection?.attrs ?? {}
     if (hosts.length === 0) throw new Error('the network named no host for files')
     return { hosts, auth, ttlMs: Math.max(Number(ttl) || 0, 1) * 1000 }

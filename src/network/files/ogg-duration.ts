@@ -1,14 +1,14 @@
-// How long an Ogg/Opus recording lasts: told by the position in its last page.
+// Reads the length of an Ogg/Opus recording from the position in its last page.
 
 import { open } from 'node:fs/promises'
 
 const pageMark = Buffer.from('OggS')
-/** Opus counts in 48 kHz samples whatever it was recorded with. */
+/** Opus always counts samples at 48 kHz. */
 const samplesPerSecond = 48_000n
 const largestPage = 65_307
 const headBytes = 512
 
-/** Undefined when the file is no Ogg/Opus recording. */
+/** Undefined when the file is not an Ogg/Opus recording. */
 export async function oggSeconds(path: string): Promise<number | undefined> {
   await using file = await open(path)
   const { size } = await file.stat()

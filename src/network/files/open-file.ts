@@ -1,59 +1,48 @@
-// Decrypts a file of the network while it passes: constant memory, whatever its size.
+// Decrypts a file of the network as a stream, in constant memory.
 //
-// Only the end tells whether the bytes are what was sent: whoever reads them must not trust any before the stream has ended.
+// The authentication code comes last. So the reader must not trust any byte before the stream has ended.
 
-import { createDecipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Decipheriv, Hash } from 'node:crypto'
 import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
 import type { FileRef } from '../../core/message.ts'
 import { FileError } from '../../core/network.ts'
-import { buffersSpent } from '../../lib/buffer-garbage.ts'
-
-const purposes: Record<FileRef['kind'], string> = {
-  image: 'WhatsApp Image Keys',
-  sticker: 'WhatsApp Image Keys',
-  video: 'WhatsApp Video Keys',
-  audio: 'WhatsApp Audio Keys',
-  document: 'WhatsApp Document Keys',
-}
-const keyLength = 32
-/** Of the authentication code, which ends the file. */
-const codeLength = 10
+import { noteBufferGarbage } from '../../lib/buffer-garbage.ts'
+import { macLength, mediaKeyLength, mediaKeysOf } from './media-keys.ts'
 
 export class FileOpener extends Transform {
   readonly #file: FileRef
   readonly #decipher: Decipheriv
-  readonly #code: ReturnType<typeof createHmac>
+  readonly #mac: ReturnType<typeof createHmac>
   readonly #sealedHash: Hash = createHash('sha256')
   readonly #plainHash: Hash = createHash('sha256')
-  /** The last bytes that came: they may be the code. */
+  /** The last bytes that arrived. They may be the authentication code. */
   #end: Buffer = Buffer.alloc(0)
 
   constructor(file: FileRef) {
     super()
     const mediaKey = Buffer.from(file.mediaKey, 'base64')
-    if (mediaKey.length !== keyLength) throw new FileError(false, 'the message did not carry the key of its file')
-    const keys = Buffer.from(hkdfSync('sha256', mediaKey, Buffer.alloc(0), purposes[file.kind], 112))
-    const iv = keys.subarray(0, 16)
+    if (mediaKey.length !== mediaKeyLength) throw new FileError(false, 'the message did not carry the key of its file')
+    const { iv, cipherKey, macKey } = mediaKeysOf(mediaKey, file.kind)
     this.#file = file
-    this.#decipher = createDecipheriv('aes-256-cbc', keys.subarray(16, 48), iv)
-    this.#code = createHmac('sha256', keys.subarray(48, 80)).update(iv)
+    this.#decipher = createDecipheriv('aes-256-cbc', cipherKey, iv)
+    this.#mac = createHmac('sha256', macKey).update(iv)
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
     this.#sealedHash.update(chunk)
     const bytes = this.#end.length > 0 ? Buffer.concat([this.#end, chunk]) : chunk
-    const body = bytes.subarray(0, Math.max(bytes.length - codeLength, 0))
+    const body = bytes.subarray(0, Math.max(bytes.length - macLength, 0))
     this.#end = bytes.subarray(body.length)
-    this.#code.update(body)
-    buffersSpent(body.length)
+    this.#mac.update(body)
+    noteBufferGarbage(body.length)
     done(null, this.#passOn(this.#decipher.update(body)))
   }
 
   override _flush(done: TransformCallback): void {
     try {
-      this.#check('the authentication code', this.#end, this.#code.digest().subarray(0, codeLength))
+      this.#check('the authentication code', this.#end, this.#mac.digest().subarray(0, macLength))
       const { encSha256, sha256 } = this.#file
       if (encSha256 !== null) this.#check('the hash', Buffer.from(encSha256, 'base64'), this.#sealedHash.digest())
       const rest = this.#passOn(this.#decipher.final())

@@ -1,21 +1,21 @@
-// What a phone shows of a picture before it has loaded it: its size and a tiny copy.
+// Reads the size of a picture and makes its thumbnail, which a phone shows before it has loaded the picture.
 
 import sharp from 'sharp'
 
-export type PictureFacts = { width: number; height: number; thumbnail?: Buffer; isAnimated: boolean }
+type PictureFacts = { width: number; height: number; thumbnail?: Buffer; isAnimated: boolean }
 
 const thumbnailEdge = 72
 
-// Pictures come one by one: nothing is worth keeping, and one thread is enough.
+// Pictures come one by one, so a cache is useless and one thread is enough.
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** Undefined for what is no picture; a message is sent without it just as well. */
+/** Undefined when the file is not a picture. A message can be sent without these facts. */
 export async function pictureFacts(path: string, withThumbnail: boolean): Promise<PictureFacts | undefined> {
   try {
     const metadata = await sharp(path).metadata()
     const thumbnail = withThumbnail ? { thumbnail: await shrink(path) } : {}
-    // As it is shown: a camera may have stored the picture lying on its side.
+    // The size as shown: a camera may store a picture rotated.
     const { width, height } = metadata.autoOrient
     return { width, height, ...thumbnail, isAnimated: (metadata.pages ?? 1) > 1 }
   } catch {

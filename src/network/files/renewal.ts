@@ -1,14 +1,16 @@
-// Asks the phone to put a file on the network's hosts again, and reads where it is then.
+// Asks the phone to upload a file again and reads the file's new address.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { FileRef, MessageKey } from '../../core/message.ts'
 import { FileError } from '../../core/network.ts'
-import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { childrenOf, proto } from '../library/library.ts'
+import { proto } from '../library/library.ts'
+import { childOf } from '../library/nodes.ts'
 import type { BinaryNode, WASocket } from '../library/library.ts'
+import { sendAndWait } from '../queries/send-and-wait.ts'
 
-type Deps = { socket: WASocket; clock: Clock; ownJid: string; gone: AbortSignal }
+type Deps = { socket: WASocket; clock: Clock; ownJid: Jid; gone: AbortSignal }
 
 const purpose = 'WhatsApp Media Retry Notification'
 const event = 'CB:notification,type:mediaretry'
@@ -16,30 +18,16 @@ const answerMs = 20_000
 const tagLength = 16
 
 export async function renewFile(message: MessageKey, file: FileRef, deps: Deps): Promise<FileRef> {
-  const { socket, clock, gone } = deps
-  gone.throwIfAborted()
+  const { id } = message
   const key = Buffer.from(hkdfSync('sha256', Buffer.from(file.mediaKey, 'base64'), Buffer.alloc(0), purpose, 32))
-  const answer = Promise.withResolvers<BinaryNode>()
-  const listen = (node: BinaryNode) => {
-    if (node.attrs['id'] === message.id) answer.resolve(node)
-  }
-  const giveUp = () => {
-    answer.reject(new Error('the connection has ended'))
-  }
-  socket.ws.on(event, listen)
-  gone.addEventListener('abort', giveUp, { once: true })
-  try {
-    const sent = socket.sendNode(renewalRequest(message, key, deps.ownJid))
-    const late = () => new FileError(true, 'the phone did not answer; is it connected to the internet?')
-    const [node] = await withDeadline(clock, answerMs, Promise.all([answer.promise, sent]), late)
-    return renewed(node, message.id, key, file)
-  } finally {
-    socket.ws.off(event, listen)
-    gone.removeEventListener('abort', giveUp)
-  }
+  const stanza = renewalRequest(message, key, deps.ownJid)
+  const isAnswer = ({ attrs }: BinaryNode) => attrs['id'] === id
+  const late = () => new FileError(true, 'the phone did not answer; is it connected to the internet?')
+  const node = await sendAndWait({ stanza, event, isAnswer, ms: answerMs, late }, deps)
+  return renewedFile(node, id, key, file)
 }
 
-function renewalRequest({ id, chat, fromMe, participant }: MessageKey, key: Buffer, ownJid: string): BinaryNode {
+function renewalRequest({ id, chat, fromMe, participant }: MessageKey, key: Buffer, ownJid: Jid): BinaryNode {
   const iv = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(id))
   const plain = proto.ServerErrorReceipt.encode({ stanzaId: id }).finish()
@@ -62,8 +50,8 @@ function renewalRequest({ id, chat, fromMe, participant }: MessageKey, key: Buff
   }
 }
 
-function renewed(node: BinaryNode, id: string, key: Buffer, file: FileRef): FileRef {
-  const sealed = childrenOf(node).find(({ tag }) => tag === 'encrypt')
+function renewedFile(node: BinaryNode, id: NetworkMessageId, key: Buffer, file: FileRef): FileRef {
+  const sealed = childOf(node, 'encrypt')
   const [payload, iv] = ['enc_p', 'enc_iv'].map((tag) => sealed && bytesIn(sealed, tag))
   if (!payload || !iv || payload.length < tagLength)
     throw new FileError(true, 'the phone does not have the file either')
@@ -75,7 +63,7 @@ function renewed(node: BinaryNode, id: string, key: Buffer, file: FileRef): File
   return { ...file, directPath, url: host === undefined ? null : `https://${host}${directPath}` }
 }
 
-function open(payload: Buffer, iv: Buffer, id: string, key: Buffer): proto.IMediaRetryNotification {
+function open(payload: Buffer, iv: Buffer, id: NetworkMessageId, key: Buffer): proto.IMediaRetryNotification {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(id))
     decipher.setAuthTag(payload.subarray(-tagLength))
@@ -87,6 +75,6 @@ function open(payload: Buffer, iv: Buffer, id: string, key: Buffer): proto.IMedi
 }
 
 function bytesIn(node: BinaryNode, tag: string): Buffer | undefined {
-  const content = childrenOf(node).find((one) => one.tag === tag)?.content
+  const content = childOf(node, tag)?.content
   return content instanceof Uint8Array ? Buffer.from(content) : undefined
 }

@@ -1,36 +1,31 @@
-// Seals a file as the network wants it: twice over the file instead of once into memory or onto the disk.
+// Seals a file for upload as a stream, in constant memory.
 //
-// The address of an upload names the hash of what is uploaded, so that must be known before the first byte leaves.
+// The upload address contains the hash of the sealed bytes, so the hash must be known before the first byte leaves. The file
+// is therefore read and sealed twice, instead of keeping the sealed bytes in memory or on disk.
 
-import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { FileRef } from '../../core/message.ts'
+import { macLength, mediaKeyLength, mediaKeysOf } from './media-keys.ts'
 
 export type SealedFile = {
   mediaKey: Buffer
   sha256: Buffer
   encSha256: Buffer
-  /** Of the file itself, and of what is uploaded. */
+  /** The size of the plain file. */
   size: number
+  /** The size of the upload. */
   sealedSize: number
-  /** What is uploaded, from the start, as often as it is asked for. */
+  /** Opens a new stream of the sealed bytes, from the start. */
   open(): Readable
 }
 
-const keyNames: Record<FileRef['kind'], string> = {
-  image: 'Image',
-  sticker: 'Image',
-  video: 'Video',
-  audio: 'Audio',
-  document: 'Document',
-}
-const macLength = 10
-/** Small, so that what is sealed is collected while it is young: larger pieces pile up to tens of megabytes. */
+/** Small chunks are garbage-collected while they are young. Larger chunks add up to tens of megabytes. */
 const chunkBytes = 16 * 1024
 
 export async function sealFile(path: string, kind: FileRef['kind'], signal: AbortSignal): Promise<SealedFile> {
-  const mediaKey = randomBytes(32)
+  const mediaKey = randomBytes(mediaKeyLength)
   const plain = createHash('sha256')
   const sealed = createHash('sha256')
   let size = 0
@@ -56,8 +51,7 @@ type Parts = {
 }
 
 async function* sealedBytes({ path, kind, mediaKey, signal, onPlain }: Parts): AsyncGenerator<Buffer> {
-  const keys = Buffer.from(hkdfSync('sha256', mediaKey, Buffer.alloc(0), `WhatsApp ${keyNames[kind]} Keys`, 112))
-  const [iv, cipherKey, macKey] = [keys.subarray(0, 16), keys.subarray(16, 48), keys.subarray(48, 80)]
+  const { iv, cipherKey, macKey } = mediaKeysOf(mediaKey, kind)
   const cipher = createCipheriv('aes-256-cbc', cipherKey, iv)
   const mac = createHmac('sha256', macKey).update(iv)
   const pass = (sealed: Buffer) => {
@@ -65,7 +59,7 @@ async function* sealedBytes({ path, kind, mediaKey, signal, onPlain }: Parts): A
     return sealed
   }
   await using file = await open(path)
-  // One buffer for all of the file: what is yielded is a sealed copy.
+  // One buffer serves the whole file, because the cipher yields copies.
   const buffer = Buffer.allocUnsafeSlow(chunkBytes)
   for (;;) {
     signal.throwIfAborted()

@@ -1,6 +1,6 @@
-// Uploads a sealed file to one of the network's media hosts, through the proxy where there is one.
+// Uploads a sealed file to one of the network's media hosts, through the proxy if one is set.
 //
-// Not with fetch, which keeps all of a streamed body in memory.
+// It does not use fetch, because fetch keeps a streamed body in memory.
 
 import { request } from 'node:https'
 import type { Agent } from 'node:https'
@@ -8,11 +8,12 @@ import { pipeline } from 'node:stream/promises'
 import type { FileRef } from '../../core/message.ts'
 import { SendError } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import type { MediaHosts } from './media-hosts.ts'
 import type { SealedFile } from './seal-file.ts'
 
 type Deps = { hosts: MediaHosts; agent: Agent | undefined; clock: Clock; gone: AbortSignal }
-export type Uploaded = { url: string; directPath: string }
+type Uploaded = { url: string; directPath: string }
 type Answer = { status: number; body: string }
 
 const paths: Record<FileRef['kind'], string> = {
@@ -23,7 +24,7 @@ const paths: Record<FileRef['kind'], string> = {
   document: 'document',
 }
 const headers = { 'content-type': 'application/octet-stream', origin: 'https://web.whatsapp.com' }
-/** Without a byte taken or a word said. */
+/** How long a host may neither take a byte nor answer. */
 const stalledMs = 30_000
 const answerBytes = 64 * 1024
 const expired = new Set([401, 403])
@@ -36,16 +37,16 @@ export class MediaUpload {
     this.#deps = deps
   }
 
-  /** Tries one host after the other, and all of them once more with a new admission when the old one has expired. */
+  /** Tries one host after the other. If the access has expired, it asks for a new one and tries all hosts once more. */
   async upload(file: SealedFile, kind: FileRef['kind']): Promise<Uploaded> {
     const { hosts } = this.#deps
     let failure: unknown
     for (let round = 0; round < 2; round++) {
-      const admission = await hosts.get()
+      const access = await hosts.get()
       let isExpired = false
-      for (const host of admission.hosts) {
+      for (const host of access.hosts) {
         try {
-          const answer = await this.#post(addressOf(host, admission.auth, kind, file), file)
+          const answer = await this.#post(addressOf(host, access.auth, kind, file), file)
           if (answer.status === tooLarge) throw new SendError('refused', 'the file is too large', { code: tooLarge })
           if (answer.status === 200) return uploadedOf(answer)
           isExpired ||= expired.has(answer.status)
@@ -86,8 +87,8 @@ export class MediaUpload {
       progress()
       const body = file.open()
       body.on('data', progress)
-      // Only the answer counts: a host may give it, and hang up, before it has taken everything.
-      pipeline(body, sending).catch(() => undefined)
+      // Only the answer counts. A host may answer and hang up before it has taken all bytes.
+      pipeline(body, sending).catch(ignoreRejection)
       return await answered.catch((cause: unknown) => {
         throw stalled.signal.aborted ? (stalled.signal.reason as Error) : cause
       })

@@ -1,4 +1,6 @@
-// The library's memory of retries, which is laid out in full for every connection and keeps timers, made small.
+// Replaces the library's memory of retries with small maps.
+//
+// The library allocates its own caches in full for every connection and keeps timers for them.
 
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -6,7 +8,7 @@ import type { WASocket } from './library.ts'
 
 const minute = 60_000
 
-/** What was sent is remembered by the account; here only what the owner's phone sent lately. */
+/** The account remembers the messages that we sent. These maps only hold what the owner's phone sent lately. */
 const memories = {
   recentMessagesMap: { max: 50, ttlMs: 5 * minute },
   messageKeyIndex: { max: 50, ttlMs: 5 * minute },
@@ -15,7 +17,7 @@ const memories = {
   baseKeys: { max: 200, ttlMs: 15 * minute },
 }
 
-export function lightenRetries({ messageRetryManager }: WASocket, clock: Clock): void {
+export function boundRetryMemory({ messageRetryManager }: WASocket, clock: Clock): void {
   for (const [name, limits] of Object.entries(memories)) {
     Object.assign(messageRetryManager ?? {}, { [name]: new BoundedMap({ clock, ...limits }) })
   }

@@ -1,4 +1,4 @@
-// A small cache in the shape the library wants, instead of the one with timers it makes for every connection.
+// A small cache with the library's interface. The library's default cache keeps timers for every connection.
 
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { CacheStore } from './library.ts'
@@ -11,7 +11,7 @@ export class LibraryCache implements CacheStore {
   }
 
   get(key: string): never {
-    // The library says what it wants; nobody can check it.
+    // The library's interface lets the caller choose the type, so there is nothing to check here.
     return this.#entries.get(key) as never
   }
 

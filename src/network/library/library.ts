@@ -1,7 +1,7 @@
-// The one doorway to the client library and what it is built on, with types for what it does not declare itself.
+// Everything that the service uses of the client library and of its Signal library, with types where they declare none.
 
 import { createRequire } from 'node:module'
-import type { BinaryNode, LIDMapping, SignalAuthState, SignalRepositoryWithLIDStore, SocketConfig } from 'baileys'
+import type { LIDMapping, SignalAuthState, SignalRepositoryWithLIDStore, SocketConfig } from 'baileys'
 import { DEFAULT_CONNECTION_CONFIG } from 'baileys'
 import { GroupCipher } from 'baileys/lib/Signal/Group/group_cipher.js'
 import { SenderKeyMessage as LibrarySenderKeyMessage } from 'baileys/lib/Signal/Group/sender-key-message.js'
@@ -51,17 +51,13 @@ export type {
   WAVersion,
 } from 'baileys'
 
-export function childrenOf({ content }: BinaryNode): BinaryNode[] {
-  return Array.isArray(content) ? content : []
-}
-
 export const defaultVersion = DEFAULT_CONNECTION_CONFIG.version
 export const defaultUrl = DEFAULT_CONNECTION_CONFIG.waWebSocketUrl
 
 export type LibraryLogger = SocketConfig['logger']
 export type LidLookup = (pns: string[]) => Promise<LIDMapping[] | undefined>
 
-/** The library's own Signal repository, which keeps its records in the store it is given. */
+/** The library's own Signal repository. It keeps its records in the key store that it is given. */
 export const stockRepository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository as (
   auth: SignalAuthState,
   logger: LibraryLogger,
@@ -90,8 +86,8 @@ export const fastCurve: CurveModule = bridge
 const SessionCipher = require('libsignal/src/session_cipher.js') as { prototype: SessionCipherMethods }
 export const sessionCipherMethods = SessionCipher.prototype
 
-export type SenderKeyState = InstanceType<typeof LibrarySenderKeyState>
-export type SenderKeyRecord = InstanceType<typeof LibrarySenderKeyRecord>
+type SenderKeyState = InstanceType<typeof LibrarySenderKeyState>
+type SenderKeyRecord = InstanceType<typeof LibrarySenderKeyRecord>
 type MessageKey = { getIteration(): number; getIv(): Uint8Array; getCipherKey(): Uint8Array }
 type GroupCipherMethods = {
   senderKeyName: string

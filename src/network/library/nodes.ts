@@ -1,9 +1,14 @@
-// Looking into what the server said.
+// Reads the parts of a stanza, which is a tree of nodes.
 
 import type { BinaryNode } from './library.ts'
 
-/** The parts of a node, all or those of one name. */
-export function nodesOf({ content }: BinaryNode, tag?: string): BinaryNode[] {
+/** All children of a node, or those with one tag. */
+export function childrenOf({ content }: BinaryNode, tag?: string): BinaryNode[] {
   if (!Array.isArray(content)) return []
-  return tag === undefined ? content : content.filter((one) => one.tag === tag)
+  return tag === undefined ? content : content.filter((child) => child.tag === tag)
+}
+
+/** The first child with this tag. */
+export function childOf({ content }: BinaryNode, tag: string): BinaryNode | undefined {
+  return Array.isArray(content) ? content.find((child) => child.tag === tag) : undefined
 }

@@ -1,4 +1,4 @@
-// Looks people up by their phone number.
+// Looks a person up by phone number.
 
 import { parseChat } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
@@ -12,17 +12,17 @@ const about = [
 
 const notThere: ReadonlySet<string> = new Set(['out', 'invalid'])
 
-/** The network answers with its own spelling of the number: some countries' mobiles have two. */
+/** The network answers with its own spelling of the number, because mobile numbers of some countries have two. */
 export async function findPerson(ask: Ask, phone: string): Promise<Person | null> {
   const users = [{ tag: 'user', attrs: {}, content: [{ tag: 'contact', attrs: {}, content: `+${phone}` }] }]
   const [answer] = await askAboutUsers(ask, { context: 'interactive', about, users })
-  const type = answer?.said.get('contact')?.attrs['type'] ?? ''
+  const type = answer?.about.get('contact')?.attrs['type'] ?? ''
   if (notThere.has(type)) return null
   const chat = parseChat(answer?.jid ?? '')
-  // Anything else is no answer: a number is given up only on the word of the network.
+  // Only a clear answer counts. Otherwise a number would be given up by mistake.
   if (type !== 'in' || chat?.kind !== 'person') {
     throw new Error('the network did not say whether this phone number is on it')
   }
-  const lid = parseChat(answer?.said.get('lid')?.attrs['val'] ?? '')
+  const lid = parseChat(answer?.about.get('lid')?.attrs['val'] ?? '')
   return { phone: chat.phone, lid: chat.lid ?? (lid?.kind === 'person' ? lid.lid : null) }
 }

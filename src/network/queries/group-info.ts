@@ -1,13 +1,14 @@
-// Asks the server about a group: the library's own question drops the redacted phone of members whose number is hidden.
+// Asks the server about a group. The library's own query drops the redacted phone of members whose number is hidden.
 
 import { groupJid } from '../../core/address.ts'
 import type { GroupInfo, GroupMember } from '../../core/network.ts'
 import { cleanName } from '../decode/clean.ts'
 import { personOf } from '../decode/origin.ts'
-import { childrenOf } from '../library/library.ts'
+import type { Jid } from '../../core/ids.ts'
 import type { BinaryNode } from '../library/library.ts'
+import { childOf, childrenOf } from '../library/nodes.ts'
 
-export type AskGroup = (to: string, content: BinaryNode) => Promise<BinaryNode>
+type AskGroup = (to: Jid, content: BinaryNode) => Promise<BinaryNode>
 
 const roles = new Map<string | undefined, GroupMember['role']>([
   ['admin', 'admin'],
@@ -16,13 +17,11 @@ const roles = new Map<string | undefined, GroupMember['role']>([
 
 export async function askGroupInfo(groupId: string, ask: AskGroup): Promise<GroupInfo> {
   const answer = await ask(groupJid(groupId), { tag: 'query', attrs: { request: 'interactive' } })
-  const refusal = childrenOf(answer).find(({ tag }) => tag === 'error')
+  const refusal = childOf(answer, 'error')
   if (refusal) throw new Error(`the network does not tell about this group: code ${refusal.attrs['code'] ?? 'unknown'}`)
-  const group = childrenOf(answer).find(({ tag }) => tag === 'group')
+  const group = childOf(answer, 'group')
   if (!group) throw new Error('the answer of the network names no group')
-  const members = childrenOf(group)
-    .filter(({ tag }) => tag === 'participant')
-    .flatMap((node) => memberOf(node) ?? [])
+  const members = childrenOf(group, 'participant').flatMap((node) => memberOf(node) ?? [])
   return { id: groupId, subject: cleanName(group.attrs['subject'] ?? ''), members }
 }
 
@@ -30,7 +29,7 @@ function memberOf({ attrs }: BinaryNode): GroupMember | undefined {
   const person = personOf(attrs['jid'], attrs['phone_number'], attrs['lid'])
   if (!person) return undefined
   const shown = attrs['display_name'] === undefined ? null : cleanName(attrs['display_name'])
-  // Where the phone is known the name shown is a name; else it is the phone with most digits hidden.
+  // If the phone is known, the display name is a name. Otherwise it is the phone with most digits hidden.
   const isPhone = person.phone === null && shown !== null && /^\+?[\d\s∙•·*.()-]+$/.test(shown)
   const name = isPhone ? null : shown
   return { ...person, name, redactedPhone: isPhone ? shown : null, role: roles.get(attrs['type']) ?? 'member' }

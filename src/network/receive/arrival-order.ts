@@ -1,57 +1,59 @@
-// Keeps the order in which stanzas arrived, where the library does not.
+// Keeps messages in the order of their arrival where the library does not.
 //
-// It opens what waited on the server one by one and lets live messages overtake: one that came after the key of its group
-// could then not be opened. While it learns that a phone and a LID are one person, the messages of that person that come
-// later overtake those that made it learn. Notices need no opening at all and would come before the messages they follow.
+// The library opens the backlog (messages that waited on the server) one by one, and live messages overtake it. A live group
+// message could then come before the message that carries its key, and could not be opened. While the library resolves a
+// phone number to a LID, later messages of that person can overtake the message that triggered it. Notices need no
+// decryption, so they would come before the messages that they follow.
 
+import type { Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 
-/** The sealed parts of one stanza. */
-type Parcel = { chat: string; number: number; left: Set<object> }
+/** One stanza and its ciphertexts that are not opened yet. */
+type Arrival = { chat: Jid; number: number; left: Set<object> }
 type Wait = {
-  /** Whatever arrived up to this number is reason to go on waiting, as long as some of it is opened now and then. */
+  /** The wait goes on while arrivals up to this number are opened now and then. */
   upTo: number
   isOver: (firstUnopened: number) => boolean
-  heardAt: number
+  progressAt: number
   end: () => void
 }
 
-/** A message the library never gets to must not hold up the others for ever. */
-const longestMs = 30_000
+/** A message that the library never opens must not block the others for ever. */
+const stalledMs = 30_000
 
 export class ArrivalOrder {
   readonly #clock: Clock
-  /** What is waited for, numbered as it arrived. */
+  /** The ciphertexts to wait for, with the number of their arrival. */
   readonly #unopened = new Map<object, number>()
-  /** Also of what is not waited for any more: it may still be opened. */
-  readonly #parcels = new WeakMap<object, Parcel>()
+  /** Includes ciphertexts that are not waited for any more, because they may still be opened. */
+  readonly #arrivals = new WeakMap<object, Arrival>()
   readonly #backlog = new Set<object>()
   readonly #waits = new Set<Wait>()
-  /** The last one that arrived in each chat, while it is not opened. */
-  readonly #newest = new Map<string, Parcel>()
+  /** The last arrival of each chat, while it is not opened. */
+  readonly #newest = new Map<Jid, Arrival>()
   #arrived = 0
-  /** How many wait for everything before them. */
+  /** How many callers wait for everything before them. */
   #behind = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** While something that waited on the server is not opened yet, or something waits for that. */
+  /** True while some of the backlog is not opened yet, or a caller waits for it. */
   get isBehind(): boolean {
     return this.#backlog.size > 0 || this.#behind > 0
   }
 
-  /** A promise when the one before it in the same chat must be opened first. */
-  expect(chat: string, ciphertexts: readonly object[], isBacklog: boolean): Promise<void> | undefined {
+  /** Returns a promise if the previous message of the same chat must be opened first. */
+  expect(chat: Jid, ciphertexts: readonly object[], isBacklog: boolean): Promise<void> | undefined {
     if (ciphertexts.length === 0) return undefined
     const before = this.#newest.get(chat)
     const number = ++this.#arrived
-    const parcel: Parcel = { chat, number, left: new Set(ciphertexts) }
-    this.#newest.set(chat, parcel)
+    const arrival: Arrival = { chat, number, left: new Set(ciphertexts) }
+    this.#newest.set(chat, arrival)
     for (const ciphertext of ciphertexts) {
       this.#unopened.set(ciphertext, number)
-      this.#parcels.set(ciphertext, parcel)
+      this.#arrivals.set(ciphertext, arrival)
       if (isBacklog) this.#backlog.add(ciphertext)
     }
     if (!before) return undefined
@@ -59,17 +61,17 @@ export class ArrivalOrder {
     return this.#wait({ upTo: before.number, isOver, left: () => [...before.left] })
   }
 
-  /** Opened, or found not to open. */
+  /** To be called when the ciphertext is opened, or cannot be opened. */
   done(ciphertext: object): void {
     const number = this.#unopened.get(ciphertext)
-    const parcel = this.#parcels.get(ciphertext)
+    const arrival = this.#arrivals.get(ciphertext)
     this.#forget(ciphertext)
-    parcel?.left.delete(ciphertext)
-    if (parcel?.left.size === 0 && this.#newest.get(parcel.chat) === parcel) this.#newest.delete(parcel.chat)
-    this.#tell(number)
+    arrival?.left.delete(ciphertext)
+    if (arrival?.left.size === 0 && this.#newest.get(arrival.chat) === arrival) this.#newest.delete(arrival.chat)
+    this.#notify(number)
   }
 
-  /** Resolves when everything that arrived before this call is done. */
+  /** Resolves when everything that arrived before this call is opened. */
   async afterEarlier(): Promise<void> {
     if (this.#unopened.size === 0) return
     const upTo = this.#arrived
@@ -79,38 +81,38 @@ export class ArrivalOrder {
     this.#behind--
   }
 
-  /** What is left when nothing was opened for too long is not waited for any more. */
+  /** Gives up when nothing was opened for too long. The rest is not waited for any more. */
   #wait({ left, ...about }: Pick<Wait, 'upTo' | 'isOver'> & { left: () => object[] }): Promise<void> {
     const clock = this.#clock
     return new Promise((resolve) => {
       const giveUp = () => {
-        const quietMs = clock.monotonic() - wait.heardAt
-        if (quietMs < longestMs) {
-          cancel = clock.after(longestMs - quietMs, giveUp)
+        const quietMs = clock.monotonic() - wait.progressAt
+        if (quietMs < stalledMs) {
+          cancel = clock.after(stalledMs - quietMs, giveUp)
           return
         }
         for (const ciphertext of left()) this.#forget(ciphertext)
         wait.end()
-        this.#tell()
+        this.#notify()
       }
-      let cancel = clock.after(longestMs, giveUp)
+      let cancel = clock.after(stalledMs, giveUp)
       const end = () => {
         cancel()
         this.#waits.delete(wait)
         resolve()
       }
-      const wait: Wait = { ...about, heardAt: clock.monotonic(), end }
+      const wait: Wait = { ...about, progressAt: clock.monotonic(), end }
       this.#waits.add(wait)
     })
   }
 
-  /** Whoever waited for it goes on; whoever waits for more has heard something. */
-  #tell(opened = Infinity): void {
+  /** Ends the waits that are over, and notes progress for the others. */
+  #notify(opened = Infinity): void {
     const first = this.#unopened.values().next().value ?? Infinity
     const now = this.#clock.monotonic()
     for (const wait of this.#waits) {
       if (wait.isOver(first)) wait.end()
-      else if (opened <= wait.upTo) wait.heardAt = now
+      else if (opened <= wait.upTo) wait.progressAt = now
     }
   }
 

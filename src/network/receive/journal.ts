@@ -1,226 +1,192 @@
-// The journal of what arrives: an event is in the inbox from the moment the keys that opened it are on disk.
+// The journal makes receiving durable: a message is in the inbox from the moment its key has moved on.
 //
-// The network delivers again whatever it believes unreceived, and a key opens once: so the name of every opened envelope is
-// stored too. A redelivery, or a notice that was stored before, is confirmed and otherwise ignored.
+// The problem: a key decrypts a message only once. If the process dies after the key was stored and before the message was
+// stored, the network delivers the message again, but it cannot be decrypted any more. The message is lost.
+//
+// The trick:
+// 1. The library decrypts a message inside a Signal step, which is a transaction over the keys (account/account-keys.ts).
+// 2. Inside that step the journal decodes the content and adds the inbox row to the step.
+// 3. The inbox row and the ratchet step are stored in the same commit: both of them, or neither.
+// 4. The library is handed an empty message. All it does with that is to confirm the message to the network.
+// 5. The library gets it only after the commit, so the network is told only what is stored. The bridge is told as well.
+// 6. The same commit stores a fingerprint of the ciphertext. When the network delivers the message again, the journal finds
+//    the fingerprint: the message is confirmed and otherwise ignored.
 
-import { createHash } from 'node:crypto'
 import type { Person } from '../../core/address.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import type { NetworkEvent } from '../../core/message.ts'
 import type { Reception } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { JournalStore, UnfinishedStanza } from '../../storage/stores/messages/journal-store.ts'
-import type { Account } from '../account/account.ts'
-import { ArrivalOrder } from './arrival-order.ts'
+import type { ConnectionKeys } from '../account/connection-keys.ts'
+import type { Opening } from '../account/durable-signal.ts'
 import { completePeople } from '../decode/complete-people.ts'
-import { cleaned } from '../decode/clean.ts'
 import { decodeEvent } from '../decode/event.ts'
+import { readOpenedMessage } from '../decode/opened-message.ts'
+import type { OpenedMessage } from '../decode/opened-message.ts'
 import { originOf } from '../decode/origin.ts'
 import type { Origin } from '../decode/origin.ts'
-import { readEnvelope } from '../decode/opened-message.ts'
-import type { OpenedMessage } from '../decode/opened-message.ts'
-import type { Opening } from '../account/durable-signal.ts'
-import type { KeyDoor } from '../account/connection-keys.ts'
-import type { Rider } from '../account/key-writer.ts'
-import { runOutside } from '../connection/fault-isolation.ts'
-import { businessOf } from './phone-messages.ts'
-import type { BinaryNode } from '../library/library.ts'
 import { resentEvents } from '../decode/resent.ts'
+import type { BinaryNode } from '../library/library.ts'
+import { ArrivalOrder } from './arrival-order.ts'
+import { fingerprintOf } from './journal-entries.ts'
+import type { JournalEntries, JournalEntry } from './journal-entries.ts'
+import { phoneMessageOf } from './phone-messages.ts'
 
-export type JournalDeps = {
-  account: Account
-  instance: string
-  store: JournalStore
+type Deps = {
+  entries: JournalEntries
+  connectionKeys: ConnectionKeys
+  instance: InstanceName
   reception: Partial<Reception>
-  nextId: () => string
+  /** The account's own addresses. */
+  own: () => Person
   clock: Clock
-  /** Only for tests, which show what it is good for: off, events are stored after the network was told. */
-  isOff?: boolean
+  /** Only for tests, which show the loss without the journal: events are stored after the network was told. */
+  isOff: boolean
 }
-type Deps = JournalDeps & { door: KeyDoor; own: () => Person; onBusiness: (business: UnfinishedStanza) => void }
 
-type Entry = { envelope: string; events: readonly NetworkEvent[]; business?: UnfinishedStanza | undefined }
-
-/** Padding alone, which is an empty message: the library confirms it and has nothing to do. */
-const nothing = Buffer.from([1])
-
-const behindEarlier: Rider = { statements: [], onSaved: () => undefined }
+/** One byte of padding is an empty message. The library confirms it and has nothing else to do. */
+const emptyMessage = Buffer.from([1])
 
 export class Journal {
   readonly #deps: Deps
-  /** The stanza that a ciphertext came in: the library hands on the ciphertext alone. */
+  /** The stanza of each ciphertext. The library hands the ciphertext alone to the Signal step. */
   readonly #stanzas = new WeakMap<Uint8Array, BinaryNode>()
   readonly #order: ArrivalOrder
-  /** Of the step under way. */
-  #opening: string | undefined
+  /** The fingerprint that the current step decrypts. */
+  #decrypting: string | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#order = new ArrivalOrder(deps.clock)
   }
 
-  /** Before the library sees the stanza, whose sealed parts it will open. A promise when it has to wait for its turn. */
-  expect(stanza: BinaryNode, ciphertexts: readonly Uint8Array[]): Promise<void> | undefined {
+  /** To be called before the library sees a stanza with ciphertexts. Returns a promise if the library must wait. */
+  announce(stanza: BinaryNode, ciphertexts: readonly Uint8Array[]): Promise<void> | undefined {
     const isBacklog = stanza.attrs['offline'] !== undefined
     for (const ciphertext of ciphertexts) this.#stanzas.set(ciphertext, stanza)
     const backlog = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
     const before = this.#order.expect(stanza.attrs['from'] ?? '', ciphertexts, isBacklog)
-    // What waited on the server is opened one by one anyway.
+    // The library opens the backlog one by one anyway.
     if (isBacklog) return undefined
     return backlog && before ? backlog.then(() => before) : (backlog ?? before)
   }
 
-  /** Runs the Signal step that opens a ciphertext; when it fails, the service will remember that it did. */
-  async watch<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result> {
+  /** Runs the Signal step that decrypts a ciphertext. If the step fails, an `undecryptable` event is stored. */
+  async guard<Result>(ciphertext: Uint8Array, step: () => Promise<Result>): Promise<Result> {
     try {
       return await step()
     } catch (fault) {
-      await this.#failed(ciphertext, fault)
+      await this.#storeFailure(ciphertext, fault)
       throw fault
     } finally {
       this.#order.done(ciphertext)
     }
   }
 
-  /** Part of a Signal step. What the library gets to see is empty: the content is stored, with the step. */
-  async open({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
-    const envelope = nameOf(ciphertext)
-    const isKnown = this.#deps.account.opened.has(envelope)
-    const padded = isKnown ? undefined : await this.#attempt(envelope, decrypt)
+  /** Runs inside a Signal step: decrypts, decodes and stores the content with the step. The library gets an empty message. */
+  async store({ ciphertext, decrypt, learnSenderKey }: Opening): Promise<Uint8Array> {
+    const { entries, isOff } = this.#deps
+    const fingerprint = fingerprintOf(ciphertext)
+    const padded = entries.isRecent(fingerprint) ? undefined : await this.#decryptOnce(fingerprint, decrypt)
     if (!padded) {
-      this.#repeated()
-      return nothing
+      entries.noteRepeat()
+      return emptyMessage
     }
     const stanza = this.#stanzas.get(ciphertext)
     if (!stanza) return padded
-    const { senderKey, ...opened } = readEnvelope(padded)
-    // The library would do it in a step of its own, which a crash could separate from this one.
+    const { senderKey, ...opened } = readOpenedMessage(padded)
+    // The library would learn the key in a step of its own, and a crash could separate the two steps.
     if (senderKey) await learnSenderKey(stanza.attrs['participant'] ?? stanza.attrs['from'] ?? '', senderKey)
-    const entry = await this.#entryFor(envelope, stanza, opened)
-    if (this.#deps.isOff) this.#storeLater(entry)
-    else this.#ride(entry)
-    return nothing
+    const entry = await this.#entryFor(fingerprint, stanza, opened)
+    if (isOff) entries.storeLater(entry)
+    else entries.addToStep(entry)
+    return emptyMessage
   }
 
-  /** Undefined when it was opened before: a key opens once, so it fails then, and nothing of the attempt counts. */
-  async #attempt(envelope: string, decrypt: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
-    this.#opening = envelope
+  /** Undefined when the message was opened before. Its key is used up then, and the failed attempt must change nothing. */
+  async #decryptOnce(fingerprint: string, decrypt: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+    const { entries, connectionKeys } = this.#deps
+    this.#decrypting = fingerprint
     try {
       return await decrypt()
     } catch (fault) {
-      if (!(await this.#isKnown(envelope))) throw fault
-      this.#deps.door.dropStep()
+      if (!(await entries.isKnown(fingerprint))) throw fault
+      connectionKeys.account.discardStep()
       return undefined
     } finally {
-      this.#opening = undefined
+      this.#decrypting = undefined
     }
   }
 
-  /** Part of a Signal step: a first message whose session was removed in between would open twice. */
+  /** Runs inside a Signal step. A first message whose session was deleted meanwhile could otherwise be opened twice. */
   async beforeNewSession(): Promise<void> {
-    if (this.#opening !== undefined && (await this.#isKnown(this.#opening))) throw new Error('opened before')
+    const isRepeat = this.#decrypting !== undefined && (await this.#deps.entries.isKnown(this.#decrypting))
+    if (isRepeat) throw new Error('opened before')
   }
 
-  /** About when the library's own event would have told of it, which it holds back for a while. */
-  #storeLater(entry: Entry): void {
-    const { account, clock } = this.#deps
-    account.opened.set(entry.envelope, true)
-    clock.after(100, () => void account.keys.store(this.#rider(entry)).catch(() => undefined))
+  /** Stores an event under a name, once, after the messages that arrived before it. Resolves when it is stored. */
+  async storeNotice(name: string, event: NetworkEvent): Promise<void> {
+    await this.#order.afterEarlier()
+    await this.#storeOnce(name, event)
   }
 
-  async #failed(ciphertext: Uint8Array, fault: unknown): Promise<void> {
+  /** Undefined for stanzas that belong to no chat. */
+  originOf(stanza: BinaryNode): Origin | undefined {
+    return originOf(stanza, { own: this.#deps.own(), now: () => this.#deps.clock.now() })
+  }
+
+  async #storeFailure(ciphertext: Uint8Array, fault: unknown): Promise<void> {
     const stanza = this.#stanzas.get(ciphertext)
     if (!stanza || stanza.attrs['category'] === 'peer') return
     const origin = this.originOf(stanza)
     if (!origin) return
     const reason = fault instanceof Error ? fault.message : 'unknown'
-    await this.#keep(messageName('undecryptable', origin), { ...origin.envelope, kind: 'undecryptable', reason })
+    await this.#storeOnce(noticeName('undecryptable', origin), { ...origin.envelope, kind: 'undecryptable', reason })
   }
 
-  /** Stores an event under a name, once, behind what arrived before it; resolves when it is stored. */
-  async keep(name: string, event: NetworkEvent): Promise<void> {
-    await this.#order.afterEarlier()
-    await this.#keep(name, event)
-  }
-
-  async #keep(name: string, event: NetworkEvent): Promise<void> {
-    const { door } = this.#deps
-    const envelope = nameOf(name)
-    await door.inLane(async () => {
-      if (await this.#isKnown(envelope)) {
-        this.#repeated()
+  async #storeOnce(name: string, event: NetworkEvent): Promise<void> {
+    const { connectionKeys, entries } = this.#deps
+    const fingerprint = fingerprintOf(name)
+    await connectionKeys.runStep(async () => {
+      if (await entries.isKnown(fingerprint)) {
+        entries.noteRepeat()
         return
       }
-      await completePeople([event], door.getInStep)
-      this.#ride({ envelope, events: [event] })
+      await this.#complete([event])
+      entries.addToStep({ fingerprint, events: [event] })
     })
   }
 
-  /** Undefined for what belongs to no chat. */
-  originOf(stanza: BinaryNode): Origin | undefined {
-    return originOf(stanza, { own: this.#deps.own(), now: () => this.#deps.clock.now() })
-  }
-
-  async #entryFor(envelope: string, stanza: BinaryNode, opened: Omit<OpenedMessage, 'senderKey'>): Promise<Entry> {
-    const { reception, instance, own, door } = this.#deps
+  async #entryFor(
+    fingerprint: string,
+    stanza: BinaryNode,
+    opened: Omit<OpenedMessage, 'senderKey'>,
+  ): Promise<JournalEntry> {
+    const { reception, instance, own } = this.#deps
     const origin = this.originOf(stanza)
     if (!origin) {
       reception.onPassedOver?.(instance, 'no chat')
-      return { envelope, events: [] }
+      return { fingerprint, events: [] }
     }
     const { message } = opened
-    const business = message && businessOf(message, origin)
+    const phoneMessage = message && phoneMessageOf(message, origin)
     const events: NetworkEvent[] = []
-    if (business) events.push(...resentEvents(message, own()))
+    if (phoneMessage) events.push(...resentEvents(message, own()))
     else {
       const decoded = decodeEvent(opened, { origin, own: own() })
       if (decoded && 'event' in decoded) events.push(decoded.event)
       else if (decoded) reception.onPassedOver?.(instance, decoded.passedOver)
     }
-    await completePeople(events, door.getInStep)
-    return { envelope, events, business }
+    await this.#complete(events)
+    return { fingerprint, events, phoneMessage }
   }
 
-  #ride(entry: Entry): void {
-    const { door, account } = this.#deps
-    door.rideStep(this.#rider(entry))
-    // Not before: a connection that has ended takes nothing, and it will come again.
-    account.opened.set(entry.envelope, true)
-  }
-
-  #rider({ envelope, events, business }: Entry): Rider {
-    const { account, instance, store, reception, nextId, clock, onBusiness } = this.#deps
-    const { sessionId } = account
-    const receivedAt = clock.now()
-    const rows = events.map((event) => ({ id: nextId(), event: cleaned(event), receivedAt }))
-    const statements = [store.opened(sessionId, envelope, receivedAt)]
-    for (const row of rows) statements.push(store.inbox({ ...row, instance }))
-    if (business) statements.push(store.unfinished(sessionId, business, receivedAt))
-    const onSaved = () => {
-      if (rows.length > 0) runOutside(() => reception.onReceived?.(instance, rows))
-      if (business) onBusiness(business)
-    }
-    return { statements, onSaved }
-  }
-
-  /** Part of a step: what was received before may not be stored yet, and must be before this is confirmed. */
-  #repeated(): void {
-    this.#deps.door.rideStep(behindEarlier)
-    const { reception, instance } = this.#deps
-    runOutside(() => reception.onRepeated?.(instance))
-  }
-
-  /** Stored, or on its way to storage. */
-  async #isKnown(envelope: string): Promise<boolean> {
-    const { account, store } = this.#deps
-    if (account.opened.has(envelope)) return true
-    return account.keys.waitOut(() => store.wasOpened(account.sessionId, envelope))
+  #complete(events: readonly NetworkEvent[]): Promise<void> {
+    return completePeople(events, (kind, ids) => this.#deps.connectionKeys.account.getInStep(kind, ids))
   }
 }
 
-export function messageName(about: string, { chatJid, participant, envelope }: Origin): string {
+/** The name of a notice about a message, which is stored once. */
+export function noticeName(about: string, { chatJid, participant, envelope }: Origin): string {
   return [about, chatJid, participant ?? '', envelope.id].join('|')
-}
-
-function nameOf(content: Uint8Array | string): string {
-  return createHash('sha256').update(content).digest('base64url').slice(0, 22)
 }

@@ -1,14 +1,15 @@
-// Names and pairs of addresses as the library hears of them: from the address book of the phone, from history, from the server.
+// Reports names and pairs of addresses that the library learns from the phone's address book, the history and the server.
 
+import type { InstanceName, Jid } from '../../core/ids.ts'
 import type { PersonNames, PersonPair, Reception } from '../../core/network.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import { cleanName } from '../decode/clean.ts'
 import { personOf } from '../decode/origin.ts'
 import type { Contact, WASocket } from '../library/library.ts'
 
-type Deps = { instance: string; reception: Partial<Reception> }
+type Deps = { instance: InstanceName; reception: Partial<Reception> }
 
-export class NamesHeard {
+export class NameListener {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -16,32 +17,32 @@ export class NamesHeard {
   }
 
   listen({ ev, signalRepository }: WASocket): void {
-    // Only the address book speaks so; a contact without a name was taken out of it.
+    // This event comes only from the address book. A contact without a name was removed from it.
     ev.on('contacts.upsert', (contacts) => {
-      this.#tell(contacts, null)
+      this.#report(contacts, null)
     })
     ev.on('contacts.update', (contacts) => {
-      this.#tell(contacts)
+      this.#report(contacts)
     })
     ev.on('messaging-history.set', ({ contacts }) => {
-      this.#tell(contacts)
+      this.#report(contacts)
     })
     const { lidMapping } = signalRepository
     const store = lidMapping.storeLIDPNMappings.bind(lidMapping)
     lidMapping.storeLIDPNMappings = async (pairs) => {
-      this.#tellPairs(pairs.flatMap(({ lid, pn }) => pairOf(lid, pn) ?? []))
+      this.#reportPairs(pairs.flatMap(({ lid, pn }) => pairOf(lid, pn) ?? []))
       await store(pairs)
     }
   }
 
-  #tell(contacts: readonly Partial<Contact>[], withoutName?: null): void {
+  #report(contacts: readonly Partial<Contact>[], withoutName?: null): void {
     const names = contacts.flatMap((contact) => namesOf(contact, withoutName) ?? [])
     const { instance, reception } = this.#deps
     if (names.length > 0) runOutside(() => reception.onNames?.(instance, names))
-    this.#tellPairs(contacts.flatMap(({ id, lid, phoneNumber }) => pairOf(id, lid, phoneNumber) ?? []))
+    this.#reportPairs(contacts.flatMap(({ id, lid, phoneNumber }) => pairOf(id, lid, phoneNumber) ?? []))
   }
 
-  #tellPairs(pairs: readonly PersonPair[]): void {
+  #reportPairs(pairs: readonly PersonPair[]): void {
     const { instance, reception } = this.#deps
     if (pairs.length > 0) runOutside(() => reception.onPairs?.(instance, pairs))
   }
@@ -57,7 +58,7 @@ function namesOf(
   return { person, ...(notify && { pushName: cleanName(notify) }), ...(savedName !== undefined && { savedName }) }
 }
 
-function pairOf(...jids: (string | undefined)[]): PersonPair | undefined {
+function pairOf(...jids: (Jid | undefined)[]): PersonPair | undefined {
   const { phone, lid } = personOf(...jids) ?? {}
   return phone && lid ? { phone, lid } : undefined
 }

@@ -1,8 +1,9 @@
-// Messages that only the library can act on: keys of the app state, history, answers of the phone, pairs of addresses.
+// Hands messages from the owner's phone to the library: keys of the app state, history, answers, pairs of addresses.
 //
-// They are stored like everything that arrives and handed to the library from there, again at the next connection if it did
-// not get to the end of it.
+// Only the library can act on them. The journal stores them first. If the connection ends before the library has finished,
+// the next connection hands them over again.
 
+import { Lane } from '../../lib/lane.ts'
 import type { Log } from '../../lib/log.ts'
 import type { JournalStore, UnfinishedStanza } from '../../storage/stores/messages/journal-store.ts'
 import type { Account } from '../account/account.ts'
@@ -15,56 +16,57 @@ import type { WASocket } from '../library/library.ts'
 type Deps = { socket: WASocket; account: Account; store: JournalStore; gone: AbortSignal; log: Log }
 
 const { Type } = proto.Message.ProtocolMessage
-const types = new Set([
+const phoneTypes = new Set([
   Type.HISTORY_SYNC_NOTIFICATION,
   Type.APP_STATE_SYNC_KEY_SHARE,
   Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE,
   Type.LID_MIGRATION_MAPPING_SYNC,
 ])
 
-/** Only the owner's phone may say such things. */
-export function businessOf(message: proto.IMessage, { envelope, chatJid }: Origin): UnfinishedStanza | undefined {
+/** Undefined for all other messages, and for messages of these types that do not come from the owner. */
+export function phoneMessageOf(message: proto.IMessage, { envelope, chatJid }: Origin): UnfinishedStanza | undefined {
   const content = unwrap(message).message
   const type = content.protocolMessage?.type
-  if (type == null || !types.has(type) || !envelope.fromMe) return undefined
+  if (type == null || !phoneTypes.has(type) || !envelope.fromMe) return undefined
   const { id, at, pushName } = envelope
   const key = { remoteJid: chatJid, id, fromMe: true }
   const info = { key, message: content, messageTimestamp: Math.trunc(at / 1000), pushName }
   return { stanzaId: cleanId(id), stanza: proto.WebMessageInfo.encode(info).finish() }
 }
 
-export class LibraryBusiness {
+export class PhoneMessages {
   readonly #deps: Deps
-  readonly #queued = new Set<string>()
-  #line: Promise<unknown> = Promise.resolve()
+  readonly #waiting = new Set<string>()
+  readonly #lane = new Lane()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  act({ stanzaId, stanza }: UnfinishedStanza): void {
-    if (this.#queued.has(stanzaId)) return
-    this.#queued.add(stanzaId)
-    this.#line = this.#line.then(() => this.#finish(stanzaId, stanza))
+  /** Hands the message to the library after the earlier ones. */
+  handle({ stanzaId, stanza }: UnfinishedStanza): void {
+    if (this.#waiting.has(stanzaId)) return
+    this.#waiting.add(stanzaId)
+    void this.#lane.run(() => this.#finish(stanzaId, stanza))
   }
 
-  /** Takes up what the connections before did not finish. */
+  /** Hands over the messages that earlier connections did not finish. */
   async resume(): Promise<void> {
     const { account, store } = this.#deps
-    const left = await account.keys.waitOut(() => store.loadUnfinished(account.sessionId))
-    for (const one of left) this.act(one)
+    const unfinished = await account.keys.askStorage(() => store.loadUnfinished(account.sessionId))
+    for (const message of unfinished) this.handle(message)
   }
 
   async #finish(stanzaId: string, stanza: Uint8Array): Promise<void> {
     const { account, store, gone, log } = this.#deps
     try {
       gone.throwIfAborted()
-      await this.#hand(proto.WebMessageInfo.decode(stanza))
-      // A connection that ended meanwhile may have swallowed some of it.
+      await this.#handToLibrary(proto.WebMessageInfo.decode(stanza))
+      // If the connection ended meanwhile, the library may not have finished.
       gone.throwIfAborted()
-      // Behind everything the library has written for it.
+      // This write comes after everything that the library has written for the message.
       const finished = store.finished(account.sessionId, stanzaId)
-      await account.keys.store({ statements: [finished], onSaved: () => this.#queued.delete(stanzaId) })
+      await account.keys.store({ statements: [finished], onSaved: () => this.#waiting.delete(stanzaId) })
     } catch (err) {
       log.warn(
         { session: account.sessionId, err },
@@ -73,7 +75,7 @@ export class LibraryBusiness {
     }
   }
 
-  async #hand(info: proto.WebMessageInfo): Promise<void> {
+  async #handToLibrary(info: proto.WebMessageInfo): Promise<void> {
     const { socket } = this.#deps
     const { remoteJid, id } = info.key ?? {}
     if (info.message?.protocolMessage?.historySyncNotification && id) {

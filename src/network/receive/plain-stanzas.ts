@@ -1,29 +1,31 @@
-// What must be stored before the library may confirm it, although it is not an encrypted message: calls, changes of groups,
-// messages of which we get nothing but the notice.
+// Stores stanzas that are not encrypted messages before the library confirms them to the network.
+//
+// These are calls, group changes, and messages without a ciphertext that the library can open.
 
+import type { Person } from '../../core/address.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import type { Reception } from '../../core/network.ts'
 import type { Account } from '../account/account.ts'
-import { callWord, groupEvent, withheldEvent } from '../decode/notices.ts'
-import type { CallWord } from '../decode/notices.ts'
-import { messageName } from './journal.ts'
-import type { Journal } from './journal.ts'
-import { childrenOf } from '../library/library.ts'
+import { callNotice, groupEvent, withheldEvent } from '../decode/notices.ts'
+import type { CallNotice } from '../decode/notices.ts'
 import type { BinaryNode } from '../library/library.ts'
-import type { Person } from '../../core/address.ts'
+import { childrenOf } from '../library/nodes.ts'
+import { noticeName } from './journal.ts'
+import type { Journal } from './journal.ts'
 
 type Deps = {
   journal: Journal
   account: Account
-  instance: string
+  instance: InstanceName
   reception: Partial<Reception>
   own: () => Person
   now: () => number
 }
 
-/** Whatever else is sealed, the library drops without opening it. */
+/** The library drops ciphertexts of other types without opening them. */
 const openable = new Set(['msg', 'pkmsg', 'skmsg'])
 
-export class StanzaGate {
+export class PlainStanzas {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
@@ -34,46 +36,47 @@ export class StanzaGate {
     return { own: this.#deps.own(), now: this.#deps.now }
   }
 
-  /** A promise when the library has to wait for it. */
-  pass(event: string, stanza: BinaryNode): Promise<void> | undefined {
+  /** Returns a promise if the library must wait. An encrypted message only waits for its turn: the journal stores it. */
+  storeFirst(event: string, stanza: BinaryNode): Promise<void> | undefined {
     if (event === 'CB:message') return this.#message(stanza)
     if (event === 'CB:call') return this.#call(stanza)
     return event === 'CB:notification' ? this.#notification(stanza) : undefined
   }
 
   #message(stanza: BinaryNode): Promise<void> | undefined {
-    const { journal } = this.#deps
-    const sealed = childrenOf(stanza).flatMap(({ tag, attrs, content }) =>
-      tag === 'enc' && openable.has(attrs['type'] ?? '') && content instanceof Uint8Array ? [content] : [],
+    const { journal, reception, instance, now } = this.#deps
+    const ciphertexts = childrenOf(stanza, 'enc').flatMap(({ attrs, content }) =>
+      openable.has(attrs['type'] ?? '') && content instanceof Uint8Array ? [content] : [],
     )
-    if (sealed.length > 0) return journal.expect(stanza, sealed)
+    if (ciphertexts.length > 0) return journal.announce(stanza, ciphertexts)
     const origin = journal.originOf(stanza)
-    if (origin) return journal.keep(messageName('withheld', origin), withheldEvent(origin, stanza, this.#deps.now()))
-    this.#deps.reception.onPassedOver?.(this.#deps.instance, 'no chat')
+    if (origin) return journal.storeNotice(noticeName('withheld', origin), withheldEvent(origin, stanza, now()))
+    reception.onPassedOver?.(instance, 'no chat')
     return undefined
   }
 
   #call(stanza: BinaryNode): Promise<void> | undefined {
-    const word = callWord(stanza, this.#context)
-    if (!word) return undefined
+    const notice = callNotice(stanza, this.#context)
+    if (!notice) return undefined
     const { journal, account } = this.#deps
-    const known = account.calls.get(word.callId)
-    account.calls.set(word.callId, this.#remembered(word, known))
-    if (word.word !== 'rings' && (word.word !== 'missed' || known?.isAnswered === true)) return undefined
-    const video = word.event.video || known?.video === true
-    return journal.keep(`call|${word.callId}|${word.word}`, { ...word.event, video })
+    const { callId, state, event } = notice
+    const known = account.calls.get(callId)
+    account.calls.set(callId, this.#remembered(notice, known))
+    if (state !== 'rings' && (state !== 'missed' || known?.isAnswered === true)) return undefined
+    const video = event.video || known?.video === true
+    return journal.storeNotice(`call|${callId}|${state}`, { ...event, video })
   }
 
-  #remembered({ word, event }: CallWord, known: { video: boolean; isAnswered: boolean } | undefined) {
+  #remembered({ state, event }: CallNotice, known: { video: boolean; isAnswered: boolean } | undefined) {
     return {
       video: event.video || known?.video === true,
-      isAnswered: word === 'answered' || known?.isAnswered === true,
+      isAnswered: state === 'answered' || known?.isAnswered === true,
     }
   }
 
   #notification(stanza: BinaryNode): Promise<void> | undefined {
     const event = groupEvent(stanza, this.#context)
     const { from = '', id = '' } = stanza.attrs
-    return event && this.#deps.journal.keep(`group|${from}|${id}`, event)
+    return event && this.#deps.journal.storeNotice(`group|${from}|${id}`, event)
   }
 }

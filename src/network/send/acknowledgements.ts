@@ -1,41 +1,45 @@
-// The server's word on each message that has left: taken, or refused with a code.
+// Writes stanzas and waits for the server's answer: the message is acknowledged, or refused with a code.
 
+import type { NetworkMessageId } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
 import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
+import { getOrCreate } from '../../lib/keyed.ts'
 import type { BinaryNode, WASocket } from '../library/library.ts'
 
 type Deps = { socket: WASocket; clock: Clock; gone: AbortSignal }
-type Waiting = { count: number; heard: PromiseWithResolvers<undefined> }
+/** The sends of one message that wait for the same answer. */
+type Waiting = { count: number; answer: PromiseWithResolvers<undefined> }
 
-const patienceMs = 15_000
+const ackTimeoutMs = 15_000
 const restricted = 463
 const tooMany = 429
 
 export class Acknowledgements {
   readonly #deps: Deps
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #waiting = new Map<NetworkMessageId, Waiting>()
 
   constructor(deps: Deps) {
     this.#deps = deps
     deps.socket.ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => {
-      const { heard } = this.#waiting.get(attrs['id'] ?? '') ?? {}
-      if (attrs['error'] === undefined) heard?.resolve(undefined)
-      else heard?.reject(refusal(Number(attrs['error'])))
+      const { answer } = this.#waiting.get(attrs['id'] ?? '') ?? {}
+      if (attrs['error'] === undefined) answer?.resolve(undefined)
+      else answer?.reject(refusal(Number(attrs['error'])))
     })
     deps.gone.addEventListener('abort', () => {
-      for (const { heard } of this.#waiting.values()) heard.reject(lostError())
+      for (const { answer } of this.#waiting.values()) answer.reject(lostError())
     })
   }
 
-  /** Writes the stanza and resolves when the server has taken it; whatever fails from here on may have arrived. */
-  async send(id: string, stanza: BinaryNode): Promise<void> {
+  /** Writes the stanza and resolves when the server has acknowledged it. If it fails now, the message may have arrived. */
+  async send(id: NetworkMessageId, stanza: BinaryNode): Promise<void> {
     const { clock, gone, socket } = this.#deps
     if (gone.aborted) throw new SendError('not_sent', 'the connection was lost before the message left')
     const waiting = this.#expect(id)
     try {
-      const both = Promise.all([socket.sendNode(stanza), waiting.heard.promise])
-      await withDeadline(clock, patienceMs, both, lateError)
+      const both = Promise.all([socket.sendNode(stanza), waiting.answer.promise])
+      await withDeadline(clock, ackTimeoutMs, both, lateError)
     } catch (cause) {
       throw cause instanceof SendError ? cause : lostError(cause)
     } finally {
@@ -44,12 +48,11 @@ export class Acknowledgements {
     }
   }
 
-  /** A message may be sent twice at once: one answer is for both. */
-  #expect(id: string): Waiting {
-    const waiting = this.#waiting.get(id) ?? { count: 0, heard: Promise.withResolvers() }
-    waiting.heard.promise.catch(() => undefined)
+  /** A message may be sent twice at the same time. Then one answer counts for both. */
+  #expect(id: NetworkMessageId): Waiting {
+    const waiting = getOrCreate(this.#waiting, id, (): Waiting => ({ count: 0, answer: Promise.withResolvers() }))
+    waiting.answer.promise.catch(ignoreRejection)
     waiting.count += 1
-    this.#waiting.set(id, waiting)
     return waiting
   }
 }
@@ -70,5 +73,5 @@ function lostError(cause?: unknown): SendError {
 }
 
 function lateError(): SendError {
-  return new SendError('unknown', `the network did not acknowledge the message within ${patienceMs / 1000} s`)
+  return new SendError('unknown', `the network did not acknowledge the message within ${ackTimeoutMs / 1000} s`)
 }

@@ -1,13 +1,14 @@
-// What the service wants to say, in the network's words. Files are described in encode-file.ts.
+// Encodes outgoing content as a message of the network. Files are encoded in encode-file.ts.
 
 import { personJid, lidJid, phoneJid } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
+import type { Jid } from '../../core/ids.ts'
 import type { MessageKey } from '../../core/message.ts'
 import type { OutgoingContent, QuotedMessage } from '../../core/network.ts'
 import { jidNormalizedUser, proto } from '../library/library.ts'
 
-/** `ownJid` is the account as the chat knows it: by LID where the chat goes by LIDs. */
-export type Context = { chat: string; ownJid: string; now: number }
+/** `ownJid` is the account as the chat addresses it: by LID if the chat uses LIDs. */
+export type Context = { chat: Jid; ownJid: Jid; now: number }
 type Plain = Exclude<OutgoingContent, { type: 'file' }>
 
 export function encodeContent(content: Plain, context: Context): proto.IMessage {
@@ -32,7 +33,7 @@ export function encodeContent(content: Plain, context: Context): proto.IMessage 
   }
 }
 
-/** What the envelope says of changes to earlier messages; an administrator's revoke has a number of its own. */
+/** The stanza attributes of an edit or a revoke. A group administrator's revoke has a number of its own. */
 export function envelopeOf(content: OutgoingContent): Record<string, string> {
   if (content.type === 'edit') return { edit: '1' }
   if (content.type === 'revoke') return { edit: content.target.fromMe ? '7' : '8' }
@@ -47,8 +48,8 @@ export function contextInfo({ mentions, quote }: Referring, text: string, contex
   return { contextInfo: { ...mentioned, ...(quote && quoteOf(quote, context)) } }
 }
 
-/** A reader's phone looks for the digits of the address in the text. */
-function mentionOf(person: Person, text: string): string {
+/** The recipient's phone searches the text for the digits of the address. */
+function mentionOf(person: Person, text: string): Jid {
   const { lid, phone } = person
   if (lid !== null && text.includes(`@${lid}`)) return lidJid(lid)
   if (phone !== null && text.includes(`@${phone}`)) return phoneJid(phone)

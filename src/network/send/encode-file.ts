@@ -1,4 +1,4 @@
-// A file in the network's words: uploaded, and described by what a phone shows of it.
+// Uploads a file and encodes it as a message, with the facts that a phone shows before it loads the file.
 
 import type { FileRef } from '../../core/message.ts'
 import type { OutgoingContent, OutgoingFile } from '../../core/network.ts'
@@ -11,11 +11,14 @@ import { oggSeconds } from '../files/ogg-duration.ts'
 import { pictureFacts } from '../files/picture-facts.ts'
 
 type FileContent = Extract<OutgoingContent, { type: 'file' }>
-type Place = Pick<proto.Message.IImageMessage, 'url' | 'directPath' | 'mediaKey' | 'fileSha256' | 'fileEncSha256'> & {
+type StoredFile = Pick<
+  proto.Message.IImageMessage,
+  'url' | 'directPath' | 'mediaKey' | 'fileSha256' | 'fileEncSha256'
+> & {
   fileLength: number
   mediaKeyTimestamp: number
 }
-type Shown = Place & { mimetype: string; contextInfo?: proto.IContextInfo }
+type FileFields = StoredFile & { mimetype: string; contextInfo?: proto.IContextInfo }
 
 const voiceType = 'audio/ogg; codecs=opus'
 
@@ -28,7 +31,7 @@ export async function encodeFile(
   const kind: FileRef['kind'] = file.kind === 'voice' ? 'audio' : file.kind
   const sealed = await sealFile(file.path, kind, gone)
   const { url, directPath } = await upload.upload(sealed, kind)
-  const shown: Shown = {
+  const fields: FileFields = {
     url,
     directPath,
     mediaKey: sealed.mediaKey,
@@ -39,35 +42,39 @@ export async function encodeFile(
     mimetype: file.mimeType,
     ...contextInfo(content, caption ?? '', context),
   }
-  return describe(file, shown, caption === null ? {} : { caption })
+  return describe(file, fields, caption === null ? {} : { caption })
 }
 
-async function describe(file: OutgoingFile, shown: Shown, caption: { caption?: string }): Promise<proto.IMessage> {
+async function describe(
+  file: OutgoingFile,
+  fields: FileFields,
+  caption: { caption?: string },
+): Promise<proto.IMessage> {
   switch (file.kind) {
     case 'image': {
       const facts = await pictureFacts(file.path, true)
       const seen = facts && { width: facts.width, height: facts.height, jpegThumbnail: facts.thumbnail ?? null }
-      return { imageMessage: { ...shown, ...caption, ...seen } }
+      return { imageMessage: { ...fields, ...caption, ...seen } }
     }
     case 'sticker': {
       const facts = await pictureFacts(file.path, false)
       const seen = facts && { width: facts.width, height: facts.height, isAnimated: facts.isAnimated }
-      return { stickerMessage: { ...shown, ...seen } }
+      return { stickerMessage: { ...fields, ...seen } }
     }
     case 'video':
-      return { videoMessage: { ...shown, ...caption } }
+      return { videoMessage: { ...fields, ...caption } }
     case 'audio':
     case 'voice':
-      return { audioMessage: { ...shown, ...(await recording(file)) } }
+      return { audioMessage: { ...fields, ...(await recording(file)) } }
     case 'document': {
-      const documentMessage = { ...shown, ...caption, fileName: file.fileName, title: file.fileName }
+      const documentMessage = { ...fields, ...caption, fileName: file.fileName, title: file.fileName }
       if (caption.caption === undefined) return { documentMessage }
       return { documentWithCaptionMessage: { message: { documentMessage } } }
     }
   }
 }
 
-/** A phone plays as a voice note only what says that it is one. */
+/** A phone shows a recording as a voice note only if the message says so. */
 async function recording({ kind, path }: OutgoingFile): Promise<proto.Message.IAudioMessage> {
   const seconds = await oggSeconds(path)
   const length = seconds === undefined ? {} : { seconds }

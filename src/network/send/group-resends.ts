@@ -1,65 +1,68 @@
-// Members of a group who could not open a message are sent it again, each alone and with the key.
+// Sends a group message again to a device that could not open it, together with the group's key.
 //
-// The library would send it to the whole group again, and to nobody as soon as one member has no keys or is not named. So
-// it is told that there is no such message, and only opens the session with the device that asks.
+// The library would send the message to the whole group again, and would fail if one member has no keys. So the library is
+// told that there is no such message. It then only opens the session with the device that asks.
 
+import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import type { DurableRepository } from '../account/durable-signal.ts'
-import { encodeWAMessage, isJidGroup, jidDecode } from '../library/library.ts'
+import { encodeWAMessage, isJidGroup } from '../library/library.ts'
 import type { BinaryNode, proto, WASocket } from '../library/library.ts'
+import { userOf } from './device-directory.ts'
 import { labelsOf } from './stanza-labels.ts'
-import { nodesOf } from '../library/nodes.ts'
+import { childOf } from '../library/nodes.ts'
 import { deviceIdentity } from './stanza-sealer.ts'
 import { ownIdentity } from './own-identity.ts'
-import type { SenderKeyMemory } from '../account/sender-key-holders.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 
-type Deps = { socket: WASocket; memory: SenderKeyMemory; clock: Clock }
-/** `asking` is the device. */
-type Wanted = { group: string; id: string; asking: string; message: proto.IMessage }
+type Deps = { socket: WASocket; keyHolders: SenderKeyHolders; clock: Clock }
+/** `asking` is the device that asks. */
+type Request = { group: Jid; id: NetworkMessageId; asking: Jid; message: proto.IMessage }
 
-const asksKept = 1_000
-const askMs = 60_000
+const requestsKept = 1_000
+const requestMs = 60_000
 
 export class GroupResends {
   readonly #socket: WASocket
-  /** How often a device has asked for a message, by its own count. */
-  readonly #asks: BoundedMap<string>
-  /** The library answers one request after the other. */
-  #next: (Wanted & { count: string }) | undefined
+  /** How often a device has asked for a message, as the device counts. */
+  readonly #counts: BoundedMap<string>
+  /** The request that is answered next. The library handles one request after the other. */
+  #next: (Request & { count: string }) | undefined
 
-  constructor({ socket, memory, clock }: Deps) {
+  constructor({ socket, keyHolders, clock }: Deps) {
     this.#socket = socket
-    this.#asks = new BoundedMap({ clock, max: asksKept, ttlMs: askMs })
+    this.#counts = new BoundedMap({ clock, max: requestsKept, ttlMs: requestMs })
     socket.ws.on('CB:receipt', (receipt: BinaryNode) => {
       this.#note(receipt)
     })
-    // What the library does last, when the session with the device is open.
-    memory.onForgotten = (group) => {
-      const wanted = this.#next
-      if (wanted?.group !== group) return
+    // This is the last thing that the library does, when the session with the device is open.
+    keyHolders.onForgotten = (group) => {
+      const request = this.#next
+      if (request?.group !== group) return
       this.#next = undefined
-      // Who did not get it asks once more.
-      this.#send(wanted).catch(() => undefined)
+      // If this fails, the device asks once more.
+      this.#send(request).catch(ignoreRejection)
     }
   }
 
-  /** Whether this is a request that is answered here. */
-  takes(wanted: Wanted): boolean {
-    const count = this.#asks.get(nameOf(wanted))
-    this.#asks.delete(nameOf(wanted))
-    this.#next = count === undefined ? undefined : { ...wanted, count }
+  /** Takes the request over from the library. False when it is not a request from a group. */
+  takes(request: Request): boolean {
+    const count = this.#counts.get(nameOf(request))
+    this.#counts.delete(nameOf(request))
+    this.#next = count === undefined ? undefined : { ...request, count }
     return count !== undefined
   }
 
   #note(receipt: BinaryNode): void {
     const { type, from: group = '', participant: asking = '', id = '' } = receipt.attrs
     if (type !== 'retry' || !isJidGroup(group)) return
-    const [retry] = nodesOf(receipt, 'retry')
-    this.#asks.set(nameOf({ group, id, asking }), retry?.attrs['count'] ?? '1')
+    const retry = childOf(receipt, 'retry')
+    this.#counts.set(nameOf({ group, id, asking }), retry?.attrs['count'] ?? '1')
   }
 
-  async #send({ group, id, asking, message, count }: Wanted & { count: string }): Promise<void> {
+  async #send({ group, id, asking, message, count }: Request & { count: string }): Promise<void> {
     const repository = this.#socket.signalRepository as DurableRepository
     const data = encodeWAMessage(await this.#withKey(repository, { group, asking, message }))
     const [sealed] = await repository.encryptAll([{ jid: asking, data }])
@@ -72,7 +75,7 @@ export class GroupResends {
 
   async #withKey(
     repository: DurableRepository,
-    { group, asking, message }: Omit<Wanted, 'id'>,
+    { group, asking, message }: Omit<Request, 'id'>,
   ): Promise<proto.IMessage> {
     const own = ownIdentity(this.#socket)
     const byLid = own.senderIn('lid')
@@ -80,11 +83,11 @@ export class GroupResends {
     const key = await repository.getSenderKeyDistributionMessage({ group, meId })
     const distribution = { groupId: group, axolotlSenderKeyDistributionMessage: key }
     const whole = { ...message, senderKeyDistributionMessage: distribution }
-    if (!own.isOwn(jidDecode(asking)?.user ?? '')) return whole
+    if (!own.isOwn(userOf(asking))) return whole
     return { deviceSentMessage: { destinationJid: group, message: whole } }
   }
 }
 
-function nameOf({ group, id, asking }: Omit<Wanted, 'message'>): string {
+function nameOf({ group, id, asking }: Omit<Request, 'message'>): string {
   return `${group} ${id} ${asking}`
 }

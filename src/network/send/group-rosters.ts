@@ -1,5 +1,6 @@
-// Who is in a group, remembered until the network tells of a change in it, and for some minutes at most.
+// Remembers the members of groups and their devices, for a few minutes or until the network reports a change.
 
+import type { Jid } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -7,7 +8,7 @@ import type { DeviceDirectory, Found } from './device-directory.ts'
 import type { BinaryNode, GroupMetadata, WASocket } from '../library/library.ts'
 
 type Deps = { socket: WASocket; directory: DeviceDirectory; clock: Clock }
-export type Roster = Found & { metadata: GroupMetadata }
+type Roster = Found & { metadata: GroupMetadata }
 type Known = { metadata: Promise<GroupMetadata>; found?: { revision: number; found: Found } }
 
 const trustedMs = 5 * 60 * 1000
@@ -27,21 +28,21 @@ export class GroupRosters {
     })
   }
 
-  /** For the library, which would ask again. */
-  remembered(group: string): GroupMetadata | undefined {
+  /** For the library, which would ask the server again. */
+  remembered(group: Jid): GroupMetadata | undefined {
     return this.#metadata.get(group)
   }
 
-  forget(group: string): void {
+  forget(group: Jid): void {
     this.#known.delete(group)
     this.#metadata.delete(group)
   }
 
-  async of(group: string): Promise<Roster> {
+  async of(group: Jid): Promise<Roster> {
     const known = this.#known.get(group) ?? this.#ask(group)
     const metadata = await known.metadata
     const { directory } = this.#deps
-    // A whole group's devices are read again only when some have changed.
+    // The devices of the whole group are read again only if some devices have changed.
     const { revision } = directory
     if (known.found?.revision === revision) return { metadata, ...known.found.found }
     const found = await directory.find(metadata.participants.map(({ id }) => id))
@@ -49,8 +50,8 @@ export class GroupRosters {
     return { metadata, ...found }
   }
 
-  /** Asked for once, however many messages wait for the answer. */
-  #ask(group: string): Known {
+  /** Asks once, even if many messages wait for the answer. */
+  #ask(group: Jid): Known {
     const known: Known = { metadata: this.#deps.socket.groupMetadata(group).catch(explain) }
     this.#known.set(group, known)
     known.metadata.then(
@@ -67,7 +68,7 @@ export class GroupRosters {
 
 const notAllowed = new Set([401, 403, 404, 410])
 
-/** The library puts the network's code beside the error. */
+/** The library puts the network's code into the error's data. */
 function explain(cause: unknown): never {
   const code = cause instanceof Error && 'data' in cause ? Number(cause.data) : NaN
   if (!notAllowed.has(code)) throw cause

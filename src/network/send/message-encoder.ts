@@ -1,48 +1,42 @@
-// Encodes each message once, its file uploaded once: a repeat under the same id, and a resend, say the same.
+// Encodes each message once and uploads its file once, so that a repeat under the same id has the same content.
 
 import { randomBytes } from 'node:crypto'
-import type { Agent } from 'node:https'
+import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { OutgoingContent } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Account } from '../account/account.ts'
 import { encodeContent } from './encode-content.ts'
 import { encodeFile } from './encode-file.ts'
 import type { proto, WASocket } from '../library/library.ts'
-import { MediaHosts } from '../files/media-hosts.ts'
-import { MediaUpload } from '../files/upload.ts'
+import type { MediaUpload } from '../files/upload.ts'
 import { ownIdentity } from './own-identity.ts'
-import type { Ask } from '../queries/user-sync.ts'
 
 type Deps = {
   socket: WASocket
   account: Account
+  upload: MediaUpload
   clock: Clock
   gone: AbortSignal
-  ask: Ask
-  /** The way to the media hosts, when it is not the direct one. */
-  agent: Agent | undefined
-  /** What was sent under this id, by the service's own books. */
-  findSent: (id: string) => Promise<OutgoingContent | null>
+  /** The content that the service sent under this id, from its own records. */
+  findSent: (id: NetworkMessageId) => Promise<OutgoingContent | null>
 }
 
 export class MessageEncoder {
   readonly #deps: Deps
-  readonly #upload: MediaUpload
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#upload = new MediaUpload({ ...deps, hosts: new MediaHosts(deps.ask, deps.clock) })
   }
 
-  async encode(chat: string, content: OutgoingContent, id: string): Promise<proto.IMessage> {
+  async encode(chat: Jid, content: OutgoingContent, id: NetworkMessageId): Promise<proto.IMessage> {
     const { sent } = this.#deps.account
     const message = sent.get(id) ?? (await this.#encode(chat, content))
     sent.set(id, message)
     return message
   }
 
-  /** What somebody says he could not open. */
-  async sentMessage(chat: string, id: string): Promise<proto.IMessage | undefined> {
+  /** The message that a recipient could not open. Undefined when the service did not send it. */
+  async sentMessage(chat: Jid, id: NetworkMessageId): Promise<proto.IMessage | undefined> {
     const { account, findSent } = this.#deps
     const remembered = account.sent.get(id)
     if (remembered) return remembered
@@ -50,10 +44,9 @@ export class MessageEncoder {
     return content ? this.encode(chat, content, id) : undefined
   }
 
-  async #encode(chat: string, content: OutgoingContent): Promise<proto.IMessage> {
-    const { clock, gone, socket } = this.#deps
+  async #encode(chat: Jid, content: OutgoingContent): Promise<proto.IMessage> {
+    const { upload, clock, gone, socket } = this.#deps
     const context = { chat, ownJid: ownIdentity(socket).jidFor(chat), now: clock.now() }
-    const upload = this.#upload
     const message =
       content.type === 'file' ? await encodeFile(content, context, { upload, gone }) : encodeContent(content, context)
     if (content.type === 'reaction') return message

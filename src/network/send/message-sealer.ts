@@ -1,108 +1,102 @@
-// Makes a message ready for its chat: who gets it is known, and it is sealed for every device of theirs.
+// Prepares a message for its chat: finds the recipients' devices and seals the message for them.
 
 import { phoneDomain } from '../../core/address.ts'
+import type { Jid } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { loopTurns } from '../../lib/event-loop-share.ts'
+import { eventLoopShare } from '../../lib/event-loop-share.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Account } from '../account/account.ts'
-import { DeviceDirectory } from './device-directory.ts'
-import { GroupRosters } from './group-rosters.ts'
+import { userOf } from './device-directory.ts'
+import type { DeviceDirectory } from './device-directory.ts'
+import type { GroupRosters } from './group-rosters.ts'
 import { isJidGroup, jidDecode } from '../library/library.ts'
-import type { BinaryNode, GroupMetadata, WASocket } from '../library/library.ts'
+import type { BinaryNode, WASocket } from '../library/library.ts'
 import { ownIdentity } from './own-identity.ts'
 import { StanzaSealer } from './stanza-sealer.ts'
-import type { Draft, Unhurried } from './stanza-sealer.ts'
+import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
 import { findPerson } from '../queries/find-person.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
-import type { SenderKeyMemory } from '../account/sender-key-holders.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import type { Ask } from '../queries/user-sync.ts'
 
 type Deps = {
   socket: WASocket
   account: Account
-  memory: SenderKeyMemory
-  clock: Clock
+  keyHolders: SenderKeyHolders
+  directory: DeviceDirectory
+  rosters: GroupRosters
   ask: Ask
   gone: AbortSignal
 }
-/** A stanza to be written, and what is to be done once it was written or acknowledged. */
-export type Ready = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
+/** A stanza to write, and what to do when it is written and when it is acknowledged. */
+type SealedMessage = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
 
-export class Recipients {
+export class MessageSealer {
   readonly #deps: Deps
-  readonly #directory: DeviceDirectory
-  readonly #rosters: GroupRosters
   readonly #sealer: StanzaSealer
   readonly #tokens: PrivacyTokens
 
   constructor(deps: Deps) {
     this.#deps = deps
-    const { socket, account, ask, clock } = deps
-    this.#directory = new DeviceDirectory({ socket, cache: account.devices, ask })
-    this.#rosters = new GroupRosters({ socket, directory: this.#directory, clock })
-    this.#sealer = new StanzaSealer(socket, deps.gone)
-    this.#tokens = new PrivacyTokens(socket)
+    this.#sealer = new StanzaSealer(deps.socket, deps.gone)
+    this.#tokens = new PrivacyTokens(deps.socket)
   }
 
-  /** What is remembered of a group, for the library. */
-  rememberedGroup(jid: string): GroupMetadata | undefined {
-    return this.#rosters.remembered(jid)
+  /** When this resolves, the keys of the sealed message are on disk. */
+  seal(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
+    const isGroup = isJidGroup(request.chat)
+    return isGroup ? this.#forGroup(request, withoutDeadline) : this.#forPerson(request, withoutDeadline)
   }
 
-  /** `unhurried` is how it waits behind others. */
-  seal(draft: Draft, unhurried: Unhurried): Promise<Ready> {
-    return isJidGroup(draft.chat) ? this.#forGroup(draft, unhurried) : this.#forPerson(draft, unhurried)
-  }
-
-  /** After a refusal nothing that is remembered of the recipients is trusted. */
-  forget(chat: string): void {
-    if (isJidGroup(chat)) this.#rosters.forget(chat)
+  /** After a refusal the remembered devices of the recipients are not trusted any more. */
+  forget(chat: Jid): void {
+    if (isJidGroup(chat)) this.#deps.rosters.forget(chat)
     else this.#deps.account.devices.del(userOf(chat))
   }
 
-  async #forPerson(draft: Draft, unhurried: Unhurried): Promise<Ready> {
-    const { chat } = draft
+  async #forPerson(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
+    const { chat } = request
     const own = ownIdentity(this.#deps.socket)
-    const { devices, unnamed, without } = await this.#directory.find([own.jidFor(chat), chat])
+    const { devices, unnamed, without } = await this.#deps.directory.find([own.jidFor(chat), chat])
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
-    const { nodes, after } = await this.#tokens.forMessageTo(chat)
-    await loopTurns.next()
-    const stanza = await this.#sealer.toPerson(draft, devices, unhurried)
-    return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written: after }
+    const { nodes, written } = await this.#tokens.forMessageTo(chat)
+    await eventLoopShare.next()
+    const stanza = await this.#sealer.toPerson(request, devices, withoutDeadline)
+    return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written }
   }
 
-  async #forGroup(draft: Draft, unhurried: Unhurried): Promise<Ready> {
-    const { chat } = draft
-    const { memory, socket } = this.#deps
-    const { metadata, devices } = await this.#rosters.of(chat)
+  async #forGroup(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
+    const { chat } = request
+    const { keyHolders, rosters, socket } = this.#deps
+    const { metadata, devices } = await rosters.of(chat)
     const { addressingMode = 'lid', ephemeralDuration } = metadata
     const attrs = { addressing_mode: addressingMode, ...(ephemeralDuration && { expiration: `${ephemeralDuration}` }) }
-    const holders = await memory.holders(chat)
-    const hasKey = (jid: string) => holders[jid] === true
+    const holders = await keyHolders.of(chat)
+    const hasKey = (jid: Jid) => holders[jid] === true
     const own = ownIdentity(socket)
     const sender = own.senderIn(addressingMode)
-    await loopTurns.next()
-    const { stanza, given } = await this.#sealer.toGroup(draft, { devices, sender, attrs, hasKey }, unhurried)
+    await eventLoopShare.next()
+    const { stanza, given } = await this.#sealer.toGroup(request, { devices, sender, attrs, hasKey }, withoutDeadline)
     const readers = new Set([...given, ...devices.map(({ jid }) => jid).filter(hasKey)])
     const others = metadata.participants.filter(({ id }) => !own.isOwn(userOf(id)))
-    if (others.length > 0 && !readers.values().some((jid) => !own.isOwn(userOf(jid)))) throw nobodyError()
+    if (others.length > 0 && !readers.values().some((jid) => !own.isOwn(userOf(jid)))) throw unreachableGroupError()
     if (given.length === 0) return { stanza }
-    // Not remembered means only that the next message carries the key again.
-    const acknowledged = () => void memory.add(chat, given).catch(() => undefined)
+    // If this fails, the next message carries the key again.
+    const acknowledged = () => void keyHolders.add(chat, given).catch(ignoreRejection)
     return { stanza, acknowledged }
   }
 
-  /** Says whether the number is on the network at all. */
-  async #unreachable(chat: string, missing: number): Promise<SendError> {
+  /** Asks whether the number is on the network at all, for a better error. */
+  async #unreachable(chat: Jid, missing: number): Promise<SendError> {
     const { user, server } = jidDecode(chat) ?? {}
     const found = server === phoneDomain ? findPerson(this.#deps.ask, user ?? '') : undefined
-    const isUnknown = (await found?.catch(() => undefined)) === null
+    const isUnknown = (await found?.catch(ignoreRejection)) === null
     if (!isUnknown) return unnamedError(missing)
     return new SendError('refused', 'this phone number is not on WhatsApp')
   }
 }
 
-/** The library would send to the own phone alone, and call that a success. */
+/** In this case the library would send to the owner's phone only and report success. */
 function unnamedError(count: number): SendError {
   return new SendError(
     'not_sent',
@@ -110,13 +104,9 @@ function unnamedError(count: number): SendError {
   )
 }
 
-function nobodyError(): SendError {
+function unreachableGroupError(): SendError {
   return new SendError(
     'not_sent',
     'the message was not sent: the network has neither devices nor keys of anybody in this group just now',
   )
-}
-
-function userOf(jid: string): string {
-  return jidDecode(jid)?.user ?? ''
 }

@@ -1,82 +1,83 @@
-// Sends messages: encoded, sealed for everybody's devices, written, acknowledged. Only the last is "sent".
+// Sends messages: encodes, seals for every device, writes the stanza and waits for the server's acknowledgement.
 //
-// Until the stanza is written nothing has left, and a failure says so; from then on only the server's word counts.
+// Until the stanza is written, nothing has left, and a failure says so. After that only the server's answer counts.
 
+import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
-import type { OutgoingContent } from '../../core/network.ts'
+import type { OutgoingContent, SendOptions } from '../../core/network.ts'
 import { withPausableDeadline } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
-import { Acknowledgements } from './acknowledgements.ts'
+import type { proto } from '../library/library.ts'
+import type { Acknowledgements } from './acknowledgements.ts'
 import { envelopeOf } from './encode-content.ts'
-import { GroupResends } from './group-resends.ts'
-import type { GroupMetadata, proto } from '../library/library.ts'
-import { MessageEncoder } from './message-encoder.ts'
-import type { Draft, Unhurried } from './stanza-sealer.ts'
-import { Recipients } from './message-sealer.ts'
+import type { GroupResends } from './group-resends.ts'
+import type { MessageEncoder } from './message-encoder.ts'
+import type { MessageSealer } from './message-sealer.ts'
+import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
 
-type Deps = ConstructorParameters<typeof MessageEncoder>[0] & ConstructorParameters<typeof Recipients>[0]
-/** In an object, so that waiting for the writing is not waiting for the answer. */
+type Deps = {
+  encoder: MessageEncoder
+  sealer: MessageSealer
+  acknowledgements: Acknowledgements
+  resends: GroupResends
+  clock: Clock
+  gone: AbortSignal
+}
+/** An object, so that a caller can wait for the writing without waiting for the answer. */
 type Written = { answered: Promise<void>; acknowledged: (() => void) | undefined }
 
-/** Storage may be away, the server silent: then the message has not left, and does not leave later. */
+/** A message that is not ready in time has not left, and does not leave later. Storage or the server may be silent. */
 const preparationMs = 30_000
 
 export class MessageSender {
   readonly #deps: Deps
-  readonly #encoder: MessageEncoder
-  readonly #recipients: Recipients
-  readonly #acknowledgements: Acknowledgements
-  readonly #resends: GroupResends
   readonly #chats = new KeyedLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#encoder = new MessageEncoder(deps)
-    this.#recipients = new Recipients(deps)
-    this.#resends = new GroupResends(deps)
-    this.#acknowledgements = new Acknowledgements(deps)
   }
 
-  rememberedGroup(jid: string): GroupMetadata | undefined {
-    return this.#recipients.rememberedGroup(jid)
-  }
-
-  /** For the library, which is asked for it by a device; undefined when it is not for the library to answer. */
-  async sentMessage(chat: string, id: string, asking: string): Promise<proto.IMessage | undefined> {
-    const message = await this.#encoder.sentMessage(chat, id)
-    return message && this.#resends.takes({ group: chat, id, asking, message }) ? undefined : message
+  /** For the library, when a device asks for a message again. Undefined when the library must not answer. */
+  async sentMessage(chat: Jid, id: NetworkMessageId, asking: Jid): Promise<proto.IMessage | undefined> {
+    const { encoder, resends } = this.#deps
+    const message = await encoder.sentMessage(chat, id)
+    return message && resends.takes({ group: chat, id, asking, message }) ? undefined : message
   }
 
   async send(
-    chat: string,
+    chat: Jid,
     content: OutgoingContent,
-    id: string,
-    released: Promise<unknown> = Promise.resolve(),
+    id: NetworkMessageId,
+    { after = Promise.resolve() }: SendOptions,
   ): Promise<void> {
-    released.catch(() => undefined)
-    if (this.#deps.gone.aborted) throw lostError()
-    const message = await this.#encoder.encode(chat, content, id).catch(rethrow)
-    const draft = { chat, id, message, envelope: envelopeOf(content) }
-    const { answered, acknowledged } = await this.#write(draft, released).catch(rethrow)
+    const { encoder, sealer, gone } = this.#deps
+    after.catch(ignoreRejection)
+    if (gone.aborted) throw lostError()
+    const message = await encoder.encode(chat, content, id).catch(rethrow)
+    const request = { chat, id, message, envelope: envelopeOf(content) }
+    const { answered, acknowledged } = await this.#write(request, after).catch(rethrow)
     await answered.catch((error: unknown) => {
-      if (error instanceof SendError && error.outcome === 'refused') this.#recipients.forget(chat)
+      if (error instanceof SendError && error.outcome === 'refused') sealer.forget(chat)
       throw error
     })
     acknowledged?.()
   }
 
-  /** One at a time per chat: a group's members can open messages only in the order in which they were sealed. */
-  #write(draft: Draft, released: Promise<unknown>): Promise<Written> {
-    const { clock, gone } = this.#deps
+  /** One message at a time per chat: group members can open messages only in the order in which they were sealed. */
+  #write(request: SealRequest, after: Promise<unknown>): Promise<Written> {
+    const { sealer, acknowledgements, clock, gone } = this.#deps
     let isTooLate = false
-    const write = (unhurried: Unhurried) =>
-      this.#chats.run(draft.chat, async () => {
+    const write = (withoutDeadline: WithoutDeadline) =>
+      this.#chats.run(request.chat, async () => {
         if (gone.aborted) throw lostError()
-        const { stanza, written, acknowledged } = await this.#recipients.seal(draft, unhurried)
-        await released
+        // The keys of the sealed message are committed before this resolves.
+        const { stanza, written, acknowledged } = await sealer.seal(request, withoutDeadline)
+        await after
         if (isTooLate) throw lateError()
-        const answered = this.#acknowledgements.send(draft.id, stanza)
-        answered.catch(() => undefined)
+        const answered = acknowledgements.send(request.id, stanza)
+        answered.catch(ignoreRejection)
         written?.()
         return { answered, acknowledged }
       })

@@ -1,16 +1,17 @@
-// The account as others see it: by phone number or by LID, depending on the chat.
+// The account's own addresses: a chat addresses it by phone number or by LID.
 
 import { lidDomain } from '../../core/address.ts'
+import type { Jid } from '../../core/ids.ts'
 import { jidDecode, jidNormalizedUser } from '../library/library.ts'
 import type { WASocket } from '../library/library.ts'
 
 export type OwnIdentity = {
   device: number
   isOwn(user: string): boolean
-  /** Without the device, in the addressing of the chat. */
-  jidFor(chat: string): string
-  /** With the device; the name under which a group knows our key. */
-  senderIn(addressing: string): string
+  /** Without the device, as the chat addresses the account. */
+  jidFor(chat: Jid): Jid
+  /** With the device. A group knows our key under this jid. */
+  senderIn(addressing: string): Jid
 }
 
 export function ownIdentity({ authState }: WASocket): OwnIdentity {

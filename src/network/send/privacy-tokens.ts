@@ -1,5 +1,9 @@
-// Tokens by which the network tells who trusts whom: theirs goes along with a message, ours is given to them now and then.
+// Sends and issues privacy tokens, which show the network that two people trust each other.
+//
+// A message carries the token that its recipient gave us. From time to time we issue a new token of ours to the recipient.
 
+import type { Jid } from '../../core/ids.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import {
   buildMergedTcTokenIndexWrite,
   isTcTokenExpired,
@@ -14,35 +18,35 @@ type Token = SignalDataTypeMap['tctoken'] | undefined
 
 export class PrivacyTokens {
   readonly #socket: WASocket
-  readonly #underWay = new Set<string>()
+  readonly #underWay = new Set<Jid>()
 
   constructor(socket: WASocket) {
     this.#socket = socket
   }
 
-  /** What goes into a message to this person; `after` is to be called when the message has left. */
-  async forMessageTo(chat: string): Promise<{ nodes: BinaryNode[]; after: () => void }> {
+  /** The nodes for a message to this person. `written` is to be called when the message has left. */
+  async forMessageTo(chat: Jid): Promise<{ nodes: BinaryNode[]; written: () => void }> {
     const owner = await this.#ownerOf(chat)
     const token: Token = (await this.#keys.get('tctoken', [owner]))[owner]
     const isGood =
       this.#socket.serverProps.privacyTokenOn1to1 && token?.token.length && !isTcTokenExpired(token.timestamp)
     const nodes = isGood ? [{ tag: 'tctoken', attrs: {}, content: token.token }] : []
-    const after = () => {
+    const written = () => {
       if (shouldSendNewTcToken(token?.senderTimestamp)) this.#issue(chat, owner)
     }
-    return { nodes, after }
+    return { nodes, written }
   }
 
-  /** In the background: a message does not wait for it, and the next one tries again. */
-  #issue(chat: string, owner: string): void {
+  /** Runs in the background. If it fails, the next message tries again. */
+  #issue(chat: Jid, owner: Jid): void {
     if (this.#underWay.has(owner)) return
     this.#underWay.add(owner)
     this.#give(chat, owner)
-      .catch(() => undefined)
+      .catch(ignoreRejection)
       .finally(() => this.#underWay.delete(owner))
   }
 
-  async #give(chat: string, owner: string): Promise<void> {
+  async #give(chat: Jid, owner: Jid): Promise<void> {
     const { serverProps, signalRepository } = this.#socket
     const { lidMapping } = signalRepository
     const getLIDForPN = lidMapping.getLIDForPN.bind(lidMapping)
@@ -57,8 +61,8 @@ export class PrivacyTokens {
     await this.#keys.set({ tctoken: { [owner]: given, ...index } })
   }
 
-  /** Tokens are kept under the LID where it is known. */
-  async #ownerOf(chat: string): Promise<string> {
+  /** Tokens are stored under the LID, if it is known. */
+  async #ownerOf(chat: Jid): Promise<Jid> {
     const { lidMapping } = this.#socket.signalRepository
     const jid = jidNormalizedUser(chat)
     return jid.endsWith('@lid') ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid)

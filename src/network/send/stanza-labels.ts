@@ -1,4 +1,4 @@
-// What the outside of a sealed message says about its inside.
+// Chooses the attributes of a stanza that describe the sealed message.
 
 import type { proto } from '../library/library.ts'
 

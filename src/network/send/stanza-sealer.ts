@@ -1,10 +1,11 @@
-// Seals a message for every device it is for and puts it into the envelope the server takes.
+// Seals a message for every device and builds the stanza for the server.
 //
-// The library's own way looks everything up again, seals for one device at a time, goes on without devices it could not
-// seal for, and does not tell whether anything has left.
+// The library's own function looks everything up again, seals for one device at a time, silently skips devices that it could
+// not seal for, and does not say whether anything has left.
 
+import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
-import { Gate } from '../../lib/semaphore.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
 import type { Device } from './device-directory.ts'
 import type { DurableRepository, Sealed } from '../account/durable-signal.ts'
 import { encodeSignedDeviceIdentity, encodeWAMessage, getMessageReportingToken, proto } from '../library/library.ts'
@@ -13,16 +14,22 @@ import { labelsOf } from './stanza-labels.ts'
 import { ownIdentity } from './own-identity.ts'
 import type { OwnIdentity } from './own-identity.ts'
 
-export type Draft = { chat: string; id: string; message: proto.IMessage; envelope: Record<string, string> }
-/** Runs a wait behind others, which is not held against the message. */
-export type Unhurried = <Result>(wait: () => Promise<Result>) => Promise<Result>
+/** `envelope` holds more attributes of the stanza. */
+export type SealRequest = {
+  chat: Jid
+  id: NetworkMessageId
+  message: proto.IMessage
+  envelope: Record<string, string>
+}
+/** Runs a wait that does not count against the message's deadline. */
+export type WithoutDeadline = <Result>(wait: () => Promise<Result>) => Promise<Result>
 type Item = { device: Device; data: Uint8Array }
 type Addressed = { device: Device; sealed: Sealed }
 
 const manySessions = 16
-// Of all accounts together: sessions with whole groups are opened for a few messages at a time, so that the first of many
-// are through soon instead of all of them late.
-const fanOuts = new Gate(4)
+// All accounts share it. Sessions with whole groups are opened for a few messages at a time, so that the first messages
+// leave soon instead of all of them late.
+const largeFanOuts = new Semaphore(4)
 
 export class StanzaSealer {
   readonly #socket: WASocket
@@ -33,36 +40,40 @@ export class StanzaSealer {
     this.#gone = gone
   }
 
-  /** To a person: sealed for each device of both sides, the own ones being told whom it is for. */
-  async toPerson(draft: Draft, devices: readonly Device[], unhurried: Unhurried): Promise<BinaryNode> {
-    const { chat, message } = draft
+  /** Seals for each device of both sides. The copy for our own devices names the recipient. */
+  async toPerson(
+    request: SealRequest,
+    devices: readonly Device[],
+    withoutDeadline: WithoutDeadline,
+  ): Promise<BinaryNode> {
+    const { chat, message } = request
     const copy = { deviceSentMessage: { destinationJid: chat, message }, ...contextOf(message) }
     const [forThem, forUs] = [encodeWAMessage(message), encodeWAMessage(copy)]
     const own = ownIdentity(this.#socket)
     const items = devices
       .filter((device) => !isThis(own, device))
       .map((device) => ({ device, data: own.isOwn(device.user) ? forUs : forThem }))
-    const addressed = await this.#sealAll(items, unhurried)
+    const addressed = await this.#sealAll(items, withoutDeadline)
     const unreached = usersOf(items).difference(usersOf(addressed)).size
     if (unreached > 0) throw keylessError(unreached)
-    return this.#envelope(draft, {}, [participants(draft, addressed)], addressed)
+    return this.#envelope(request, {}, [participants(request, addressed)], addressed)
   }
 
   /**
-   * To a group: sealed once; the key goes along to those devices that do not have it yet. Who cannot be given it now asks
-   * for the message, and is given it with the next one.
+   * Seals once for the whole group. The group's key is sealed for the devices that do not have it yet. A device that cannot
+   * get the key now asks for the message again, and gets the key with the next message.
    */
   async toGroup(
-    draft: Draft,
+    request: SealRequest,
     group: {
       devices: readonly Device[]
-      sender: string
+      sender: Jid
       attrs: Record<string, string>
-      hasKey: (jid: string) => boolean
+      hasKey: (jid: Jid) => boolean
     },
-    unhurried: Unhurried,
-  ): Promise<{ stanza: BinaryNode; given: string[] }> {
-    const { chat, message } = draft
+    withoutDeadline: WithoutDeadline,
+  ): Promise<{ stanza: BinaryNode; given: Jid[] }> {
+    const { chat, message } = request
     const data = encodeWAMessage(message)
     const { ciphertext, senderKeyDistributionMessage } = await this.#repository.encryptGroupMessage({
       group: chat,
@@ -72,25 +83,26 @@ export class StanzaSealer {
     const own = ownIdentity(this.#socket)
     const targets = group.devices.filter((one) => !isThis(own, one) && !one.isHosted && !group.hasKey(one.jid))
     const key = { groupId: chat, axolotlSenderKeyDistributionMessage: senderKeyDistributionMessage }
-    const carried = encodeWAMessage({ senderKeyDistributionMessage: key })
+    const keyMessage = encodeWAMessage({ senderKeyDistributionMessage: key })
     const addressed = await this.#sealAll(
-      targets.map((device) => ({ device, data: carried })),
-      unhurried,
+      targets.map((device) => ({ device, data: keyMessage })),
+      withoutDeadline,
     )
     const shared = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...labelsOf(message).sealed }, content: ciphertext }
-    const content = addressed.length > 0 ? [shared, participants(draft, addressed)] : [shared]
-    const stanza = await this.#envelope(draft, group.attrs, content, addressed)
+    const content = addressed.length > 0 ? [shared, participants(request, addressed)] : [shared]
+    const stanza = await this.#envelope(request, group.attrs, content, addressed)
     return { stanza, given: addressed.map(({ device }) => device.jid) }
   }
 
-  /** For as many as there are keys of. */
-  async #sealAll(items: readonly Item[], unhurried: Unhurried): Promise<Addressed[]> {
+  /** Seals for all devices whose keys can be had. Opens missing sessions first. */
+  async #sealAll(items: readonly Item[], withoutDeadline: WithoutDeadline): Promise<Addressed[]> {
     if (items.length === 0) return []
     const addressed = await this.#seal(items)
     const reached = new Set(addressed.map(({ device }) => device))
     const missing = items.filter(({ device }) => !reached.has(device))
     if (missing.length === 0) return addressed
-    const leave = missing.length < manySessions ? undefined : await unhurried(() => fanOuts.enter(this.#gone))
+    const leave =
+      missing.length < manySessions ? undefined : await withoutDeadline(() => largeFanOuts.enter(this.#gone))
     try {
       await this.#openSessions(missing.map(({ device }) => device.jid))
       addressed.push(...(await this.#seal(missing)))
@@ -100,9 +112,9 @@ export class StanzaSealer {
     return addressed
   }
 
-  /** A device that the server has no keys of must not keep the others from their message. */
-  async #openSessions(jids: string[]): Promise<void> {
-    const open = (some: string[]) => this.#socket.assertSessions(some, false)
+  /** One device without keys must not block the others, so after a failure each session is opened alone. */
+  async #openSessions(jids: Jid[]): Promise<void> {
+    const open = (some: Jid[]) => this.#socket.assertSessions(some, false)
     await open(jids).catch(() => Promise.all(jids.map((jid) => open([jid]).catch(() => false))))
   }
 
@@ -112,12 +124,12 @@ export class StanzaSealer {
   }
 
   async #envelope(
-    { chat, id, message, envelope }: Draft,
-    more: Record<string, string>,
+    { chat, id, message, envelope }: SealRequest,
+    attributes: Record<string, string>,
     content: BinaryNode[],
     addressed: readonly Addressed[],
   ): Promise<BinaryNode> {
-    const attrs = { id, to: chat, type: labelsOf(message).type, ...more, ...envelope }
+    const attrs = { id, to: chat, type: labelsOf(message).type, ...attributes, ...envelope }
     const isFirst = addressed.some(({ sealed }) => sealed.type === 'pkmsg')
     const identity = isFirst ? deviceIdentity(this.#socket) : []
     const report = await reportOf(message, { id, remoteJid: chat, fromMe: true })
@@ -137,7 +149,7 @@ function keylessError(count: number): SendError {
   return new SendError('not_sent', `the message was not sent: no keys of ${count} recipients to be had`)
 }
 
-/** Vouches for this device before those who have no session with it. */
+/** Proves to devices without a session that this device belongs to the account. */
 export function deviceIdentity({ authState }: WASocket): BinaryNode[] {
   const { account } = authState.creds
   return account ? [{ tag: 'device-identity', attrs: {}, content: encodeSignedDeviceIdentity(account, true) }] : []
@@ -147,7 +159,7 @@ function isThis(own: OwnIdentity, { user, device }: Device): boolean {
   return own.isOwn(user) && device === own.device
 }
 
-function participants({ message }: Draft, addressed: readonly Addressed[]): BinaryNode {
+function participants({ message }: SealRequest, addressed: readonly Addressed[]): BinaryNode {
   const { sealed: labels } = labelsOf(message)
   const content = addressed.map(({ device, sealed }) => ({
     tag: 'to',
@@ -161,7 +173,7 @@ function contextOf({ messageContextInfo }: proto.IMessage): proto.IMessage {
   return messageContextInfo ? { messageContextInfo } : {}
 }
 
-/** Lets the network check what a recipient reports, without reading anything else. */
+/** A token by which the network can check a message that the recipient reports. */
 async function reportOf(message: proto.IMessage, key: proto.IMessageKey): Promise<BinaryNode[]> {
   if (!message.messageContextInfo?.messageSecret) return []
   const bytes = Buffer.from(proto.Message.encode(message).finish())

@@ -4,15 +4,15 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isSecret, StorageError } from './statement.ts'
 import type { Engine, Row, Scalar, Secret, SecretColumns, Statement, StatementResult } from './statement.ts'
-import { WorkerLane } from './sqlite-thread.ts'
+import { SqliteThread } from './sqlite-thread.ts'
 
 type Options = { path: string; encryptionKeys: readonly Uint8Array[]; onFatal: (reason: Error) => void }
 
 export class SqliteEngine implements Engine {
-  readonly #writer: WorkerLane
-  readonly #reader: WorkerLane
+  readonly #writer: SqliteThread
+  readonly #reader: SqliteThread
 
-  private constructor(writer: WorkerLane, reader: WorkerLane) {
+  private constructor(writer: SqliteThread, reader: SqliteThread) {
     this.#writer = writer
     this.#reader = reader
   }
@@ -21,9 +21,9 @@ export class SqliteEngine implements Engine {
     createPrivately(path)
     await using opening = new AsyncDisposableStack()
     // The writer migrates, so the reader opens a database that is there and current.
-    const writer = opening.use(new WorkerLane({ role: 'writer', path, encryptionKeys }, onFatal))
+    const writer = opening.use(new SqliteThread({ role: 'writer', path, encryptionKeys }, onFatal))
     await writer.opened()
-    const reader = opening.use(new WorkerLane({ role: 'reader', path, encryptionKeys }, onFatal))
+    const reader = opening.use(new SqliteThread({ role: 'reader', path, encryptionKeys }, onFatal))
     await reader.opened()
     opening.move()
     return new SqliteEngine(writer, reader)

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Statement } from './statement.ts'
-import { WorkerLane } from './sqlite-thread.ts'
+import { SqliteThread } from './sqlite-thread.ts'
 
 async function openLane() {
   await using stack = new AsyncDisposableStack()
   const directory = stack.adopt(await mkdtemp(join(tmpdir(), 'causeway-')), (path) => rm(path, { recursive: true }))
   const options = { role: 'writer', path: join(directory, 'x.db'), encryptionKeys: [] } as const
   const fatal: Error[] = []
-  const lane = stack.use(new WorkerLane(options, (reason) => fatal.push(reason)))
+  const lane = stack.use(new SqliteThread(options, (reason) => fatal.push(reason)))
   await lane.opened()
   const owned = stack.move()
   return { lane, fatal, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -40,4 +41,19 @@ test('more jobs than can wait are refused, those that wait are done', async () =
   await assert.rejects(jobs.at(-1) as Promise<unknown>, { failure: 'unavailable', message: /100000/ })
   const outcomes = await Promise.allSettled(jobs)
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 100_000)
+})
+
+test('the thread opens under node --watch, which sends messages of its own over the port', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'causeway-'))
+  const module = new URL('./sqlite-thread.ts', import.meta.url).href
+  const options = { role: 'writer', path: join(directory, 'x.db'), encryptionKeys: [] }
+  const script = `import(${JSON.stringify(module)}).then(async ({ SqliteThread }) => {
+    await using thread = new SqliteThread(${JSON.stringify(options)}, () => undefined)
+    await thread.opened()
+  })`
+  // What watch mode sets for the process that it watches.
+  const env = { ...process.env, WATCH_REPORT_DEPENDENCIES: '1' }
+  const { status, stderr } = spawnSync(process.execPath, ['--eval', script], { env })
+  await rm(directory, { recursive: true })
+  assert.equal(status, 0, String(stderr))
 })

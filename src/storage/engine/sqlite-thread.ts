@@ -18,7 +18,7 @@ const maxWaiting = 100_000
 
 type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject: (reason: Error) => void }
 
-export class WorkerLane {
+export class SqliteThread {
   readonly #worker: Worker
   #numbers = new SqlEncoder()
   readonly #opened = Promise.withResolvers<undefined>()
@@ -102,7 +102,8 @@ export class WorkerLane {
   #hear(answer: WorkerAnswer): void {
     if (Array.isArray(answer)) this.#settle(answer)
     else if ('ready' in answer) this.#opened.resolve(undefined)
-    else this.#opened.reject(new StorageError('unavailable', answer.cannotOpen))
+    // `node --watch` sends the names of loaded modules over the same port.
+    else if ('cannotOpen' in answer) this.#opened.reject(new StorageError('unavailable', answer.cannotOpen))
   }
 
   #settle(answers: readonly JobAnswer[]): void {

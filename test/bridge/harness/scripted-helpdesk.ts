@@ -1,25 +1,44 @@
 // A helpdesk in memory that does what a test tells it: takes, refuses, loses answers, commits late.
 
+import { Readable } from 'node:stream'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination } from '../../../src/core/downstream.ts'
-import type { Downstream, HelpdeskInbox, NewMessage, PostedMessage } from '../../../src/core/downstream.ts'
+import type {
+  DownloadedFile,
+  Downstream,
+  DownstreamLimits,
+  HelpdeskInbox,
+  NewMessage,
+  PostedMessage,
+} from '../../../src/core/downstream.ts'
 
 export type Posted = NewMessage & { id: number; conversationId: number; destination: string; bytes: number }
 type Call = keyof HelpdeskInbox
+export type AgentCalls = Pick<HelpdeskInbox, 'findMessage' | 'setStatus'>
 /** Throws to fail the call; runs before anything is done. */
 export type Script = (call: Call, destination: Destination) => void | Promise<void>
 
 export class ScriptedHelpdesk implements Downstream {
+  readonly limits: DownstreamLimits = {
+    textLength: { incoming: 150_000, outgoing: 75_000, activity: 150_000 },
+    lateCommitMs: 20_000,
+  }
   readonly messages: Posted[] = []
   readonly conversations: (Conversation & { sourceId: string; destination: string })[] = []
   readonly contacts: (Contact & { destination: string })[] = []
   readonly calls: Call[] = []
   script: Script = () => undefined
+  /** What becomes of messages that agents wrote; a bed with agents replaces it. */
+  agents: AgentCalls = { findMessage: () => Promise.resolve(null), setStatus: () => Promise.resolve() }
+  /** Attachments of agents' messages, by their address. */
+  readonly files = new Map<string, { bytes: Uint8Array; type: string }>()
+  /** Runs before an attachment is handed out; throws to fail the download. */
+  beforeDownload: (url: string) => void | Promise<void> = () => undefined
   /** What becomes of a post that was done: throws to lose the answer. */
   afterPost: (message: Posted) => void | Promise<void> = () => undefined
   #ids = 0
 
-  inbox(destination: Destination): HelpdeskInbox {
+  helpdesk(destination: Destination): HelpdeskInbox {
     const ask = async (call: Call) => {
       this.calls.push(call)
       await this.script(call, destination)
@@ -64,8 +83,14 @@ export class ScriptedHelpdesk implements Downstream {
         )
         return found ? seen(found) : null
       },
-      findMessage: () => Promise.resolve(null),
-      setStatus: () => ask('setStatus'),
+      findMessage: async (...which) => {
+        await ask('findMessage')
+        return this.agents.findMessage(...which)
+      },
+      setStatus: async (...change) => {
+        await ask('setStatus')
+        await this.agents.setStatus(...change)
+      },
       deleteMessage: () => ask('deleteMessage'),
       probe: () => ask('probe'),
     }
@@ -94,12 +119,19 @@ export class ScriptedHelpdesk implements Downstream {
     return Promise.resolve(made)
   }
 
+  newId(): number {
+    return ++this.#ids
+  }
+
   get contents(): string[] {
     return this.messages.map(({ content }) => content)
   }
 
-  download(): never {
-    throw new Error('nothing to download')
+  async download(_: Destination, url: string): Promise<DownloadedFile> {
+    await this.beforeDownload(url)
+    const file = this.files.get(url)
+    if (!file) throw new DownstreamError('gone', 'no such file')
+    return { stream: Readable.from([file.bytes]), mimeType: file.type, fileName: null, size: file.bytes.length }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ContactJoiner } from '../../../src/bridge/conversations/contact-merger.ts'
+import { ContactMerger } from '../../../src/bridge/conversations/contact-merger.ts'
 import { personSpec } from '../../../src/bridge/conversations/contact-spec.ts'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { Contact, HelpdeskInbox } from '../../../src/core/downstream.ts'
@@ -21,7 +21,7 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
     await store.saveContact(1, desk.key, { sourceId, contactId, ours: true, name: 'Maria' })
   }
   let merges = 0
-  const inbox = {
+  const helpdesk = {
     ensureContact: ({ sourceId }: { sourceId: string }): Promise<Contact> => {
       const id = sourceId === 'lid-99' && merges === 0 ? 2 : 1
       return Promise.resolve({ id, sourceId, name: 'Maria', created: false, elsewhere: false } as Contact)
@@ -31,10 +31,10 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
       return Promise.reject(new DownstreamError('transient', 'the answer was lost', { mayHaveHappened: true }))
     },
   } as unknown as HelpdeskInbox
-  const joiner = new ContactJoiner({ store, epoch: () => 1, log: silentLog })
+  const merger = new ContactMerger({ store, epoch: () => 1, log: silentLog })
   const spec = personSpec({ id: 'p', phone: '5511988887777', lid: '99', pushName: 'Maria', savedName: null })
-  await assert.rejects(joiner.join(spec, '99', desk, inbox))
-  await joiner.join(spec, '99', desk, inbox)
+  await assert.rejects(merger.merge(spec, '99', { destination: desk, helpdesk }))
+  await merger.merge(spec, '99', { destination: desk, helpdesk })
   const known = await store.findContacts(desk.key, ['5511988887777', 'lid-99'])
   assert.deepEqual(
     known.map(({ contactId }) => contactId),

@@ -35,7 +35,7 @@ test('a message that comes again is counted as such', async () => {
   await bed.receive(twice)
   await bed.drained()
   assert.equal(await figure(bed, 'service_duplicates_total{instance="a",kind="message"}'), 1)
-  bed.inbound.onRepeated('a')
+  bed.set.reception.onRepeated('a')
   assert.equal(await figure(bed, 'service_duplicates_total{instance="a",kind="redelivered"}'), 1)
   assert.equal(bed.helpdesk.messages.length, 1)
 })

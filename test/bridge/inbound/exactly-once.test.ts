@@ -273,7 +273,7 @@ describe('lanes', () => {
     await bed.settle()
     assert.equal(bed.inbound.counts().pending, 1500)
     bed.helpdesk.script = () => undefined
-    bed.inbound.routingChanged()
+    bed.set.held.releaseAll()
     await bed.posted(1500)
     assert.deepEqual(bed.helpdesk.contents, wanted)
     await bed.drained()
@@ -290,7 +290,7 @@ describe('lanes', () => {
     await bed.receive(message('by both', { chat: both }))
     await bed.settle()
     bed.routes.set('a', desk)
-    bed.inbound.routingChanged()
+    bed.set.held.releaseAll()
     await bed.posted(4)
     assert.deepEqual(bed.helpdesk.contents, ['by lid', 'by phone', 'by lid again', 'by both'])
     assert.equal(bed.helpdesk.conversations.length, 1)

@@ -30,7 +30,7 @@ describe('failures by class', () => {
     assert.equal(bed.helpdesk.calls.length - before, 120, 'one probe every 30 s and nothing else')
     assert.deepEqual(bed.inbound.counts(), { pending: 5, parked: 0 })
     assert.deepEqual(
-      bed.inbound.held().map(({ destination, reason }) => [destination, reason]),
+      bed.set.held.list().map(({ destination, reason }) => [destination, reason]),
       [[desk.key, 'it says destination']],
     )
     assert.equal(bed.logs.withMessage('nothing can be delivered there; messages wait').length, 1)
@@ -38,7 +38,7 @@ describe('failures by class', () => {
     await bed.pass(30_000)
     await bed.posted(6)
     await bed.drained()
-    assert.deepEqual(bed.inbound.held(), [])
+    assert.deepEqual(bed.set.held.list(), [])
   })
 
   test('a wrong token holds up only those who use it', async () => {
@@ -51,7 +51,7 @@ describe('failures by class', () => {
     await bed.receive(message('refused'), 'a')
     await bed.settle()
     assert.deepEqual(
-      bed.inbound.held().map(({ destination }) => destination),
+      bed.set.held.list().map(({ destination }) => destination),
       [desk.key],
     )
     await bed.receive(message('fine'), 'b')
@@ -69,7 +69,7 @@ describe('failures by class', () => {
     await bed.restart()
     await bed.settle()
     bed.routes.set('a', desk)
-    bed.inbound.routingChanged()
+    bed.set.held.releaseAll()
     await bed.posted(2)
     await bed.drained()
   })
@@ -80,13 +80,13 @@ describe('failures by class', () => {
     bed.helpdesk.script = () => fail('destination')
     for (const instance of bed.instances) await bed.receive(message('one'), instance)
     await bed.settle()
-    const held = () => bed.inbound.held().map(({ destination }) => destination)
+    const held = () => bed.set.held.list().map(({ destination }) => destination)
     assert.equal(held().length, 2)
-    await bed.inbound.release('c')
+    await bed.leave('c')
     assert.deepEqual(held(), [desk.key])
-    await bed.inbound.release('a')
+    await bed.leave('a')
     assert.deepEqual(held(), [desk.key])
-    await bed.inbound.release('b')
+    await bed.leave('b')
     assert.deepEqual(held(), [])
     assert.equal(bed.clock.pending, 0)
   })
@@ -99,7 +99,7 @@ describe('failures by class', () => {
     await bed.receive(message('one'))
     await bed.settle()
     bed.routes.set('a', { ...desk, key: 'new|1|1' })
-    bed.inbound.routingChanged()
+    bed.set.held.releaseAll()
     await bed.posted(1)
     assert.equal(bed.helpdesk.messages[0]?.destination, 'new|1|1')
   })
@@ -133,7 +133,7 @@ describe('failures by class', () => {
     await bed.postedWithin(1, hour, 10_000)
     assert.deepEqual(bed.helpdesk.contents, ['next'])
     assert.deepEqual(bed.inbound.counts(), { pending: 0, parked: 1 })
-    const [parked] = await bed.inbound.parked('a')
+    const [parked] = await bed.set.parked.list('a')
     assert.equal(parked?.lastError, 'it says unexplained')
     assert.equal(parked.attempts, 10)
     assert.equal(await bed.inbound.retryParked('a'), 1)
@@ -210,7 +210,7 @@ describe('failures by class', () => {
       'next',
     ])
     await bed.drained()
-    assert.deepEqual(bed.inbound.held(), [])
+    assert.deepEqual(bed.set.held.list(), [])
   })
 
   test('when not even notices are taken everything waits, and arrives whole in the end', async () => {

@@ -127,7 +127,7 @@ describe('files', () => {
     bed.download = expired
     await bed.receive(message(photo()))
     await asked.promise
-    await bed.inbound.release('a')
+    await bed.leave('a')
     assert.equal(bed.clock.pending, 0)
   })
 

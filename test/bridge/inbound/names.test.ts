@@ -8,11 +8,11 @@ test('a name is shown as saved until it is taken out of the address book', async
   const person = { phone: '5511988887777', lid: null }
   await bed.receive(message('one', { chat }))
   await bed.posted(1)
-  bed.inbound.onNames('a', [{ person, savedName: 'Mum' }])
+  bed.set.reception.onNames('a', [{ person, savedName: 'Mum' }])
   await bed.settle()
   await bed.receive(message('two', { chat }))
   await bed.posted(2)
-  bed.inbound.onNames('a', [{ person, savedName: null }])
+  bed.set.reception.onNames('a', [{ person, savedName: null }])
   await bed.settle()
   await bed.receive(message('three', { chat }))
   await bed.posted(3)

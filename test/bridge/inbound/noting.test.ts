@@ -14,7 +14,7 @@ describe('a message that the helpdesk has', () => {
     }
     const rows = []
     for (const event of events) rows.push(await bed.store(event))
-    bed.inbound.onReceived('a', rows)
+    bed.set.reception.onReceived('a', rows)
     await bed.posted(events.length)
     const { messages } = bed.helpdesk
     assert.deepEqual(
@@ -38,7 +38,7 @@ describe('a message that the helpdesk has', () => {
     bed.helpdesk.afterPost = () => undefined
     await bed.receive(message('two'))
     await bed.posted(2)
-    await bed.inbound.release('a')
+    await bed.leave('a')
     assert.equal(await bed.rows(), 0)
   })
 })
@@ -46,7 +46,7 @@ describe('a message that the helpdesk has', () => {
 test('a message that is being taken up when its instance is let go stays in the inbox, and nobody is alarmed', async () => {
   await using bed = await BridgeBed.open()
   await bed.receive(message('one'))
-  await bed.inbound.release('a')
+  await bed.leave('a')
   await bed.settle()
   assert.equal(await bed.rows(), 1)
   assert.deepEqual(bed.logs.withMessage('a received message cannot be taken up yet'), [])

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
-import { BridgeBed, message, person } from './harness/bridge-bed.ts'
+import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 
 const noNames = { pushName: null, savedName: null }
 
@@ -25,13 +25,13 @@ test('whoever is looked up while two records become one is not remembered as bef
   await store.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...noNames })
   await store.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...noNames })
   const early = people.lookUp('a', { phone: null, lid: '99' })
-  const joined = people.know('a', { phone: '55', lid: '99' })
+  const joined = people.upsert('a', { phone: '55', lid: '99' })
   for (let turn = 0; turn < 10; turn++) await find('a', { phone: '55', lid: null })
   held.resolve(undefined)
   await early
   assert.equal((await joined).id, 'p1')
   assert.equal((await people.lookUp('a', { phone: null, lid: '99' }))?.id, 'p1')
-  await people.name('a', { person: { phone: null, lid: '99' }, savedName: 'Mum' })
+  await people.applyNames('a', { person: { phone: null, lid: '99' }, savedName: 'Mum' })
   assert.equal((await store.get('a', 'p1'))?.savedName, 'Mum')
 })
 
@@ -41,10 +41,46 @@ test('two that become one with one account leave what is remembered for another'
   await bed.receive(message('by phone', { chat: person('5511900001') }), 'b')
   await bed.receive(message('by lid', { chat: { kind: 'person', phone: null, lid: '99' } }), 'b')
   await bed.posted(3)
-  bed.inbound.onPairs('b', [{ phone: '5511900001', lid: '99' }])
+  bed.set.reception.onPairs('b', [{ phone: '5511900001', lid: '99' }])
   await bed.settle()
   const before = bed.helpdesk.calls.length
   await bed.receive(message('two'))
   await bed.posted(4)
   assert.deepEqual(bed.helpdesk.calls.slice(before), ['post'])
+})
+
+test('a message that waits while its person is merged goes to the merged person', async () => {
+  await using bed = await BridgeBed.open()
+  const lidOnly = { kind: 'person' as const, phone: null, lid: '99' }
+  await bed.receive(message('by phone', { chat: person('5511900001') }))
+  await bed.posted(1)
+  bed.routes.delete('a')
+  await bed.receive(message('by lid', { chat: lidOnly }))
+  await bed.settle()
+  bed.set.reception.onPairs('a', [{ phone: '5511900001', lid: '99' }])
+  await bed.settle()
+  bed.routes.set('a', desk)
+  bed.set.held.releaseAll()
+  await bed.posted(2)
+  await bed.drained()
+  assert.deepEqual(bed.helpdesk.contents, ['by phone', 'by lid'])
+  assert.equal(bed.helpdesk.conversations.length, 1)
+})
+
+test('a record is current until it is changed, merged or forgotten', async () => {
+  await using opened = await newDatabase('sqlite')
+  await new LeaseStore(opened.database).acquire('me', 60_000)
+  const store = new PeopleStore(opened.database)
+  let count = 0
+  const newId = () => `p${++count}`
+  const people = new People({ store, epoch: () => 1, newId, clock: systemClock, onMerged: () => undefined })
+  const byPhone = await people.upsert('a', { phone: '55', lid: null }, 'Maria')
+  const byLid = await people.upsert('a', { phone: null, lid: '99' })
+  assert.deepEqual([people.isCurrent('a', byPhone), people.isCurrent('a', byLid)], [true, true])
+  await people.applyNames('a', { person: { phone: '55', lid: null }, savedName: 'Mum' })
+  assert.deepEqual([people.isCurrent('a', byPhone), people.isCurrent('a', byLid)], [false, true])
+  const merged = await people.upsert('a', { phone: '55', lid: '99' })
+  assert.deepEqual([people.isCurrent('a', merged), people.isCurrent('a', byLid)], [true, false])
+  people.leave('a')
+  assert.equal(people.isCurrent('a', merged), false)
 })

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MessageDeletions } from '../../../src/bridge/outbound/accept/message-deletions.ts'
 import { MessageChanges } from '../../../src/bridge/outbound/accept/message-changes.ts'
 import type { ChangeCommand } from '../../../src/bridge/outbound/accept/commands.ts'
 import type { NewOutboxRow } from '../../../src/storage/stores/messages/outbox-rows.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { MessageMapStore } from '../../../src/storage/stores/messages/message-map-store.ts'
-import { OutboxMoves } from '../../../src/storage/stores/messages/outbox-transitions.ts'
+import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
@@ -23,9 +24,15 @@ const sender = {
 } as const
 
 const waiting: NewOutboxRow = {
-  ...{ id: 'a', kind: 'message', instance: 'shop', owner_tag: '', inbox_id: 0, destination: key, chat: 'p1' },
-  ...{ remote_jid: '5511999990001@s.whatsapp.net', conversation_id: 7, message_id: 70, waiting: 0, drained: 0 },
-  ...{ expires_at: null, fingerprint: null, created_at: 1000 },
+  ...{ id: 'a', kind: 'message', instance: 'shop', ownerTag: '', inboxId: 0, destination: key, chatId: 'p1' },
+  ...{
+    remoteJid: '5511999990001@s.whatsapp.net',
+    conversationId: 7,
+    messageId: 70,
+    isWaiting: false,
+    isDrained: false,
+  },
+  ...{ expiresAt: null, fingerprint: null, createdAt: 1000 },
   payload: { type: 'message', content: 'hello', attachments: [], inReplyTo: null, agentName: null },
 }
 
@@ -41,26 +48,27 @@ test('a deletion that meets a message just leaving takes it back', async () => {
   const { database } = stack.use(await newDatabase('sqlite'))
   const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
   const outbox = new OutboxStore(database, () => epoch)
-  const moves = new OutboxMoves(database, () => epoch)
+  const transitions = new OutboxTransitions(database, () => epoch)
+  const clock = new ManualClock()
   const submitted: string[] = []
-  const changes = new MessageChanges({
+  const deletions = new MessageDeletions({
     outbox,
-    moves: {
+    transitions: {
       // The worker is quicker by a moment.
       cancel: async (row, ...rest) => {
-        await moves.claim(row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remote_jid)
-        return moves.cancel(row, ...rest)
+        await transitions.claim(row.id, 2000, [{ id: 'W1', of: 'text', state: 'unknown' }], row.remoteJid)
+        return transitions.cancel(row, ...rest)
       },
     },
     map: new MessageMapStore(database),
-    retries: { ask: () => assert.fail('nothing is asked for again') },
     worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
     ownerOf: (route) => Promise.resolve(route),
-    isReady: () => true,
+    accounts: { isReady: () => true },
     newId: () => 'b',
-    clock: new ManualClock(),
-    log: silentLog,
+    clock,
   })
+  const requests = { note: () => assert.fail('nothing is asked for again') }
+  const changes = new MessageChanges({ requests, deletions, clock, log: silentLog })
   await outbox.enqueue(waiting, null)
   await changes.follow({ sender, destination }, deletion, 3000)
   assert.deepEqual(submitted, ['b'])

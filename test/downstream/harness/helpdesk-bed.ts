@@ -20,7 +20,7 @@ export class HelpdeskBed {
     this.helpdesk = helpdesk
     this.downstream = downstream
     this.destination = this.destinationOf()
-    this.inbox = downstream.inbox(this.destination)
+    this.inbox = downstream.helpdesk(this.destination)
   }
 
   static async start({ helpdesk = {}, downstream = {} }: Options = {}): Promise<HelpdeskBed> {

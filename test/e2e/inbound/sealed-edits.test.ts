@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { SentMessage } from '../../../sim/network/people/correspondent.ts'
+import type { SentMessage } from '../../../sim/network/people/sent-message.ts'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { World } from '../../harness/world.ts'
 

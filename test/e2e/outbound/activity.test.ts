@@ -1,7 +1,6 @@
 import { OutboundStage } from '../../harness/outbound-stage.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 const ana = { id: 3, name: 'Ana', type: 'user' }
@@ -36,32 +35,6 @@ test('what an agent has seen is marked read, once; so is what he replies to', as
   assert.deepEqual(reads(stage), [first.id, second.id])
 })
 
-test('messages in a row, and a question in between: all arrive in order, and the question is marked read', async () => {
-  await using stage = await OutboundStage.open()
-  const first = stage.bob.text(stage.phone, 'hello')
-  const posted = await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === first.id, 20_000)
-  const say = async (text: string) => {
-    await stage.write(text, {}, posted.conversationId)
-    await stage.received(text)
-  }
-  for (const text of ['one', 'two', 'three', 'four']) await say(text)
-  const question = stage.bob.text(stage.phone, 'when?')
-  await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
-  await say('five')
-  await waitUntil('the question is marked read', () => reads(stage).includes(question.id))
-  assert.deepEqual(stage.texts(), ['one', 'two', 'three', 'four', 'five'])
-})
-
-test('marking as read can be switched off', async () => {
-  await using stage = await OutboundStage.open({ environment: { SERVICE_MARK_AS_READ_OUTGOING: 'false' } })
-  const first = stage.bob.text(stage.phone, 'one')
-  const posted = await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === first.id, 20_000)
-  await stage.write('answer', {}, posted.conversationId)
-  await stage.received('answer')
-  await stage.helpdesk.settled()
-  assert.deepEqual(reads(stage), [])
-})
-
 test('the customer sees an agent type, but neither notes nor other customers', async () => {
   await using stage = await OutboundStage.open()
   const conversation = stage.callback(1, '')['conversation']
@@ -77,66 +50,6 @@ test('the customer sees an agent type, but neither notes nor other customers', a
   await waitUntil('the end of typing is seen', () => states().length === 2)
   assert.match(states()[0] ?? '', /composing/)
   assert.match(states()[1] ?? '', /paused/)
-})
-
-function presences(stage: OutboundStage): (string | undefined)[] {
-  return stage.network.log
-    .find({ account: stage.phone.user.phone, tag: 'presence' })
-    .filter(({ direction }) => direction === 'in')
-    .map(({ node }) => node.attrs['type'])
-    .filter((type) => type === 'available' || type === 'unavailable')
-}
-
-test('the account is online while agents act, and not for longer than 2 minutes after', async () => {
-  const clock = new ManualClock(Date.now())
-  await using stage = await OutboundStage.open({ clock, helpdesk: { clock } })
-  // Leaps of the clock can cost the connection; a login says that it is offline, and what was shown is shown again.
-  const shown = () => presences(stage).at(-1)
-  await stage.post(stage.callback(1, 'hello', { sender: ana }))
-  await waitUntil('it is online', () => shown() === 'available', { instead: shown })
-  await clock.advance(60_000)
-  // The customer answers: the helpdesk tells again when an agent was last there.
-  const conversation = { id: stage.conversation, inbox_id: 1, agent_last_seen_at: Math.floor(clock.now() / 1000) - 60 }
-  await stage.post({ event: 'conversation_updated', ...conversation })
-  await clock.advance(59_000)
-  await waitUntil('it is still online', () => shown() === 'available', { instead: shown })
-  const isOffline = async () => {
-    await clock.advance(2000)
-    return shown() === 'unavailable'
-  }
-  await waitUntil('it is offline again', isOffline, { instead: shown })
-})
-
-test('neither customers nor greetings make the account go online', async () => {
-  await using stage = await OutboundStage.open()
-  const before = presences(stage).length
-  const longAgo = Math.floor(Date.now() / 1000) - 3600
-  const updated = { event: 'conversation_updated', id: stage.conversation, inbox_id: 1, agent_last_seen_at: longAgo }
-  assert.equal((await stage.post(updated)).status, 200)
-  const greeting = stage.callback(1, 'we are closed', { message_type: 'template', sender: null })
-  assert.equal((await stage.post(greeting)).status, 200)
-  await stage.post(stage.callback(2, 'hello', { sender: ana }))
-  await waitUntil('an agent makes it go online', () => presences(stage).length > before)
-  const [online] = stage.network.log.find({ account: stage.phone.user.phone, tag: 'presence' }).slice(-1)
-  const sent = stage.network.log
-    .find({ account: stage.phone.user.phone, tag: 'message' })
-    .filter(({ direction }) => direction === 'in')
-  assert.deepEqual([presences(stage).slice(before), sent.length], [['available'], 2])
-  assert.ok(online && sent[1] && online.at >= sent[1].at, 'not before the agent wrote')
-})
-
-test('a shared inbox: the instance that holds the conversation answers in it', async () => {
-  await using stage = await OutboundStage.open({ accounts: 2 })
-  const [, second] = stage.phones
-  assert.ok(second)
-  const question = stage.bob.text(second, 'to the second')
-  const asked = await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
-  await stage.write('from the second', {}, asked.conversationId)
-  const { from } = await stage.received('from the second')
-  assert.equal(from.phone, second.user.phone)
-  // The customer has it a moment before the network says so.
-  await waitUntil('it is counted', async () => (await stage.outbox('n1'))['sent'] === 1)
-  assert.equal((await stage.outbox('n0'))['sent'], 0)
 })
 
 test('a shared inbox: the instance that holds the conversation shows that an agent types', async () => {
@@ -155,24 +68,6 @@ test('a shared inbox: the instance that holds the conversation shows that an age
   const online = (phone: typeof first) => left('presence', phone).some(({ node }) => node.attrs['type'] === 'available')
   await waitUntil('the second is online', () => online(second))
   assert.ok(!online(first))
-})
-
-test('risk: a burst to many people raises the alerts once, and it is told', async () => {
-  await using stage = await OutboundStage.open()
-  const people = Array.from({ length: 21 }, (_, n) => stage.network.person({ phone: `55118777${10_000 + n}` }))
-  for (const [n, { user }] of people.entries()) {
-    const conversation = { id: 100 + n, inbox_id: 1, meta: { sender: { phone_number: `+${user.phone}` } } }
-    await stage.post(stage.callback(100 + n, 'offer', { conversation }))
-  }
-  const risk = (await stage.service.get('/api/instances/n0/ban-risk')).body as Record<string, unknown>
-  assert.deepEqual(risk['alerts'], ['burst_outreach'])
-  assert.deepEqual(
-    [risk['diversity_unique_jids'], risk['level'], risk['velocity_window_ns']],
-    [21, 'moderate', 60_000_000_000],
-  )
-  const told = 'service_lifecycle_events_total{instance="n0",event="ban_risk",owner_tag=""}'
-  await waitUntil('it is told', async () => (await stage.metric(told)) > 0)
-  assert.equal(await stage.metric(told), 1)
 })
 
 test('restricted: a strike, strangers fail at once, chats that exist go on', async () => {

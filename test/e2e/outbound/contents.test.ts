@@ -1,7 +1,7 @@
 import { OutboundStage } from '../../harness/outbound-stage.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { kindOfMessage, textOfMessage, unwrap } from '../../../sim/network/people/received-message.ts'
+import { textOfMessage, unwrap } from '../../../sim/network/people/received-message.ts'
 import { attach, kindsOf, png } from '../../harness/agent-files.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
@@ -28,22 +28,6 @@ test('every attachment is sent as what it is, the text with the first', async ()
   assert.deepEqual([voice?.ptt, song?.ptt ?? false], [true, false])
   await waitUntil('it is settled', async () => (await stage.outbox())['sent'] === 1)
   assert.equal(await stage.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}'), 4)
-})
-
-test('the text of a recording, which has no caption, is a message of its own', async () => {
-  await using stage = await OutboundStage.open()
-  await attach(stage, 'listen', [{ name: 'song.mp3', bytes: mp3, type: 'audio/mpeg' }])
-  await attach(stage, 'listen too', [{ name: 'mislabelled.jpg', bytes: opus, type: 'image/jpeg' }])
-  await waitUntil('all have arrived', () => stage.bob.messages.length === 4, {
-    instead: () => kindsOf(stage.bob.messages.entries),
-  })
-  assert.deepEqual(
-    stage
-      .texts()
-      .filter((text) => text !== undefined)
-      .sort(),
-    ['listen', 'listen too'],
-  )
 })
 
 test('files at a host that cannot be reached are fetched from the configured one', async () => {
@@ -97,74 +81,4 @@ test('a reply quotes the message it answers, the customer’s and our own, also 
   await stage.write('or ten', { content_attributes: { in_reply_to: own.id } }, conversation)
   const later = unwrap((await stage.received('or ten')).message).extendedTextMessage?.contextInfo
   assert.deepEqual([later?.stanzaId, later?.quotedMessage?.conversation], [answer.id, 'at nine'])
-})
-
-test('a single emoji in reply is a reaction where that is switched on; agents sign where that is', async () => {
-  const environment = { SERVICE_EMOJI_REPLY_AS_REACTION: 'true', SERVICE_SIGN_MESSAGES: 'true' }
-  await using stage = await OutboundStage.open({ environment })
-  const question = stage.bob.text(stage.phone, 'thanks!')
-  const asked = await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
-  await stage.write('👍🏽', { content_attributes: { in_reply_to: asked.id } }, asked.conversationId)
-  const reaction = await stage.bob.messages.waitFor(
-    'a reaction',
-    ({ message }) => kindOfMessage(message) === 'reactionMessage',
-  )
-  const { key, text } = unwrap(reaction.message).reactionMessage ?? {}
-  assert.deepEqual([key?.id, text], [question.id, '👍🏽'])
-  await stage.write('hello', {}, asked.conversationId)
-  await stage.received('*Ana:*\nhello')
-})
-
-test('a text of which nothing is left to send is refused, not left waiting', async () => {
-  await using stage = await OutboundStage.open()
-  const id = await stage.write('[]()')
-  const shown = await stage.shown(id, ({ contentAttributes: { external_error: error } }) =>
-    /nothing of the text is left/.test(String(error)),
-  )
-  assert.equal(shown.status, 'failed')
-  const { pending, sent, failed } = await stage.outbox()
-  assert.deepEqual([pending, sent, failed], [0, 0, 1])
-})
-
-test('a number is checked before the first message, in all its spellings, and one that is nowhere is refused', async () => {
-  await using stage = await OutboundStage.open()
-  const joao = stage.network.person({ phone: '553188887777', pushName: 'João' })
-  const to = (phone: string) => ({
-    conversation: { id: 50, inbox_id: 1, meta: { sender: { phone_number: `+${phone}` } } },
-  })
-  assert.equal((await stage.post(stage.callback(1, 'olá', to('5531988887777')))).status, 200)
-  await stage.received('olá', joao)
-  const queries = () =>
-    stage.network.log.find({ tag: 'iq' }).filter(({ node }) => JSON.stringify(node).includes('553188887777')).length
-  const before = queries()
-  assert.equal((await stage.post(stage.callback(2, 'de novo', to('5531988887777')))).status, 200)
-  await stage.received('de novo', joao)
-  assert.equal(queries(), before, 'the number is not asked for again')
-  const { status, body } = await stage.post(stage.callback(3, 'nobody', to('5531900000000')))
-  assert.equal(status, 500)
-  assert.match((body as { error: string }).error, /not on WhatsApp/)
-})
-
-test('groups are written to, and a member named by phone is mentioned', async () => {
-  await using stage = await OutboundStage.open()
-  const eve = stage.network.person({ phone: '5511888880002', pushName: 'Eve' })
-  const group = stage.network.group('Team', stage.bob, [stage.phone, eve])
-  const conversation = { id: 60, inbox_id: 1, meta: { sender: { identifier: group.jid } } }
-  assert.equal((await stage.post(stage.callback(1, 'hi @+5511888880002', { conversation }))).status, 200)
-  const { message } = await stage.received('hi @5511888880002', eve)
-  await stage.received('hi @5511888880002')
-  assert.equal(unwrap(message).extendedTextMessage?.contextInfo?.mentionedJid?.length, 1)
-})
-
-test('a customer who writes from an anonymous address is answered there', async () => {
-  await using stage = await OutboundStage.open()
-  const question = stage.bob.text(stage.phone, 'hello?', { addressing: 'lid' })
-  const asked = await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
-  await stage.write('yes?', {}, asked.conversationId)
-  const { stanza } = await stage.received('yes?')
-  assert.ok(stanza)
-  const [sent] = stage.network.log
-    .find({ account: stage.phone.user.phone, tag: 'message' })
-    .filter(({ direction, node }) => direction === 'in' && String(node.attrs['to']).includes('@'))
-  assert.match(String(sent?.node.attrs['to']), /@lid$/)
 })

@@ -45,15 +45,6 @@ test('young, behind a redirect to object storage, named by a host that cannot be
   )
 })
 
-test('a file that comes later than the answer may: queued, then it arrives', async () => {
-  await using stage = await OutboundStage.open({ clock: new FastClock(4), helpdesk: young(2000) })
-  const id = await attach(stage, 'late', [textFile('late.txt')])
-  assert.equal((await answerTo(stage, id)).status, 202)
-  await waitUntil('it arrives', () => stage.bob.messages.length === 1)
-  await waitUntil('it is settled', async () => (await stage.outbox())['sent'] === 1)
-  assert.equal((await stage.shown(id, () => true)).status, 'sent')
-})
-
 test('a file that never comes fails after 20 s with the reason', async () => {
   await using stage = await OutboundStage.open({ clock: new FastClock(8), helpdesk: young(60_000) })
   const id = await attach(stage, 'never', [textFile('never.txt')])
@@ -69,29 +60,4 @@ test('a file that never comes fails after 20 s with the reason', async () => {
   )
   const [line] = stage.service.logs.withMessage('outgoing message')
   assert.deepEqual([line?.['outcome'], line?.['parts']], ['failed', ['refused']])
-})
-
-test('a file that hangs is answered in time and holds up nobody else', async () => {
-  await using stage = await OutboundStage.open()
-  const eve = stage.network.person({ phone: '5511888880002', pushName: 'Eve' })
-  await stage.helpdesk.fault({ kind: 'slow', ms: 6000, path: /^\/rails\/active_storage/, times: 1 })
-  const started = performance.now()
-  const id = await attach(stage, 'slow', [textFile('slow.txt')])
-  await waitUntil('the file is asked for', () => stage.helpdesk.faults.length === 0)
-  const conversation = { id: 60, inbox_id: 1, meta: { sender: { phone_number: `+${eve.user.phone}` } } }
-  assert.equal((await stage.post(stage.callback(9000, 'quick', { conversation }))).status, 200)
-  assert.ok(performance.now() - started < 3000)
-  assert.equal((await answerTo(stage, id)).status, 202)
-  assert.ok(performance.now() - started < 4500)
-  await waitUntil('it arrives', () => stage.bob.messages.length === 1)
-})
-
-test('the helpdesk away while a file is fetched: tried again, and sent', async () => {
-  await using stage = await OutboundStage.open({ clock: new FastClock(4) })
-  await stage.helpdesk.fault({ kind: 'status', status: 502, path: /^\/rails\/active_storage/, times: 2 })
-  const id = await attach(stage, 'second try', [textFile('a.txt')])
-  await waitUntil('it arrives', () => stage.bob.messages.length === 1)
-  assert.deepEqual(shownTo(stage.bob), ['a.txt: second try'])
-  await waitUntil('it is settled', async () => (await stage.outbox())['sent'] === 1)
-  assert.equal((await stage.shown(id, () => true)).status, 'sent')
 })

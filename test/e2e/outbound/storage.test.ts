@@ -6,7 +6,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
 import { CommitCutter } from '../../harness/commit-cutter.ts'
-import { FastClock } from '../../harness/fast-clock.ts'
 import { Bystander } from '../../harness/postgres-bystander.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
@@ -51,39 +50,9 @@ describe('SQLite stuck for longer than the answer may take', together, () => {
     assert.ok(ms < 4500, `answered after ${ms} ms`)
     await assertTakenBack(stage, id, 'too slow')
   })
-
-  test('nor is it sent while it cannot be taken back', async () => {
-    const clock = new FastClock(4)
-    await using stage = await OutboundStage.open({ clock })
-    const change = (sql: string) => stage.service.database.write({ sql, parameters: [] })
-    await change(`CREATE TRIGGER keeps BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'refused'
-                  BEGIN SELECT RAISE(ABORT, 'no'); END`)
-    using lock = locked(stage.service.databasePath)
-    const { id } = await writeWhileStuck(stage, 'too slow')
-    lock.release()
-    await waitUntil('it is stored', async () => (await stage.outbox())['pending'] === 1)
-    const storedAt = clock.monotonic()
-    // What is stored is looked through every 5 s.
-    await waitUntil('it was seen', () => clock.monotonic() > storedAt + 11_000)
-    assert.deepEqual(stage.texts(), [])
-    await change('DROP TRIGGER keeps')
-    await assertTakenBack(stage, id, 'too slow')
-  })
 })
 
 describe('PostgreSQL stuck for longer than the answer may take', together, () => {
-  for (const table of ['outbox', 'callbacks']) {
-    test(`${table}: refused within 4 s, taken back, sent when it is repeated`, async () => {
-      await using stage = await OutboundStage.open({ engine: 'postgres' })
-      await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })
-      await bystander.lock(table)
-      const { id, ms } = await writeWhileStuck(stage, 'too slow')
-      await bystander.unlock()
-      assert.ok(ms < 4500, `answered after ${ms} ms`)
-      await assertTakenBack(stage, id, 'too slow')
-    })
-  }
-
   test('tenants, so that not even the secret is known: the same', async () => {
     await using stage = await OutboundStage.open({ engine: 'postgres' })
     const { url, api_token, account_id, inbox_id, webhook_secret } = stage.helpdesk.facts
@@ -106,61 +75,6 @@ describe('PostgreSQL stuck for longer than the answer may take', together, () =>
 })
 
 describe('a database that fails', together, () => {
-  test('a database that refuses is our failure: the callback stays open and is sent when it comes again', async () => {
-    await using stage = await OutboundStage.open()
-    const change = (sql: string) => stage.service.database.write({ sql, parameters: [] })
-    await change(`CREATE TRIGGER refuses BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'no'); END`)
-    assertRefused(await stage.post(stage.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
-    assertRefused(await stage.post(stage.callback(0, 'without an id')), 'SERVICE_STORAGE_FAILED')
-    await change('DROP TRIGGER refuses')
-    await change('ALTER TABLE callbacks RENAME TO callbacks_away')
-    assertRefused(await stage.post(stage.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
-    await change('ALTER TABLE callbacks_away RENAME TO callbacks')
-    const answers = [await stage.post(stage.callback(1, 'first')), await stage.post(stage.callback(1, 'first'))]
-    assert.deepEqual(
-      answers.map(({ body }) => (body as { status: string }).status),
-      ['sent', 'ignored'],
-    )
-    assert.deepEqual(stage.texts(), ['first'])
-  })
-
-  test('a message that is stored is answered as queued, also when nothing more can be read of it', async () => {
-    const trouble = { begins: () => Promise.resolve() }
-    const onSendStep = () => trouble.begins()
-    await using stage = await OutboundStage.open({ engine: 'postgres', onSendStep })
-    await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })
-    await stage.disconnect()
-    trouble.begins = () => bystander.lock('outbox')
-    const { status, body } = await stage.post(stage.callback(1, 'stored'))
-    assert.deepEqual([status, (body as { status: string }).status], [202, 'queued'])
-    assert.ok((body as { expires_at: unknown }).expires_at)
-    trouble.begins = () => Promise.resolve()
-    await bystander.unlock()
-    await stage.reconnect()
-    await stage.received('stored')
-  })
-
-  test('a connection to PostgreSQL that dies while the message is stored leaves nothing half done', async () => {
-    await using stage = await OutboundStage.open({ engine: 'postgres' })
-    await using bystander = await Bystander.connect({ engine: 'postgres', url: stage.service.databasePath })
-    await bystander.lock('outbox')
-    const answer = stage.post(stage.callback(1, 'cut off'))
-    let pids: unknown[] = []
-    await waitUntil('the message waits to be stored', async () => {
-      const rows = await bystander.query(
-        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-       AND (query ILIKE 'insert into "outbox"%' OR query ILIKE 'update "outbox"%')`,
-      )
-      pids = rows.map(({ pid }) => pid)
-      return pids.length === 1
-    })
-    await bystander.query(`SELECT pg_terminate_backend(${String(pids[0])})`)
-    assertRefused(await answer, 'SERVICE_STORAGE_FAILED')
-    await bystander.unlock()
-    assert.equal((await stage.post(stage.callback(1, 'cut off'))).status, 200)
-    assert.deepEqual(stage.texts(), ['cut off'])
-  })
-
   test('a commit that nobody hears of is taken back: what was refused is not sent, and may come again', async () => {
     await using stack = new AsyncDisposableStack()
     const stage = await OutboundStage.open({ engine: 'postgres' })

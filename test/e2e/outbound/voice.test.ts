@@ -3,18 +3,16 @@
 import { OutboundStage } from '../../harness/outbound-stage.ts'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { unwrap } from '../../../sim/network/people/received-message.ts'
-import { createTranscoder } from '../../../src/bridge/outbound/compose/voice-note.ts'
 import { attach } from '../../harness/agent-files.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 const hasFfmpeg = spawnSync('ffmpeg', ['-version']).status === 0
 const needsFfmpeg = { skip: hasFfmpeg ? false : 'ffmpeg is not installed' }
-const signal = new AbortController().signal
 
 async function directory() {
   const path = await mkdtemp(join(tmpdir(), 'causeway-voice-'))
@@ -65,27 +63,6 @@ describe('with ffmpeg', needsFfmpeg, () => {
     await attach(stage, '', [{ name: 'x.mp3', type: 'audio/mpeg', bytes }])
     const [recording] = await heard(stage, 1)
     assert.deepEqual([recording?.ptt, recording?.bytes], [false, bytes])
-  })
-
-  test('a playlist that calls itself a recording opens no other file', async () => {
-    await using place = await directory()
-    await writeFile(join(place.path, 'secret.ts'), await tone('secret.ts', 2))
-    const list = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${place.path}/secret.ts\n#EXT-X-ENDLIST\n`
-    const [from, to] = [join(place.path, 'file'), join(place.path, 'voice.ogg')]
-    await writeFile(from, list)
-    assert.equal(await createTranscoder()(from, to, signal), false)
-    const unguarded = spawnSync('ffmpeg', ['-loglevel', 'error', '-i', from, to])
-    assert.equal(unguarded.status, 0, 'ffmpeg itself would have opened it')
-  })
-
-  test('whoever no longer wants it is not kept waiting', async () => {
-    await using place = await directory()
-    const from = join(place.path, 'file')
-    await writeFile(from, await tone('a.wav', 600))
-    const stop = new AbortController()
-    const transcoding = createTranscoder()(from, join(place.path, 'voice.ogg'), stop.signal)
-    stop.abort()
-    await assert.rejects(transcoding, { name: 'AbortError' })
   })
 })
 

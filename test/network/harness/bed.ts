@@ -1,7 +1,7 @@
 // A simulated network, a real database and the network room between them, all gone when the test is over.
 
 import '../../sim/harness/quiet.ts'
-import { Journal } from '../../../sim/journal.ts'
+import { EventLog } from '../../../sim/event-log.ts'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import { SimNetwork } from '../../../sim/network/sim-network.ts'
 import type { SimNetworkOptions } from '../../../sim/network/sim-network.ts'
@@ -34,7 +34,7 @@ export class Bed {
   readonly network: WhatsappNetwork
   readonly logs = new RecordedLog()
   readonly epoch: number
-  readonly received = new Journal<ReceivedRow>('what was received', ({ event }) => JSON.stringify(event))
+  readonly received = new EventLog<ReceivedRow>('what was received', ({ event }) => JSON.stringify(event))
   readonly names: PersonNames[] = []
   readonly pairs: PersonPair[] = []
   readonly passedOver: string[] = []

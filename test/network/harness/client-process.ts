@@ -5,7 +5,7 @@ import { SeededRandom } from '../../../sim/network/seeded-random.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { DatabaseLocation } from '../../../src/core/database-location.ts'
 import { Account } from '../../../src/network/account/account.ts'
-import { KeyDoor } from '../../../src/network/account/connection-keys.ts'
+import { ConnectionKeys } from '../../../src/network/account/connection-keys.ts'
 import { applyLibraryPatches } from '../../../src/network/library/patches/apply.ts'
 import { makeWASocket } from '../../../src/network/library/library.ts'
 import { prepareEndpoint, socketConfig } from '../../../src/network/connection/socket-config.ts'
@@ -64,12 +64,12 @@ async function openStock(): Promise<Send> {
   const account = new Account({ keys, sessionId: 's', epoch, clock, log, onFenced: () => undefined })
   const creds = await account.loadCreds()
   if (!creds) throw new Error('the account is not linked')
-  const door = new KeyDoor({ keys: account.keys, creds, sessionIsLinked: () => true })
+  const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })
   const endpoint = prepareEndpoint(settings, 20_000)
   const nothing = { groupMetadata: () => undefined, sentMessage: () => Promise.resolve(undefined) }
-  const config = socketConfig({ endpoint, account, creds, door, ...nothing })
+  const config = socketConfig({ endpoint, account, creds, connectionKeys, ...nothing })
   const socket = makeWASocket(config)
-  socket.ev.on('creds.update', () => void door.saveCreds())
+  socket.ev.on('creds.update', () => void connectionKeys.saveCreds())
   await socket.waitForConnectionUpdate((update) => Promise.resolve(update.receivedPendingNotifications === true))
   return (chat, text, messageId) => socket.sendMessage(chat, { text }, { messageId })
 }

@@ -1,6 +1,6 @@
 // A process in which an error escapes, from a session or from other code; it ends with 0 when the rest goes on.
 
-import { raiseFence, runFenced } from '../../../src/network/connection/fault-isolation.ts'
+import { isolateFaults, runIsolated } from '../../../src/network/connection/fault-isolation.ts'
 
 const escaped: string[] = []
 const owner = {
@@ -9,7 +9,7 @@ const owner = {
   },
 }
 
-const fence = raiseFence()
+const fence = isolateFaults()
 const misbehave = () => {
   setTimeout(() => {
     void Promise.reject(new Error('rejected'))
@@ -18,7 +18,7 @@ const misbehave = () => {
     throw new Error('thrown')
   }, 2)
 }
-if (process.argv[2] === 'session') runFenced(owner, misbehave)
+if (process.argv[2] === 'session') runIsolated(owner, misbehave)
 else misbehave()
 await new Promise((resolve) => setTimeout(resolve, 100))
 fence[Symbol.dispose]()

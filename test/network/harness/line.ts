@@ -1,12 +1,12 @@
 // One open connection and every signal it gave.
 
-import { Journal } from '../../../sim/journal.ts'
+import { EventLog } from '../../../sim/event-log.ts'
 import type { Closing, Network, NetworkSession, SessionSignal } from '../../../src/core/network.ts'
 
 type Kind = SessionSignal['kind']
 
 export class Line {
-  readonly signals = new Journal<SessionSignal>('the signals of the session', (one) => JSON.stringify(one))
+  readonly signals = new EventLog<SessionSignal>('the signals of the session', (one) => JSON.stringify(one))
   session!: NetworkSession
 
   static async open(network: Network, sessionId: string): Promise<Line> {

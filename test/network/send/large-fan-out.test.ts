@@ -7,11 +7,11 @@ import { generateSignalPubKey } from 'baileys'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { AccountKeys } from '../../../src/network/account/account-keys.ts'
 import { durableRepository } from '../../../src/network/account/durable-signal.ts'
-import { KeyDoor } from '../../../src/network/account/connection-keys.ts'
+import { ConnectionKeys } from '../../../src/network/account/connection-keys.ts'
 import { applyLibraryPatches } from '../../../src/network/library/patches/apply.ts'
 import { Curve, initAuthCreds } from '../../../src/network/library/library.ts'
 import type { LibraryLogger, SignalAuthState } from '../../../src/network/library/library.ts'
-import { SenderKeyMemory } from '../../../src/network/account/sender-key-holders.ts'
+import { SenderKeyHolders } from '../../../src/network/account/sender-key-holders.ts'
 import type { SessionKeyWrite } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { silentLog } from '../../harness/logs.ts'
 
@@ -38,10 +38,10 @@ function setUp() {
     onFenced: () => undefined,
   })
   const creds = { ...initAuthCreds(), me: { id: '1:1@s.whatsapp.net' } }
-  const door = new KeyDoor({ keys, creds, sessionIsLinked: () => true })
+  const connectionKeys = new ConnectionKeys({ keys, creds })
   const create = durableRepository({
-    door,
-    memory: new SenderKeyMemory(door),
+    connectionKeys,
+    keyHolders: new SenderKeyHolders(connectionKeys),
     journal: {} as never,
     clock: systemClock,
   })

@@ -38,7 +38,7 @@ test('a message leaves when it is released, and not before', async () => {
   await using set = await stage()
   const { session, chat, meanwhile, texts } = set
   const released = Promise.withResolvers<undefined>()
-  const sending = session.send(chat, plain('held'), id, released.promise)
+  const sending = session.send(chat, plain('held'), id, { after: released.promise })
   await meanwhile()
   await meanwhile()
   assert.deepEqual(texts(), ['before'])
@@ -51,7 +51,7 @@ test('a message that is not released is not sent, and the next one is read', asy
   await using set = await stage()
   const { session, chat, texts } = set
   const refused = Promise.reject(new Error('it could not be stored'))
-  await assert.rejects(session.send(chat, plain('no'), id, refused), isNotSent)
+  await assert.rejects(session.send(chat, plain('no'), id, { after: refused }), isNotSent)
   await session.send(chat, plain('next'), '3EB0000000000002')
   assert.deepEqual(texts(), ['before', 'next'])
 })
@@ -61,7 +61,7 @@ test('a message that is released too late is not sent, and does not leave later'
   await using set = await stage({ clock })
   const { session, chat, meanwhile, texts } = set
   const released = Promise.withResolvers<undefined>()
-  const sending = session.send(chat, plain('late'), id, released.promise)
+  const sending = session.send(chat, plain('late'), id, { after: released.promise })
   const outcome = assert.rejects(sending, isNotSent)
   await meanwhile()
   await clock.advance(30_000)
@@ -75,7 +75,7 @@ test('a message whose connection ends before its release is not sent', async () 
   await using set = await stage()
   const { bed, line, session, chat, texts } = set
   const released = Promise.withResolvers<undefined>()
-  const sending = session.send(chat, plain('gone'), id, released.promise)
+  const sending = session.send(chat, plain('gone'), id, { after: released.promise })
   const outcome = assert.rejects(sending, isNotSent)
   await line.session.close()
   released.resolve(undefined)

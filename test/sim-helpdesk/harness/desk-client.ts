@@ -1,4 +1,4 @@
-// A caller of the helpdesk's REST interface: the bridge, an agent, or somebody with a wrong token.
+// A client of the helpdesk's REST interface: the bridge, an agent, or a caller with a wrong token.
 
 import type { SimHelpdesk } from '../../../sim/helpdesk/sim-helpdesk.ts'
 
@@ -32,7 +32,7 @@ export class DeskClient {
     return this.send('DELETE', path)
   }
 
-  /** Paths are relative to the account, or absolute with two slashes in front. */
+  /** A path is relative to the account. A path with two leading slashes is absolute. */
   async send(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
     const isForm = body instanceof FormData
     const response = await fetch(this.#address(path), {
@@ -64,7 +64,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   }
 }
 
-/** A contact with an address in the first inbox, and a conversation. */
+/** Creates a contact with an address in the first helpdesk inbox, and a conversation. */
 export async function openChat(client: DeskClient, sourceId: string, extra: object = {}): Promise<number> {
   const created = await client.post('/contacts', {
     name: 'Maria',

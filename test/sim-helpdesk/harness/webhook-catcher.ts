@@ -1,9 +1,9 @@
-// Stands where the bridge would: takes the helpdesk's webhooks and answers as a test wishes.
+// An HTTP server in place of the bridge: it records the helpdesk's webhooks and answers them as a test wants.
 
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Journal } from '../../../sim/journal.ts'
+import { EventLog } from '../../../sim/event-log.ts'
 
 export type Caught = {
   event: string
@@ -20,7 +20,7 @@ const ok: Reply = (_, response) => {
 }
 
 export class WebhookCatcher {
-  readonly caught = new Journal<Caught>(
+  readonly caught = new EventLog<Caught>(
     'caught webhooks',
     ({ event, body }) => `${event} ${JSON.stringify(body['id'])}`,
   )

@@ -1,4 +1,4 @@
-// Credentials and keys of a client, kept in memory across reconnects.
+// Keeps the credentials and keys of a client in memory across reconnects.
 import { initAuthCreds, type AuthenticationCreds, type SignalDataSet, type SignalKeyStore } from 'baileys'
 
 export type MemoryAuth = { creds: AuthenticationCreds; keys: SignalKeyStore }

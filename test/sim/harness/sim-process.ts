@@ -1,4 +1,4 @@
-// The stand-alone simulator as a process of its own, driven only over its control API.
+// Runs the stand-alone simulator as a separate process that a test drives over the control API.
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

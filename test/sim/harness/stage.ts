@@ -1,11 +1,12 @@
-// The usual cast on a running network: an account with its phone, a person called Bob, and a client online.
+// Opens a network with an account and its phone, a person called Bob, and an online client.
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { SimNetwork, type SimNetworkOptions } from '../../../sim/network/sim-network.ts'
+import { ANA, BOB } from './cast.ts'
 import { TestClient } from './test-client.ts'
 
-type Cast = { network: SimNetwork; phone: SimPhone; bob: SimPerson; client: TestClient }
+type Parts = { network: SimNetwork; phone: SimPhone; bob: SimPerson; client: TestClient }
 
 export class Stage {
   readonly network: SimNetwork
@@ -13,7 +14,7 @@ export class Stage {
   readonly bob: SimPerson
   readonly client: TestClient
 
-  private constructor({ network, phone, bob, client }: Cast) {
+  private constructor({ network, phone, bob, client }: Parts) {
     this.network = network
     this.phone = phone
     this.bob = bob
@@ -23,8 +24,8 @@ export class Stage {
   static async open(options: SimNetworkOptions = {}): Promise<Stage> {
     const network = await SimNetwork.start(options)
     trust(network)
-    const phone = network.account({ phone: '5511999990001', lid: '100000000000001', name: 'Ana' })
-    const bob = network.person({ phone: '5511888880001', lid: '200000000000001', pushName: 'Bob' })
+    const phone = network.account(ANA)
+    const bob = network.person(BOB)
     return new Stage({ network, phone, bob, client: await TestClient.linked(network, phone) })
   }
 
@@ -34,7 +35,7 @@ export class Stage {
   }
 }
 
-/** Files come over https with a certificate of the simulator's own authority. */
+/** Trusts the simulator's own certificate authority, which signs the media host. */
 export function trust(network: SimNetwork): void {
   setDefaultCACertificates([...getCACertificates('default'), network.authority.pem])
 }

@@ -1,4 +1,4 @@
-// The unmodified client library, configured only with where the network is and what to trust, its events on record.
+// The unmodified client library with the address and root key of the simulated network. It records its events.
 import './quiet.ts'
 import {
   makeWASocket,
@@ -11,13 +11,12 @@ import {
 } from 'baileys'
 import { pino } from 'pino'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
-import { Journal } from '../../../sim/journal.ts'
+import { EventLog } from '../../../sim/event-log.ts'
 import type { SimNetwork } from '../../../sim/network/sim-network.ts'
 import { memoryAuth, type MemoryAuth } from './memory-auth.ts'
 
 type EventName = keyof BaileysEventMap
 type Recorded = { [K in EventName]: { name: K; data: BaileysEventMap[K] } }[EventName]
-/** All a client has to know: where the network is and which root key to trust. */
 type NetworkAddress = { url: string; rootKey: Buffer }
 type Ack = { id: string; error?: string }
 type Options = Partial<UserFacingSocketConfig>
@@ -28,8 +27,8 @@ const describe = ({ name, data }: Recorded): string => `${name} ${JSON.stringify
 export class TestClient {
   readonly auth: MemoryAuth
   readonly socket: WASocket
-  readonly events = new Journal<Recorded>('the events of the client', describe)
-  readonly acks = new Journal<Ack>('the acknowledgements of the server', (one) => `${one.id} ${one.error ?? 'taken'}`)
+  readonly events = new EventLog<Recorded>('the events of the client', describe)
+  readonly acks = new EventLog<Ack>('the acknowledgements of the server', (one) => `${one.id} ${one.error ?? 'taken'}`)
   #closed = false
 
   constructor(network: NetworkAddress, auth: MemoryAuth = memoryAuth(), options: Options = {}) {
@@ -50,7 +49,7 @@ export class TestClient {
     })
   }
 
-  /** Logs in with ready credentials and waits until the client takes part. */
+  /** Logs in with ready credentials and waits until the client is online. */
   static async online(network: NetworkAddress, auth: MemoryAuth, options?: Options): Promise<TestClient> {
     const client = new TestClient(network, auth, options)
     await client.connected()
@@ -108,7 +107,7 @@ export class TestClient {
     return found
   }
 
-  /** What the server said to a message: undefined when it took it, else the error code. */
+  /** The server's answer to a message: undefined when the server accepted it, or the error code. */
   async acknowledged(id: string | null | undefined): Promise<string | undefined> {
     const ack = await this.acks.waitFor(`the acknowledgement of ${id ?? 'nothing'}`, (one) => one.id === id)
     return ack.error

@@ -1,4 +1,4 @@
-// The people of an account, the members of its inboxes, and its own webhooks.
+// The endpoints for the people of an account, the members of its helpdesk inboxes, and its webhooks.
 
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

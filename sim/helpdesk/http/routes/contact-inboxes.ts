@@ -1,4 +1,4 @@
-// The addresses of a contact in the inboxes of the account.
+// The endpoints for the addresses of a contact in the helpdesk inboxes of the account.
 
 import { Type } from 'typebox'
 import { buildContactInbox } from '../../desk/contact-inboxes.ts'
@@ -37,7 +37,7 @@ export function addContactInboxRoutes(app: HttpApp, office: Office): void {
         .filter((one) => one.account === caller.account && maySee(caller, one) && !office.faults.hides(one))
       const payload = inboxes.map((inbox) => {
         const known = contact.contactInboxes.findLast((one) => one.inbox === inbox)
-        // Made up on the spot and stored nowhere.
+        // Chatwoot generates this source_id for the answer and does not store it.
         const sourceId = known?.sourceId ?? desk.choices.uuid('contactable', request.id, inbox.id)
         return contactInboxJson(files, { inbox, sourceId })
       })

@@ -1,4 +1,4 @@
-// The contact list, the search and the filters of the account API.
+// The endpoints for the contact list, the search and the filter.
 
 import { listedContacts, pageOf, searchContacts } from '../../desk/contact-lists.ts'
 import { filterContacts } from '../../desk/contact-filter.ts'

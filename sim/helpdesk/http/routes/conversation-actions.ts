@@ -1,4 +1,4 @@
-// What agents and the bridge do to a conversation: status, seen, typing, attributes, assignment.
+// The endpoints that change a conversation: status, seen, typing, attributes, assignment.
 
 import { Type } from 'typebox'
 import { changeConversation } from '../../desk/change-conversation.ts'
@@ -58,7 +58,7 @@ function addStatus(app: HttpApp, office: Office): void {
       const snoozedUntil = status === 'snoozed' && until != null ? until * 1000 : null
       const by = author.type === 'User' ? author.user : 'system'
       changeConversation(desk, conversation, { status, snoozedUntil }, by)
-      // Only an agent takes what he opens; an administrator does not.
+      // An agent who opens a conversation gets it assigned. An administrator does not.
       if (role === 'agent' && author.type === 'User' && status === 'open') {
         changeConversation(desk, conversation, { assignee: author.user }, by)
       }

@@ -1,4 +1,4 @@
-// Lists of conversations: the sidebar's, its counts, and the filter.
+// The endpoints for lists of conversations: the sidebar, its counts, and the filter.
 
 import type { Static } from 'typebox'
 import type { FastifyRequest } from 'fastify'
@@ -93,7 +93,7 @@ function page(office: Office, rows: ConversationRow[], number: string | undefine
   return rows.slice(from, from + perPage).map((row) => conversationJson(office, row))
 }
 
-/** Of the many keys only those a bridge has a use for; all conditions must hold. */
+/** Knows only the keys that a bridge needs. All conditions must hold. */
 function holds(row: ConversationRow, { payload }: Static<typeof FilterBody>): boolean {
   const known: Record<string, unknown> = {
     status: row.status,

@@ -1,4 +1,4 @@
-// Finding and starting conversations through the account API.
+// The endpoints that find and start conversations.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
@@ -67,7 +67,7 @@ function contactInboxFor(
     const taken = () => unprocessable('source_id should be unique')
     return buildContactInbox(office.desk, { contact, inbox, sourceId, taken })
   }
-  // The old way: the first address of that name, whatever its inbox.
+  // The old form of the call uses the first contact inbox with this source_id in any helpdesk inbox.
   const { account } = callerOf(request)
   const found = office.desk.state.contactInboxes.find(
     (one) => one.sourceId === sourceId && one.inbox.account === account && !office.faults.hides(one.inbox),
@@ -76,7 +76,7 @@ function contactInboxFor(
   return found
 }
 
-/** Nobody rescues a status that does not exist. */
+/** Chatwoot does not handle an unknown status and answers 500. */
 export function parseStatus(name: string): ConversationStatus {
   const status = conversationStatuses.find((one) => one === name)
   if (!status) throw crashed()

@@ -1,4 +1,4 @@
-// Attachment addresses: no token, a redirect to where the file lies, and from a disk the file itself.
+// The addresses of attachments: they need no token and redirect to the file. Disk storage serves the file here.
 
 import { Type } from 'typebox'
 import { iso } from '../../json/times.ts'

@@ -1,4 +1,4 @@
-// The inbox endpoints of the account API.
+// The helpdesk inbox endpoints of the account API.
 
 import { Type } from 'typebox'
 import { createInbox, resetSecret, updateInbox } from '../../desk/inboxes.ts'

@@ -87,7 +87,7 @@ function authorOf({ desk }: Office, request: FastifyRequest, body: Static<typeof
   return { type: 'AgentBot', bot }
 }
 
-/** Chosen by id, shown by time: with backdated rows the two differ. */
+/** Selects by id and sorts by time. The two orders differ for backdated rows. */
 function selectMessages(
   rows: readonly MessageRow[],
   { before, after }: Static<typeof messages.MessageListQuery>,

@@ -1,11 +1,10 @@
-// The public client API up to the contact: no token, only the inbox identifier and the contact's source_id.
+// The public client API for contacts: no token, only the inbox identifier and the contact's source_id.
 
 import { createHmac } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { buildContactInbox } from '../../desk/contact-inboxes.ts'
 import { createContact, updateContact } from '../../desk/contacts.ts'
-import type { ContactParams } from '../../desk/contacts.ts'
 import { crashed, notFound } from '../../desk/rails-error.ts'
 import { publicContactRecord } from '../../json/conversation-json.ts'
 import { publicInboxJson } from '../../json/inbox-json.ts'
@@ -14,6 +13,7 @@ import * as open from '../../schemas/public-schemas.ts'
 import type { ContactInboxRow, ContactRow, InboxRow } from '../../state/rows.ts'
 import type { HttpApp } from '../http-app.ts'
 import type { Office } from '../office.ts'
+import { contactParams } from '../params.ts'
 
 const inboxPath = Type.Object({ identifier: Type.String() })
 const contactPath = Type.Object({ identifier: Type.String(), source_id: Type.String() })
@@ -48,7 +48,7 @@ export function addPublicContactRoutes(app: HttpApp, office: Office): void {
     },
     (request) => {
       const { contact } = findContactInbox(office, request.params)
-      updateContact(desk, contact, toParams(request.body))
+      updateContact(desk, contact, contactParams(request.body))
       return publicContactRecord(contact)
     },
   )
@@ -67,7 +67,7 @@ export function findContactInbox(office: Office, path: Static<typeof contactPath
   return row
 }
 
-/** By source_id, then by whatever else identifies a person; only then a new one. */
+/** Finds the contact by source_id, then by identifier, e-mail or phone number, and creates it last. */
 function findOrCreate({ desk }: Office, inbox: InboxRow, body: Params): ContactInboxRow {
   const { source_id: sourceId } = body
   const known = sourceId === undefined ? undefined : desk.state.contactInboxBySource(inbox, sourceId)
@@ -75,7 +75,7 @@ function findOrCreate({ desk }: Office, inbox: InboxRow, body: Params): ContactI
   const contact = findPerson(desk.state, inbox, body)
   if (contact) return buildContactInbox(desk, { contact, inbox, sourceId, taken: crashed })
   const name = body.name ?? desk.choices.token('name', desk.state.contacts.all().length).slice(0, 8).toLowerCase()
-  const { contactInbox } = createContact(desk, inbox.account, { ...toParams(body), name }, { inbox, sourceId })
+  const { contactInbox } = createContact(desk, inbox.account, { ...contactParams(body), name }, { inbox, sourceId })
   if (!contactInbox) throw crashed()
   return contactInbox
 }
@@ -89,22 +89,11 @@ function findPerson(state: Office['desk']['state'], { account }: InboxRow, body:
   )
 }
 
-/** Where the inbox insists on it, a missing or wrong hash is an exception that nobody rescues. */
+/** If the helpdesk inbox requires the hash, Chatwoot does not handle a missing or wrong one and answers 500. */
 function verifyIdentity({ channel }: InboxRow, { identifier = '', identifier_hash: hash }: Params): boolean {
   const right = createHmac('sha256', channel.hmacToken).update(identifier).digest('hex')
   if (channel.hmacMandatory && hash !== right) throw crashed()
   return hash === right
-}
-
-function toParams(body: Params): ContactParams {
-  return {
-    ...(body.name === undefined ? {} : { name: body.name }),
-    ...(body.email === undefined ? {} : { email: body.email }),
-    ...(body.phone_number === undefined ? {} : { phoneNumber: body.phone_number }),
-    ...(body.identifier === undefined ? {} : { identifier: body.identifier }),
-    ...(body.custom_attributes === undefined ? {} : { customAttributes: body.custom_attributes }),
-    ...(body.avatar_url === undefined ? {} : { avatarUrl: body.avatar_url }),
-  }
 }
 
 function publicContact({ sourceId, pubsubToken, contact }: ContactInboxRow): Static<typeof open.PublicContact> {

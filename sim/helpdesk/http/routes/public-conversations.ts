@@ -1,4 +1,4 @@
-// The public client API below the contact: conversations, messages, typing and reading, as the contact.
+// The public client API for a contact's conversations: messages, typing and reading.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
@@ -43,7 +43,7 @@ export function addPublicConversationRoutes(app: HttpApp, office: Office): void 
   addMessages(app, office)
 }
 
-/** It must be of that very address, or, for a verified contact, of that contact. */
+/** The conversation must belong to this contact inbox, or, for a verified contact, to this contact. */
 function findConversation(office: Office, path: Static<typeof params>): ConversationRow {
   const row = findContactInbox(office, path)
   const found = office.desk.state.conversationByDisplayId(row.inbox.account, Number(path.id))

@@ -1,4 +1,4 @@
-// Serves the agent's view: plain files, no build step.
+// Serves the agent's page: plain files without a build step.
 
 import { readFile } from 'node:fs/promises'
 import type { HttpApp } from '../http-app.ts'

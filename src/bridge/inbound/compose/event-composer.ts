@@ -1,20 +1,22 @@
-// What becomes of an event: the message that the helpdesk is to get, or why it gets none.
+// Composes the message that the helpdesk gets for an event, or says why it gets none.
 
-import type { NewMessage } from '../../../core/downstream.ts'
+import type { DownstreamLimits, NewMessage } from '../../../core/downstream.ts'
+import type { InstanceName, Jid, NetworkMessageId } from '../../../core/ids.ts'
 import type { Content, EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
 import type { Network } from '../../../core/network.ts'
+import { quoteTextOf } from '../../../core/quote-text.ts'
 import type { Person } from '../../../core/address.ts'
 import type { MappedContent, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { renderGroupChanges } from './group-changes.ts'
-import type { Scene } from '../../conversations/event-context.ts'
+import type { EventContext } from '../../conversations/event-context.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
-import { breakUpLiquid, plainText, renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
+import { renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
 import type { RenderedQuote, RenderSettings } from './render.ts'
 import type { Texts } from './texts.ts'
 
-export type ComposeSettings = RenderSettings & {
+type ComposeSettings = RenderSettings & {
   groupPrefixSender: boolean
   groupEvents: boolean
   reactions: boolean
@@ -26,39 +28,40 @@ type Deps = {
   texts: Texts
   network: Pick<Network, 'unseal'>
   map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
-  ownJid: (instance: string) => string
+  ownJid: (instance: InstanceName) => Jid
+  textLength: DownstreamLimits['textLength']
 }
 
-export type Draft = {
-  /** What of the network's message it is, in the message map. */
+export type EventDraft = {
+  /** What of the network's message this is; see the message map. */
   kind: string
-  /** How it is counted. */
+  /** As what the message is counted. */
   counted: 'text' | 'media' | 'reaction' | 'edit' | 'revoke'
   type: NewMessage['type']
   isPrivate: boolean
-  /** The network id of the message it answers. */
-  replyTo: string | null
+  /** The message that this one answers. */
+  replyTo: NetworkMessageId | null
   media: MediaContent | null
   remember: MappedContent | null
-  /** Whether it may open a conversation; reactions do not. */
+  /** Whether the message may open a conversation. A reaction may not. */
   opens: boolean
-  /** The text; a notice stands below what the person wrote, or instead of it. */
+  /** The text. A notice stands below the words of the person, or instead of them. */
   write: (extra?: { notice: string; instead?: boolean }) => string
 }
 
-export type Skipped = { skipped: 'filtered' | 'skip_disabled' }
-export type Composing = { instance: string; event: NetworkEvent; scene: Scene; showsHeader: boolean }
+type Skipped = { skipped: 'filtered' | 'skip_disabled' }
+type Composing = { instance: InstanceName; event: NetworkEvent; context: EventContext; showsHeader: boolean }
 
 const rememberedText = 1000
 
-export class InboundComposer {
+export class EventComposer {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  async compose(given: Composing): Promise<Draft | Skipped> {
+  async compose(given: Composing): Promise<EventDraft | Skipped> {
     const { event } = given
     const { texts } = this.#deps
     switch (event.kind) {
@@ -75,7 +78,7 @@ export class InboundComposer {
       case 'call': {
         const { voice, video, missedVoice, missedVideo } = texts.call
         const text = event.missed ? (event.video ? missedVideo : missedVoice) : event.video ? video : voice
-        // A call that rings is told at once; that nobody answered is another message.
+        // A call that rings is posted at once. A missed call is a second message.
         return { ...this.#plain(given, text), kind: event.missed ? 'missed_call' : 'call' }
       }
       case 'undecryptable':
@@ -85,7 +88,7 @@ export class InboundComposer {
     }
   }
 
-  async #message(given: Composing, event: MessageEvent): Promise<Draft> {
+  async #message(given: Composing, event: MessageEvent): Promise<EventDraft> {
     const { content, quote, ad } = event
     const body = await this.#body(given, content, event.mentions)
     const quoted = quote && (await this.#quote(given, quote))
@@ -101,14 +104,14 @@ export class InboundComposer {
     }
   }
 
-  #reaction(given: Composing, event: ReactionEvent): Draft | Skipped {
+  #reaction(given: Composing, event: ReactionEvent): EventDraft | Skipped {
     const { settings, texts } = this.#deps
     if (event.fromMe) return { skipped: 'filtered' }
     if (!settings.reactions) return { skipped: 'skip_disabled' }
     const body = event.emoji === '' ? texts.unreacted : texts.reacted(event.emoji)
     const draft = this.#plain(given, body, {
       counted: 'reaction',
-      header: given.scene.sender,
+      header: given.context.sender,
       separator: settings.reactionHeaderSeparator,
       replyTo: settings.reactionAsReply ? event.target.id : null,
     })
@@ -118,16 +121,16 @@ export class InboundComposer {
   async #edit(
     given: Composing,
     event: Pick<EditEvent, 'target' | 'content'> & { mentions: readonly Person[] },
-  ): Promise<Draft> {
+  ): Promise<EventDraft> {
     const body = await this.#body(given, event.content, event.mentions)
     const draft = this.#plain(given, `${this.#deps.texts.edited}\n${body}`, {
       counted: 'edit',
       replyTo: event.target.id,
     })
-    return { ...draft, remember: { text: plainText(event.content)?.slice(0, rememberedText) ?? '' } }
+    return { ...draft, remember: { text: quoteTextOf(event.content)?.slice(0, rememberedText) ?? '' } }
   }
 
-  async #sealed(given: Composing, event: SealedEvent): Promise<Draft> {
+  async #sealed(given: Composing, event: SealedEvent): Promise<EventDraft> {
     const { texts } = this.#deps
     const opened = await this.#unseal(given, event)
     if (opened?.type === 'edit') return this.#edit(given, { target: event.target, ...opened })
@@ -139,10 +142,10 @@ export class InboundComposer {
     return { ...this.#plain(given, body, { replyTo: event.target.id }), isPrivate: true }
   }
 
-  async #unseal({ instance, scene }: Composing, event: SealedEvent) {
+  async #unseal({ instance, context }: Composing, event: SealedEvent) {
     const { map, network, ownJid } = this.#deps
     for (const row of await map.findByNetworkId(instance, [event.target.id])) {
-      if (row.chat !== scene.place.chat) continue
+      if (row.chat !== context.chat.chatId) continue
       const content = await map.contentOf(row.id)
       if (!content?.secret || !content.sender) continue
       const { secret, sender, pollOptions = [] } = content
@@ -151,60 +154,63 @@ export class InboundComposer {
     return null
   }
 
-  async #group(given: Composing, event: GroupEvent): Promise<Draft | Skipped> {
-    const { settings, texts } = this.#deps
+  async #group(given: Composing, event: GroupEvent): Promise<EventDraft | Skipped> {
+    const { settings, texts, textLength } = this.#deps
     if (!settings.groupEvents) return { skipped: 'skip_disabled' }
     const names = new Map<string, string>()
     for (const change of event.changes) {
       if (!('people' in change)) continue
-      for (const person of change.people) names.set(keyOf(person), mentionName(await given.scene.who(person)))
+      for (const person of change.people) names.set(keyOf(person), mentionName(await given.context.who(person)))
     }
-    const actor = mentionName(given.scene.sender)
+    const actor = mentionName(given.context.sender)
     const nameOf = (person: Person) => names.get(keyOf(person)) ?? ''
     const text = renderGroupChanges(event.changes, actor === '' ? null : actor, nameOf, texts.change)
-    return { ...this.#plain(given, text), type: 'activity', write: () => truncate(text, texts) }
+    const write = () => truncate(text, textLength.activity, texts)
+    return { ...this.#plain(given, text), type: 'activity', write }
   }
 
   async #body(given: Composing, content: Content, mentions: readonly Person[]): Promise<string> {
     const { settings, texts } = this.#deps
-    const mentioned = await everybody(given, mentions)
+    const mentioned = await knownPeople(given, mentions)
     const written = (text: string) => renderText(text, mentioned, settings.mentionTemplate)
     return renderContent(content, { texts, written })
   }
 
   async #quote(given: Composing, quote: NonNullable<MessageEvent['quote']>) {
     const { sender, fromMe, media, mentions = [] } = quote
-    const { scene } = given
+    const { context } = given
     const text = quote.text ?? (media ? `[${this.#deps.texts.media[media]}]` : null)
-    const author = fromMe ? await scene.who('me') : sender && (await scene.who(sender))
-    return { author, text, mentioned: await everybody(given, mentions) }
+    const author = fromMe ? await context.who('me') : sender && (await context.who(sender))
+    return { author, text, mentioned: await knownPeople(given, mentions) }
   }
 
   #plain(
     given: Composing,
     body: string,
     options: {
-      counted?: Draft['counted']
-      replyTo?: string | null
+      counted?: EventDraft['counted']
+      replyTo?: NetworkMessageId | null
       quote?: RenderedQuote | null
       header?: KnownPerson
       separator?: string
     } = {},
-  ): Draft {
-    const { settings, texts } = this.#deps
-    const { event, scene, showsHeader } = given
-    const inGroup = scene.isGroup && !event.fromMe && settings.groupPrefixSender && showsHeader ? scene.sender : null
+  ): EventDraft {
+    const { settings, texts, textLength } = this.#deps
+    const { event, context, showsHeader } = given
+    const type = event.fromMe ? 'outgoing' : 'incoming'
+    const inGroup =
+      context.isGroup && !event.fromMe && settings.groupPrefixSender && showsHeader ? context.sender : null
     const { header = inGroup, separator = settings.groupHeaderSeparator, quote = null } = options
-    const write: Draft['write'] = (extra) => {
+    const write: EventDraft['write'] = (extra) => {
       const below = extra && !extra.instead ? extra.notice : ''
       const whole = extra?.instead ? extra.notice : [body, below].filter((part) => part !== '').join('\n\n')
       const text = renderMessage({ header, separator, quote: extra?.instead ? null : quote, body: whole }, settings)
-      return truncate(event.fromMe ? breakUpLiquid(text) : text, texts)
+      return truncate(text, textLength[type], texts)
     }
     return {
       kind: event.kind,
       counted: options.counted ?? 'text',
-      type: event.fromMe ? 'outgoing' : 'incoming',
+      type,
       isPrivate: false,
       replyTo: options.replyTo ?? null,
       media: null,
@@ -215,14 +221,14 @@ export class InboundComposer {
   }
 }
 
-async function everybody({ scene }: Composing, people: readonly Person[]): Promise<KnownPerson[]> {
+async function knownPeople({ context }: Composing, people: readonly Person[]): Promise<KnownPerson[]> {
   const known: KnownPerson[] = []
-  for (const person of people) known.push(await scene.who(person))
+  for (const person of people) known.push(await context.who(person))
   return known
 }
 
 function rememberedOf({ content, secret, sender }: MessageEvent): MappedContent {
-  const text = plainText(content)
+  const text = quoteTextOf(content)
   return {
     ...(text !== null && { text: text.slice(0, rememberedText) }),
     ...(secret !== null && { secret, sender }),

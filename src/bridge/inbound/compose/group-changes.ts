@@ -1,4 +1,4 @@
-// Changes of a group as lines of an activity message: plain text that the helpdesk shows as HTML.
+// Writes the changes of a group as the lines of an activity message, which the helpdesk shows as HTML.
 
 import type { Person } from '../../../core/address.ts'
 import type { GroupChange } from '../../../core/message.ts'

@@ -1,9 +1,9 @@
-// Mentions inside of a text: the network writes them as @ and digits, people want to read names.
+// Replaces the mentions in a text by names: the network writes a mention as @ and digits.
 
 import type { KnownPerson } from '../../people/names.ts'
 import { mentionName } from '../../people/names.ts'
 
-/** Only whole tokens: an id that is the beginning of a longer one is another one. */
+/** Whole tokens only: the beginning of a longer number is another id. */
 const token = /(?<![\p{L}\p{N}])@(\d{5,20})(?![\p{L}\p{N}])/gu
 
 export function nameMentions(text: string, mentioned: readonly KnownPerson[], template: string): string {

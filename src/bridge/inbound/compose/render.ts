@@ -1,4 +1,4 @@
-// The exact text of what is posted to the helpdesk. Order: header, quote, text; captions alike.
+// Writes the text of a message for the helpdesk: the header, the quote, then the words or the caption.
 
 import type { Ad, Content } from '../../../core/message.ts'
 import { fillHeader } from '../../people/names.ts'
@@ -7,8 +7,8 @@ import { nameMentions } from './mentions.ts'
 import { textToMarkdown } from './text-to-markdown.ts'
 import type { Texts } from './texts.ts'
 
-// Chatwoot takes 150,000 characters; what we write around the text needs some of them.
-const maxText = 148_000
+/** Room for the sentence that a text was cut. */
+const noticeLength = 2000
 const quotedCharacters = 200
 
 export type RenderSettings = {
@@ -21,7 +21,7 @@ export type RenderSettings = {
 export type RenderedQuote = { author: KnownPerson | null; text: string | null; mentioned?: readonly KnownPerson[] }
 
 export type Parts = {
-  /** Whose message it is, where that must be said. */
+  /** The sender, where the header must name one. */
   header: KnownPerson | null
   separator: string
   quote: RenderedQuote | null
@@ -35,27 +35,27 @@ export function renderMessage({ header, separator, quote, body }: Parts, setting
   return [head, rest].filter((part) => part !== '').join(separator)
 }
 
-/** The blank line after it keeps Markdown from taking the text into the quote. */
+/** `renderMessage` puts a blank line after the quote, so that Markdown does not take the text into it. */
 export function renderQuote({ author, text, mentioned = [] }: RenderedQuote, mentionTemplate: string): string {
   const who = author === null ? '' : fillHeader('$phone · $name', author)
   const lines = text === null || text === '' ? [] : renderText(quotable(text), mentioned, mentionTemplate).split('\n')
   return [`\`${['↪', who].filter((part) => part !== '').join(' ')}\``, ...lines].map((line) => `> ${line}`).join('\n')
 }
 
-/** Whom half of an id means, nobody can tell. */
+/** A mention that is cut in half cannot be resolved, so it is dropped. */
 function quotable(text: string): string {
   const beginning = firstCharacters(text, quotedCharacters)
   return /^\d/.test(text.slice(beginning.length)) ? beginning.replace(/@\d*$/, '') : beginning
 }
 
-/** What a person wrote, as Markdown with names for mentions. */
+/** The words of a person as Markdown, with names for mentions. */
 export function renderText(text: string, mentioned: readonly KnownPerson[], template: string): string {
   return nameMentions(textToMarkdown(text), mentioned, template)
 }
 
 type Writing = { texts: Texts; written: (text: string) => string }
 
-/** The text of a message's content; empty where a file says it all. */
+/** The text of a content; empty for a file without a caption. */
 export function renderContent(content: Content, { texts, written }: Writing): string {
   switch (content.type) {
     case 'text':
@@ -87,36 +87,11 @@ export function renderAd({ title, body, url }: Ad, texts: Texts): string {
   return lines(title === null ? texts.ad : `${texts.ad}: ${title}`, body, url)
 }
 
-/** What a later quote of it shows. */
-export function plainText(content: Content): string | null {
-  switch (content.type) {
-    case 'text':
-    case 'choice':
-      return content.text
-    case 'media':
-      return content.caption ?? content.fileName
-    case 'poll':
-      return content.question
-    case 'location':
-      return content.name
-    case 'contacts':
-      return content.cards.map(({ name }) => name).join(', ')
-    case 'album':
-    case 'view_once':
-    case 'mark':
-      return null
-    case 'unsupported':
-      return content.text
-  }
-}
-
-/** Outgoing content is run through Liquid: a zero-width space keeps what the owner typed from being read as a template. */
-export function breakUpLiquid(text: string): string {
-  return text.replace(/\{(?=[{%])/g, '{\u200b')
-}
-
-export function truncate(text: string, texts: Texts): string {
-  return text.length <= maxText ? text : `${firstCharacters(text, maxText / 2)}\n\n${texts.truncated}`
+/** Cuts a text that is longer than the helpdesk takes, and says so. */
+export function truncate(text: string, maxLength: number, texts: Texts): string {
+  const fitting = maxLength - noticeLength
+  if (text.length <= fitting || Array.from(text).length <= fitting) return text
+  return `${firstCharacters(text, fitting / 2)}\n\n${texts.truncated}`
 }
 
 function renderLocation(
@@ -132,7 +107,7 @@ function lines(...parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join('\n')
 }
 
-/** Whole characters: half of an emoji is none. */
+/** Never cuts a character in half. */
 function firstCharacters(text: string, count: number): string {
   if (text.length <= count) return text
   return Array.from(text.slice(0, count * 2))

@@ -1,5 +1,5 @@
-// WhatsApp's text marks as the helpdesk's Markdown: *bold* and ~strike~ double their marks, _italic_ and code are the
-// same in both. Code, web and mail addresses stay as they are.
+// Turns WhatsApp's text marks into the Markdown of the helpdesk. *bold* and ~strike~ double their marks; _italic_ and code are
+// the same in both. Code, web addresses and mail addresses stay as they are.
 
 const untouched = /```[\s\S]*?```|`[^`\n]+`|\b[a-z][a-z0-9+.-]*:\/\/\S+|\bwww\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+/giu
 const marks = ['*', '~'] as const
@@ -15,14 +15,14 @@ export function textToMarkdown(text: string): string {
 
 function keptPositions(text: string): (at: number) => boolean {
   const ranges = [...text.matchAll(untouched)].map(({ 0: found, index }) => {
-    // Marks at the end of an address close something that was opened before it.
+    // A mark at the end of an address closes a mark that was opened before the address.
     const kept = found.startsWith('`') ? found : found.replace(/[*_~.,;:!?)]+$/, '')
     return { from: index, to: index + kept.length }
   })
   return (at) => ranges.some(({ from, to }) => at >= from && at < to)
 }
 
-/** The positions of the marks that belong together, on one line each. */
+/** The positions of the marks that form pairs. A pair is on one line. */
 function pairsOf(text: string, mark: string, isKept: (at: number) => boolean): number[] {
   const found: number[] = []
   let open: number | undefined
@@ -48,7 +48,7 @@ function closes(text: string, at: number, mark: string): boolean {
   return !/\s/.test(before) && before !== mark && !isWordOr(mark, after)
 }
 
-// Marks inside of a word, as in 2*3*4, are no marks.
+// A mark inside a word, as in 2*3*4, is not a mark.
 function isWordOr(mark: string, char: string): boolean {
   return char === mark || /[\p{L}\p{N}]/u.test(char)
 }

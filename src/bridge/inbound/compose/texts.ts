@@ -1,4 +1,4 @@
-// Every sentence the service writes into a conversation, in every language of SERVICE_LOCALE.
+// Every sentence that the service writes into a conversation, in every language of SERVICE_LOCALE.
 
 import type { Mark, MediaKind } from '../../../core/message.ts'
 

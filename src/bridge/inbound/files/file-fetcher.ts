@@ -1,12 +1,16 @@
-// Files from the network on their way to the helpdesk: fetched and checked whole before anything is posted.
+// Fetches files from the network. A file is fetched and checked whole before it is posted.
 
 import type { FileRef, MediaContent, MessageKey } from '../../../core/message.ts'
 import { FileError } from '../../../core/network.ts'
 import type { Network } from '../../../core/network.ts'
 import type { UploadFile } from '../../../core/downstream.ts'
+import type { InstanceName } from '../../../core/ids.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
+import { orAbort } from '../../../lib/abort.ts'
 import { sleep } from '../../../lib/clock.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { Gate } from '../../../lib/semaphore.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
 import { fileNameOf, mimeTypeOf } from './file-names.ts'
 import { FileSpool, FileTooLarge } from './file-spool.ts'
 import type { SessionOf } from '../../people/group-directory.ts'
@@ -18,35 +22,37 @@ type Deps = {
   maxBytes: number
 }
 
-export type FetchedFile = { upload: UploadFile; [Symbol.asyncDispose](): Promise<void> }
+export type FetchedMedia = { upload: UploadFile; [Symbol.asyncDispose](): Promise<void> }
 
-type Wanted = { instance: string; media: MediaContent; key: MessageKey }
+type Wanted = { instance: InstanceName; media: MediaContent; key: MessageKey }
 
-/** Where it is now: the phone may have put it somewhere else. */
+/** Where the file is now: the phone may have uploaded it again. */
 type Source = { file: FileRef; hasAsked: boolean; isLost: boolean }
 
-/** What is left of the time for one file; waiting for a turn costs nothing. */
+/** What is left of the time for one file. Waiting for a place does not count. */
 type Budget = { leftMs: number }
 
-const atOnce = 8
-// Three tries in 30 s; a try that hangs leaves time for the next one.
+const fetchesPerInstance = 8
+// Three attempts in 30 s. An attempt that hangs leaves time for the next one.
 const startsMs = [0, 8_000, 20_000]
 const totalMs = 30_000
-const tryMs = 10_000
+const attemptMs = 10_000
 const slowestBytesPerMs = 256
 
-export class IncomingFiles {
+export class FileFetcher implements PerInstance {
   readonly #deps: Deps
   readonly #spool = new FileSpool()
-  /** Per instance: nobody waits for the files of others. */
-  readonly #gates = new Map<string, Gate>()
+  /** Per instance, so that no instance waits for the files of another. */
+  readonly #limits = new Map<InstanceName, Semaphore>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Three tries; what the server no longer has is asked of the phone. Rejects with FileError or FileTooLarge. */
-  async fetch(wanted: Wanted, signal: AbortSignal): Promise<FetchedFile> {
+  /**
+   * Makes three attempts. Asks the phone for a file that the server no longer has. Rejects with FileError or FileTooLarge.
+   */
+  async fetch(wanted: Wanted, signal: AbortSignal): Promise<FetchedMedia> {
     const source = sourceOf(wanted)
     const total = totalMs + this.#transferMs(wanted.media)
     const budget = { leftMs: total }
@@ -68,11 +74,15 @@ export class IncomingFiles {
     throw failure
   }
 
-  fetchOnce(wanted: Wanted, signal: AbortSignal): Promise<FetchedFile> {
+  leave(instance: InstanceName): void {
+    this.#limits.delete(instance)
+  }
+
+  fetchOnce(wanted: Wanted, signal: AbortSignal): Promise<FetchedMedia> {
     return this.#try(wanted, sourceOf(wanted), { leftMs: totalMs + this.#transferMs(wanted.media) }, signal)
   }
 
-  async #try(wanted: Wanted, source: Source, budget: Budget, signal: AbortSignal): Promise<FetchedFile> {
+  async #try(wanted: Wanted, source: Source, budget: Budget, signal: AbortSignal): Promise<FetchedMedia> {
     const { size } = wanted.media
     if (size !== null && size > this.#deps.maxBytes) throw new FileTooLarge()
     try {
@@ -82,7 +92,7 @@ export class IncomingFiles {
       const asked = this.#deps.sessionOf(wanted.instance)?.requestFileAgain(wanted.key, wanted.media.file)
       if (!asked) throw error
       Object.assign(source, { hasAsked: true, isLost: true })
-      source.file = await this.#spend(budget, budget.leftMs, (until) => unlessAborted(asked, until), signal)
+      source.file = await this.#spend(budget, budget.leftMs, (until) => orAbort(asked, until), signal)
       source.isLost = false
       return await this.#download(wanted, source, budget, signal)
     }
@@ -90,20 +100,20 @@ export class IncomingFiles {
 
   async #download({ instance, media, key }: Wanted, { file }: Source, budget: Budget, signal: AbortSignal) {
     const { network, maxBytes } = this.#deps
-    const leave = await this.#gateOf(instance).enter(signal)
+    const leave = await getOrCreate(this.#limits, instance, () => new Semaphore(fetchesPerInstance)).enter(signal)
     try {
-      const fetching = async (until: AbortSignal): Promise<FetchedFile> => {
+      const fetching = async (until: AbortSignal): Promise<FetchedMedia> => {
         const spool = await this.#spool.take(await network.download(file, until), maxBytes)
         const upload = { ...spool.upload, fileName: fileNameOf(media, key.id), mimeType: mimeTypeOf(media) }
         return { upload, [Symbol.asyncDispose]: spool[Symbol.asyncDispose] }
       }
-      return await this.#spend(budget, tryMs + this.#transferMs(media), fetching, signal)
+      return await this.#spend(budget, attemptMs + this.#transferMs(media), fetching, signal)
     } finally {
       leave()
     }
   }
 
-  /** The work is told to end when `maxMs` or the budget are used up, or when the signal aborts. */
+  /** Aborts the work when `maxMs` or the budget is used up, or when the signal aborts. */
   async #spend<T>(
     budget: Budget,
     maxMs: number,
@@ -131,27 +141,6 @@ export class IncomingFiles {
   #transferMs({ size }: MediaContent): number {
     return (size ?? this.#deps.maxBytes) / slowestBytesPerMs
   }
-
-  #gateOf(instance: string): Gate {
-    const known = this.#gates.get(instance)
-    if (known) return known
-    const gate = new Gate(atOnce)
-    this.#gates.set(instance, gate)
-    return gate
-  }
-}
-
-/** For work that does not hear the signal itself. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      reject(signal.reason as Error)
-    }
-    signal.addEventListener('abort', end, { once: true })
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', end)
-    })
-  })
 }
 
 function sourceOf({ media }: Wanted): Source {

@@ -1,5 +1,5 @@
-// Keeps files until they are posted: small ones in memory, within a limit for all of them together; others in a file that
-// has no name and is gone with the process.
+// Keeps the bytes of a file until it is posted. Small files stay in memory, within a limit for all of them together. Others
+// go into a temporary file without a name, which ends with the process.
 
 import { randomBytes } from 'node:crypto'
 import { open, unlink } from 'node:fs/promises'
@@ -9,16 +9,16 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { UploadFile } from '../../../core/downstream.ts'
 
-export type Spooled = { upload: Pick<UploadFile, 'open' | 'size'>; [Symbol.asyncDispose](): Promise<void> }
+type Spooled = { upload: Pick<UploadFile, 'open' | 'size'>; [Symbol.asyncDispose](): Promise<void> }
 
-/** More than SERVICE_MEDIA_MAX_BYTES, as stated or as it turned out. */
+/** The file has more than SERVICE_MEDIA_MAX_BYTES, by what the sender stated or by what was read. */
 export class FileTooLarge extends Error {}
 
 const smallBytes = 1024 * 1024
 const inMemoryBytes = 16 * 1024 * 1024
 
 export class FileSpool {
-  /** What all of them together take up in memory. */
+  /** The bytes in memory of all files together. */
   #inMemory = 0
 
   async take(stream: Readable, maxBytes: number): Promise<Spooled> {

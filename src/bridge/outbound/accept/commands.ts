@@ -1,10 +1,11 @@
-// What a command to send becomes in the outbox, whoever gave it.
+// Turns a command of the helpdesk into an outbox row and the key of its callback.
 
 import type { CallbackPlace, Destination, OutgoingCommand, WrittenMessage } from '../../../core/downstream.ts'
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import { fingerprintOf } from '../../../guard/spamguard.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { InstanceRow } from '../../../storage/schema.ts'
+import type { Sender } from '../../conversations/route.ts'
 import type { ChatRef } from '../send/recipients.ts'
 
 export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
@@ -14,17 +15,17 @@ const noDestination = 'none'
 export const deletedReason = 'deleted at the helpdesk before it was sent'
 export const noRecipient = 'the contact has no phone number and no WhatsApp id'
 
-type Way = {
-  sender: Readonly<Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id'>>
+type Path = {
+  sender: Pick<Sender, 'name' | 'owner_tag' | 'inbox_id'>
   destination: Destination | null
-  ref: Pick<ChatRef, 'chat' | 'jid'>
+  ref: Pick<ChatRef, 'chatId' | 'jid'>
 }
 
 /** A row that need not wait. */
 export function messageRow(
-  id: string,
+  id: RowId,
   now: number,
-  { sender, destination, ref }: Way,
+  { sender, destination, ref }: Path,
   written: WrittenMessage,
 ): NewOutboxRow {
   const { content, attachments, inReplyTo, agentName } = written
@@ -32,32 +33,33 @@ export function messageRow(
     id,
     kind: 'message',
     instance: sender.name,
-    owner_tag: sender.owner_tag,
-    inbox_id: sender.inbox_id,
+    ownerTag: sender.owner_tag,
+    inboxId: sender.inbox_id,
     destination: destination?.key ?? noDestination,
-    chat: ref.chat,
-    remote_jid: ref.jid,
-    conversation_id: written.place.conversationId,
-    message_id: written.messageId === 0 ? null : written.messageId,
-    waiting: 0,
-    drained: 0,
-    expires_at: null,
+    chatId: ref.chatId,
+    remoteJid: ref.jid,
+    conversationId: written.place.conversationId,
+    messageId: written.messageId === 0 ? null : written.messageId,
+    isWaiting: false,
+    isDrained: false,
+    expiresAt: null,
     fingerprint: fingerprintOf(content, attachments),
-    created_at: now,
+    createdAt: now,
     payload: { type: 'message', content, attachments, inReplyTo, agentName },
   }
 }
 
+/** Null for a message without an id. */
 export function callbackKey(
-  instance: string,
+  instance: InstanceName,
   destination: Destination | null,
   messageId: number | null,
 ): CallbackKey | null {
   if (messageId === null || messageId === 0) return null
-  return { instance, destination: destination?.key ?? noDestination, kind: 'message_created', event_id: messageId }
+  return { instance, destination: destination?.key ?? noDestination, kind: 'message_created', eventId: messageId }
 }
 
-/** Why it cannot be sent from here; undefined when it can. */
+/** Why the instance cannot send the message; undefined when it can. */
 export function otherInbox(destination: Destination | null, place: CallbackPlace): string | undefined {
   if (!destination) return undefined
   const { accountId, inboxId } = place

@@ -1,17 +1,18 @@
-// What is answered to a callback that asks for a message to be sent.
+// The answers to a callback that asks to send a message.
 
+import type { InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import { deletedReason } from './commands.ts'
 
-/** Whether there was something to be marked read in the conversation the agent wrote in. */
+/** Whether the conversation has messages that the agent has now seen. */
 export type Seen = { hasUnread: boolean }
-/** Who has taken a message, which can be another account of the same inbox than the one that was asked. */
-type Taken = { instance: string } & Seen
+/** The instance that accepted the message. It can differ from the one that was asked, when both share a helpdesk inbox. */
+type Taken = { instance: InstanceName } & Seen
 
 export type SendAnswer =
-  | ({ kind: 'sent'; waid: string; queueId: string } & Taken)
-  | ({ kind: 'queued'; queueId: string; expiresAt: number | null } & Taken)
-  | { kind: 'ignored'; reason: 'duplicate' | 'empty'; queueId?: string }
+  | ({ kind: 'sent'; waid: NetworkMessageId; queueId: RowId } & Taken)
+  | ({ kind: 'queued'; queueId: RowId; expiresAt: number | null } & Taken)
+  | { kind: 'ignored'; reason: 'duplicate' | 'empty'; queueId?: RowId }
   | { kind: 'full' }
   | { kind: 'blocked'; reason: string }
   | { kind: 'undeliverable'; code: 'no_recipient' | 'other_inbox'; reason: string }
@@ -20,9 +21,9 @@ export type SendAnswer =
 
 export const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
 
-/** The same answer as before where that was a refusal; else there is nothing left to do. */
+/** The answer to a repeated callback: a refusal is repeated, everything else needs no further work. */
 export function repeated({ id, status, reason, report }: OutboxRow): SendAnswer {
-  // An agent has asked for it, or has deleted it: that is being followed.
+  // The agent asked for the message again, or deleted it. That is handled already.
   if (report === 'asked' || reason === deletedReason) return { kind: 'ignored', reason: 'duplicate', queueId: id }
   if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
   if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }

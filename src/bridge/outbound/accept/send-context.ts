@@ -1,55 +1,76 @@
-// What is around a callback before it is accepted: who speaks in its conversation, which chat is meant, what was heard there.
+// What we look up before accepting a callback: the instance that owns the conversation, the chat, and the last address that
+// wrote to us.
 
 import type { Chat } from '../../../core/address.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
-import type { SurroundingsStore } from '../../../storage/stores/messages/send-context-store.ts'
-import type { Heard } from '../send/immediate-send.ts'
-import type { ChatRef, Recipients } from '../send/recipients.ts'
-import type { Routed } from '../../conversations/route.ts'
+import type {
+  SendContextFacts,
+  SendContextKey,
+  SendContextStore,
+} from '../../../storage/stores/messages/send-context-store.ts'
+import { routeOfOwner } from '../../conversations/conversation-owner.ts'
+import type { RouteOf } from '../../conversations/conversation-owner.ts'
+import type { Route } from '../../conversations/route.ts'
+import type { ChatFacts, ChatRef, Recipients } from '../send/recipients.ts'
 import type { Seen } from './send-answer.ts'
 import { callbackKey } from './commands.ts'
 import type { SendCommand } from './commands.ts'
 
 type Deps = {
-  store: Pick<SurroundingsStore, 'lookAround' | 'recall'>
+  store: Pick<SendContextStore, 'read' | 'recall'>
   recipients: Pick<Recipients, 'lookUp' | 'refOf'>
-  /** The record of an instance, and where it belongs; undefined when there is none. */
-  routeOf: (instance: string) => Promise<Routed | undefined>
+  routeOf: RouteOf
 }
 
-/** `heard` is what allows a message to leave at once; `still` fails a commit when any of it has changed since. */
-export type Around = Routed & { ref: ChatRef; heard: Heard | undefined; still: Statement | undefined } & Seen
+/** Without `facts` the message cannot be sent immediately. */
+export type SendContext = Route & { ref: ChatRef; facts: ChatFacts | undefined } & Seen
 
-export class Surroundings {
+/** `unchanged` makes a commit fail when the context is no longer true. */
+type RecalledContext = SendContext & { unchanged: Statement }
+
+/** What a context is looked up by. `known` is the chat when we know the person already. */
+type ContextQuestion = { route: Route; chat: Chat; known: ChatRef | undefined; key: SendContextKey }
+
+export class SendContexts {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** From memory where that will do, unless `afresh`. */
-  async of(route: Routed, command: SendCommand, chat: Chat, { afresh }: { afresh: boolean }): Promise<Around> {
-    const { store, recipients, routeOf } = this.#deps
+  async questionOf(route: Route, command: SendCommand, chat: Chat): Promise<ContextQuestion> {
     const { destination, sender } = route
-    const known = await recipients.lookUp(sender.name, chat)
-    const spot = {
+    const known = await this.#deps.recipients.lookUp(sender.name, chat)
+    const key = {
       instance: sender.name,
-      chat: known?.chat ?? null,
+      chatId: known?.chatId ?? null,
       destination: destination?.key ?? null,
       conversationId: command.place.conversationId,
       callback: callbackKey(sender.name, destination, command.messageId),
     }
-    const recalled = afresh ? undefined : store.recall(spot)
-    const around = recalled ?? (await store.lookAround(spot))
-    const { owner, hasUnread, isSettled } = around
-    // Inboxes can be shared: the instance that holds the conversation is the one that answers in it.
-    const other = owner === undefined || owner === sender.name ? undefined : await routeOf(owner)
-    if (other?.destination && other.destination.key === destination?.key) {
-      const ref = await recipients.refOf(other.sender.name, chat)
-      return { ...other, ref, heard: undefined, still: recalled?.still, hasUnread }
+    return { route, chat, known, key }
+  }
+
+  /** The context of the previous message, when that is recent. */
+  async recall(question: ContextQuestion): Promise<RecalledContext | undefined> {
+    const recalled = this.#deps.store.recall(question.key)
+    return recalled && { ...(await this.#contextOf(question, recalled)), unchanged: recalled.unchanged }
+  }
+
+  async read(question: ContextQuestion): Promise<SendContext> {
+    return this.#contextOf(question, await this.#deps.store.read(question.key))
+  }
+
+  async #contextOf({ route, chat, known }: ContextQuestion, found: SendContextFacts): Promise<SendContext> {
+    const { recipients, routeOf } = this.#deps
+    const { hasUnread } = found
+    const owner = await routeOfOwner(routeOf, route, found.owner)
+    // The facts are about the chat of the instance that was asked, not about the chat of another instance.
+    if (owner !== route) {
+      return { ...owner, ref: await recipients.refOf(owner.sender.name, chat), facts: undefined, hasUnread }
     }
-    const ref = known ?? (await recipients.refOf(sender.name, chat))
-    // A repeat is not made ready: its keys would be spent on nothing.
-    return { ...route, ref, heard: isSettled ? undefined : around, still: recalled?.still, hasUnread }
+    const ref = known ?? (await recipients.refOf(route.sender.name, chat))
+    // A repeated callback is not prepared: its encryption keys would be spent for nothing.
+    return { ...route, ref, facts: found.isSettled ? undefined : found, hasUnread }
   }
 }

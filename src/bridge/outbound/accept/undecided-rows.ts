@@ -1,39 +1,40 @@
-// Messages between being stored and being answered. One that the helpdesk hears was refused must not be sent, even if the
-// database has it after all: it is taken back, as soon as the database lets us.
+// Rows between being stored and being answered. When the helpdesk is told that a message was refused, its row must not be
+// sent, even if the database stored it after all. Such a row is withdrawn as soon as the database allows it.
 
+import type { RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
 
 type Deps = {
-  moves: Pick<OutboxMoves, 'withdraw'>
+  transitions: Pick<OutboxTransitions, 'withdraw'>
   reporter: Pick<FailureReporter, 'due'>
   clock: Clock
   log: Log
 }
 
-// A commit that nobody heard of can still become visible.
+// A commit that was never confirmed can become visible later.
 const doubtMs = 60_000
 const lateReason = 'the service could not store the message in time: try again'
 
-export class Acceptances {
+export class UndecidedRows {
   readonly #deps: Deps
-  readonly #undecided = new Set<string>()
-  /** Told as refused, and perhaps stored; with the time until which it may still turn up. */
-  readonly #refused = new Map<string, number>()
+  readonly #undecided = new Set<RowId>()
+  /** Rows whose messages were refused and that may be stored, with the time until which they may become visible. */
+  readonly #refused = new Map<RowId, number>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Whether this row is not to be taken up, although it is stored. */
-  isOpen(id: string): boolean {
+  /** Whether a stored row must not be sent yet, or never. */
+  has(id: RowId): boolean {
     return this.#undecided.has(id) || this.#refused.has(id)
   }
 
-  /** Nobody takes up the row while this is decided. */
-  async during<T>(id: string, deciding: () => Promise<T>): Promise<T> {
+  /** The row is undecided until `deciding` ends. */
+  async while<T>(id: RowId, deciding: () => Promise<T>): Promise<T> {
     this.#undecided.add(id)
     try {
       return await deciding()
@@ -42,41 +43,41 @@ export class Acceptances {
     }
   }
 
-  /** The helpdesk hears that it failed. Its row is taken back now, or when the database can be had again. */
-  async refuse(id: string): Promise<void> {
+  /** The helpdesk is told that the message failed. The row is withdrawn now, or when the database is available again. */
+  async refuse(id: RowId): Promise<void> {
     this.#refused.set(id, this.#deps.clock.monotonic() + doubtMs)
-    await this.#look(id)
+    await this.#tryWithdraw(id)
   }
 
-  /** True when the row was refused and is taken back: its callback may be followed anew. */
-  async takeBack(id: string): Promise<boolean> {
+  /** True when the row was refused and is withdrawn: its callback may be accepted again. */
+  async withdraw(id: RowId): Promise<boolean> {
     if (!this.#refused.has(id)) return false
     await this.#withdraw(id)
     this.#refused.delete(id)
     return true
   }
 
-  /** Looks for what could not be taken back yet. */
+  /** Tries again to withdraw refused rows. */
   async run(): Promise<void> {
-    for (const id of [...this.#refused.keys()]) await this.#look(id)
+    for (const id of [...this.#refused.keys()]) await this.#tryWithdraw(id)
   }
 
-  /** The next process would send what is left. */
+  /** The last try: the next process would send the rows that are left. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.run()
   }
 
-  async #look(id: string): Promise<void> {
+  async #tryWithdraw(id: RowId): Promise<void> {
     try {
-      const isTakenBack = await this.#withdraw(id)
-      if (isTakenBack || this.#deps.clock.monotonic() >= (this.#refused.get(id) ?? 0)) this.#refused.delete(id)
+      const isWithdrawn = await this.#withdraw(id)
+      if (isWithdrawn || this.#deps.clock.monotonic() >= (this.#refused.get(id) ?? 0)) this.#refused.delete(id)
     } catch (err) {
       this.#deps.log.error({ err, queue_id: id }, 'a refused message that may be stored could not be taken back yet')
     }
   }
 
-  #withdraw(id: string): Promise<boolean> {
-    const { moves, reporter, clock } = this.#deps
-    return moves.withdraw(id, lateReason, reporter.due(clock.now()))
+  #withdraw(id: RowId): Promise<boolean> {
+    const { transitions, reporter, clock } = this.#deps
+    return transitions.withdraw(id, lateReason, reporter.due(clock.now()))
   }
 }

@@ -1,4 +1,4 @@
-// Brings an attachment of the helpdesk into a temporary file, and decides as what it is sent.
+// Downloads an attachment of the helpdesk into a temporary file, and decides as which kind of file it is sent.
 
 import { createWriteStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
@@ -13,13 +13,13 @@ import type { Transcode } from './voice-note.ts'
 
 type Deps = { downstream: Pick<Downstream, 'download'>; transcode: Transcode }
 
-export type FetchedFile = { file: OutgoingFile; [Symbol.asyncDispose](): Promise<void> }
+type FetchedAttachment = { file: OutgoingFile; [Symbol.asyncDispose](): Promise<void> }
 
 const opus = 'audio/ogg; codecs=opus'
 const unknownType = 'application/octet-stream'
 const videos: ReadonlySet<string> = new Set(['video/mp4', 'video/3gpp', 'video/quicktime'])
 const images: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif'])
-// Asking again will not help.
+// After these failures another attempt would fail too.
 const lasting: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
 
 export function isDeclaredAudio({ mimeType, fileName }: Attachment): boolean {
@@ -27,12 +27,12 @@ export function isDeclaredAudio({ mimeType, fileName }: Attachment): boolean {
   return /\.(mp3|ogg|oga|opus|m4a|aac|wav|amr|flac)$/i.test(fileName ?? '')
 }
 
-export async function fetchFile(
+export async function fetchAttachment(
   { downstream, transcode }: Deps,
   destination: Destination,
   attachment: Attachment,
   signal: AbortSignal,
-): Promise<FetchedFile> {
+): Promise<FetchedAttachment> {
   await using stack = new AsyncDisposableStack()
   const directory = stack.adopt(await makeScratch(), (path) => rm(path, { recursive: true, force: true }))
   const path = join(directory, 'file')
@@ -53,7 +53,7 @@ async function download(
   try {
     const { stream, mimeType, fileName } = await downstream.download(destination, attachment.url, signal)
     await pipeline(stream, createWriteStream(path, { mode: 0o600 }), { signal })
-    // The content speaks first, then who stored it, then who sent it.
+    // The downloaded type wins over the type that the callback declares.
     const known = mimeType !== null && mimeType !== unknownType ? mimeType : (attachment.mimeType ?? unknownType)
     return { mimeType: known.toLowerCase(), fileName: attachment.fileName ?? fileName ?? 'file' }
   } catch (cause) {
@@ -64,7 +64,7 @@ async function download(
   }
 }
 
-/** Opus in Ogg is what the network plays as a voice note; the container alone does not tell. */
+/** WhatsApp plays Opus in Ogg as a voice note. An Ogg file can also hold other codecs. */
 async function isOpus(path: string): Promise<boolean> {
   await using handle = await open(path)
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(36), 0, 36, 0)

@@ -1,10 +1,10 @@
-// Turns what agents write (the helpdesk's Markdown) into the network's own marks; the reverse is text-to-markdown.ts.
+// Converts the Markdown of the helpdesk into the formatting marks of WhatsApp. text-to-markdown.ts does the reverse.
 
-// Characters nobody types stand in for what is settled; where they do occur they are set aside like an address.
+// Private characters stand for finished pieces while the rest is converted. If a text contains one, it is set aside as well.
 const [aside, bold, italic, strike] = ['\uE000', '\uE001', '\uE002', '\uE003'] as const
 const marks: Record<string, string> = { [bold]: '*', [italic]: '_', [strike]: '~' }
 
-// Every repetition is bounded, or ends where the next try would begin: text comes from strangers, and is long.
+// Every repetition is bounded, or ends where the next match would begin, so that a hostile text cannot take long.
 const setAside = new RegExp(
   [
     '```[\\s\\S]*?```|`[^`\\n]{1,4000}`',
@@ -20,7 +20,7 @@ const word = '[\\p{L}\\p{N}]'
 
 type Rule = { pattern: RegExp; marks: string }
 
-// Longest first. Single marks count only at the edges of words: 2*3*4 and snake_case are what they look like.
+// The longest mark comes first. Single marks count only at the edges of words, so 2*3*4 and snake_case stay as they are.
 const rules: readonly Rule[] = [
   { pattern: /\*\*\*(?=[^\s*])((?:(?!\*\*\*|\n\n)[\s\S]){1,800}?)(?<=[^\s*])\*\*\*/gu, marks: bold + italic },
   { pattern: /\*\*(?=[^\s*])((?:(?!\n\n)[\s\S]){1,800}?)(?<=\S)\*\*(?!\*)/gu, marks: bold },
@@ -53,7 +53,7 @@ function edged(mark: string, character: string): RegExp {
   )
 }
 
-/** The network's marks do not reach over a line break: each line gets its own. */
+/** A mark of WhatsApp ends at a line break, so each line gets its own marks. */
 function replaceAll(text: string, pattern: RegExp, wrap: string): string {
   const end = Array.from(wrap).reverse().join('')
   return text.replace(pattern, (_whole, inner: string) =>
@@ -66,7 +66,7 @@ function wrapLine(line: string, wrap: string, end: string): string {
   return before + wrap + body + end + after
 }
 
-/** What is shown of code, a link or an address, and what was only taken along with it. */
+/** What is shown of code, a link or an address, and the characters behind it that do not belong to it. */
 function settle(found: string, before: string | undefined): { shown: string; rest: string } {
   const link = /^(!?)\[([^\]\n]*)\]\((.*)\)$/su.exec(found)
   if (link) return { shown: showLink(link[1] === '!', link[2] ?? '', link[3] ?? ''), rest: '' }

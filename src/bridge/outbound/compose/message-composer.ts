@@ -1,13 +1,14 @@
-// Turns an agent's message into what is sent for it: one part for a text, one for each file, the text as caption.
+// Turns an agent's message into its parts: one for the text, one for each file. A text beside files becomes a caption.
 
 import { parseChat } from '../../../core/address.ts'
 import type { Person } from '../../../core/address.ts'
 import type { Destination, Downstream } from '../../../core/downstream.ts'
+import type { DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
 import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '../../../core/network.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { markdownToText } from './markdown-to-text.ts'
-import { fetchFile, isDeclaredAudio } from './attachment-fetcher.ts'
+import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
 import { SendRefusal } from './send-refusal.ts'
 import type { Transcode } from './voice-note.ts'
 
@@ -23,37 +24,47 @@ type Deps = {
   emojiReplyAsReaction: boolean
 }
 
-export type Place = { instance: string; destinationKey: string; destination: Destination | null; address: string }
+type DraftTarget = {
+  instance: InstanceName
+  destinationKey: DestinationKey
+  /** Null when no file has to be fetched. */
+  destination: Destination | null
+  address: Jid
+}
 
 export type PartContent = {
   content: OutgoingContent
-  /** What can be shown of it in a quote. */
+  /** What a quote of this part shows. */
   text: string
-  /** The text that was meant to go along and cannot: a recording has no caption. */
+  /** The caption could not go along, because a recording has none. The text needs a part of its own. */
   leftOver: boolean
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export type Draft = {
+export type MessageDraft = {
   plan: readonly OutboxPart['of'][]
   contentOf(of: OutboxPart['of'], signal: AbortSignal): Promise<PartContent>
 }
 
-export class Composer {
+export class MessageComposer {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  async draft(payload: MessagePayload, place: Place, session: Pick<NetworkSession, 'groupInfo'>): Promise<Draft> {
-    const target = await this.#target(payload, place)
+  async draft(
+    payload: MessagePayload,
+    target: DraftTarget,
+    session: Pick<NetworkSession, 'groupInfo'>,
+  ): Promise<MessageDraft> {
+    const replied = await this.#repliedTo(payload, target)
     const emoji = payload.content.trim()
     const isReaction = this.#deps.emojiReplyAsReaction && payload.attachments.length === 0 && singleEmoji.test(emoji)
-    if (target && isReaction) return reaction(target, emoji)
+    if (replied && isReaction) return reaction(replied, emoji)
     const written = this.#textOf(payload)
-    const { text, mentions } = await withMentions(written, place.address, session)
-    const quote = target && (await this.#quote(target))
+    const { text, mentions } = await withMentions(written, target.address, session)
+    const quote = replied && (await this.#quote(replied))
     const { attachments } = payload
     const carrier = text === '' ? -1 : attachments.findIndex((each) => !isDeclaredAudio(each))
     const plan = [...(text !== '' && carrier === -1 ? (['text'] as const) : []), ...attachments.keys()]
@@ -64,13 +75,19 @@ export class Composer {
       contentOf: async (of, signal) => {
         const reply = of === first ? quote : null
         if (of === 'text') return plain({ type: 'text', text, mentions, quote: reply }, text)
-        return this.#file(payload, of, { caption: of === carrier ? text : null, mentions, quote: reply }, place, signal)
+        return this.#file(
+          payload,
+          of,
+          { caption: of === carrier ? text : null, mentions, quote: reply },
+          target,
+          signal,
+        )
       },
     }
   }
 
   #textOf({ content, agentName }: MessagePayload): string {
-    // Marks shrink, but never to less than half.
+    // Converting the marks makes a text shorter, but never shorter than half.
     const text = content.length > 2 * maxLength ? content : markdownToText(content)
     const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
     if (Array.from(signed).length > maxLength) {
@@ -83,12 +100,12 @@ export class Composer {
     { attachments }: MessagePayload,
     index: number,
     along: { caption: string | null; mentions: readonly Person[]; quote: QuotedMessage | null },
-    { destination }: Place,
+    { destination }: DraftTarget,
     signal: AbortSignal,
   ): Promise<PartContent> {
     const attachment = attachments[index]
     if (!attachment || !destination) throw new SendRefusal('no helpdesk is configured to fetch the attachment from')
-    const fetched = await fetchFile(this.#deps, destination, attachment, signal)
+    const fetched = await fetchAttachment(this.#deps, destination, attachment, signal)
     const { file } = fetched
     const isRecording = file.kind === 'audio' || file.kind === 'voice'
     const caption = isRecording ? null : along.caption
@@ -100,8 +117,11 @@ export class Composer {
     }
   }
 
-  /** The message on the network that this one answers. */
-  async #target({ inReplyTo }: MessagePayload, { instance, destinationKey }: Place): Promise<MappedMessage | null> {
+  /** The message on the network to which this message replies. */
+  async #repliedTo(
+    { inReplyTo }: MessagePayload,
+    { instance, destinationKey }: DraftTarget,
+  ): Promise<MappedMessage | null> {
     if (!inReplyTo) return null
     const { messageId, sourceId } = inReplyTo
     const byMessage = messageId === null ? [] : await this.#deps.map.findByMessage(destinationKey, messageId)
@@ -117,7 +137,7 @@ export class Composer {
   }
 }
 
-function reaction({ networkKey }: MappedMessage, emoji: string): Draft {
+function reaction({ networkKey }: MappedMessage, emoji: string): MessageDraft {
   const content = { type: 'reaction', target: networkKey, emoji } as const
   return { plan: ['text'], contentOf: () => Promise.resolve(plain(content, emoji)) }
 }
@@ -126,8 +146,8 @@ function plain(content: OutgoingContent, text: string): PartContent {
   return { content, text, leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() }
 }
 
-/** `@phone` of somebody in the group becomes a mention; the reader's phone looks for the digits in the text. */
-async function withMentions(text: string, address: string, session: Pick<NetworkSession, 'groupInfo'>) {
+/** The `@phone` of a group member becomes a mention. WhatsApp finds a mention by the digits in the text. */
+async function withMentions(text: string, address: Jid, session: Pick<NetworkSession, 'groupInfo'>) {
   const chat = parseChat(address)
   const named = /(?<![\p{L}\p{N}])@\+?(\d{7,15})(?!\d)/gu
   if (chat?.kind !== 'group' || !named.test(text)) return { text, mentions: [] }

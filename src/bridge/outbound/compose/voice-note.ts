@@ -1,15 +1,15 @@
-// Turns a recording into what the network plays as a voice note, where ffmpeg is installed.
+// Converts a recording into a voice note of WhatsApp, if ffmpeg is installed.
 
 import { spawn } from 'node:child_process'
 
 const deadlineMs = 60_000
-// Recordings only: a playlist would have ffmpeg open whatever files it names.
+// Only recordings: ffmpeg would open every file that a playlist names.
 const formats = 'aac,aiff,amr,asf,caf,flac,matroska,mov,mp3,ogg,wav'
 const guards = ['-protocol_whitelist', 'file', '-format_whitelist', formats]
 
 export type Transcode = (from: string, to: string, signal: AbortSignal) => Promise<boolean>
 
-/** False when there is no ffmpeg, or when it could not read the file: the recording then goes out as it is. */
+/** False when ffmpeg is missing or cannot read the file. Then the recording is sent as it is. */
 export function createTranscoder(command = 'ffmpeg'): Transcode {
   let isAbsent = false
   return async (from, to, signal) => {

@@ -1,31 +1,33 @@
-// Tells the helpdesk of messages that were not sent, so that the agent sees it and can ask again.
+// Tells the helpdesk which messages were not sent, so that the agent sees it and can ask again.
 
 import { DownstreamError } from '../../../core/downstream.ts'
 import type { Destination, Downstream, DownstreamFailure } from '../../../core/downstream.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 
-// The helpdesk writes the status line of a refused callback over the reason; ours must come after.
+// When a callback is refused, the helpdesk writes the HTTP status as the reason. Our reason must come after that.
 const afterAnswerMs = 1000
 const retryMs = 30_000
-const overtakenMs = 5000
+const undecidedMs = 5000
 const giveUpMs = 24 * 3_600_000
-const atOnce = 20
+const batchSize = 20
 const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
 
 type Report = 'due' | 'done' | 'given_up'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
-  moves: Pick<OutboxMoves, 'dueReports' | 'saveReport'>
-  downstream: Pick<Downstream, 'inbox'>
-  destinationOf: (row: Pick<OutboxRow, 'instance' | 'owner_tag' | 'inbox_id'>) => Promise<Destination | null>
+  transitions: Pick<OutboxTransitions, 'dueReports' | 'saveReport'>
+  downstream: Pick<Downstream, 'helpdesk'>
+  destinationOf: (
+    row: Pick<OutboxRow, 'instance' | 'ownerTag' | 'inboxId' | 'destination'>,
+  ) => Promise<Destination | null>
   clock: Clock
   log: Log
-  /** Runs the reports that are due, in the background. */
+  /** Starts `run` in the background. */
   wake: () => void
 }
 
@@ -37,7 +39,7 @@ export class FailureReporter {
     this.#deps = deps
   }
 
-  /** When a failure of now is to be reported; it will be. */
+  /** Plans a report and returns its time. */
   due(now: number): number {
     this.#later(() => {
       this.#deps.wake()
@@ -46,19 +48,19 @@ export class FailureReporter {
   }
 
   async run(): Promise<void> {
-    const { moves, clock } = this.#deps
-    for (let rows = await moves.dueReports(clock.now(), atOnce); rows.length > 0;) {
+    const { transitions, clock } = this.#deps
+    for (let rows = await transitions.dueReports(clock.now(), batchSize); rows.length > 0;) {
       await Promise.all(rows.map((row) => this.#report(row)))
-      rows = rows.length < atOnce ? [] : await moves.dueReports(clock.now(), atOnce)
+      rows = rows.length < batchSize ? [] : await transitions.dueReports(clock.now(), batchSize)
     }
   }
 
-  /** For what was refused at the door and is stored nowhere: tried once, after the answer. */
+  /** For a refused message without a row. Tried once, after the callback was answered. */
   tellLater(destination: Destination, conversationId: number, messageId: number, reason: string): void {
     this.#later(() => {
       const { downstream, log } = this.#deps
       downstream
-        .inbox(destination)
+        .helpdesk(destination)
         .setStatus(conversationId, messageId, 'failed', reason)
         .catch((err: unknown) => {
           log.warn({ err, message_id: messageId }, 'the helpdesk could not be told why a message was refused')
@@ -79,10 +81,10 @@ export class FailureReporter {
   }
 
   async #report(row: OutboxRow): Promise<void> {
-    const { moves, clock, log } = this.#deps
-    const { id, instance, settled_at: settledAt } = row
+    const { transitions, clock, log } = this.#deps
+    const { id, instance, settledAt } = row
     let report: Report
-    let pauseMs = overtakenMs
+    let pauseMs = undecidedMs
     try {
       report = await this.#tell(row)
     } catch (err) {
@@ -91,24 +93,24 @@ export class FailureReporter {
       pauseMs = retryMs
       report = isHopeless || clock.now() - (settledAt ?? 0) > giveUpMs ? 'given_up' : 'due'
     }
-    await moves.saveReport(id, report, clock.now() + (report === 'due' ? pauseMs : 0))
+    await transitions.saveReport(id, report, clock.now() + (report === 'due' ? pauseMs : 0))
   }
 
-  /** A repeat of the callback may have been accepted since: then that decides what the helpdesk shows. */
+  /** When a newer row has accepted the same message, the outcome of that row decides what the helpdesk shows. */
   async #tell(row: OutboxRow): Promise<Report> {
     const { outbox, downstream, destinationOf } = this.#deps
-    const { id, conversation_id: conversation, message_id: message } = row
+    const { id, conversationId, messageId } = row
     const destination = await destinationOf(row)
-    if (conversation === null || message === null || destination?.key !== row.destination) return 'given_up'
-    const inbox = downstream.inbox(destination)
-    const newest = await outbox.ofMessage(row.destination, message)
+    if (conversationId === null || messageId === null || destination?.key !== row.destination) return 'given_up'
+    const helpdesk = downstream.helpdesk(destination)
+    const newest = await outbox.ofMessage(row.destination, messageId)
     if (newest === undefined || newest.id === id) {
-      await inbox.setStatus(conversation, message, 'failed', row.reason ?? 'not sent')
+      await helpdesk.setStatus(conversationId, messageId, 'failed', row.reason ?? 'not sent')
       return 'done'
     }
     if (newest.status === 'pending' || newest.status === 'sending') return 'due'
     if (newest.status !== 'sent') return 'given_up'
-    await inbox.setStatus(conversation, message, 'sent')
+    await helpdesk.setStatus(conversationId, messageId, 'sent')
     return 'done'
   }
 }

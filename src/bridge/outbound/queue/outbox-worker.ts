@@ -1,185 +1,195 @@
-// Works the outbox off: every row in its chat's turn, as soon as there is a connection, until it is sent or given up.
+// Works through the outbox: sends the rows of each chat in order while the account is connected, until each row is sent or
+// has failed.
 
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { Leaving } from '../send/immediate-send.ts'
-import { InstanceLanes } from './chat-queues.ts'
-import type { FateListener } from './row-outcomes.ts'
-import { RowTurns, sendGates } from './row-attempts.ts'
-import type { SendGates, TurnDeps } from './row-attempts.ts'
+import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { Pace } from '../../../guard/pace.ts'
+import { ChatQueues } from '../../../lib/chat-queues.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
+import type { SendWhenStored } from '../send/immediate-send.ts'
+import type { SendingAccounts } from '../send/sending-accounts.ts'
+import type { OutcomeListener, RowOutcomes } from './row-outcomes.ts'
+import { sendSlots } from './row-attempts.ts'
+import type { FreshRow, RowAttempts, SendSlots } from './row-attempts.ts'
 
 const instanceDeleted = 'the instance was deleted'
 
-type Deps = TurnDeps & {
-  outbox: OutboxStore
-  moves: OutboxMoves
-  /** Whether there is an instance of this name. */
-  exists: (instance: string) => boolean
-  /** Whether a stored row is not to be taken up. */
-  isOpen: (id: string) => boolean
+type Deps = {
+  outbox: Pick<OutboxStore, 'live' | 'countPending'>
+  transitions: Pick<OutboxTransitions, 'recover' | 'startWaiting' | 'stopWaiting'>
+  attempts: Pick<RowAttempts, 'attempt'>
+  outcomes: RowOutcomes
+  pace: Pick<Pace, 'tryAcquire'>
+  accounts: Pick<SendingAccounts, 'sessionOf' | 'exists'>
+  /** Whether a stored row may still be withdrawn, because its callback has no answer yet. */
+  isUndecided: (id: RowId) => boolean
+  clock: Clock
+  log: Log
 }
 
-type Queue = { lanes: InstanceLanes; gates: SendGates; isReady: boolean }
+type Account = { slots: SendSlots; isReady: boolean }
 
 export class OutboxWorker {
   readonly #deps: Deps
-  readonly #queues = new Map<string, Queue>()
-  readonly #turns: RowTurns
+  readonly #accounts = new Map<InstanceName, Account>()
+  readonly #queues: ChatQueues<FreshRow>
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#turns = new RowTurns(deps)
+    const { clock, attempts, outcomes } = deps
+    this.#queues = new ChatQueues({
+      clock,
+      work: (instance, { id, row: fresh }, signal) =>
+        attempts.attempt({ instance, id, fresh, slots: this.#accountOf(instance).slots, signal }),
+      onResting: (ids) => {
+        for (const id of ids) outcomes.notify(id, { kind: 'waiting' })
+      },
+    })
   }
 
-  /** Takes up what earlier processes have accepted. */
+  /** Queues the rows of earlier processes. Fails the rows of instances that no longer exist. */
   async load(): Promise<void> {
-    const { outbox, moves, clock, exists, fates } = this.#deps
-    await moves.recover()
+    const { outbox, accounts, outcomes } = this.#deps
     const rows = await outbox.live()
     for (const instance of new Set(rows.map((row) => row.instance))) {
-      if (exists(instance)) await moves.startWaiting(instance, clock.now())
-      else
-        await fates.failAll(
-          rows.filter((row) => row.instance === instance),
-          instanceDeleted,
-        )
+      const own = rows.filter((row) => row.instance === instance)
+      if (accounts.exists(instance)) await this.take(instance)
+      else await outcomes.failAll(own, instanceDeleted)
     }
-    for (const { instance, chat, id } of rows) if (exists(instance)) this.#queueOf(instance).lanes.push(chat, id)
-    for (const instance of this.#queues.keys()) this.connectionChanged(instance)
   }
 
-  /** A row that was just stored, as it was; the listener hears what becomes of it, more than once if it has to wait. */
-  submit({ id, instance, chat }: LiveRow, listener?: FateListener, fresh?: OpenOutboxRow): void {
-    if (listener) this.#deps.fates.listen(id, listener)
-    const { lanes } = this.#queueOf(instance)
-    lanes.push(chat, id)
-    const start = () => {
-      lanes.start(chat)
+  /** Queues the stored rows of an instance. They wait until it is connected. */
+  async take(instance: InstanceName): Promise<void> {
+    const { outbox, transitions, clock } = this.#deps
+    await transitions.recover(instance)
+    await transitions.startWaiting(instance, clock.now())
+    this.#accountOf(instance)
+    const queued = this.#queues.ids(instance)
+    for (const { id, chatId } of await outbox.live(instance)) {
+      if (!queued.has(id)) this.#queues.add(instance, chatId, { id, row: null })
     }
-    if (fresh) this.#turns.withFresh(fresh, start)
-    else start()
+    this.connectionChanged(instance)
+  }
+
+  /** The instance stops in this process. Its rows stay stored. */
+  async leave(instance: InstanceName): Promise<void> {
+    await this.#queues.leave(instance)
+    this.#accounts.delete(instance)
+  }
+
+  /** Queues a stored row. The listener hears what becomes of it, more than once if the row has to wait. */
+  submit({ id, instance, chatId }: LiveRow, listener?: OutcomeListener, fresh?: OpenOutboxRow): void {
+    if (listener) this.#deps.outcomes.listen(id, listener)
+    this.#accountOf(instance)
+    // A row that waits behind others is read again in its turn: it may have changed by then.
+    const isNext = this.#queues.isFree(instance, chatId)
+    this.#queues.push(instance, chatId, { id, row: fresh && isNext ? { row: fresh } : null })
   }
 
   /**
-   * A row that is being stored as about to leave: it has its turn, and leaves when `stored` says that it was. False when
-   * it would have to wait; then it must be stored and submitted like any other.
+   * Queues a row that is being stored as one about to leave. It leaves when `stored` resolves to true. Returns false when the
+   * row would have to wait: then the caller stores and submits it like any other.
    */
-  depart(row: OpenOutboxRow, leaving: Leaving, listener: FateListener): boolean {
-    const { instance, id, chat } = row
-    const { sessionOf, pace, fates } = this.#deps
-    const { lanes, gates } = this.#queueOf(instance)
-    if (!sessionOf(instance) || !lanes.isFree(chat) || gates.texts.isFull || !pace.turnAtOnce(instance)) return false
-    fates.listen(id, listener)
-    lanes.push(chat, id)
-    this.#turns.expectDeparture(row, leaving)
-    lanes.start(chat)
+  startPrepared(row: OpenOutboxRow, immediate: SendWhenStored, listener: OutcomeListener): boolean {
+    const { instance, id, chatId } = row
+    const { accounts, pace, outcomes } = this.#deps
+    const { texts } = this.#accountOf(instance).slots
+    if (!accounts.sessionOf(instance) || !this.#queues.isFree(instance, chatId) || texts.isFull) return false
+    if (!pace.tryAcquire(instance)) return false
+    outcomes.listen(id, listener)
+    this.#queues.push(instance, chatId, { id, row: { row, immediate } })
     return true
   }
 
-  /** Somebody else has settled a row. */
+  /** Takes a row out of its queue that is finished without having been sent. */
   drop({ id, instance }: Pick<LiveRow, 'id' | 'instance'>): void {
-    this.#queues.get(instance)?.lanes.drop(id)
+    this.#queues.remove(instance, id)
   }
 
-  /** How much is to be done, from memory. */
+  /** From memory. */
   counts(): { pending: number; lanes: number; longestLane: number } {
-    const counts = { pending: 0, lanes: 0, longestLane: 0 }
-    for (const { lanes } of this.#queues.values()) {
-      counts.pending += lanes.size
-      counts.lanes += lanes.lines
-      counts.longestLane = Math.max(counts.longestLane, lanes.longest)
-    }
-    return counts
+    const { rows, chats, longest } = this.#queues.counts()
+    return { pending: rows, lanes: chats, longestLane: longest }
   }
 
-  stopListening(id: string): void {
-    this.#deps.fates.stopListening(id)
+  /** The account became ready to send, or stopped being so. */
+  connectionChanged(instance: InstanceName): void {
+    const account = this.#accounts.get(instance)
+    const isReady = this.#deps.accounts.sessionOf(instance) !== undefined
+    if (!account || account.isReady === isReady) return
+    account.isReady = isReady
+    void this.#follow(instance, isReady)
   }
 
-  /** The account became ready, or is no longer. */
-  connectionChanged(instance: string): void {
-    const queue = this.#queues.get(instance)
-    const isReady = this.#deps.sessionOf(instance) !== undefined
-    if (!queue || queue.isReady === isReady) return
-    queue.isReady = isReady
-    void this.#follow(instance, queue, isReady)
-  }
-
-  /** Every line of every connected account looks again, and so does what is in no line: what a missed signal would leave behind. */
+  /** A safety net for missed signals: tries every queue of every connected account, and queues stored rows that are in none. */
   async drain(): Promise<void> {
-    for (const [instance, { lanes, isReady }] of this.#queues) {
-      if (lanes.size === 0 && !isReady) this.#queues.delete(instance)
-      else if (this.#deps.sessionOf(instance)) lanes.wake()
+    for (const [instance, { isReady }] of this.#accounts) {
+      if (this.#queues.size(instance) === 0 && !isReady) this.#accounts.delete(instance)
+      else if (this.#deps.accounts.sessionOf(instance)) this.#queues.wake(instance)
       this.connectionChanged(instance)
     }
     for (const [instance, count] of await this.#deps.outbox.countPending()) {
-      if (this.#queues.get(instance)?.lanes.size !== count) await this.#takeUp(instance)
+      if (this.#queues.size(instance) !== count) await this.#takeUp(instance)
     }
   }
 
   async expire(): Promise<void> {
-    const { outbox, moves, clock, sessionOf } = this.#deps
+    const { outbox, transitions, clock, accounts } = this.#deps
     for (const instance of (await outbox.countPending()).keys()) {
-      // A row that was stored while the connection went may have missed that it waits.
-      if (!sessionOf(instance)) await moves.startWaiting(instance, clock.now())
+      // A row that was stored while the connection was lost may not wait yet.
+      if (!accounts.sessionOf(instance)) await transitions.startWaiting(instance, clock.now())
       await this.#expireDue(instance)
     }
   }
 
-  /** The instance is gone: nothing of it is sent any more. */
-  async forget(instance: string): Promise<void> {
-    await this.#queues.get(instance)?.lanes.close()
-    this.#queues.delete(instance)
-    await this.#deps.fates.failAll(await this.#deps.outbox.live(instance), instanceDeleted)
+  /** The instance is deleted: its rows fail. */
+  async forget(instance: InstanceName): Promise<void> {
+    await this.leave(instance)
+    await this.#deps.outcomes.failAll(await this.#deps.outbox.live(instance), instanceDeleted)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#queues.values()].map(({ lanes }) => lanes.close()))
+    await this.#queues.stop()
   }
 
-  /** Rows that are stored and in no line, as after a deletion of the instance that could not be finished. */
-  async #takeUp(instance: string): Promise<void> {
-    const { outbox, exists, isOpen, fates } = this.#deps
+  /** Queues stored rows that are in no queue, as after a deletion of the instance that could not be finished. */
+  async #takeUp(instance: InstanceName): Promise<void> {
+    const { outbox, accounts, isUndecided, outcomes } = this.#deps
     const rows = await outbox.live(instance)
-    if (!exists(instance)) {
-      if (!this.#queues.has(instance)) await fates.failAll(rows, instanceDeleted)
+    if (!accounts.exists(instance)) {
+      if (!this.#accounts.has(instance)) await outcomes.failAll(rows, instanceDeleted)
       return
     }
-    const { lanes } = this.#queueOf(instance)
-    for (const { id, chat } of rows) if (!isOpen(id) && lanes.push(chat, id)) lanes.start(chat)
+    const queued = this.#queues.ids(instance)
+    for (const row of rows) if (!isUndecided(row.id) && !queued.has(row.id)) this.submit(row)
   }
 
-  #queueOf(instance: string): Queue {
-    const known = this.#queues.get(instance)
-    if (known) return known
-    const { clock, sessionOf, fates } = this.#deps
-    const gates = sendGates()
-    const step = (id: string, signal: AbortSignal) => this.#turns.take({ instance, id, gates, signal })
-    const onResting = (ids: readonly string[]) => {
-      for (const id of ids) fates.tell(id, { kind: 'waiting' })
-    }
-    const lanes = new InstanceLanes({ clock, step, onResting })
-    const queue = { lanes, gates, isReady: sessionOf(instance) !== undefined }
-    this.#queues.set(instance, queue)
-    return queue
+  #accountOf(instance: InstanceName): Account {
+    return getOrCreate(this.#accounts, instance, () => ({
+      slots: sendSlots(),
+      isReady: this.#deps.accounts.sessionOf(instance) !== undefined,
+    }))
   }
 
-  async #follow(instance: string, { lanes }: Queue, isReady: boolean): Promise<void> {
-    const { moves, clock, log } = this.#deps
+  async #follow(instance: InstanceName, isReady: boolean): Promise<void> {
+    const { transitions, clock, log } = this.#deps
     try {
       if (isReady) {
         await this.#expireDue(instance)
-        await moves.stopWaiting(instance, clock.now())
-        lanes.wake()
-      } else await moves.startWaiting(instance, clock.now())
+        await transitions.stopWaiting(instance, clock.now())
+        this.#queues.wake(instance)
+      } else await transitions.startWaiting(instance, clock.now())
     } catch (err) {
       log.error({ err, instance }, 'the outbox could not follow a change of the connection')
     }
   }
 
-  #expireDue(instance: string): Promise<void> {
-    return this.#deps.fates.expire(instance, (row) => {
+  #expireDue(instance: InstanceName): Promise<void> {
+    return this.#deps.outcomes.expire(instance, (row) => {
       this.drop(row)
     })
   }

@@ -1,158 +1,151 @@
-// What happens to a row of the outbox when it is its turn: it is tried once, or it is said what it has to wait for.
+// Makes one attempt to send an outbox row, or returns what the row must wait for.
 
-import type { NetworkSession } from '../../../core/network.ts'
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { Pace } from '../../../guard/pace.ts'
+import { doubledMs } from '../../../lib/backoff.ts'
+import type { WorkOutcome } from '../../../lib/chat-queues.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { Gate } from '../../../lib/semaphore.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
 import type { Log } from '../../../lib/log.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { Deliverer, Verdict } from '../send/row-sender.ts'
-import type { Leaving } from '../send/immediate-send.ts'
+import type { RowSender, SendOutcome } from '../send/row-sender.ts'
+import type { SendWhenStored } from '../send/immediate-send.ts'
 import { failureReason } from '../send/failure-reason.ts'
-import type { StepOutcome } from './chat-queues.ts'
-import type { RowFates } from './row-outcomes.ts'
+import type { SendingAccounts } from '../send/sending-accounts.ts'
+import type { RowOutcomes } from './row-outcomes.ts'
 
-// The network side of one account works through its sends one by one; more at once only holds files open. Files have places
-// of their own: fetched from a slow helpdesk or taken by a slow media host, they would keep every text waiting.
-const deliveriesAtOnce = 8
+// The network side of one account works through its sends one by one. More sends at the same time would only keep files
+// open. Files have slots of their own: a slow helpdesk or media host must not keep texts waiting.
+const concurrentSends = 8
 const maxAttempts = 5
-const firstPauseMs = 5000
+const attemptPauses = { firstMs: 5000, ceilingMs: 40_000 }
 const storagePauseMs = 5000
 
-/** The places of one account. */
-export type SendGates = { texts: Gate; files: Gate }
+/** How many rows of one account are sent at the same time. */
+export type SendSlots = { texts: Semaphore; files: Semaphore }
 
-export type TurnDeps = {
+/** A row as it was just stored. With `immediate` the row is still being stored, as one that is about to leave. */
+export type FreshRow = { row: OpenOutboxRow; immediate?: SendWhenStored }
+
+type Deps = {
   outbox: Pick<OutboxStore, 'open'>
-  moves: Pick<OutboxMoves, 'startWaiting' | 'postpone' | 'unclaim'>
-  deliverer: Deliverer
-  pace: Pace
-  fates: RowFates
-  /** Only while the account can send. */
-  sessionOf: (instance: string) => NetworkSession | undefined
+  transitions: Pick<OutboxTransitions, 'startWaiting' | 'postpone' | 'unclaim'>
+  sender: Pick<RowSender, 'send'>
+  pace: Pick<Pace, 'acquire'>
+  outcomes: Pick<RowOutcomes, 'notify' | 'fail' | 'stopListening'>
+  accounts: Pick<SendingAccounts, 'sessionOf'>
   clock: Clock
   log: Log
 }
 
-export type Turn = { instance: string; id: string; gates: SendGates; signal: AbortSignal }
+/** Without a fresh row the attempt reads the row. */
+type Attempt = { instance: InstanceName; id: RowId; fresh: FreshRow | null; slots: SendSlots; signal: AbortSignal }
 
-export function sendGates(): SendGates {
-  return { texts: new Gate(deliveriesAtOnce), files: new Gate(deliveriesAtOnce) }
+export function sendSlots(): SendSlots {
+  return { texts: new Semaphore(concurrentSends), files: new Semaphore(concurrentSends) }
 }
 
-export class RowTurns {
-  readonly #deps: TurnDeps
-  readonly #fresh = new Map<string, OpenOutboxRow>()
-  readonly #leaving = new Map<string, Leaving & { row: OpenOutboxRow }>()
+export class RowAttempts {
+  readonly #deps: Deps
 
-  constructor(deps: TurnDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** The turn that `start` begins finds the row as it was just stored. Before a later one it may have been changed. */
-  withFresh(row: OpenOutboxRow, start: () => void): void {
-    this.#fresh.set(row.id, row)
-    start()
-    this.#fresh.delete(row.id)
-  }
-
-  /** The next turn of this row is its departure. */
-  expectDeparture(row: OpenOutboxRow, leaving: Leaving): void {
-    this.#leaving.set(row.id, { row, ...leaving })
-  }
-
-  async take(turn: Turn): Promise<StepOutcome> {
+  async attempt(attempt: Attempt): Promise<WorkOutcome> {
     const { clock, log } = this.#deps
-    const { instance, id } = turn
+    const { instance, id, fresh } = attempt
     try {
-      const leaving = this.#leaving.get(id)
-      return await (leaving ? this.#depart(leaving, turn) : this.#advance(turn))
+      const { row, immediate } = fresh ?? {}
+      if (row && immediate) return await this.#sendImmediately(row, immediate, attempt)
+      return await this.#sendInTurn(row, attempt)
     } catch (err) {
       log.error({ err, instance, queue_id: id }, 'a queued message could not be worked on, trying again')
       return { until: clock.now() + storagePauseMs }
     }
   }
 
-  async #advance(turn: Turn): Promise<StepOutcome> {
-    const { outbox, moves, pace, clock, sessionOf } = this.#deps
-    const { instance, id, signal } = turn
-    const row = this.#fresh.get(id) ?? (await outbox.open(id))
+  async #sendInTurn(fresh: OpenOutboxRow | undefined, attempt: Attempt): Promise<WorkOutcome> {
+    const { outbox, transitions, pace, clock, accounts } = this.#deps
+    const { instance, id, signal } = attempt
+    const row = fresh ?? (await outbox.open(id))
     if (!row || (row.status !== 'pending' && row.status !== 'sending')) return 'done'
-    if (!sessionOf(instance)) {
-      if (row.expires_at === null) await moves.startWaiting(instance, clock.now())
-      return 'woken'
+    if (!accounts.sessionOf(instance)) {
+      if (row.expiresAt === null) await transitions.startWaiting(instance, clock.now())
+      return 'wait'
     }
-    // Storage failed in the middle of it: the frame may have left.
-    if (row.status === 'sending') await moves.postpone(id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
-    if (row.next_attempt_at > clock.now()) return { until: row.next_attempt_at }
-    if (!(await pace.turn(instance, { drained: row.drained === 1 }, signal))) return 'woken'
-    return this.#attempt(row, turn)
+    // The last attempt ended because storage failed. Its frame may have left.
+    if (row.status === 'sending')
+      await transitions.postpone(id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
+    if (row.nextAttemptAt > clock.now()) return { until: row.nextAttemptAt }
+    if (!(await pace.acquire(instance, { isDrained: row.isDrained }, signal))) return 'wait'
+    return this.#send(row, attempt)
   }
 
-  async #attempt(row: OpenOutboxRow, { gates, signal }: Turn): Promise<StepOutcome> {
-    const { deliverer, sessionOf } = this.#deps
-    const leave = await gates[hasFiles(row) ? 'files' : 'texts'].enter(signal)
+  async #send(row: OpenOutboxRow, { slots, signal }: Attempt): Promise<WorkOutcome> {
+    const { sender, accounts } = this.#deps
+    const leave = await slots[hasFiles(row) ? 'files' : 'texts'].enter(signal)
     try {
-      const session = sessionOf(row.instance)
-      if (!session) return 'woken'
-      return await this.#conclude(row, await deliverer.deliver(row, session, signal), signal)
+      const session = accounts.sessionOf(row.instance)
+      if (!session) return 'wait'
+      return await this.#conclude(row, await sender.send(row, session, signal), signal)
     } finally {
       leave()
     }
   }
 
-  async #depart({ row, ...leaving }: Leaving & { row: OpenOutboxRow }, turn: Turn): Promise<StepOutcome> {
-    const { deliverer, moves, sessionOf, fates } = this.#deps
-    const { gates, signal } = turn
-    this.#leaving.delete(row.id)
-    const leave = await gates.texts.enter(signal)
+  async #sendImmediately(row: OpenOutboxRow, immediate: SendWhenStored, attempt: Attempt): Promise<WorkOutcome> {
+    const { sender, transitions, accounts, outcomes } = this.#deps
+    const { slots, signal } = attempt
+    const leave = await slots.texts.enter(signal)
     try {
-      const session = signal.aborted ? undefined : sessionOf(row.instance)
-      // While it is being stored, so that its keys are written with it.
-      const verdict = session && (await deliverer.deliver(row, session, signal, leaving))
-      if (!(await leaving.stored)) {
-        fates.stopListening(row.id)
+      const session = signal.aborted ? undefined : accounts.sessionOf(row.instance)
+      // The message is encrypted while its row is stored, so that one commit can hold the row and the changed keys.
+      const outcome = session && (await sender.send(row, session, signal, immediate))
+      if (!(await immediate.stored)) {
+        outcomes.stopListening(row.id)
         return 'done'
       }
-      // One whose connection was lost meanwhile waits like any other.
-      const isLost = verdict !== undefined && isUnsent(verdict) && sessionOf(row.instance) === undefined
-      if (verdict && !isLost) return await this.#conclude(row, verdict, signal)
-      await moves.unclaim(row.id)
+      // When the connection was lost before a frame left, the row waits like any other.
+      const isLost = outcome !== undefined && isUnsent(outcome) && accounts.sessionOf(row.instance) === undefined
+      if (outcome && !isLost) return await this.#conclude(row, outcome, signal)
+      await transitions.unclaim(row.id)
     } finally {
       leave()
     }
-    return this.#advance(turn)
+    return this.#sendInTurn(undefined, attempt)
   }
 
-  async #conclude(row: OpenOutboxRow, verdict: Verdict, signal: AbortSignal): Promise<StepOutcome> {
-    const { log, clock, moves, fates, sessionOf } = this.#deps
+  async #conclude(row: OpenOutboxRow, outcome: SendOutcome, signal: AbortSignal): Promise<WorkOutcome> {
+    const { log, clock, transitions, outcomes, accounts } = this.#deps
     const attempts = row.attempts + 1
-    const line = { instance: row.instance, queue_id: row.id, attempts, ms: clock.now() - row.created_at }
-    if (verdict.kind === 'moved') return 'done'
-    if (verdict.kind === 'sent') {
+    const line = { instance: row.instance, queue_id: row.id, attempts, ms: clock.now() - row.createdAt }
+    if (outcome.kind === 'moved') return 'done'
+    if (outcome.kind === 'sent') {
       log.info({ ...line, outcome: 'sent' }, 'outgoing message')
-      fates.tell(row.id, verdict)
+      outcomes.notify(row.id, outcome)
       return 'done'
     }
-    const { parts, reason } = verdict
-    // Reasons of files name them, which is for the agent only.
+    const { parts, reason } = outcome
+    // A reason that concerns a file names the file. Only the agent may see that name.
     const why = hasFiles(row) ? { parts: parts.map(({ state }) => state) } : { reason }
-    log.info({ ...line, outcome: verdict.kind, ...why }, 'outgoing message')
-    if (verdict.kind === 'failed' || attempts >= maxAttempts) {
-      await fates.fail({ ...row, parts, attempts }, verdict.kind === 'failed' ? reason : failureReason(parts, reason))
+    log.info({ ...line, outcome: outcome.kind, ...why }, 'outgoing message')
+    if (outcome.kind === 'failed' || attempts >= maxAttempts) {
+      const finalReason = outcome.kind === 'failed' ? reason : failureReason(parts, reason)
+      await outcomes.fail({ ...row, parts, attempts }, finalReason)
       return 'done'
     }
-    // Cut off by our own end: the next start need not wait.
-    const until = clock.now() + (signal.aborted ? 0 : firstPauseMs * 2 ** (attempts - 1))
-    await moves.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !verdict.claimed })
-    return signal.aborted || !sessionOf(row.instance) ? 'woken' : { until }
+    // When this process ended the attempt itself, the next process need not wait.
+    const until = clock.now() + (signal.aborted ? 0 : doubledMs(attempts - 1, attemptPauses))
+    await transitions.postpone(row.id, { parts, reason, nextAttemptAt: until, attempted: !outcome.claimed })
+    return signal.aborted || !accounts.sessionOf(row.instance) ? 'wait' : { until }
   }
 }
 
-function isUnsent(verdict: Verdict): boolean {
-  return verdict.kind === 'retry' && verdict.parts.every(({ state }) => state === 'new')
+function isUnsent(outcome: SendOutcome): boolean {
+  return outcome.kind === 'retry' && outcome.parts.every(({ state }) => state === 'new')
 }
 
 function hasFiles({ payload }: OpenOutboxRow): boolean {

@@ -1,59 +1,60 @@
-// How rows of the outbox end other than by being sent, and who is told what becomes of a row.
+// Ends rows that will not be sent, and tells the listener of a row what became of it.
 
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { failureReason } from '../send/failure-reason.ts'
 import type { FailureReporter } from './failure-reporter.ts'
-import type { OutboundLedger } from '../send/outbound-metrics.ts'
+import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 
 const timeOver = 'the account was not connected for 5 minutes'
 
-/** What is known of a row when somebody can be told. */
-export type RowFate =
+export type RowOutcome =
   { kind: 'sent'; waid: string } | { kind: 'failed'; reason: string } | { kind: 'waiting' } | { kind: 'cancelled' }
 
-export type FateListener = (fate: RowFate) => void
+export type OutcomeListener = (outcome: RowOutcome) => void
 
 type Deps = {
   outbox: Pick<OutboxStore, 'open'>
-  moves: Pick<OutboxMoves, 'fail' | 'expire' | 'due'>
+  transitions: Pick<OutboxTransitions, 'fail' | 'expire' | 'due'>
   reporter: Pick<FailureReporter, 'due'>
-  ledger: Pick<OutboundLedger, 'lost' | 'expired'>
+  metrics: Pick<OutboundMetrics, 'lost' | 'expired'>
   clock: Clock
 }
 
-export class RowFates {
+export class RowOutcomes {
   readonly #deps: Deps
-  readonly #listeners = new Map<string, FateListener>()
+  readonly #listeners = new Map<RowId, OutcomeListener>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  listen(id: string, listener: FateListener): void {
+  listen(id: RowId, listener: OutcomeListener): void {
     this.#listeners.set(id, listener)
   }
 
-  stopListening(id: string): void {
+  stopListening(id: RowId): void {
     this.#listeners.delete(id)
   }
 
-  tell(id: string, fate: RowFate): void {
-    this.#listeners.get(id)?.(fate)
-    if (fate.kind !== 'waiting') this.#listeners.delete(id)
+  /** A row that waits can have further outcomes. */
+  notify(id: RowId, outcome: RowOutcome): void {
+    this.#listeners.get(id)?.(outcome)
+    if (outcome.kind !== 'waiting') this.#listeners.delete(id)
   }
 
   async fail(row: OutboxRow & Partial<Pick<OpenOutboxRow, 'payload'>>, reason: string): Promise<void> {
-    const { moves, clock, ledger, reporter } = this.#deps
+    const { transitions, clock, metrics, reporter } = this.#deps
     const now = clock.now()
-    if (await moves.fail(row, reason, now, ['pending', 'sending'], reporter.due(now))) {
+    if (await transitions.fail(row, reason, now, reporter.due(now))) {
       for (const part of row.parts.length > 0 ? row.parts : [undefined]) {
-        if (part?.state !== 'sent') ledger.lost(row, row.remote_jid, kindOf(row, part?.of))
+        if (part?.state !== 'sent') metrics.lost(row, row.remoteJid, kindOf(row, part?.of))
       }
-      this.tell(row.id, { kind: 'failed', reason })
-    } else this.tell(row.id, { kind: 'cancelled' })
+      this.notify(row.id, { kind: 'failed', reason })
+    } else this.notify(row.id, { kind: 'cancelled' })
   }
 
   async failAll(rows: readonly LiveRow[], reason: string): Promise<void> {
@@ -63,20 +64,20 @@ export class RowFates {
     }
   }
 
-  /** Ends what has waited too long for a connection; `settled` hears of each. */
-  async expire(instance: string, settled: (row: OutboxRow) => void): Promise<void> {
-    const { moves, outbox, clock, ledger, reporter } = this.#deps
+  /** Ends rows that have waited too long for a connection, and calls `onEnded` for each. */
+  async expire(instance: InstanceName, onEnded: (row: OutboxRow) => void): Promise<void> {
+    const { transitions, outbox, clock, metrics, reporter } = this.#deps
     const now = clock.now()
-    for (const row of await moves.due(instance, now)) {
+    for (const row of await transitions.due(instance, now)) {
       const payload = (await outbox.open(row.id))?.payload
       const reason = failureReason(row.parts, timeOver)
-      if (row.unconfirmed === 1) await this.fail({ ...row, ...(payload && { payload }) }, reason)
-      else if (await moves.expire(row, reason, now)) {
-        if (payload?.type === 'message') ledger.expired(row, payload.content)
+      if (row.isUnconfirmed) await this.fail({ ...row, ...(payload && { payload }) }, reason)
+      else if (await transitions.expire(row, reason, now)) {
+        if (payload?.type === 'message') metrics.expired(row, payload.content)
         reporter.due(now)
-        this.tell(row.id, { kind: 'failed', reason })
+        this.notify(row.id, { kind: 'failed', reason })
       }
-      settled(row)
+      onEnded(row)
     }
   }
 }

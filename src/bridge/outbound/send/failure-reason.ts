@@ -1,10 +1,10 @@
-// Says why a message was not sent, or not all of it: of several parts, which ones and why each.
+// Says why a message, or which of its parts, was not sent.
 
 import type { OutboxPart } from '../../../core/outbox.ts'
 
 export const unconfirmed = 'delivery could not be confirmed: look on the phone before you send it again'
 
-/** `otherwise` is why those parts are missing that nobody has refused. */
+/** `otherwise` is the reason for parts that have no reason of their own. */
 export function failureReason(parts: readonly OutboxPart[], otherwise: string): string {
   const numbersOf = new Map<string, number[]>()
   for (const [index, part] of parts.entries()) {

@@ -1,79 +1,75 @@
-// Messages that can leave as soon as they are stored: made ready before, so that being accepted and being about to leave is
-// one commit. Whatever has to be fetched, asked or waited for first takes the longer way through the outbox.
+// Prepares messages that can leave as soon as they are stored. One commit then accepts the row and claims it for sending.
+// A message that needs a download, a lookup or an answer of the network goes through the outbox queue instead.
 
+import type { ChatId, Jid } from '../../../core/ids.ts'
 import type { NetworkSession } from '../../../core/network.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { Leaving as Claim } from '../../../storage/stores/messages/outbox-store.ts'
-import type { Surroundings } from '../../../storage/stores/messages/send-context-store.ts'
-import type { Composer, Draft } from '../compose/message-composer.ts'
-import type { ChatRef, Recipients } from './recipients.ts'
+import type { FirstClaim } from '../../../storage/stores/messages/outbox-store.ts'
+import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
+import type { ChatFacts, ChatRef, Recipients } from './recipients.ts'
+import type { SendingAccounts } from './sending-accounts.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
-export type Heard = Pick<Surroundings, 'lastAddress' | 'isKnown'>
+/** Where a message goes and what it consists of. Its parts have the ids under which they leave. */
+export type PreparedSend = { address: Jid; chatId: ChatId; draft: MessageDraft; parts: OutboxPart[] }
 
-/** Where a message goes and what it consists of; its parts have the ids under which they leave. */
-export type Departure = { address: string; chat: string; draft: Draft; parts: OutboxPart[] }
-
-/** A message whose row is being stored; it leaves when `stored` says that it was. */
-export type Leaving = { departure: Departure; stored: Promise<boolean> }
+/** A prepared message whose row is being stored. It leaves when `stored` resolves to true, and never when to false. */
+export type SendWhenStored = { prepared: PreparedSend; stored: Promise<boolean> }
 
 type Deps = {
-  composer: Pick<Composer, 'draft'>
-  recipients: Pick<Recipients, 'addressAtOnce'>
+  composer: Pick<MessageComposer, 'draft'>
+  recipients: Pick<Recipients, 'knownAddressOf'>
   restrictions: Pick<Restrictions, 'until'>
-  sessionOf: (instance: string) => NetworkSession | undefined
+  accounts: Pick<SendingAccounts, 'sessionOf'>
 }
 
-export class Departures {
+export class ImmediateSend {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Undefined when it cannot be told yet what will be sent, where to, or whether at all. */
-  async prepare(row: NewOutboxRow, ref: ChatRef, heard: Heard): Promise<Departure | undefined> {
+  /** Undefined when the message has to go through the queue. */
+  async prepare(row: NewOutboxRow, ref: ChatRef, facts: ChatFacts): Promise<PreparedSend | undefined> {
+    const { accounts, restrictions, recipients } = this.#deps
     const { instance, payload } = row
-    const session = this.#deps.sessionOf(instance)
-    if (!session || row.waiting === 1 || payload.type !== 'message' || !isPlain(payload, ref)) return undefined
-    const isRestricted = this.#deps.restrictions.until(instance) !== undefined
-    if (isRestricted && !ref.isGroup && heard.lastAddress === undefined) return undefined
-    const address = await this.#deps.recipients.addressAtOnce(instance, ref, heard)
-    const draft = address && (await this.#draft(row, payload, address.jid, session))
+    const session = accounts.sessionOf(instance)
+    if (!session || row.isWaiting || payload.type !== 'message' || !isPlain(payload, ref)) return undefined
+    const isRestricted = restrictions.until(instance) !== undefined
+    if (isRestricted && !ref.isGroup && facts.lastAddress === undefined) return undefined
+    const known = await recipients.knownAddressOf(instance, ref, facts)
+    const draft = known && (await this.#draft(row, payload, known.jid, session))
     const of = draft?.plan[0]
-    if (!address || !draft || of === undefined || draft.plan.length > 1) return undefined
-    return {
-      address: address.jid,
-      chat: address.chat,
-      draft,
-      parts: [{ id: session.newMessageId(), of, state: 'new' }],
-    }
+    if (!known || !draft || of === undefined || draft.plan.length > 1) return undefined
+    const parts: OutboxPart[] = [{ id: session.newMessageId(), of, state: 'new' }]
+    return { address: known.jid, chatId: known.chatId, draft, parts }
   }
 
   async #draft(
     { instance, destination: destinationKey }: NewOutboxRow,
     payload: MessagePayload,
-    address: string,
+    address: Jid,
     session: NetworkSession,
-  ): Promise<Draft | undefined> {
+  ): Promise<MessageDraft | undefined> {
     try {
       return await this.#deps.composer.draft(payload, { instance, destinationKey, destination: null, address }, session)
     } catch (error) {
-      // Said where all refusals are said.
+      // The attempt from the queue finds the same refusal and reports it.
       if (error instanceof SendRefusal) return undefined
       throw error
     }
   }
 }
 
-/** As it is stored: from then on its frame may have left. */
-export function leavingOf({ address, parts }: Departure): Claim {
+/** The claim as it is stored: after the commit the frame may have left. */
+export function claimOf({ address, parts }: PreparedSend): FirstClaim {
   return { address, parts: parts.map((part) => ({ ...part, state: 'unknown' })) }
 }
 
-/** Nothing to fetch for it, nothing to look up, nobody to ask who is meant. */
+/** The message has no file, quotes no message and mentions no member of a group. */
 function isPlain({ attachments, inReplyTo, content }: MessagePayload, { isGroup }: ChatRef): boolean {
   return attachments.length === 0 && inReplyTo === null && !(isGroup && content.includes('@'))
 }

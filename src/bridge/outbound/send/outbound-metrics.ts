@@ -1,74 +1,77 @@
-// Counts and tells what happens to outgoing messages.
+// Counts and announces what happens to outgoing messages.
 
-import type { EventExtras, LifecycleEvent } from '../../../core/lifecycle.ts'
+import type { InstanceName, Jid } from '../../../core/ids.ts'
+import type { EventExtras } from '../../../core/lifecycle.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { BanRisk, BanRiskAlert } from '../../../guard/ban-risk.ts'
 import type { Metrics } from '../../../ledger/metrics.ts'
 import type { Usage } from '../../../ledger/usage.ts'
+import type { SendingAccounts } from './sending-accounts.ts'
 
 export type PartKind = 'text' | 'media' | 'reaction' | 'edit' | 'revoke'
-export type Who = { instance: string; owner_tag: string }
+export type Who = { instance: InstanceName; ownerTag: string }
 
 type Deps = {
   metrics: Pick<Metrics, 'messages' | 'dispatchErrors' | 'spamguardBlocks'>
   usage: Pick<Usage, 'count'>
   banRisk: BanRisk
-  announce: (instance: string, event: LifecycleEvent, extras: EventExtras) => void
-  /** The jid of the account itself: what it writes to its own phone puts nobody at risk. */
-  ownJid: (instance: string) => string | null
+  accounts: Pick<SendingAccounts, 'announce' | 'ownJid'>
 }
 
-export class OutboundLedger {
+export class OutboundMetrics {
   readonly #deps: Deps
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  acknowledged({ instance, owner_tag }: Who, address: string, kind: PartKind): void {
+  acknowledged({ instance, ownerTag }: Who, address: Jid, kind: PartKind): void {
     const { metrics, usage } = this.#deps
     if (kind === 'revoke' || kind === 'edit') return
-    metrics.messages.inc({ direction: 'out', instance, owner_tag })
-    usage.count(instance, owner_tag, 'messages_out')
+    metrics.messages.inc({ direction: 'out', instance, owner_tag: ownerTag })
+    usage.count(instance, ownerTag, 'messages_out')
     this.#sample(instance, address, true)
   }
 
-  /** A part that will not be delivered. */
-  lost({ instance, owner_tag }: Who, address: string, kind: PartKind): void {
-    this.#deps.metrics.dispatchErrors.inc({ direction: 'out', instance, kind, owner_tag })
+  /** A part will not be delivered. */
+  lost({ instance, ownerTag }: Who, address: Jid, kind: PartKind): void {
+    this.#deps.metrics.dispatchErrors.inc({ direction: 'out', instance, kind, owner_tag: ownerTag })
     if (kind !== 'revoke' && kind !== 'edit') this.#sample(instance, address, false)
   }
 
-  blocked({ instance, owner_tag }: Who, extras: EventExtras): void {
-    this.#deps.metrics.spamguardBlocks.inc({ instance, owner_tag })
-    this.#deps.usage.count(instance, owner_tag, 'spamguard_blocks')
-    this.#deps.announce(instance, 'spam_blocked', extras)
+  blocked({ instance, ownerTag }: Who, extras: EventExtras): void {
+    this.#deps.metrics.spamguardBlocks.inc({ instance, owner_tag: ownerTag })
+    this.#deps.usage.count(instance, ownerTag, 'spamguard_blocks')
+    this.#deps.accounts.announce(instance, 'spam_blocked', extras)
   }
 
-  expired({ id, instance, remote_jid }: OutboxRow, text: string): void {
-    this.#deps.announce(instance, 'outgoing_expired', { queue_id: id, remote_jid, preview: previewOf(text) })
+  expired({ id, instance, remoteJid }: OutboxRow, text: string): void {
+    const extras = { queue_id: id, remote_jid: remoteJid, preview: previewOf(text) }
+    this.#deps.accounts.announce(instance, 'outgoing_expired', extras)
   }
 
-  strike(instance: string, code: number, reason: string): void {
-    this.#deps.announce(instance, 'strike', { reason, code })
+  strike(instance: InstanceName, code: number, reason: string): void {
+    this.#deps.accounts.announce(instance, 'strike', { reason, code })
   }
 
-  /** Looks whether a risk has risen or cleared with the time that passed. */
+  /** Time alone can raise a risk, or clear it. */
   evaluate(): void {
-    for (const instance of this.#deps.banRisk.instances()) this.#tell(instance, this.#deps.banRisk.evaluate(instance))
+    const { banRisk } = this.#deps
+    for (const instance of banRisk.instances()) this.#announce(instance, banRisk.evaluate(instance))
   }
 
-  #sample(instance: string, address: string, delivered: boolean): void {
-    if (address === this.#deps.ownJid(instance)) return
-    this.#tell(instance, this.#deps.banRisk.record(instance, address, delivered))
+  /** Messages to the own phone are no risk. */
+  #sample(instance: InstanceName, address: Jid, delivered: boolean): void {
+    if (address === this.#deps.accounts.ownJid(instance)) return
+    this.#announce(instance, this.#deps.banRisk.record(instance, address, delivered))
   }
 
-  #tell(instance: string, alerts: readonly BanRiskAlert[]): void {
+  #announce(instance: InstanceName, alerts: readonly BanRiskAlert[]): void {
     if (alerts.length === 0) return
     const { score, level, velocity, diversity, ratio } = this.#deps.banRisk.snapshot(instance)
     for (const alert of alerts) {
       const extras = { alert, score, level, velocity, diversity, delivery_ratio: ratio }
-      this.#deps.announce(instance, 'ban_risk', extras)
+      this.#deps.accounts.announce(instance, 'ban_risk', extras)
     }
   }
 }

@@ -1,50 +1,54 @@
-// The one place where a message is sent: for the first attempt, for the drain and for every repeat alike.
+// Sends the parts of an outbox row. Every attempt goes through here: the immediate one, those from the queue and the repeats.
 //
-// A row leaves in parts. The id of a part, and that it is about to leave, are committed before its frame does (for a
-// departure, as soon as it is accepted); that it was acknowledged is committed together with the message map. So after any
-// crash a part is known to be unsent, sent, or to be repeated under the id it had, of which the recipient shows one.
+// Before the frame of a part leaves, a commit stores the id of the part and that it may have left. (For an immediate send
+// that is the commit that accepts the row.) The commit that stores the acknowledgement also stores the message map. So after
+// a crash each part is known to be unsent or sent, or it is repeated under the same id, and the recipient shows it once.
 
 import { SendError } from '../../../core/network.ts'
+import type { ChatId, InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
 import type { OutboxPart, PartState } from '../../../core/outbox.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
+import { orAbort } from '../../../lib/abort.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { withDeadline } from '../../../lib/clock.ts'
+import { ignoreRejection } from '../../../lib/ignore.ts'
 import type { MappedContent } from '../../../storage/stores/messages/message-map-store.ts'
-import type { OutboxMoves } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
-import type { Draft, PartContent } from '../compose/message-composer.ts'
-import type { Leaving } from './immediate-send.ts'
+import type { MessageDraft, PartContent } from '../compose/message-composer.ts'
+import type { SendWhenStored } from './immediate-send.ts'
 import { failureReason, unconfirmed } from './failure-reason.ts'
-import type { OutboundLedger, PartKind } from './outbound-metrics.ts'
-import { restrictedNow, RowContents } from './send-preparation.ts'
-import type { ContentDeps } from './send-preparation.ts'
+import type { OutboundMetrics, PartKind } from './outbound-metrics.ts'
+import { restrictedNow } from './send-preparation.ts'
+import type { SendPreparation } from './send-preparation.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
 const restrictedCode = 463
-// Uploads of large files included; the session gives up on a missing acknowledgement by itself, much earlier.
+// Long enough to upload large files. The session itself gives up on a missing acknowledgement much earlier.
 const sendDeadlineMs = 5 * 60_000
 
-export type Verdict =
+export type SendOutcome =
   | { kind: 'sent'; waid: string }
   | { kind: 'retry'; reason: string; parts: OutboxPart[]; claimed: boolean }
   | { kind: 'failed'; reason: string; parts: OutboxPart[] }
-  /** Somebody else has decided on this row: expired, cancelled, deleted. */
+  /** The row has left the states in which it may be sent: it expired, was cancelled or deleted. */
   | { kind: 'moved' }
 
-/** Where a test may stop the process: before and after each step that can be torn from the next. */
+/** Where a test may stop the process: between two steps that are not one commit. */
 export type SendStep = 'accepted' | 'composed' | 'claimed' | 'acknowledged' | 'part_saved' | 'sent'
 
-type Deps = ContentDeps & {
-  moves: Pick<OutboxMoves, 'claim' | 'saveParts' | 'markSent'>
+type Deps = {
+  preparation: Pick<SendPreparation, 'prepare'>
+  transitions: Pick<OutboxTransitions, 'claim' | 'saveParts' | 'markSent'>
   sent: Pick<SentMessageStore, 'insertStep'>
-  restrictions: Restrictions
-  ledger: OutboundLedger
-  pace: Pick<Pace, 'turn'>
-  newId: () => string
+  restrictions: Pick<Restrictions, 'record'>
+  metrics: Pick<OutboundMetrics, 'acknowledged' | 'strike'>
+  pace: Pick<Pace, 'acquire'>
+  newId: () => RowId
   clock: Clock
   onStep: (step: SendStep) => Promise<void>
 }
@@ -52,65 +56,69 @@ type Deps = ContentDeps & {
 type Attempt = {
   row: OpenOutboxRow
   session: NetworkSession
-  address: string
-  chat: string
-  draft: Draft
+  address: Jid
+  chatId: ChatId
+  draft: MessageDraft
   signal: AbortSignal
 }
 
-/** How far an attempt has come; `current` is the part at hand, as it was before, and whether its frame may have left. */
 type Progress = {
   parts: OutboxPart[]
+  /** This attempt has claimed the row. */
   claimed: boolean
-  /** The first part is claimed by the commit that accepts the row, and leaves after it. */
-  release: Promise<void> | undefined
-  current?: PartAtHand
+  /** Of an immediate send: the commit that stores the row claims its first part, which leaves after that commit. */
+  stored: Promise<void> | undefined
+  current?: CurrentPart
 }
-type PartAtHand = { part: OutboxPart; before: PartState; handedOver: boolean }
+/** The part that is being sent, its state before, and whether the session has been asked to send it. */
+type CurrentPart = { part: OutboxPart; before: PartState; handedOver: boolean }
 
-export class Deliverer {
+export class RowSender {
   readonly #deps: Deps
-  readonly #contents: RowContents
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#contents = new RowContents(deps)
   }
 
-  /** What is leaving was made ready before, and is being stored and claimed meanwhile; else nothing of it is sent. */
-  async deliver(row: OpenOutboxRow, session: NetworkSession, signal: AbortSignal, leaving?: Leaving): Promise<Verdict> {
-    const parts = (leaving?.departure ?? row).parts.map((part) => ({ ...part }))
-    const release = leaving && this.#releaseOf(leaving)
-    release?.catch(() => undefined)
-    const progress: Progress = { parts, claimed: leaving !== undefined, release }
+  /** An immediate send is prepared already. Its row is stored and claimed meanwhile; if that fails, nothing is sent. */
+  async send(
+    row: OpenOutboxRow,
+    session: NetworkSession,
+    signal: AbortSignal,
+    immediate?: SendWhenStored,
+  ): Promise<SendOutcome> {
+    const parts = (immediate?.prepared ?? row).parts.map((part) => ({ ...part }))
+    const stored = immediate && this.#afterStoring(immediate)
+    stored?.catch(ignoreRejection)
+    const progress: Progress = { parts, claimed: immediate !== undefined, stored }
     try {
-      const { address, chat, draft } = leaving?.departure ?? (await this.#contents.of(row, session))
+      const { address, chatId, draft } = immediate?.prepared ?? (await this.#deps.preparation.prepare(row, session))
       if (progress.parts.length === 0) {
         progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
       }
       for (const part of progress.parts) if (part.id === '') part.id = session.newMessageId()
-      const attempt = { row, session, address, chat, draft, signal }
-      return await (progress.parts.length > 0 ? this.#sendAll(attempt, progress) : this.#settle(attempt, progress))
+      const attempt = { row, session, address, chatId, draft, signal }
+      return await (progress.parts.length > 0 ? this.#sendAll(attempt, progress) : this.#finish(attempt, progress))
     } catch (error) {
       return this.#explain(error, progress)
     }
   }
 
-  /** Nothing ever left that could be taken back: then it is done with. */
-  async #settle(attempt: Attempt, progress: Progress): Promise<Verdict> {
+  /** A revoke without parts: nothing ever left that could be taken back. */
+  async #finish(attempt: Attempt, progress: Progress): Promise<SendOutcome> {
     if (!(await this.#commit(attempt, progress))) return { kind: 'moved' }
-    await this.#deps.moves.markSent(attempt.row, [], this.#deps.clock.now(), [])
+    await this.#deps.transitions.markSent(attempt.row, [], this.#deps.clock.now(), [])
     return { kind: 'sent', waid: '' }
   }
 
-  /** A part that is refused does not hold up the others; only a restriction would refuse them all. */
-  async #sendAll(attempt: Attempt, progress: Progress): Promise<Verdict> {
+  /** A refused part does not stop the others, except a restriction, which would refuse them all. */
+  async #sendAll(attempt: Attempt, progress: Progress): Promise<SendOutcome> {
     const { parts } = progress
-    // The list may grow while it is walked: a text that found no caption to be in.
+    // The list can grow during the loop: a text that cannot be a caption becomes a part of its own.
     for (const part of parts) {
       if (part.state === 'sent' || part.state === 'refused') continue
-      // The first of an attempt has had its turn.
-      if (progress.current) await this.#awaitTurn(attempt)
+      // The attempt has acquired the pace for its first part.
+      if (progress.current) await this.#acquirePace(attempt)
       progress.current = { part, before: part.state, handedOver: false }
       try {
         if (!(await this.#sendPart(attempt, progress, part))) return { kind: 'moved' }
@@ -118,7 +126,7 @@ export class Deliverer {
         if (!isRefusal(error)) throw error
         refuse(progress.current, error)
         if (isRestriction(error)) {
-          await this.#noteRestriction(attempt.row.instance)
+          await this.#recordRestriction(attempt.row.instance)
           return { kind: 'failed', reason: failureReason(parts, restrictedNow), parts }
         }
       }
@@ -127,12 +135,12 @@ export class Deliverer {
     return { kind: 'failed', reason: failureReason(parts, unconfirmed), parts }
   }
 
-  async #awaitTurn({ row, signal }: Attempt): Promise<void> {
-    const isTurn = await this.#deps.pace.turn(row.instance, { drained: row.drained === 1 }, signal)
-    if (!isTurn) throw new SendError('not_sent', 'the instance was closed before all of the message was sent')
+  async #acquirePace({ row, signal }: Attempt): Promise<void> {
+    const isAcquired = await this.#deps.pace.acquire(row.instance, { isDrained: row.isDrained }, signal)
+    if (!isAcquired) throw new SendError('not_sent', 'the instance was closed before all of the message was sent')
   }
 
-  /** False when the row is no longer ours to send. */
+  /** False when the row may no longer be sent. */
   async #sendPart(attempt: Attempt, progress: Progress, part: OutboxPart): Promise<boolean> {
     const { row, session, draft, signal, address } = attempt
     const { parts } = progress
@@ -140,19 +148,19 @@ export class Deliverer {
     if (piece.leftOver && !parts.some(({ of }) => of === 'text')) {
       parts.push({ id: session.newMessageId(), of: 'text', state: 'new' })
     }
-    const { release } = progress
-    progress.release = undefined
+    const { stored } = progress
+    progress.stored = undefined
     part.state = 'unknown'
-    if (!release && !(await this.#claim(attempt, progress))) return false
+    if (!stored && !(await this.#claim(attempt, progress))) return false
     if (progress.current) progress.current.handedOver = true
-    await this.#send(attempt, part, piece.content, release)
+    await this.#send(attempt, part, piece.content, stored)
     await this.#deps.onStep('acknowledged')
     await this.#save(attempt, parts, part, piece)
-    this.#deps.ledger.acknowledged(row, address, kindOf(piece.content))
+    this.#deps.metrics.acknowledged(row, address, kindOf(piece.content))
     return true
   }
 
-  async #releaseOf({ stored }: Leaving): Promise<void> {
+  async #afterStoring({ stored }: SendWhenStored): Promise<void> {
     if (!(await stored)) throw new SendError('not_sent', 'the message was not accepted')
     await this.#deps.onStep('composed')
     await this.#deps.onStep('claimed')
@@ -160,16 +168,16 @@ export class Deliverer {
 
   async #claim(attempt: Attempt, progress: Progress): Promise<boolean> {
     await this.#deps.onStep('composed')
-    const isOurs = await this.#commit(attempt, progress)
-    if (isOurs) await this.#deps.onStep('claimed')
-    return isOurs
+    const isClaimed = await this.#commit(attempt, progress)
+    if (isClaimed) await this.#deps.onStep('claimed')
+    return isClaimed
   }
 
-  /** The part at hand has its id and may leave from now on. False when the row is no longer ours to send. */
+  /** After this commit the current part may leave. False when the row may no longer be sent. */
   async #commit({ row, address }: Attempt, progress: Progress): Promise<boolean> {
-    const { moves, clock } = this.#deps
-    if (progress.claimed) return moves.saveParts(row.id, progress.parts)
-    progress.claimed = await moves.claim(row.id, clock.now(), progress.parts, address)
+    const { transitions, clock } = this.#deps
+    if (progress.claimed) return transitions.saveParts(row.id, progress.parts)
+    progress.claimed = await transitions.claim(row.id, clock.now(), progress.parts, address)
     return progress.claimed
   }
 
@@ -177,70 +185,61 @@ export class Deliverer {
     { session, address, signal }: Attempt,
     part: OutboxPart,
     content: OutgoingContent,
-    release: Promise<void> | undefined,
+    stored: Promise<void> | undefined,
   ): Promise<void> {
-    const { clock } = this.#deps
-    const given = Promise.withResolvers<never>()
-    const giveUp = () => {
-      given.reject(new SendError('unknown', 'the instance was closed while the message was under way'))
-    }
-    signal.addEventListener('abort', giveUp, { once: true })
-    try {
-      const late = () => new SendError('unknown', 'the network did not acknowledge the message in time')
-      const sending = session.send(address, content, part.id, release)
-      // What is not released need not be waited for.
-      const released = release ? release.then(() => sending) : sending
-      sending.catch(() => undefined)
-      await withDeadline(clock, sendDeadlineMs, Promise.race([released, given.promise]), late)
-    } finally {
-      signal.removeEventListener('abort', giveUp)
-      given.promise.catch(() => undefined)
-    }
+    if (signal.aborted) throw new SendError('not_sent', 'the instance was closed before the message was sent')
+    const late = () => new SendError('unknown', 'the network did not acknowledge the message in time')
+    const closed = () => new SendError('unknown', 'the instance was closed while the message was under way')
+    const sending = session.send(address, content, part.id, { after: stored })
+    sending.catch(ignoreRejection)
+    // When the row was not stored, the session may take its time: this attempt ends at once.
+    const sent = stored ? stored.then(() => sending) : sending
+    await withDeadline(this.#deps.clock, sendDeadlineMs, orAbort(sent, signal, closed), late)
   }
 
   async #save(attempt: Attempt, parts: OutboxPart[], part: OutboxPart, piece: PartContent): Promise<void> {
-    const { moves, clock, onStep } = this.#deps
+    const { transitions, clock, onStep } = this.#deps
     const { row } = attempt
     const after = parts.map((each) => (each === part ? { ...part, state: 'sent' as const } : each))
     const along = row.payload.type === 'message' ? [this.#mapping(attempt, part, piece)] : []
     const isLast = after.every(({ state }) => state === 'sent')
-    if (isLast) await moves.markSent(row, after, clock.now(), along)
-    else await moves.saveParts(row.id, after, along)
-    // Only now: what could not be stored is sent again under the same id.
+    if (isLast) await transitions.markSent(row, after, clock.now(), along)
+    else await transitions.saveParts(row.id, after, along)
+    // Only after the commit: a part whose acknowledgement could not be stored is repeated under the same id.
     part.state = 'sent'
     await onStep(isLast ? 'sent' : 'part_saved')
   }
 
-  #mapping({ row, address, chat }: Attempt, part: OutboxPart, { text, content }: PartContent): Statement {
+  #mapping({ row, address, chatId }: Attempt, part: OutboxPart, { text, content }: PartContent): Statement {
     const { sent, newId, clock } = this.#deps
     return sent.insertStep({
       id: newId(),
       instance: row.instance,
       destination: row.destination,
-      chat,
+      chatId,
       networkKey: { chat: address, id: part.id, fromMe: true, participant: null },
       kind: content.type === 'reaction' ? 'reaction' : 'message',
-      conversationId: row.conversation_id,
-      messageId: row.message_id,
+      conversationId: row.conversationId,
+      messageId: row.messageId,
       content: mappedContent(content, text),
       at: clock.now(),
     })
   }
 
-  #explain(error: unknown, { parts, claimed, current }: Progress): Verdict {
+  #explain(error: unknown, { parts, claimed, current }: Progress): SendOutcome {
     const reason = error instanceof Error ? error.message : String(error)
-    // Of the row as a whole: nothing of it is tried.
+    // A refusal outside of a part concerns the whole row.
     if (isRefusal(error)) return { kind: 'failed', reason: failureReason(parts, reason), parts }
     const outcome = error instanceof SendError ? error.outcome : 'unknown'
     const mayHaveLeft = current?.handedOver === true && outcome === 'unknown'
-    // What an earlier attempt left in doubt stays so, whatever this one came to.
+    // A part that an earlier attempt left in doubt stays in doubt.
     if (current && !mayHaveLeft && current.part.state === 'unknown') current.part.state = current.before
     return { kind: 'retry', reason, parts, claimed }
   }
 
-  async #noteRestriction(instance: string): Promise<void> {
-    const { restrictions, ledger } = this.#deps
-    if (await restrictions.note(instance)) ledger.strike(instance, restrictedCode, restrictedNow)
+  async #recordRestriction(instance: InstanceName): Promise<void> {
+    const { restrictions, metrics } = this.#deps
+    if (await restrictions.record(instance)) metrics.strike(instance, restrictedCode, restrictedNow)
   }
 }
 
@@ -254,8 +253,8 @@ function isRestriction(error: Refusal): boolean {
   return error instanceof SendError && error.code === restrictedCode
 }
 
-/** What an earlier attempt left in doubt stays so: it may be there, whatever is said of its repeat. */
-function refuse({ part, before }: PartAtHand, error: Refusal): void {
+/** A part that an earlier attempt left in doubt stays in doubt: it may have arrived although its repeat is refused. */
+function refuse({ part, before }: CurrentPart, error: Refusal): void {
   part.state = before === 'unknown' ? 'unknown' : 'refused'
   if (part.state === 'refused') part.refusal = isRestriction(error) ? restrictedNow : error.message
 }

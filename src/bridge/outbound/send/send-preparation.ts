@@ -1,56 +1,58 @@
-// What a row of the outbox consists of when it is sent, and where it goes.
+// Finds the address of an outbox row and composes its contents, right before an attempt.
 
 import type { Destination } from '../../../core/downstream.ts'
+import type { Jid } from '../../../core/ids.ts'
 import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { Composer, Draft } from '../compose/message-composer.ts'
-import type { Departure } from './immediate-send.ts'
+import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
+import type { PreparedSend } from './immediate-send.ts'
 import type { Address, Recipients } from './recipients.ts'
+import type { RevokeContents } from './revoke-contents.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
 export const restrictedNow =
   'WhatsApp has restricted this account: it may not write to people who never wrote to it. Wait, and write less to strangers'
 
-export type ContentDeps = {
-  composer: Pick<Composer, 'draft'>
+type Deps = {
+  composer: Pick<MessageComposer, 'draft'>
   recipients: Pick<Recipients, 'hasWritten' | 'addressOf'>
   restrictions: Pick<Restrictions, 'until'>
-  /** What takes back everything that was, or may have been, sent for a message at the helpdesk. */
-  takingBack: (destination: string, messageId: number) => Promise<OutgoingContent[]>
+  revokes: Pick<RevokeContents, 'of'>
   destinationOf: (row: OpenOutboxRow) => Promise<Destination | null>
 }
 
-export class RowContents {
-  readonly #deps: ContentDeps
+export class SendPreparation {
+  readonly #deps: Deps
 
-  constructor(deps: ContentDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  async of(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<Departure, 'parts'>> {
-    const { jid: address, chat } = await this.#addressOf(row, session)
-    return { address, chat, draft: await this.#draftOf(row, address, session) }
+  async prepare(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<PreparedSend, 'parts'>> {
+    const { jid: address, chatId } = await this.#addressOf(row, session)
+    return { address, chatId, draft: await this.#draftOf(row, address, session) }
   }
 
   async #addressOf(row: OpenOutboxRow, session: NetworkSession): Promise<Address> {
     const { recipients, restrictions } = this.#deps
-    const { instance, chat, remote_jid: jid, payload } = row
-    const ref = { chat, jid, isGroup: jid.endsWith('@g.us') }
-    // What was sent to an address is taken back at that address, and a part that may have left is repeated there.
+    const { instance, chatId, remoteJid: jid, payload } = row
+    const ref = { chatId, jid, isGroup: jid.endsWith('@g.us') }
+    // A revoke goes to the address of its message, and so does the repeat of a part that may have left.
     if (payload.type === 'revoke' || row.parts.some(({ state }) => state === 'sent' || state === 'unknown')) {
-      return { jid, chat }
+      return { jid, chatId }
     }
     const until = restrictions.until(instance)
     if (until !== undefined && !(await recipients.hasWritten(instance, ref))) throw new SendRefusal(restricted(until))
     return recipients.addressOf(instance, ref, session)
   }
 
-  async #draftOf(row: OpenOutboxRow, address: string, session: NetworkSession): Promise<Draft> {
+  async #draftOf(row: OpenOutboxRow, address: Jid, session: NetworkSession): Promise<MessageDraft> {
+    const { composer, revokes, destinationOf } = this.#deps
     const { payload, instance, destination: destinationKey } = row
-    if (payload.type === 'revoke') return revocation(await this.#deps.takingBack(destinationKey, payload.messageId))
-    const destination = payload.attachments.length === 0 ? null : await this.#deps.destinationOf(row)
-    return this.#deps.composer.draft(payload, { instance, destinationKey, destination, address }, session)
+    if (payload.type === 'revoke') return revokeDraft(await revokes.of(destinationKey, payload.messageId))
+    const destination = payload.attachments.length === 0 ? null : await destinationOf(row)
+    return composer.draft(payload, { instance, destinationKey, destination, address }, session)
   }
 }
 
@@ -58,7 +60,7 @@ function restricted(until: number): string {
   return `${restrictedNow} (until ${new Date(until).toISOString()})`
 }
 
-function revocation(contents: readonly OutgoingContent[]): Draft {
+function revokeDraft(contents: readonly OutgoingContent[]): MessageDraft {
   return {
     plan: [...contents.keys()],
     contentOf: (of) => {

@@ -1,4 +1,4 @@
-// All patches of the client library, once per process.
+// Applies all patches of the client library, once per process.
 
 import { useFastAgreements } from './fast-agreements.ts'
 import { wrapKeys } from './fast-keys.ts'

@@ -1,5 +1,7 @@
-// Key pairs and shared secrets by the WebAssembly the library already brings along: what opens a session takes two thirds
-// of the time. It draws from the same source of randomness as Node.
+// Corrects slow key pairs and shared secrets in libsignal. No upstream issue is known.
+//
+// The patch uses the WebAssembly module that the library already installs. Opening a session then takes two thirds of the
+// time. The module draws from the same source of randomness as Node.
 
 import { fastCurve, signalCurve } from '../library.ts'
 
@@ -12,12 +14,12 @@ export function useFastAgreements(): void {
   }
   const slowAgreement = signalCurve.calculateAgreement
   signalCurve.calculateAgreement = (publicKey, privateKey) => {
-    // Whatever is not the shape of a key is refused in the library's own words.
+    // The library's own function refuses keys of a wrong length, with its own error.
     if (publicKey.length !== keyLength + 1 || privateKey.length !== keyLength) {
       return slowAgreement(publicKey, privateKey)
     }
     const secret = Buffer.from(fastCurve.calculateAgreement(publicKey, privateKey))
-    // A public key that makes every secret the same one.
+    // Some invalid public keys lead to the same secret for every private key.
     if (secret.every((byte) => byte === 0)) throw new Error('Invalid public key')
     return secret
   }

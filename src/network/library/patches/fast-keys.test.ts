@@ -21,7 +21,7 @@ test('keys as bytes, texts or key objects give the same results as before', () =
   const { createHmac: original } = crypto
   const before = results()
   wrapKeys()
-  // Bound anew for whoever has imported it by name already, and for whoever requires it.
+  // The replacement reaches code that imports the function by name and code that requires the module.
   assert.notEqual(createHmac, original)
   assert.equal((createRequire(import.meta.url)('node:crypto') as typeof crypto).createHmac, createHmac)
   assert.deepEqual(results(), before)

@@ -1,7 +1,8 @@
-// Takes the Signal library's queue away, which is one per contact for the whole process.
+// Corrects the job queues of libsignal: one per contact, shared by all accounts of the process. No upstream issue is known.
 //
-// Accounts that share a contact would wait for each other there, and a job would run in the context of whoever came
-// first. Every account has a lane of its own, so nothing needs that queue.
+// Accounts with a common contact wait for each other there. A job also runs in the asynchronous context of the account that
+// started the queue, and can write into a transaction that is committed already. Every account has its own lane here, so
+// the patch runs each job at once.
 
 import { sessionCipherMethods } from '../library.ts'
 

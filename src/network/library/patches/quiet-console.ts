@@ -1,8 +1,10 @@
-// Drops what the Signal library prints (it prints private keys of sessions) and nothing else.
+// Corrects libsignal's printing: it prints whole sessions, with their private keys, to the console.
+//
+// Upstream: WhiskeySockets/Baileys issues 887 and 888. The patch drops the output of libsignal and nothing else.
 
 const printer = /[\\/]node_modules[\\/]libsignal[\\/]/
 const methods = ['debug', 'error', 'info', 'log', 'warn'] as const
-/** The frames of this file and of the caller; more would only cost time. */
+/** Enough for the frames of this file and of its caller. More frames only cost time. */
 const framesLookedAt = 4
 
 export function silenceSignalLibrary(): void {

@@ -1,4 +1,6 @@
-// Three faults of group messages: skipped keys that do not survive storage, states added twice, an own chain that grows.
+// Corrects three faults of group messages. No upstream issue is known for them.
+//
+// Skipped keys do not survive storage. A repeated key announcement adds its state twice. Our own chain keeps every key.
 
 import { groupCipherMethods, SenderKeyMessage, senderKeyRecordMethods, senderKeyStateMethods } from '../library.ts'
 
@@ -8,7 +10,7 @@ export function repairSenderKeys(): void {
   keepOwnChainShort()
 }
 
-/** A skipped key comes back from storage as plain data, which the cipher refuses: an overtaken message would be lost. */
+/** A skipped key comes back from storage as plain data, which the cipher refuses. Then an overtaken message is lost. */
 function reviveSkippedKeys(): void {
   const { removeSenderMessageKey } = senderKeyStateMethods
   senderKeyStateMethods.removeSenderMessageKey = function (iteration) {
@@ -19,7 +21,7 @@ function reviveSkippedKeys(): void {
   }
 }
 
-/** A record holds five states; a key announced again must not push an older one out. */
+/** A record holds five states. A key that is announced again must not push an older state out. */
 function addStatesOnce(): void {
   const { addSenderKeyState } = senderKeyRecordMethods
   senderKeyRecordMethods.addSenderKeyState = function (id, ...rest) {
@@ -27,7 +29,7 @@ function addStatesOnce(): void {
   }
 }
 
-/** The library skips one key of its own chain per message and keeps it, though nobody ever asks for it. */
+/** The library skips one key of our own chain per message and keeps it, although no code ever reads it. */
 function keepOwnChainShort(): void {
   groupCipherMethods.encrypt = async function (padded) {
     const { senderKeyName, senderKeyStore } = this

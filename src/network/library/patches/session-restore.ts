@@ -1,7 +1,8 @@
-// Puts a session back as it was when a message turns out not to be for it.
+// Corrects libsignal's decryption, which damages sessions that it only tries.
 //
-// The library tries a message on every session of a contact and steps the ratchet of each before it knows whether the
-// message fits; saving the record then damages all but the right one, for ever.
+// Libsignal tries a message on every session of a contact. It steps the ratchet of each session before it knows whether the
+// message fits, and then saves all of them. Every session but the right one is damaged for good. The patch restores a
+// session when the attempt fails. WhiskeySockets/Baileys issue 1754 reports the symptom, "Bad MAC".
 
 import { sessionCipherMethods } from '../library.ts'
 

@@ -1,5 +1,6 @@
 // Until when the network lets an account write only to people it has a chat with.
 
+import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import type { RestrictionTable } from '../../schema.ts'
@@ -15,6 +16,11 @@ export class RestrictionStore {
 
   async list(): Promise<RestrictionTable[]> {
     return this.#database.read(this.#database.query.selectFrom('restrictions').selectAll())
+  }
+
+  async find(instance: InstanceName): Promise<RestrictionTable | undefined> {
+    const found = this.#database.query.selectFrom('restrictions').selectAll().where('instance', '=', instance)
+    return (await this.#database.read(found)).at(0)
   }
 
   async save({ instance, ...columns }: RestrictionTable): Promise<void> {

@@ -1,7 +1,7 @@
 // The keys of the linked sessions. Every write carries the owner's epoch: a process that lost the lease writes nothing.
 
 import type { Database } from '../../database.ts'
-import { biteSize, inBites } from '../delete-in-batches.ts'
+import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import { sessionKeySecrets } from '../../schema.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
@@ -82,8 +82,8 @@ export async function dropSessionRows(database: Database, fence: Statement, sess
     .selectFrom('session_keys')
     .select(['kind', 'key_id'])
     .where('session_id', '=', sessionId)
-    .limit(biteSize)
-  const someOpened = query.selectFrom('opened').select('envelope').where('session_id', '=', sessionId).limit(biteSize)
+    .limit(batchSize)
+  const someOpened = query.selectFrom('opened').select('envelope').where('session_id', '=', sessionId).limit(batchSize)
   const bites = [
     query.deleteFrom('opened').where('session_id', '=', sessionId).where('envelope', 'in', someOpened),
     query
@@ -92,7 +92,7 @@ export async function dropSessionRows(database: Database, fence: Statement, sess
       .where((eb) => eb(eb.refTuple('kind', 'key_id'), 'in', someKeys.$asTuple('kind', 'key_id'))),
   ]
   for (const bite of bites) {
-    await inBites(async () => {
+    await deleteInBatches(async () => {
       const [, removed = 0] = await database.write(fence, bite)
       return removed
     })

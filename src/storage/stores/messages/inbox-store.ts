@@ -1,10 +1,11 @@
-// Events from the network that the helpdesk does not have yet, in the order they arrived. The journal writes them, the
-// bridge takes them away.
+// Stores received events until the helpdesk has them, in the order of their arrival. The journal writes the rows, the bridge
+// removes them.
 
 import type { Selectable } from 'kysely'
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
 import type { Database } from '../../database.ts'
-import { biteSize, inBites } from '../delete-in-batches.ts'
+import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import { inboxSecrets } from '../../schema.ts'
 import type { InboxTable } from '../../schema.ts'
@@ -12,8 +13,8 @@ import { StorageError, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 export type InboxRow = {
-  id: string
-  instance: string
+  id: RowId
+  instance: InstanceName
   event: NetworkEvent
   receivedAt: number
   attempts: number
@@ -22,7 +23,7 @@ export type InboxRow = {
   lastError: string | null
 }
 
-/** Named so in the table: the message is at the helpdesk, its file is still looked for. */
+/** The kind of a row whose message is at the helpdesk and whose file is still to come. */
 export const lateFile = 'late_file'
 
 export type ParkedRow = Omit<InboxRow, 'event' | 'instance'>
@@ -39,8 +40,8 @@ export class InboxStore {
     this.#fence = createLeaseFence(database)
   }
 
-  /** The pending rows of an instance after this id, oldest first; late files are no business of the chat any more. */
-  async pending(instance: string, after: string, limit: number): Promise<InboxRow[]> {
+  /** The pending rows of an instance after this id, oldest first, without those that only wait for a file. */
+  async pending(instance: InstanceName, after: RowId, limit: number): Promise<InboxRow[]> {
     const query = this.#database.query
       .selectFrom('inbox')
       .selectAll()
@@ -53,8 +54,8 @@ export class InboxStore {
     return (await this.#database.read(query, inboxSecrets)).map(toRow)
   }
 
-  /** The rows that are still there, oldest first. */
-  async load(ids: readonly string[]): Promise<InboxRow[]> {
+  /** Those of the rows that still exist, oldest first. */
+  async load(ids: readonly RowId[]): Promise<InboxRow[]> {
     if (ids.length === 0) return []
     const query = this.#database.query
       .selectFrom('inbox')
@@ -64,8 +65,8 @@ export class InboxStore {
     return (await this.#database.read(query, inboxSecrets)).map(toRow)
   }
 
-  /** Messages whose file is still looked for, oldest first. */
-  async lateFiles(after: string, limit: number): Promise<InboxRow[]> {
+  /** The rows that only wait for a file, oldest first. */
+  async lateFiles(after: RowId, limit: number): Promise<InboxRow[]> {
     const query = this.#database.query
       .selectFrom('inbox')
       .selectAll()
@@ -77,7 +78,7 @@ export class InboxStore {
   }
 
   /** Oldest first. */
-  async parked(instance: string, limit: number): Promise<ParkedRow[]> {
+  async parked(instance: InstanceName, limit: number): Promise<ParkedRow[]> {
     const query = this.#database.query
       .selectFrom('inbox')
       .select(lightColumns)
@@ -88,7 +89,7 @@ export class InboxStore {
     return (await this.#database.read(query)).map(toParked)
   }
 
-  async counts(instance: string): Promise<InboxCounts> {
+  async counts(instance: InstanceName): Promise<InboxCounts> {
     const query = this.#database.query
       .selectFrom('inbox')
       .select(['state', ({ fn }) => fn.countAll<number>().as('count')])
@@ -100,27 +101,25 @@ export class InboxStore {
     return { pending: countOf('pending'), parked: countOf('parked') }
   }
 
-  /** Done with, without anything to remember. */
-  async remove(epoch: number, id: string): Promise<void> {
+  async remove(epoch: number, id: RowId): Promise<void> {
     await this.#database.write(this.#fence(epoch), this.#database.query.deleteFrom('inbox').where('id', '=', id))
   }
 
-  /** One more try went wrong. */
-  async noteFailure(epoch: number, id: string, reason: string): Promise<void> {
+  /** Counts a failed attempt. */
+  async noteFailure(epoch: number, id: RowId, reason: string): Promise<void> {
     const update = this.#database.query
       .updateTable('inbox')
       .set(({ eb }) => ({ attempts: eb('attempts', '+', 1), last_error: reason }))
     await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
   }
 
-  /** Set aside until somebody asks for another try. */
-  async park(epoch: number, id: string, reason: string): Promise<void> {
+  async park(epoch: number, id: RowId, reason: string): Promise<void> {
     const update = this.#database.query.updateTable('inbox').set({ state: 'parked', last_error: reason })
     await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
   }
 
-  /** Every parked row of the instance is pending again; their ids. */
-  async retryParked(epoch: number, instance: string): Promise<string[]> {
+  /** Makes every parked row of the instance pending again. Returns the ids of the rows. */
+  async retryParked(epoch: number, instance: InstanceName): Promise<RowId[]> {
     const rows = await this.#database.writeReturning(
       this.#fence(epoch),
       this.#database.query
@@ -134,7 +133,7 @@ export class InboxStore {
   }
 
   /** False when there is no such parked row. */
-  async removeParked(epoch: number, instance: string, id: string): Promise<boolean> {
+  async removeParked(epoch: number, instance: InstanceName, id: RowId): Promise<boolean> {
     const removal = this.#database.query
       .deleteFrom('inbox')
       .where('id', '=', id)
@@ -149,22 +148,22 @@ export class InboxStore {
     }
   }
 
-  /** Rows of instances that do not exist any more; how many it were. */
+  /** Removes the rows of instances that do not exist any more. Returns how many there were. */
   async dropOrphans(epoch: number): Promise<number> {
     const { query } = this.#database
     const orphans = query
       .selectFrom('inbox')
       .select('id')
       .where('instance', 'not in', query.selectFrom('instances').select('name'))
-      .limit(biteSize)
+      .limit(batchSize)
     const removal = toStatement(query.deleteFrom('inbox').where('id', 'in', orphans))
-    return inBites(async () => {
+    return deleteInBatches(async () => {
       const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)
       return removed
     })
   }
 
-  // Tells "no such row" from "not the owner any more", which must not look like an answer.
+  // Rejects when this process is no longer the owner: then the missing row proves nothing.
   async #stillOwner(epoch: number): Promise<false> {
     await this.#database.write(this.#fence(epoch))
     return false

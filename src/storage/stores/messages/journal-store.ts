@@ -4,7 +4,7 @@
 
 import type { NetworkEvent } from '../../../core/message.ts'
 import type { Database } from '../../database.ts'
-import { biteSize, inBites } from '../delete-in-batches.ts'
+import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import { inboxSecrets, unfinishedSecrets } from '../../schema.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
@@ -89,13 +89,13 @@ export class JournalStore {
       .selectFrom('opened')
       .select(['session_id', 'envelope'])
       .where('opened_at', '<', openedBefore)
-      .limit(biteSize)
+      .limit(batchSize)
     const removal = toStatement(
       query
         .deleteFrom('opened')
         .where((eb) => eb(eb.refTuple('session_id', 'envelope'), 'in', old.$asTuple('session_id', 'envelope'))),
     )
-    return inBites(async () => {
+    return deleteInBatches(async () => {
       const [, removed = 0] = await this.#database.write(this.#fence(epoch), removal)
       return removed
     })

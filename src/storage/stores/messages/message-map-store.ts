@@ -1,8 +1,9 @@
-// Which message of the network is which at the helpdesk. A row is claimed before its message is posted and completed
-// together with the end of the inbox row it came from, so that nothing is posted twice and nothing is forgotten.
+// Stores which message of the network is which message at the helpdesk. A message is claimed before it is posted. The commit
+// that completes the claim also removes the inbox row, so that no message is posted twice and none is lost.
 
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
+import type { ChatId, DestinationKey, InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
 import type { MessageKey } from '../../../core/message.ts'
 import type { Person } from '../../../core/address.ts'
 import type { Database } from '../../database.ts'
@@ -27,13 +28,12 @@ export type MappedContent = {
 }
 
 export type MessageIdentity = {
-  instance: string
-  destination: string
-  /** A group's jid, or the id of a person. */
-  chat: string
-  /** The id of a person, or `me`. */
+  instance: InstanceName
+  destination: DestinationKey
+  chat: ChatId
+  /** The id of a person record, or `me`. */
   sender: string
-  networkId: string
+  networkId: NetworkMessageId
   kind: string
 }
 
@@ -56,7 +56,7 @@ export type MappedMessage = MessageIdentity & {
   conversationId: number | null
   messageId: number | null
   claimedAt: number
-  /** The POST whose outcome is not known. */
+  /** The POST of unknown outcome. */
   posting: Posting | null
   readAt: number | null
 }
@@ -85,7 +85,7 @@ type LightRow = Pick<Selectable<MessageMapTable>, (typeof columns)[number]>
 export class MessageMapStore {
   readonly #database: Database
   readonly #fence: (epoch: number) => Statement
-  readonly #sql: { claim: string; related: string; complete: string; settle: string }
+  readonly #sql: { claim: string; related: string; complete: string; removeRow: string }
 
   constructor(database: Database) {
     this.#database = database
@@ -94,10 +94,14 @@ export class MessageMapStore {
   }
 
   /**
-   * Claims the message unless it is claimed already, and tells what is known under its own id and under `relatedId`:
-   * one commit for all that is needed before a POST.
+   * Claims the message unless it is claimed already. Returns what is known under its own id and under `relatedId`. One commit
+   * does all that is needed before a POST.
    */
-  async claim(epoch: number, claim: NewClaim, relatedId: string): Promise<{ fresh: boolean; known: MappedMessage[] }> {
+  async claim(
+    epoch: number,
+    claim: NewClaim,
+    relatedId: NetworkMessageId,
+  ): Promise<{ fresh: boolean; known: MappedMessage[] }> {
     const { id, instance, destination, chat, sender, networkId, kind, direction, posting } = claim
     const place = placeOf(messageMapSecrets.table, [id], 'content')
     const content = claim.content && { seal: Buffer.from(JSON.stringify(claim.content)), place }
@@ -120,43 +124,43 @@ export class MessageMapStore {
     await this.#database.write(this.#fence(epoch), update)
   }
 
-  /** The POST under way certainly had no effect: the next one need not look for it. */
+  /** The POST under way certainly had no effect, so the next attempt need not search for its message. */
   async endPosting(epoch: number, id: string): Promise<void> {
     const update = this.#database.query.updateTable('message_map').set({ posting_since: null, posting_after: null })
     await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
   }
 
-  /** The helpdesk has the message: mapped, and its inbox row is done with, in one commit. */
+  /** The helpdesk has the message. One commit stores its id there and removes the inbox row. */
   async complete(
     epoch: number,
     id: string,
     posted: { conversationId: number; messageId: number },
-    inboxId: string,
+    rowId: RowId,
   ): Promise<void> {
     await this.#database.write(
       this.#fence(epoch),
       statement(this.#sql.complete, [posted.conversationId, posted.messageId, null, null, id]),
-      statement(this.#sql.settle, [inboxId]),
+      statement(this.#sql.removeRow, [rowId]),
     )
   }
 
-  /** As complete, but the inbox row lives on under another kind: something of the message is still to come. */
+  /** Like complete, but keeps the inbox row under another kind: a part of the message is still to come. */
   async completeInPart(
     epoch: number,
     id: string,
     posted: { conversationId: number; messageId: number },
-    inbox: { id: string; kind: string },
+    row: { id: RowId; kind: string },
   ): Promise<void> {
-    const rest = this.#database.query.updateTable('inbox').set({ kind: inbox.kind, attempts: 0 })
+    const rest = this.#database.query.updateTable('inbox').set({ kind: row.kind, attempts: 0 })
     await this.#database.write(
       this.#fence(epoch),
       statement(this.#sql.complete, [posted.conversationId, posted.messageId, null, null, id]),
-      rest.where('id', '=', inbox.id),
+      rest.where('id', '=', row.id),
     )
   }
 
   /** Everything known under these ids of the network. */
-  async findByNetworkId(instance: string, networkIds: readonly string[]): Promise<MappedMessage[]> {
+  async findByNetworkId(instance: InstanceName, networkIds: readonly NetworkMessageId[]): Promise<MappedMessage[]> {
     if (networkIds.length === 0) return []
     const query = this.#database.query.selectFrom('message_map').select(columns)
     const rows = await this.#database.read(
@@ -166,7 +170,7 @@ export class MessageMapStore {
   }
 
   /** The messages of the network behind one at the helpdesk, oldest first. */
-  async findByMessage(destination: string, messageId: number): Promise<MappedMessage[]> {
+  async findByMessage(destination: DestinationKey, messageId: number): Promise<MappedMessage[]> {
     const query = this.#database.query.selectFrom('message_map').select(columns)
     const rows = await this.#database.read(
       query.where('destination', '=', destination).where('message_id', '=', messageId).orderBy('id'),
@@ -193,21 +197,21 @@ export class MessageMapStore {
     return row?.content ? (JSON.parse(Buffer.from(row.content).toString('utf8')) as MappedContent) : null
   }
 
-  /** Forgets at most `limit` rows claimed before that time; how many it were. */
+  /** Removes at most `limit` rows that were claimed before that time. Returns how many there were. */
   async prune(epoch: number, before: number, limit: number): Promise<number> {
     const { query } = this.#database
     const old = query.selectFrom('message_map').select('id').where('claimed_at', '<', before).limit(limit)
     return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', old))
   }
 
-  /** Forgets at most `limit` rows of a deleted instance; how many it were. */
+  /** Removes at most `limit` rows of a deleted instance. Returns how many there were. */
   async dropInstance(epoch: number, instance: string, limit: number): Promise<number> {
     const { query } = this.#database
     const some = query.selectFrom('message_map').select('id').where('instance', '=', instance).limit(limit)
     return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', some))
   }
 
-  /** Instances that do not exist any more and of which messages are still known. */
+  /** Instances that do not exist any more but still have rows. */
   async orphans(): Promise<string[]> {
     const { query } = this.#database
     const rows = await this.#database.read<{ instance: string }>({ compile: () => orphanInstances.compile(query) })
@@ -261,7 +265,7 @@ function compileBusyStatements({ query }: Database) {
     claim: toStatement(claim.onConflict((conflict) => conflict.columns(identity).doNothing())).sql,
     related: toStatement(related.where('network_id', 'in', ['', '']).orderBy('id')).sql,
     complete: toStatement(complete).sql,
-    settle: toStatement(query.deleteFrom('inbox').where('id', '=', '')).sql,
+    removeRow: toStatement(query.deleteFrom('inbox').where('id', '=', '')).sql,
   }
 }
 

@@ -1,17 +1,59 @@
-// What the outbox stores have in common: the shape of a row, and how it is written and read.
+// The rows of the outbox: their shape outside the stores, and the translation from and to the columns of the table.
 
 import type { Selectable } from 'kysely'
-import type { OutboxPart, OutboxPayload } from '../../../core/outbox.ts'
 import type { AuditRecord } from '../../../core/audit.ts'
+import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
+import type { OutboxPart, OutboxPayload, OutboxReport, OutboxStatus } from '../../../core/outbox.ts'
 import type { Database } from '../../database.ts'
 import { outboxSecrets } from '../../schema.ts'
 import type { OutboxTable } from '../../schema.ts'
 import { placeOf } from '../../engine/statement.ts'
 import type { Secret } from '../../engine/statement.ts'
 
-type Stored = Selectable<OutboxTable>
+/** What is known of a message when it is accepted. */
+type AcceptedRow = {
+  /** Sorts in the order of acceptance. */
+  id: RowId
+  kind: OutboxPayload['type']
+  instance: InstanceName
+  ownerTag: string
+  /** The helpdesk inbox of the instance at that time, which is the way back to the helpdesk. */
+  inboxId: number
+  destination: DestinationKey
+  /** Messages of one chat leave one after the other. */
+  chatId: ChatId
+  remoteJid: Jid
+  conversationId: number | null
+  messageId: number | null
+  /** The row waits for a connection or for its pace. The number of such rows is limited. */
+  isWaiting: boolean
+  /** The row has waited for a connection, and leaves at the drain rate. */
+  isDrained: boolean
+  /** Only while the row waits for a connection. */
+  expiresAt: number | null
+  /** What the spamguard compares. */
+  fingerprint: string | null
+  createdAt: number
+}
 
-export const newColumns = [
+export type OutboxRow = AcceptedRow & {
+  status: OutboxStatus
+  attempts: number
+  nextAttemptAt: number
+  /** A frame may have left, and the network has not acknowledged it. */
+  isUnconfirmed: boolean
+  parts: OutboxPart[]
+  reason: string | null
+  report: OutboxReport
+  /** When to report, or when the report was confirmed. */
+  reportAt: number | null
+  settledAt: number | null
+}
+export type OpenOutboxRow = OutboxRow & { payload: OutboxPayload }
+export type NewOutboxRow = AcceptedRow & { payload: OutboxPayload }
+export type LiveRow = Pick<OutboxRow, 'id' | 'instance' | 'chatId'>
+
+export const acceptedColumns = [
   'id',
   'kind',
   'instance',
@@ -29,14 +71,8 @@ export const newColumns = [
   'created_at',
 ] as const
 
-export type OutboxRow = Omit<Stored, 'payload' | 'parts'> & { parts: OutboxPart[] }
-export type OpenOutboxRow = OutboxRow & { payload: OutboxPayload }
-export type NewOutboxRow = Pick<Stored, (typeof newColumns)[number]> & { payload: OutboxPayload }
-
-export type LiveRow = Pick<Stored, 'id' | 'instance' | 'chat'>
-
 export const outboxColumns = [
-  ...newColumns,
+  ...acceptedColumns,
   'status',
   'attempts',
   'next_attempt_at',
@@ -48,50 +84,98 @@ export const outboxColumns = [
   'settled_at',
 ] as const
 
-/** A row as it is read back right after it was stored. */
-export function openedRow(row: NewOutboxRow): OpenOutboxRow {
-  const unsettled = { reason: null, report: 'none', report_at: null, settled_at: null } as const
-  return { ...row, status: 'pending', attempts: 0, next_attempt_at: 0, unconfirmed: 0, parts: [], ...unsettled }
+type Columns = Pick<Selectable<OutboxTable>, (typeof outboxColumns)[number]>
+
+export function toColumns(row: AcceptedRow): Pick<Columns, (typeof acceptedColumns)[number]> {
+  return {
+    id: row.id,
+    kind: row.kind,
+    instance: row.instance,
+    owner_tag: row.ownerTag,
+    inbox_id: row.inboxId,
+    destination: row.destination,
+    chat: row.chatId,
+    remote_jid: row.remoteJid,
+    conversation_id: row.conversationId,
+    message_id: row.messageId,
+    waiting: toFlag(row.isWaiting),
+    drained: toFlag(row.isDrained),
+    expires_at: row.expiresAt,
+    fingerprint: row.fingerprint,
+    created_at: row.createdAt,
+  }
 }
 
-export function sealed(id: string, payload: OutboxPayload): { payload: Secret } {
+export function fromColumns(row: Columns): OutboxRow {
+  return {
+    id: row.id,
+    kind: row.kind,
+    instance: row.instance,
+    ownerTag: row.owner_tag,
+    inboxId: row.inbox_id,
+    destination: row.destination,
+    chatId: row.chat,
+    remoteJid: row.remote_jid,
+    conversationId: row.conversation_id,
+    messageId: row.message_id,
+    isWaiting: row.waiting === 1,
+    isDrained: row.drained === 1,
+    expiresAt: row.expires_at,
+    fingerprint: row.fingerprint,
+    createdAt: row.created_at,
+    status: row.status,
+    attempts: row.attempts,
+    nextAttemptAt: row.next_attempt_at,
+    isUnconfirmed: row.unconfirmed === 1,
+    parts: JSON.parse(row.parts) as OutboxPart[],
+    reason: row.reason,
+    report: row.report,
+    reportAt: row.report_at,
+    settledAt: row.settled_at,
+  }
+}
+
+export function toFlag(value: boolean): 0 | 1 {
+  return value ? 1 : 0
+}
+
+/** A row as `open` would read it right after it was stored. */
+export function openedRow(row: NewOutboxRow): OpenOutboxRow {
+  const unsettled = { reason: null, report: 'none', reportAt: null, settledAt: null } as const
+  return { ...row, status: 'pending', attempts: 0, nextAttemptAt: 0, isUnconfirmed: false, parts: [], ...unsettled }
+}
+
+export function sealed(id: RowId, payload: OutboxPayload): { payload: Secret } {
   const place = placeOf(outboxSecrets.table, [id], 'payload')
   return { payload: { seal: Buffer.from(JSON.stringify(payload)), place } }
 }
 
-export function withParts<Row extends { parts: string }>({
-  parts,
-  ...row
-}: Row): Omit<Row, 'parts'> & { parts: OutboxPart[] } {
-  return { ...row, parts: JSON.parse(parts) as OutboxPart[] }
-}
-
 export function hasUnknown(parts: readonly OutboxPart[]): 0 | 1 {
-  return parts.some(({ state }) => state === 'unknown') ? 1 : 0
+  return toFlag(parts.some(({ state }) => state === 'unknown'))
 }
 
-/** Only what came from a message at the helpdesk can be marked there. */
+/** The helpdesk is told only of rows that came from one of its messages. */
 export function reported(
-  { message_id, conversation_id }: Pick<OutboxRow, 'message_id' | 'conversation_id'>,
+  { messageId, conversationId }: Pick<OutboxRow, 'messageId' | 'conversationId'>,
   at: number,
 ): { report?: 'due'; report_at?: number } {
-  return message_id !== null && conversation_id !== null ? { report: 'due', report_at: at } : {}
+  return messageId !== null && conversationId !== null ? { report: 'due', report_at: at } : {}
 }
 
-export function enqueued({ id, instance, owner_tag, created_at }: Omit<NewOutboxRow, 'payload'>): AuditRecord {
-  return { at: created_at, actor: 'system', action: 'outbox.enqueue', instance, ownerTag: owner_tag, target: id }
+export function enqueued({ id, instance, ownerTag, createdAt }: AcceptedRow): AuditRecord {
+  return { at: createdAt, actor: 'system', action: 'outbox.enqueue', instance, ownerTag, target: id }
 }
 
 export function settledAudit(
   action: 'outbox.failed' | 'outbox.expire',
-  { id, instance, owner_tag, attempts }: OutboxRow,
+  { id, instance, ownerTag, attempts }: OutboxRow,
   reason: string,
   at: number,
 ): AuditRecord {
-  return { at, actor: 'system', action, instance, ownerTag: owner_tag, target: id, metadata: { attempts, reason } }
+  return { at, actor: 'system', action, instance, ownerTag, target: id, metadata: { attempts, reason } }
 }
 
-/** Rows about which the helpdesk is due to be told, or asked. */
+/** Rows of which the helpdesk is to be told, or about which it is to be asked. */
 export async function rowsToReport(
   database: Database,
   report: 'due' | 'asked',
@@ -103,5 +187,5 @@ export async function rowsToReport(
     .select(outboxColumns)
     .where('report', '=', report)
     .where('report_at', '<=', now)
-  return (await database.read(query.orderBy('report_at').limit(limit))).map(withParts)
+  return (await database.read(query.orderBy('report_at').limit(limit))).map(fromColumns)
 }

@@ -1,28 +1,27 @@
-// The outbox: messages accepted from the helpdesk until they are sent, and the callbacks they settle.
+// The outbox: the messages that were accepted from the helpdesk, and the callbacks that they settle.
 
 import { sql } from 'kysely'
 import { maxWaiting } from '../../../core/outbox.ts'
 import type { OutboxPart, OutboxPayload, OutboxTotals } from '../../../core/outbox.ts'
+import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import { KeyedLanes } from '../../../lib/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
-import { findSettled, isSettled } from './settled-callbacks.ts'
+import { callbackColumns, findSettled, isSettled } from './settled-callbacks.ts'
 import type { CallbackKey } from './settled-callbacks.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
-import { enqueued, newColumns, outboxColumns, reported, sealed, withParts } from './outbox-rows.ts'
+import { from } from './outbox-guards.ts'
+import { acceptedColumns, enqueued, fromColumns, outboxColumns, reported, sealed, toColumns } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from '../../schema.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
-/** What is about to leave: the ids of its parts, and where to. */
-export type Leaving = { parts: readonly OutboxPart[]; address: string }
+/** The ids of the parts that are about to leave, and where to. */
+export type FirstClaim = { parts: readonly OutboxPart[]; address: Jid }
 
-/** `still` is to touch one row; when it does not, nothing is stored. */
-type Conditions = { leaving?: Leaving | undefined; still?: Statement | undefined }
-
-export type Enqueued = 'accepted' | 'full' | 'duplicate' | 'stale'
+type Enqueued = 'accepted' | 'full' | 'duplicate'
 
 export class OutboxStore {
   readonly #database: Database
@@ -41,56 +40,82 @@ export class OutboxStore {
   }
 
   /**
-   * Stores the message and that its callback is settled, both or neither. With `leaving` it is claimed in the same commit:
-   * its frame may leave as soon as this resolves.
+   * Stores the message and settles its callback in one commit. With a claim the same commit claims the row, and its frame may
+   * leave right after it.
    */
-  async enqueue(row: NewOutboxRow, callback: CallbackKey | null, conditions: Conditions = {}): Promise<Enqueued> {
-    const enqueue = () => this.#enqueue(row, callback, conditions)
-    // One after the other: PostgreSQL does not count what others are about to commit.
-    return row.waiting === 1 ? this.#waitingRows.run(row.instance, enqueue) : enqueue()
+  enqueue(row: NewOutboxRow, callback: CallbackKey | null, claim?: FirstClaim): Promise<Enqueued> {
+    return this.#inTurn(row, () => this.#enqueue(row, callback, claim))
   }
 
-  async #enqueue(
-    { payload, ...row }: NewOutboxRow,
+  /** Like `enqueue`, in the same commit as a condition. When `unchanged` does not touch one row, nothing is stored. */
+  async enqueueIf(
+    unchanged: Statement,
+    row: NewOutboxRow,
     callback: CallbackKey | null,
-    { leaving, still }: Conditions,
-  ): Promise<Enqueued> {
-    const { id, instance, created_at, waiting } = row
+    claim?: FirstClaim,
+  ): Promise<Enqueued | 'stale'> {
     try {
-      await this.#writer.write(
-        ...(callback ? [this.#settle({ ...callback, outbox_id: id, settled_at: created_at })] : []),
-        ...(callback && row.message_id ? [this.#reopenReport({ ...callback, report_at: created_at })] : []),
-        ...(still ? [{ ...still, expect: 1 }] : []),
-        ...(waiting === 1 ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
-        this.#insert({ ...row, ...claimOf(row, leaving), ...sealed(id, payload) }),
-      )
-      return 'accepted'
+      return await this.#inTurn(row, () => this.#enqueue(row, callback, claim, { ...unchanged, expect: 1 }))
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error
-      if (await isSettled(this.#database, error, callback)) return 'duplicate'
-      if (error.failure === 'expectation' && still) return 'stale'
-      if (error.failure === 'expectation' && waiting === 1 && (await this.countWaiting(instance)) >= maxWaiting) {
-        return 'full'
-      }
+      if (error instanceof StorageError && error.failure === 'expectation') return 'stale'
       throw error
     }
   }
 
-  /** Keeps what was not accepted, so that the agent can ask for it again. With a callback a repeat finds it settled. */
+  /** Rows that wait are stored one after the other: PostgreSQL does not count rows of commits that are under way. */
+  #inTurn<T>({ isWaiting, instance }: NewOutboxRow, store: () => Promise<T>): Promise<T> {
+    return isWaiting ? this.#waitingRows.run(instance, store) : store()
+  }
+
+  async #enqueue(
+    row: NewOutboxRow,
+    callback: CallbackKey | null,
+    claim: FirstClaim | undefined,
+    ...conditions: readonly Statement[]
+  ): Promise<Enqueued> {
+    const { instance, isWaiting } = row
+    try {
+      await this.#writer.write(...this.#insertion(row, callback, claim, conditions))
+      return 'accepted'
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      if (await isSettled(this.#database, error, callback)) return 'duplicate'
+      const isFull = isWaiting && error.failure === 'expectation' && (await this.countWaiting(instance)) >= maxWaiting
+      if (isFull) return 'full'
+      throw error
+    }
+  }
+
+  #insertion(
+    row: NewOutboxRow,
+    callback: CallbackKey | null,
+    claim: FirstClaim | undefined,
+    conditions: readonly Statement[],
+  ) {
+    const { id, instance, createdAt, isWaiting, messageId } = row
+    const key = callback && callbackColumns(callback)
+    return [
+      ...(key ? [this.#settle({ ...key, outbox_id: id, settled_at: createdAt })] : []),
+      ...(key && messageId ? [this.#reopenReport({ ...key, report_at: createdAt })] : []),
+      ...conditions,
+      ...(isWaiting ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
+      this.#insert({ ...toColumns(row), ...claimColumns(row, claim), ...sealed(id, row.payload) }),
+    ]
+  }
+
+  /** Keeps a message that was not accepted, so that the agent can ask for it again. A repeat finds its callback settled. */
   async keepRefused(
-    { payload, ...row }: NewOutboxRow,
+    row: NewOutboxRow,
     { reason, reportAt }: { reason: string; reportAt: number },
     callback: CallbackKey | null,
   ): Promise<boolean> {
     const { query } = this.#database
-    const { id, created_at } = row
-    const settled = { status: 'refused' as const, reason, settled_at: created_at, ...reported(row, reportAt) }
+    const { id, createdAt } = row
+    const settled = { status: 'refused' as const, reason, settled_at: createdAt, ...reported(row, reportAt) }
     try {
       await this.#writer.write(
-        ...(callback
-          ? [query.insertInto('callbacks').values({ ...callback, outbox_id: id, settled_at: created_at })]
-          : []),
-        query.insertInto('outbox').values({ ...row, ...settled, waiting: 0, ...sealed(id, payload) }),
+        ...(callback ? [this.#settle({ ...callbackColumns(callback), outbox_id: id, settled_at: createdAt })] : []),
+        query.insertInto('outbox').values({ ...toColumns(row), ...settled, waiting: 0, ...sealed(id, row.payload) }),
       )
       return true
     } catch (error) {
@@ -99,77 +124,79 @@ export class OutboxStore {
     }
   }
 
-  async find(id: string): Promise<OutboxRow | undefined> {
+  async find(id: RowId): Promise<OutboxRow | undefined> {
     const [row] = await this.#database.read(
       this.#database.query.selectFrom('outbox').select(outboxColumns).where('id', '=', id),
     )
-    return row && withParts(row)
+    return row && fromColumns(row)
   }
 
-  /** With its payload; undefined once that is dropped. */
-  async open(id: string): Promise<OpenOutboxRow | undefined> {
+  /** With its payload. Undefined once the payload is deleted. */
+  async open(id: RowId): Promise<OpenOutboxRow | undefined> {
     const query = this.#database.query
       .selectFrom('outbox')
       .select([...outboxColumns, 'payload'])
       .where('id', '=', id)
     const [row] = await this.#database.read(query, outboxSecrets)
     if (!row?.payload) return undefined
-    const { payload, ...rest } = row
-    return { ...withParts(rest), payload: JSON.parse(Buffer.from(payload).toString()) as OutboxPayload }
+    return { ...fromColumns(row), payload: JSON.parse(Buffer.from(row.payload).toString()) as OutboxPayload }
   }
 
-  /** The row that a callback was settled with; undefined also when that was done without one. */
+  /** The row that settled a callback. Undefined also when the callback was settled without a row. */
   async settledBy(callback: CallbackKey): Promise<OutboxRow | undefined> {
     const found = await findSettled(this.#database, callback)
-    return found && (await this.find(found.outbox_id))
+    return found && (await this.find(found.rowId))
   }
 
-  /** Settles a callback that has not come yet and is not to be followed; false when it has come. */
+  /** Settles a callback that has not arrived yet and must not be followed. False when it has arrived. */
   async settleAhead(callback: CallbackKey, at: number): Promise<boolean> {
     try {
-      await this.#writer.write(this.#settle({ ...callback, outbox_id: '', settled_at: at }))
+      await this.#writer.write(this.#settle({ ...callbackColumns(callback), outbox_id: '', settled_at: at }))
       return true
     } catch (error) {
       if (!(error instanceof StorageError) || !(await isSettled(this.#database, error, callback))) throw error
-      return (await findSettled(this.#database, callback))?.outbox_id === ''
+      return (await findSettled(this.#database, callback))?.rowId === ''
     }
   }
 
   /** The newest row of a message at the helpdesk. */
-  async ofMessage(destination: string, messageId: number): Promise<OutboxRow | undefined> {
+  async ofMessage(destination: DestinationKey, messageId: number): Promise<OutboxRow | undefined> {
     const query = this.#database.query
       .selectFrom('outbox')
       .select(outboxColumns)
       .where('destination', '=', destination)
       .where('message_id', '=', messageId)
     const [row] = await this.#database.read(query.orderBy('id', 'desc').limit(1))
-    return row && withParts(row)
+    return row && fromColumns(row)
   }
 
-  /** The last message to this chat that was sent or is going to be. */
-  async newestOf(instance: string, chat: string): Promise<{ fingerprint: string | null; at: number } | undefined> {
+  /** The last message to this chat that was sent or will be sent. */
+  async newestOf(
+    instance: InstanceName,
+    chatId: ChatId,
+  ): Promise<{ fingerprint: string | null; at: number } | undefined> {
     const query = this.#database.query
       .selectFrom('outbox')
       .select(['fingerprint', 'created_at', 'settled_at'])
       .where('instance', '=', instance)
-      .where('chat', '=', chat)
+      .where('chat', '=', chatId)
       .where('kind', '=', 'message')
       .where('status', 'in', ['pending', 'sending', 'sent'])
     const [row] = await this.#database.read(query.orderBy('id', 'desc').limit(1))
     return row && { fingerprint: row.fingerprint, at: row.settled_at ?? row.created_at }
   }
 
-  /** What is not settled, oldest first; of one instance or of all. */
-  async live(instance?: string): Promise<LiveRow[]> {
+  /** Rows that are pending or being sent, oldest first; of one instance or of all. */
+  async live(instance?: InstanceName): Promise<LiveRow[]> {
     const query = this.#database.query
       .selectFrom('outbox')
-      .select(['id', 'instance', 'chat'])
+      .select(['id', 'instance', 'chat as chatId'])
       .where('status', 'in', ['pending', 'sending'])
       .orderBy('id')
     return this.#database.read(instance === undefined ? query : query.where('instance', '=', instance))
   }
 
-  async countWaiting(instance: string): Promise<number> {
+  async countWaiting(instance: InstanceName): Promise<number> {
     const query = this.#database.query
       .selectFrom('outbox')
       .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -179,7 +206,7 @@ export class OutboxStore {
     return (await this.#database.read(query))[0]?.count ?? 0
   }
 
-  async countPending(): Promise<Map<string, number>> {
+  async countPending(): Promise<Map<InstanceName, number>> {
     const query = this.#database.query
       .selectFrom('outbox')
       .select(['instance', ({ fn }) => fn.countAll<number>().as('count')])
@@ -188,7 +215,7 @@ export class OutboxStore {
     return new Map((await this.#database.read(query)).map(({ instance, count }) => [instance, count]))
   }
 
-  async totals(instance: string): Promise<OutboxTotals & { oldestPendingAt: number | null }> {
+  async totals(instance: InstanceName): Promise<OutboxTotals & { oldestPendingAt: number | null }> {
     const { query } = this.#database
     const totals = query
       .selectFrom('outbox_totals')
@@ -209,7 +236,7 @@ export class OutboxStore {
     }
   }
 
-  /** Forgets rows settled before the one time and callbacks settled before the other. */
+  /** Deletes rows and callbacks that were settled before these times. */
   async prune(rowsBefore: number, callbacksBefore: number): Promise<void> {
     const { query } = this.#database
     await this.#writer.write(
@@ -218,8 +245,8 @@ export class OutboxStore {
     )
   }
 
-  /** Touches one row as long as fewer wait than may. */
-  #room(instance: string): Statement {
+  /** Touches one row while fewer rows wait than the limit allows. */
+  #room(instance: InstanceName): Statement {
     const { query } = this.#database
     const waiting = query
       .selectFrom('outbox')
@@ -232,36 +259,32 @@ export class OutboxStore {
   }
 }
 
-function claimOf({ remote_jid }: Pick<NewOutboxRow, 'remote_jid'>, leaving: Leaving | undefined) {
-  if (!leaving) return { status: 'pending', attempts: 0, unconfirmed: 0, parts: '[]', remote_jid }
-  const parts = JSON.stringify(leaving.parts)
-  return { status: 'sending', attempts: 1, unconfirmed: 1, parts, remote_jid: leaving.address }
+function claimColumns({ remoteJid }: NewOutboxRow, claim: FirstClaim | undefined) {
+  if (!claim) return { status: 'pending', attempts: 0, unconfirmed: 0, parts: '[]', remote_jid: remoteJid }
+  const parts = JSON.stringify(claim.parts)
+  return { status: 'sending', attempts: 1, unconfirmed: 1, parts, remote_jid: claim.address }
 }
 
-const insertedColumns = [...newColumns, 'status', 'attempts', 'unconfirmed', 'parts', 'payload'] as const
+const insertedColumns = [...acceptedColumns, 'status', 'attempts', 'unconfirmed', 'parts', 'payload'] as const
 
 function compileInsert({ query }: Database) {
   return compileOnce(insertedColumns, (value) => query.insertInto('outbox').values({ ...value, settled_at: null }))
 }
 
-const callbackColumns = ['instance', 'destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
+const settledColumns = ['instance', 'destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
 
 function compileSettle({ query }: Database) {
-  return compileOnce(callbackColumns, (value) => query.insertInto('callbacks').values(value))
+  return compileOnce(settledColumns, (value) => query.insertInto('callbacks').values(value))
 }
 
-// In the text of the statement: SQLite plans one anew each time it is run when a partial index depends on a parameter of it.
-const [due, done] = [sql.lit('due' as const), sql.lit('done' as const)]
-
-/** The helpdesk shows a message as failed that was refused before and is accepted now: to be put right. */
+/** The message was refused before and is accepted now. The helpdesk still shows it as failed: that is to be corrected. */
 function compileReopenReport({ query }: Database) {
   return compileOnce(['destination', 'event_id', 'report_at'], ({ destination, event_id, report_at }) =>
     query
       .updateTable('outbox')
-      .set({ report: due, report_at })
+      .set({ report: sql.lit('due' as const), report_at })
       .where('destination', '=', destination)
       .where('message_id', '=', event_id)
-      .where('status', '=', 'refused')
-      .where('report', '=', done),
+      .where(from('reopenReport')),
   )
 }

@@ -1,19 +1,22 @@
-// How a row of the outbox moves on. Every move is one guarded UPDATE; its row count is the answer.
+// The transitions of a stored outbox row. Each is one UPDATE with a guard from the table in core/outbox.ts; it answers whether
+// the row was in a state that allows the transition.
 
 import { sql } from 'kysely'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
-import type { OutboxPart, OutboxStatus } from '../../../core/outbox.ts'
+import type { InstanceName, Jid, RowId } from '../../../core/ids.ts'
+import type { OutboxPart } from '../../../core/outbox.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
-import { hasUnknown, outboxColumns, reported, rowsToReport, settledAudit, withParts } from './outbox-rows.ts'
+import { from } from './outbox-guards.ts'
+import { fromColumns, hasUnknown, outboxColumns, reported, rowsToReport, settledAudit } from './outbox-rows.ts'
 import type { OutboxRow } from './outbox-rows.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 type Counter = 'sent' | 'failed' | 'expired'
 
-export class OutboxMoves {
+export class OutboxTransitions {
   readonly #database: Database
   readonly #writer: FencedWriter
   readonly #claim: ReturnType<typeof compileClaim>
@@ -28,34 +31,34 @@ export class OutboxMoves {
     this.#countSent = compileCountSent(database)
   }
 
-  /** What was under way when the last process ended may have left: it goes on under the same ids. */
-  async recover(): Promise<void> {
-    const { query } = this.#database
-    await this.#writer.write(query.updateTable('outbox').set({ status: 'pending' }).where('status', '=', 'sending'))
+  /** A frame that was leaving when the last process ended may have left. It is repeated under the same id. */
+  async recover(instance?: InstanceName): Promise<void> {
+    const update = this.#database.query.updateTable('outbox').set({ status: 'pending' }).where(from('recover'))
+    await this.#writer.write(instance === undefined ? update : update.where('instance', '=', instance))
   }
 
-  /** The row may leave now: its parts have their ids, the first of them is about to. */
-  claim(id: string, now: number, parts: readonly OutboxPart[], remote_jid: string): Promise<boolean> {
-    return this.#writer.guarded(this.#claim({ id, now, parts: JSON.stringify(parts), remote_jid }))
+  /** The parts have their ids, and the first part may leave after this commit. */
+  claim(id: RowId, now: number, parts: readonly OutboxPart[], address: Jid): Promise<boolean> {
+    return this.#writer.guarded(this.#claim({ id, now, parts: JSON.stringify(parts), remote_jid: address }))
   }
 
-  /** It was to leave and did not after all: the row is as it was accepted. */
-  unclaim(id: string): Promise<boolean> {
+  /** No frame left: the row is as it was accepted. */
+  unclaim(id: RowId): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({ status: 'pending', attempts: 0, parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
-      .where('status', '=', 'sending')
+      .where(from('unclaim'))
     return this.#writer.guarded(update)
   }
 
-  /** What became of a part, and that the next one is about to leave. */
-  saveParts(id: string, parts: readonly OutboxPart[], along: readonly Statement[] = []): Promise<boolean> {
+  /** Saves the outcome of a part. The next part may leave after this commit. */
+  saveParts(id: RowId, parts: readonly OutboxPart[], along: readonly Statement[] = []): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({ parts: JSON.stringify(parts), unconfirmed: hasUnknown(parts) })
       .where('id', '=', id)
-      .where('status', '=', 'sending')
+      .where(from('saveParts'))
     return this.#writer.guarded(update, ...along)
   }
 
@@ -69,9 +72,9 @@ export class OutboxMoves {
     return this.#writer.guarded(update, this.#countSent({ instance }), ...along)
   }
 
-  /** Back to waiting for the next attempt. `attempted` counts one that never came to a frame. */
+  /** The row waits for its next attempt. `attempted` counts an attempt that never claimed the row. */
   postpone(
-    id: string,
+    id: RowId,
     {
       parts,
       reason,
@@ -95,11 +98,11 @@ export class OutboxMoves {
         attempts: eb('attempts', '+', attempted ? 1 : 0),
       }))
       .where('id', '=', id)
-      .where('status', 'in', ['pending', 'sending'])
+      .where(from('postpone'))
     return this.#writer.guarded(update)
   }
 
-  fail(row: OutboxRow, reason: string, at: number, from: readonly OutboxStatus[], reportAt = at): Promise<boolean> {
+  fail(row: OutboxRow, reason: string, at: number, reportAt = at): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({
@@ -112,7 +115,7 @@ export class OutboxMoves {
         ...reported(row, reportAt),
       })
       .where('id', '=', row.id)
-      .where('status', 'in', from)
+      .where(from('fail'))
     return this.#writer.guarded(
       update,
       this.#count(row.instance, 'failed', 1),
@@ -120,13 +123,13 @@ export class OutboxMoves {
     )
   }
 
-  /** Nobody wants it sent any more; nobody has to be told. */
+  /** The agent deleted the message, so the helpdesk need not be told. */
   cancel(row: OutboxRow, reason: string, at: number): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({ status: 'failed', waiting: 0, reason, settled_at: at, payload: null })
       .where('id', '=', row.id)
-      .where('status', '=', 'pending')
+      .where(from('cancel'))
     return this.#writer.guarded(
       update,
       this.#count(row.instance, 'failed', 1),
@@ -134,8 +137,8 @@ export class OutboxMoves {
     )
   }
 
-  /** Waiting rows of this instance whose time is over. */
-  async due(instance: string, now: number): Promise<OutboxRow[]> {
+  /** Rows of this instance that have waited too long. */
+  async due(instance: InstanceName, now: number): Promise<OutboxRow[]> {
     const query = this.#database.query
       .selectFrom('outbox')
       .select(outboxColumns)
@@ -143,7 +146,7 @@ export class OutboxMoves {
       .where('instance', '=', instance)
       .where('expires_at', '<=', now)
       .orderBy('id')
-    return (await this.#database.read(query)).map(withParts)
+    return (await this.#database.read(query)).map(fromColumns)
   }
 
   expire(row: OutboxRow, reason: string, at: number): Promise<boolean> {
@@ -151,7 +154,7 @@ export class OutboxMoves {
       .updateTable('outbox')
       .set({ status: 'expired', waiting: 0, reason, settled_at: at, ...reported(row, at) })
       .where('id', '=', row.id)
-      .where('status', '=', 'pending')
+      .where(from('expire'))
       .where('unconfirmed', '=', 0)
       .where('expires_at', '<=', at)
     return this.#writer.guarded(
@@ -161,8 +164,8 @@ export class OutboxMoves {
     )
   }
 
-  /** The connection is gone: from now on the rows of this instance wait for it. What takes back waits as long as it takes. */
-  async startWaiting(instance: string, now: number): Promise<void> {
+  /** The connection is gone: the rows of this instance wait for the next one, and expire. Revokes wait without a limit. */
+  async startWaiting(instance: InstanceName, now: number): Promise<void> {
     const { query } = this.#database
     const fresh = query
       .selectFrom('outbox')
@@ -175,7 +178,7 @@ export class OutboxMoves {
         row.ref('id').as('target'),
         sql.lit('{}').as('metadata'),
       ])
-      .where('status', 'in', ['pending', 'sending'])
+      .where(from('startWaiting'))
       .where('instance', '=', instance)
       .where('kind', '<>', 'revoke')
       .where('waiting', '=', 0)
@@ -191,34 +194,34 @@ export class OutboxMoves {
           drained: 1,
           expires_at: row.fn.coalesce('expires_at', sql<number>`CAST(${row.val(now + waitingLifetimeMs)} AS BIGINT)`),
         }))
-        .where('status', 'in', ['pending', 'sending'])
+        .where(from('startWaiting'))
         .where('instance', '=', instance)
         .where('kind', '<>', 'revoke'),
     )
   }
 
-  /** Connected again: what is left waits only for its turn, which does not expire. Rows whose time is over stay due. */
-  async stopWaiting(instance: string, now: number): Promise<void> {
+  /** The account is connected again: its rows wait only for their turn, and do not expire. Rows that are overdue stay so. */
+  async stopWaiting(instance: InstanceName, now: number): Promise<void> {
     const { query } = this.#database
     await this.#writer.write(
       query
         .updateTable('outbox')
         .set({ expires_at: null })
-        .where('status', 'in', ['pending', 'sending'])
+        .where(from('stopWaiting'))
         .where('instance', '=', instance)
         .where('expires_at', '>', now),
     )
   }
 
-  /** Takes back an acceptance that came too late to be answered, before anybody works on it: the callback is open again. */
-  withdraw(id: string, reason: string, at: number): Promise<boolean> {
+  /** Takes back an acceptance that came too late to be answered. The callback is open again. */
+  withdraw(id: RowId, reason: string, at: number): Promise<boolean> {
     const { query } = this.#database
     const update = query
       .updateTable('outbox')
       .set({ status: 'refused', waiting: 0, reason, settled_at: at, report: 'due', report_at: at })
       .set({ parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
-      .where('status', 'in', ['pending', 'sending'])
+      .where(from('withdraw'))
     return this.#writer.guarded(update, query.deleteFrom('callbacks').where('outbox_id', '=', id))
   }
 
@@ -226,24 +229,24 @@ export class OutboxMoves {
     return rowsToReport(this.#database, 'due', now, limit)
   }
 
-  async saveReport(id: string, report: 'due' | 'done' | 'given_up', at: number): Promise<void> {
+  async saveReport(id: RowId, report: 'due' | 'done' | 'given_up', at: number): Promise<void> {
     await this.#writer.write(
       this.#database.query
         .updateTable('outbox')
         .set({ report, report_at: at })
         .where('id', '=', id)
-        .where('report', '=', 'due'),
+        .where(from('saveReport')),
     )
   }
 
-  #count(instance: string, counter: Counter, by: number) {
+  #count(instance: InstanceName, counter: Counter, by: number) {
     return addToTotals(this.#database, { instance, counter, by })
   }
 }
 
 export function addToTotals(
   { query }: Database,
-  { instance, counter, by }: { instance: string; counter: Counter; by: number },
+  { instance, counter, by }: { instance: InstanceName; counter: Counter; by: number },
 ) {
   return query
     .insertInto('outbox_totals')
@@ -260,7 +263,7 @@ function compileClaim({ query }: Database) {
       .set(({ eb }) => ({ attempts: eb('attempts', '+', 1) }))
       .set({ status: 'sending', waiting: 0, unconfirmed: 1, parts, remote_jid })
       .where('id', '=', id)
-      .where('status', '=', 'pending')
+      .where(from('claim'))
       .where((row) => row.or([row('expires_at', 'is', null), row('expires_at', '>', now)])),
   )
 }
@@ -271,7 +274,7 @@ function compileMarkSent({ query }: Database) {
       .updateTable('outbox')
       .set({ status: 'sent', parts, payload: null, unconfirmed: 0, settled_at, reason: null })
       .where('id', '=', id)
-      .where('status', '=', 'sending'),
+      .where(from('markSent')),
   )
 }
 

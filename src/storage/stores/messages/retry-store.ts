@@ -1,19 +1,22 @@
-// Messages that an agent asked for again: noted at once, then looked at, then sent or left alone. Every step happens once.
+// Messages that an agent may have asked for again: stored at once, then looked up at the helpdesk, then sent or left alone.
+// Each step happens once.
 
-import type { OutboxPart } from '../../../core/outbox.ts'
+import type { RowId } from '../../../core/ids.ts'
+import type { OutboxPart, OutboxReport, OutboxTransition } from '../../../core/outbox.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
-import { isSettled } from './settled-callbacks.ts'
+import { callbackColumns, isSettled } from './settled-callbacks.ts'
 import type { CallbackKey } from './settled-callbacks.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { addToTotals } from './outbox-transitions.ts'
-import { enqueued, hasUnknown, rowsToReport, sealed } from './outbox-rows.ts'
+import { from } from './outbox-guards.ts'
+import { enqueued, hasUnknown, rowsToReport, sealed, toColumns, toFlag } from './outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { StorageError } from '../../engine/statement.ts'
 
-/** When it was asked for, and until when it is worth an answer. */
+/** When the agent asked, and until when we ask the helpdesk about it. */
 export type Ask = { at: number; until: number }
-/** What there is to be sent, or why nothing can be. */
+/** A message that never reached us: the row to send, or why it cannot be sent. */
 export type Unheard = { row: NewOutboxRow; callback: CallbackKey | null } | { row: NewOutboxRow; refusal: string }
 
 export class RetryStore {
@@ -25,28 +28,29 @@ export class RetryStore {
     this.#writer = new FencedWriter(database, epoch)
   }
 
-  /** Only once per failure, and only after the helpdesk was told of it. */
+  /** Once per failure, and only after the helpdesk was told of the failure. */
   ask({ id, status }: OutboxRow, { at, until }: Ask): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({ report: 'asked', report_at: at, expires_at: until })
       .where('id', '=', id)
       .where('status', '=', status)
-      .where('report', '=', 'done')
+      .where(from('ask'))
     return this.#writer.guarded(update)
   }
 
-  /** A message that never came to us. Its callback is settled, for it may be on its way; false when it has come. */
-  async keep(unheard: Unheard, { at, until }: Ask): Promise<boolean> {
+  /** Stores a message that never reached us. Its callback, which may still be on its way, is settled. False when it came. */
+  async keepAsked(unheard: Unheard, { at, until }: Ask): Promise<boolean> {
     const { query } = this.#database
-    const { payload, ...row } = unheard.row
+    const { row } = unheard
     const callback = 'callback' in unheard ? unheard.callback : null
-    const sendable = 'callback' in unheard ? sealed(row.id, payload) : { payload: null, reason: unheard.refusal }
+    const sendable = 'callback' in unheard ? sealed(row.id, row.payload) : { payload: null, reason: unheard.refusal }
     const asked = { status: 'refused', settled_at: at, report: 'asked', report_at: at, expires_at: until } as const
+    const settled = callback && { ...callbackColumns(callback), outbox_id: row.id, settled_at: at }
     try {
       await this.#writer.write(
-        ...(callback ? [query.insertInto('callbacks').values({ ...callback, outbox_id: row.id, settled_at: at })] : []),
-        query.insertInto('outbox').values({ ...row, ...asked, ...sendable }),
+        ...(settled ? [query.insertInto('callbacks').values(settled)] : []),
+        query.insertInto('outbox').values({ ...toColumns(row), ...asked, ...sendable }),
       )
       return true
     } catch (error) {
@@ -59,14 +63,15 @@ export class RetryStore {
     return rowsToReport(this.#database, 'asked', now, limit)
   }
 
-  /** Sent again; false when there is nothing left of it to send. */
+  /** Sends the message again. False when its payload is deleted. */
   retry(
     row: OutboxRow,
     parts: readonly OutboxPart[],
-    waiting: Pick<NewOutboxRow, 'waiting' | 'drained' | 'expires_at'>,
+    { isWaiting, isDrained, expiresAt }: Pick<NewOutboxRow, 'isWaiting' | 'isDrained' | 'expiresAt'>,
     now: number,
   ): Promise<boolean> {
     const { id, instance, status } = row
+    const waiting = { waiting: toFlag(isWaiting), drained: toFlag(isDrained), expires_at: expiresAt }
     const fresh = { attempts: 0, next_attempt_at: 0, reason: null, report: 'none', report_at: null } as const
     const again = { status: 'pending', parts: JSON.stringify(parts), unconfirmed: hasUnknown(parts) } as const
     const update = this.#database.query
@@ -74,50 +79,55 @@ export class RetryStore {
       .set({ ...waiting, ...fresh, ...again, settled_at: null })
       .where('id', '=', id)
       .where('status', '=', status)
-      .where('report', '=', 'asked')
+      .where(from('retry'))
       .where('payload', 'is not', null)
     const isCounted = status === 'failed' || status === 'expired'
-    const audit = auditInsert(this.#database, enqueued({ ...row, created_at: now }))
+    const audit = auditInsert(this.#database, enqueued({ ...row, createdAt: now }))
     return this.#writer.guarded(
       update,
       ...(isCounted ? [addToTotals(this.#database, { instance, counter: status, by: -1 })] : []),
-      ...(waiting.waiting === 1 ? [audit] : []),
+      ...(isWaiting ? [audit] : []),
       ...(status === 'refused' ? [this.#settle(row, now)] : []),
     )
   }
 
-  /** Nobody wants it sent after all. What never came to us is as if it had not been asked for. */
-  async leave({ id, reason, chat }: OutboxRow): Promise<void> {
-    if (reason !== null && chat !== '') return this.#move(id, { report: 'done' })
+  /** The agent did not ask. A message that never reached us is deleted again. */
+  async leaveAlone({ id, reason, chatId }: OutboxRow): Promise<void> {
+    if (reason !== null && chatId !== '') return this.#move('leaveAlone', id, { report: 'done' })
     const { query } = this.#database
     await this.#writer.guarded(
-      query.deleteFrom('outbox').where('id', '=', id).where('report', '=', 'asked'),
+      query.deleteFrom('outbox').where('id', '=', id).where(from('discard')),
       query.deleteFrom('callbacks').where('outbox_id', '=', id),
     )
   }
 
-  /** To be looked at again then. */
-  postpone(id: string, until: number): Promise<void> {
-    return this.#move(id, { report_at: until })
+  askLater(id: RowId, until: number): Promise<void> {
+    return this.#move('askLater', id, { report_at: until })
   }
 
-  /** It will not be sent: the helpdesk is told, again or for the first time. */
-  refuse({ id, reason }: Pick<OutboxRow, 'id' | 'reason'>, otherwise: string, reportAt: number): Promise<void> {
-    return this.#move(id, { report: 'due', report_at: reportAt, settled_at: reportAt, reason: reason ?? otherwise })
+  /** The message will not be sent: the helpdesk is told, again or for the first time. */
+  refuseRetry({ id, reason }: Pick<OutboxRow, 'id' | 'reason'>, otherwise: string, reportAt: number): Promise<void> {
+    return this.#move('refuseRetry', id, {
+      report: 'due',
+      report_at: reportAt,
+      settled_at: reportAt,
+      reason: reason ?? otherwise,
+    })
   }
 
-  /** The callback of what was refused may be open: from now on a repeat of it does nothing. */
-  #settle({ id, instance, destination, message_id }: OutboxRow, now: number) {
-    const callback = { instance, destination, kind: 'message_created', event_id: message_id ?? 0 }
+  /** The callback of a refused message may be open. From now on a repeat of it is a duplicate. */
+  #settle({ id, instance, destination, messageId }: OutboxRow, now: number) {
+    const callback = { instance, destination, kind: 'message_created', event_id: messageId ?? 0 }
     const insert = this.#database.query.insertInto('callbacks').values({ ...callback, outbox_id: id, settled_at: now })
     return insert.onConflict((conflict) => conflict.doNothing())
   }
 
   async #move(
-    id: string,
-    to: Partial<Pick<OutboxRow, 'report' | 'report_at' | 'settled_at' | 'reason'>>,
+    transition: OutboxTransition,
+    id: RowId,
+    to: { report?: OutboxReport; report_at?: number; settled_at?: number; reason?: string },
   ): Promise<void> {
     const update = this.#database.query.updateTable('outbox').set(to)
-    await this.#writer.write(update.where('id', '=', id).where('report', '=', 'asked'))
+    await this.#writer.write(update.where('id', '=', id).where(from(transition)))
   }
 }

@@ -1,6 +1,10 @@
-// What a callback must know before it is accepted: looked up at once, or recalled under the condition that it is still so.
+// The facts that are needed before a callback is accepted, in one read.
+//
+// Within ten seconds the read of the previous message is reused. The commit that accepts the message then checks that those
+// facts still hold. When they do not, nothing is stored and the caller reads again.
 
 import { sql } from 'kysely'
+import type { ChatId, DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { CallbackKey } from './settled-callbacks.ts'
@@ -9,79 +13,86 @@ import type { Database } from '../../database.ts'
 import { addressIn, incoming, unreadIn } from './sent-message-store.ts'
 import type { Statement } from '../../engine/statement.ts'
 
-/** A chat of an instance, a conversation at the helpdesk, and who asks; what is not known is null. */
-export type Spot = {
-  instance: string
-  chat: string | null
-  destination: string | null
+/** A chat of an instance, a conversation at the helpdesk, and the callback. What is not known is null. */
+export type SendContextKey = {
+  instance: InstanceName
+  chatId: ChatId | null
+  destination: DestinationKey | null
   conversationId: number | null
   callback: CallbackKey | null
 }
 
-export type Surroundings = {
-  /** The instance the conversation belongs to. */
-  owner: string | undefined
-  /** The address under which the other side of the chat last wrote; undefined when it never did. */
-  lastAddress: string | undefined
-  /** Whether anything was ever said in the chat, by whomever. */
+export type SendContextFacts = {
+  /** The instance that the conversation belongs to. */
+  owner: InstanceName | undefined
+  /** The address from which the chat last wrote to us; undefined when it never did. */
+  lastAddress: Jid | undefined
+  /** Whether the chat has any message, of either side. */
   isKnown: boolean
-  /** Whether messages of others in the conversation are not marked read. */
+  /** Whether the conversation has incoming messages that are not marked read. */
   hasUnread: boolean
-  /** Whether the callback was followed before. */
+  /** Whether the callback is settled. */
   isSettled: boolean
 }
 
-type Look = { owner: string | null; heard: string | null; known: number | null; unread: number | null }
+/** The facts as they are stored. `lastKey` is the network key of the last incoming message. */
+type Found = { owner: string | null; lastKey: string | null; known: number | null; unread: number | null }
 
-// An agent or a bot who writes several messages in a row.
-const recallMs = 10_000
-const spotsRemembered = 2_000
+// An agent or a bot writes several messages in a row.
+const reuseForMs = 10_000
+const maxCached = 2_000
 
-export class SurroundingsStore {
+export class SendContextStore {
   readonly #database: Database
-  readonly #lookAround: ReturnType<typeof compileLookAround>
-  readonly #isStill: ReturnType<typeof compileIsStill>
-  readonly #looks: BoundedMap<Look>
+  readonly #read: ReturnType<typeof compileRead>
+  readonly #unchanged: ReturnType<typeof compileUnchanged>
+  readonly #cache: BoundedMap<Found>
 
   constructor(database: Database, clock: Pick<Clock, 'monotonic'>) {
     this.#database = database
-    this.#lookAround = compileLookAround(database)
-    this.#isStill = compileIsStill(database)
-    this.#looks = new BoundedMap({ clock, max: spotsRemembered, ttlMs: recallMs })
+    this.#read = compileRead(database)
+    this.#unchanged = compileUnchanged(database)
+    this.#cache = new BoundedMap({ clock, max: maxCached, ttlMs: reuseForMs })
   }
 
-  async lookAround(spot: Spot): Promise<Surroundings> {
-    const { destination: asked_from = null, kind = null, event_id = null } = spot.callback ?? {}
-    const [found] = await this.#database.read(this.#lookAround({ ...placeIn(spot), asked_from, kind, event_id }))
-    const look = { owner: null, heard: null, known: null, unread: null, ...found }
-    const isSettled = found?.settled === 1
-    // What changes with the very message that asks is not worth remembering.
-    if (look.known === 1 && look.unread === null && !isSettled) this.#looks.set(nameOf(spot), look)
-    else this.#looks.delete(nameOf(spot))
-    return { ...surroundingsOf(look), isSettled }
+  async read(key: SendContextKey): Promise<SendContextFacts> {
+    const { destination: asked_from = null, kind = null, eventId: event_id = null } = key.callback ?? {}
+    const [row] = await this.#database.read(this.#read({ ...placeIn(key), asked_from, kind, event_id }))
+    const found = { owner: null, lastKey: null, known: null, unread: null, ...row }
+    const isSettled = row?.settled === 1
+    // Other facts change with the very message that is being accepted.
+    if (found.known === 1 && found.unread === null && !isSettled) this.#cache.set(nameOf(key), found)
+    else this.#cache.delete(nameOf(key))
+    return { ...factsOf(found), isSettled }
   }
 
-  /** What was just looked up, and the condition under which it may be used: a step that touches one row. */
-  recall(spot: Spot): (Surroundings & { still: Statement }) | undefined {
-    const look = this.#looks.get(nameOf(spot))
-    if (!look) return undefined
-    const { owner, heard } = look
-    return { ...surroundingsOf(look), isSettled: false, still: this.#isStill({ ...placeIn(spot), owner, heard }) }
+  /** The facts of a recent read. `unchanged` is a statement that touches one row while they still hold. */
+  recall(key: SendContextKey): (SendContextFacts & { unchanged: Statement }) | undefined {
+    const found = this.#cache.get(nameOf(key))
+    if (!found) return undefined
+    const { owner, lastKey } = found
+    const unchanged = this.#unchanged({ ...placeIn(key), owner, last_key: lastKey })
+    return { ...factsOf(found), isSettled: false, unchanged }
+  }
+
+  leave(instance: InstanceName): void {
+    const prefix = JSON.stringify([instance]).slice(0, -1)
+    this.#cache.deleteWhere((name) => name.startsWith(`${prefix},`))
   }
 }
 
-function placeIn({ instance, chat, destination, conversationId }: Spot) {
-  return { instance, chat, destination, conversation_id: conversationId }
+function placeIn({ instance, chatId, destination, conversationId }: SendContextKey) {
+  return { instance, chat: chatId, destination, conversation_id: conversationId }
 }
 
-function nameOf(spot: Spot): string {
-  return JSON.stringify(Object.values(placeIn(spot)))
+function nameOf({ instance, chatId, destination, conversationId }: SendContextKey): string {
+  return JSON.stringify([instance, chatId, destination, conversationId])
 }
 
-function surroundingsOf({ owner, heard, known, unread }: Look): Omit<Surroundings, 'isSettled'> {
+function factsOf({ owner, lastKey, known, unread }: Found): Omit<SendContextFacts, 'isSettled'> {
   return {
     owner: owner ?? undefined,
-    lastAddress: heard === null ? undefined : addressIn(heard),
+    lastAddress: lastKey === null ? undefined : addressIn(lastKey),
     isKnown: known === 1,
     hasUnread: unread === 1,
   }
@@ -90,13 +101,13 @@ function surroundingsOf({ owner, heard, known, unread }: Look): Omit<Surrounding
 const placeNames = ['instance', 'chat', 'destination', 'conversation_id'] as const
 type Place = Record<(typeof placeNames)[number], never>
 
-function compileLookAround({ query }: Database) {
+function compileRead({ query }: Database) {
   return compileReadOnce(
     [...placeNames, 'asked_from', 'kind', 'event_id'],
     ({ asked_from, kind, event_id, ...place }) =>
       query.selectNoFrom([
         ownerAt(query, place).as('owner'),
-        heardAt(query, place).as('heard'),
+        lastKeyAt(query, place).as('lastKey'),
         inChat(query, place).select(sql.lit(1).as('one')).limit(1).as('known'),
         unreadAt(query, place).as('unread'),
         query
@@ -111,13 +122,13 @@ function compileLookAround({ query }: Database) {
   )
 }
 
-/** Touches one row while a look would find the same, and nothing unread. */
-function compileIsStill({ query }: Database) {
-  return compileOnce([...placeNames, 'owner', 'heard'], ({ owner, heard, ...place }) =>
+/** Touches one row while a read would find the same owner and last message, and nothing unread. */
+function compileUnchanged({ query }: Database) {
+  return compileOnce([...placeNames, 'owner', 'last_key'], ({ owner, last_key, ...place }) =>
     query
       .selectNoFrom(sql.lit(1).as('one'))
       .where(({ eb }) => eb(ownerAt(query, place), 'is not distinct from', owner))
-      .where(({ eb }) => eb(heardAt(query, place), 'is not distinct from', heard))
+      .where(({ eb }) => eb(lastKeyAt(query, place), 'is not distinct from', last_key))
       .where((where) => where.not(where.exists(unreadAt(query, place)))),
   )
 }
@@ -138,9 +149,9 @@ function ownerAt(query: Query, { destination, conversation_id }: Place) {
     .limit(1)
 }
 
-function heardAt(query: Query, place: Place) {
-  const heard = inChat(query, place).select('network_key').where('direction', '=', incoming)
-  return heard.orderBy('claimed_at', 'desc').limit(1)
+function lastKeyAt(query: Query, place: Place) {
+  const received = inChat(query, place).select('network_key').where('direction', '=', incoming)
+  return received.orderBy('claimed_at', 'desc').limit(1)
 }
 
 function unreadAt(query: Query, { destination, conversation_id }: Place) {

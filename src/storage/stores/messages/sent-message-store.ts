@@ -1,6 +1,7 @@
-// What sending needs of the message map: where a chat was last heard of, what may be marked read, and what we sent.
+// The part of the message map that sending uses: the last address of a chat, the unread messages, and the messages we sent.
 
 import { sql } from 'kysely'
+import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { MessageKey } from '../../../core/message.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
@@ -11,10 +12,10 @@ import { placeOf } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 export type SentMessage = {
-  id: string
-  instance: string
-  destination: string
-  chat: string
+  id: RowId
+  instance: InstanceName
+  destination: DestinationKey
+  chatId: ChatId
   networkKey: MessageKey
   kind: string
   conversationId: number | null
@@ -23,7 +24,7 @@ export type SentMessage = {
   at: number
 }
 
-export type UnreadMessage = { id: string; instance: string; networkKey: MessageKey }
+export type UnreadMessage = { id: RowId; instance: InstanceName; networkKey: MessageKey }
 
 export class SentMessageStore {
   readonly #database: Database
@@ -36,12 +37,16 @@ export class SentMessageStore {
     this.#insert = compileInsert(database)
   }
 
-  /** As a step, so that a message is known in the same commit as it is sent. */
+  /** A statement for the commit that marks the message sent. */
   insertStep(sent: SentMessage): Statement {
-    const { id, instance, destination, chat, networkKey, kind, at } = sent
+    const { id, instance, destination, chatId, networkKey, kind, at } = sent
     const place = placeOf(messageMapSecrets.table, [id], 'content')
     return this.#insert({
-      ...{ id, instance, destination, chat, kind },
+      id,
+      instance,
+      destination,
+      chat: chatId,
+      kind,
       network_id: networkKey.id,
       network_key: JSON.stringify(networkKey),
       network_at: at,
@@ -52,30 +57,35 @@ export class SentMessageStore {
     })
   }
 
-  /** The address under which the other side of a chat last wrote; undefined when it never did. */
-  async lastAddress(instance: string, chat: string): Promise<string | undefined> {
+  /** The address from which the chat last wrote to us; undefined when it never did. */
+  async lastAddress(instance: InstanceName, chatId: ChatId): Promise<Jid | undefined> {
     const query = this.#database.query
       .selectFrom('message_map')
       .select('network_key')
       .where('instance', '=', instance)
-      .where('chat', '=', chat)
+      .where('chat', '=', chatId)
       .where('direction', '=', incoming)
     const [row] = await this.#database.read(query.orderBy('claimed_at', 'desc').limit(1))
     return row && addressIn(row.network_key)
   }
 
-  /** Whether anything was ever said in this chat, by whomever. */
-  async isKnown(instance: string, chat: string): Promise<boolean> {
+  /** Whether the chat has any message, of either side. */
+  async isKnown(instance: InstanceName, chatId: ChatId): Promise<boolean> {
     const query = this.#database.query
       .selectFrom('message_map')
       .select('id')
       .where('instance', '=', instance)
-      .where('chat', '=', chat)
+      .where('chat', '=', chatId)
     return (await this.#database.read(query.limit(1))).length > 0
   }
 
-  /** Messages of others in a conversation that were posted until then and are not marked read. */
-  async unread(destination: string, conversationId: number, until: number, limit: number): Promise<UnreadMessage[]> {
+  /** Incoming messages of a conversation that were posted until then and are not marked read. */
+  async unread(
+    destination: DestinationKey,
+    conversationId: number,
+    until: number,
+    limit: number,
+  ): Promise<UnreadMessage[]> {
     const query = unreadIn(this.#database.query, destination, conversationId)
       .select(['id', 'instance', 'network_key'])
       .where('claimed_at', '<=', until)
@@ -87,8 +97,7 @@ export class SentMessageStore {
     }))
   }
 
-  /** What a message of ours says now. */
-  async saveContent(id: string, content: MappedContent): Promise<void> {
+  async saveContent(id: RowId, content: MappedContent): Promise<void> {
     const place = placeOf(messageMapSecrets.table, [id], 'content')
     const update = this.#database.query
       .updateTable('message_map')
@@ -96,17 +105,17 @@ export class SentMessageStore {
     await this.#writer.write(update.where('id', '=', id))
   }
 
-  async markRead(ids: readonly string[], at: number): Promise<void> {
+  async markRead(ids: readonly RowId[], at: number): Promise<void> {
     if (ids.length === 0) return
     const update = this.#database.query.updateTable('message_map').set({ read_at: at }).where('id', 'in', ids)
     await this.#writer.write(update.where('read_at', 'is', null))
   }
 }
 
-// In the text of the statement: SQLite plans one anew each time it is run when a partial index depends on a parameter of it.
+// In the text of the statement: SQLite plans a statement anew at each run when a partial index depends on a parameter.
 export const incoming = sql.lit('in' as const)
 
-export function addressIn(networkKey: string): string {
+export function addressIn(networkKey: string): Jid {
   return (JSON.parse(networkKey) as MessageKey).chat
 }
 

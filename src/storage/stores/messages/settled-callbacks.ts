@@ -1,27 +1,35 @@
-// Callbacks of the helpdesk that are settled: whatever stores one that comes twice finds out here.
+// Callbacks of the helpdesk that are settled. A store that writes a callback twice finds out here.
 
+import type { DestinationKey, InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
-import type { CallbackTable } from '../../schema.ts'
 import type { StorageError } from '../../engine/statement.ts'
 
-export type CallbackKey = Omit<CallbackTable, 'outbox_id' | 'settled_at'>
+export type CallbackKey = {
+  instance: InstanceName
+  destination: DestinationKey
+  kind: string
+  /** The id that the helpdesk gave the message. */
+  eventId: number
+}
 
-/** The row a callback was settled with; an empty id when that was done without one. */
-export async function findSettled(
-  database: Database,
-  callback: CallbackKey,
-): Promise<{ outbox_id: string } | undefined> {
+export function callbackColumns({ instance, destination, kind, eventId }: CallbackKey) {
+  return { instance, destination, kind, event_id: eventId }
+}
+
+/** The row that settled a callback. The id is empty when the callback was settled without a row. */
+export async function findSettled(database: Database, callback: CallbackKey): Promise<{ rowId: string } | undefined> {
   const query = database.query
     .selectFrom('callbacks')
     .select('outbox_id')
     .where('instance', '=', callback.instance)
     .where('destination', '=', callback.destination)
     .where('kind', '=', callback.kind)
-    .where('event_id', '=', callback.event_id)
-  return (await database.read(query))[0]
+    .where('event_id', '=', callback.eventId)
+  const [found] = await database.read(query)
+  return found && { rowId: found.outbox_id }
 }
 
-/** Whether that is why it could not be stored. Another broken rule of the database is a failure: nobody has the message. */
+/** Whether a write failed because its callback was settled before. Any other broken constraint means that nothing is stored. */
 export async function isSettled(
   database: Database,
   { failure }: StorageError,

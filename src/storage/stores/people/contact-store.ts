@@ -1,6 +1,7 @@
-// What is known of the helpdesk's contacts, and which conversation a chat of an account is held in.
+// Stores what we know of the contacts at the helpdesk, and which conversation belongs to which chat.
 
 import type { Selectable } from 'kysely'
+import type { ChatId, DestinationKey, InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import type { ContactTable, ConversationTable } from '../../schema.ts'
@@ -13,12 +14,12 @@ export type KnownContact = {
   ours: boolean
   /** The name it was last given by us. */
   name: string
-  /** When the creation of a conversation began whose outcome is not known yet. */
+  /** When we began to open a conversation whose outcome is unknown. */
   openingSince: number | null
 }
 
 export type KnownConversation = { conversationId: number; contactId: number; sourceId: string }
-export type ConversationPlace = { instance: string; destination: string; chat: string }
+export type ConversationKey = { instance: InstanceName; destination: DestinationKey; chat: ChatId }
 
 export class ContactStore {
   readonly #database: Database
@@ -29,7 +30,7 @@ export class ContactStore {
     this.#fence = createLeaseFence(database)
   }
 
-  async findContacts(destination: string, sourceIds: readonly string[]): Promise<KnownContact[]> {
+  async findContacts(destination: DestinationKey, sourceIds: readonly string[]): Promise<KnownContact[]> {
     if (sourceIds.length === 0) return []
     const query = this.#database.query.selectFrom('contacts').selectAll()
     const rows = await this.#database.read(
@@ -38,7 +39,11 @@ export class ContactStore {
     return rows.map(toContact)
   }
 
-  async saveContact(epoch: number, destination: string, contact: Omit<KnownContact, 'openingSince'>): Promise<void> {
+  async saveContact(
+    epoch: number,
+    destination: DestinationKey,
+    contact: Omit<KnownContact, 'openingSince'>,
+  ): Promise<void> {
     const { sourceId, contactId, ours, name } = contact
     const columns = { contact_id: contactId, ours: ours ? 1 : 0, name }
     await this.#database.write(
@@ -50,23 +55,23 @@ export class ContactStore {
     )
   }
 
-  /** A conversation is about to be opened; null when it is known that none was. */
-  async noteOpening(epoch: number, destination: string, sourceId: string, since: number | null): Promise<void> {
+  /** Stores since when a conversation is being opened; null when certainly none is. */
+  async noteOpening(epoch: number, destination: DestinationKey, sourceId: string, since: number | null): Promise<void> {
     await this.#database.write(this.#fence(epoch), this.#opening(destination, sourceId, since))
   }
 
-  #opening(destination: string, sourceId: string, since: number | null) {
+  #opening(destination: DestinationKey, sourceId: string, since: number | null) {
     const update = this.#database.query.updateTable('contacts').set({ opening_since: since })
     return update.where('destination', '=', destination).where('source_id', '=', sourceId)
   }
 
-  async dropContact(epoch: number, destination: string, sourceId: string): Promise<void> {
+  async dropContact(epoch: number, destination: DestinationKey, sourceId: string): Promise<void> {
     const removal = this.#database.query.deleteFrom('contacts').where('destination', '=', destination)
     await this.#database.write(this.#fence(epoch), removal.where('source_id', '=', sourceId))
   }
 
-  /** Two contacts became one: whatever pointed at `drop` points at `keep`. */
-  async mergeContacts(epoch: number, destination: string, { keep, drop }: { keep: number; drop: number }) {
+  /** Two contacts became one: every reference to `drop` becomes one to `keep`. */
+  async mergeContacts(epoch: number, destination: DestinationKey, { keep, drop }: { keep: number; drop: number }) {
     const { query } = this.#database
     const at = { contact_id: keep }
     await this.#database.write(
@@ -76,33 +81,33 @@ export class ContactStore {
     )
   }
 
-  async findConversation(place: ConversationPlace): Promise<KnownConversation | undefined> {
+  async findConversation(key: ConversationKey): Promise<KnownConversation | undefined> {
     const query = this.#database.query
       .selectFrom('conversations')
       .selectAll()
-      .where('instance', '=', place.instance)
-      .where('destination', '=', place.destination)
-      .where('chat', '=', place.chat)
+      .where('instance', '=', key.instance)
+      .where('destination', '=', key.destination)
+      .where('chat', '=', key.chat)
     const [row] = await this.#database.read(query)
     return row && toConversation(row)
   }
 
-  /** With it the opening is over. */
-  async saveConversation(epoch: number, place: ConversationPlace, known: KnownConversation, usedAt: number) {
+  /** Also ends the opening. */
+  async saveConversation(epoch: number, key: ConversationKey, known: KnownConversation, usedAt: number) {
     const { conversationId, contactId, sourceId } = known
     const columns = { conversation_id: conversationId, contact_id: contactId, source_id: sourceId, used_at: usedAt }
     await this.#database.write(
       this.#fence(epoch),
       this.#database.query
         .insertInto('conversations')
-        .values({ ...place, ...columns })
+        .values({ ...key, ...columns })
         .onConflict((conflict) => conflict.columns(['instance', 'destination', 'chat']).doUpdateSet(columns)),
-      this.#opening(place.destination, sourceId, null),
+      this.#opening(key.destination, sourceId, null),
     )
   }
 
-  /** Conversations with this contact that other accounts hold in the same inbox. */
-  async conversationsOfOthers({ instance, destination }: ConversationPlace, sourceId: string): Promise<number[]> {
+  /** Conversations of other accounts with this contact in the same helpdesk inbox. */
+  async conversationsOfOthers({ instance, destination }: ConversationKey, sourceId: string): Promise<number[]> {
     const query = this.#database.query
       .selectFrom('conversations')
       .select('conversation_id')
@@ -112,12 +117,12 @@ export class ContactStore {
     return (await this.#database.read(query)).map(({ conversation_id }) => conversation_id)
   }
 
-  async dropConversation(epoch: number, place: ConversationPlace): Promise<void> {
+  async dropConversation(epoch: number, key: ConversationKey): Promise<void> {
     const removal = this.#database.query
       .deleteFrom('conversations')
-      .where('instance', '=', place.instance)
-      .where('destination', '=', place.destination)
-      .where('chat', '=', place.chat)
+      .where('instance', '=', key.instance)
+      .where('destination', '=', key.destination)
+      .where('chat', '=', key.chat)
     await this.#database.write(this.#fence(epoch), removal)
   }
 }

@@ -1,13 +1,14 @@
-// The people an account has to do with: one record for a phone number and the anonymous id of the same person.
+// Stores the people of an account: one record for the phone number and the anonymous id of the same person.
 
 import type { Selectable } from 'kysely'
 import type { Person } from '../../../core/address.ts'
+import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import type { PersonTable } from '../../schema.ts'
 import type { Statement } from '../../engine/statement.ts'
 
-export type PersonRecord = Person & { id: string; pushName: string | null; savedName: string | null }
+export type PersonRecord = Person & { id: ChatId; pushName: string | null; savedName: string | null }
 export type PersonChanges = Partial<Omit<PersonRecord, 'id'>>
 
 export class PeopleStore {
@@ -19,8 +20,8 @@ export class PeopleStore {
     this.#fence = createLeaseFence(database)
   }
 
-  /** Whoever has this phone number or this anonymous id: nobody, one, or two that are the same person. */
-  async find(instance: string, { phone, lid }: Person): Promise<PersonRecord[]> {
+  /** The records with this phone number or this anonymous id: none, one, or two of the same person. */
+  async find(instance: InstanceName, { phone, lid }: Person): Promise<PersonRecord[]> {
     const query = this.#database.query
       .selectFrom('people')
       .selectAll()
@@ -31,20 +32,20 @@ export class PeopleStore {
     return (await this.#database.read(query)).map(toRecord)
   }
 
-  async get(instance: string, id: string): Promise<PersonRecord | undefined> {
+  async get(instance: InstanceName, id: ChatId): Promise<PersonRecord | undefined> {
     const query = this.#database.query.selectFrom('people').selectAll()
     const [row] = await this.#database.read(query.where('instance', '=', instance).where('id', '=', id))
     return row && toRecord(row)
   }
 
-  /** Rejects with a constraint failure when phone or anonymous id belong to somebody by now. */
-  async insert(epoch: number, instance: string, person: PersonRecord): Promise<void> {
+  /** Rejects with a constraint failure when another record has the phone number or the anonymous id by now. */
+  async insert(epoch: number, instance: InstanceName, person: PersonRecord): Promise<void> {
     const { id, phone, lid, pushName: push_name, savedName: saved_name } = person
     const row = { instance, id, phone, lid, push_name, saved_name }
     await this.#database.write(this.#fence(epoch), this.#database.query.insertInto('people').values(row))
   }
 
-  async update(epoch: number, instance: string, id: string, changes: PersonChanges): Promise<void> {
+  async update(epoch: number, instance: InstanceName, id: ChatId, changes: PersonChanges): Promise<void> {
     const { phone, lid, pushName, savedName } = changes
     const columns = {
       ...(phone !== undefined && { phone }),
@@ -57,10 +58,10 @@ export class PeopleStore {
   }
 
   /**
-   * Two records turned out to be one person: conversations and messages of `drop` become those of `keep`, all or
-   * nothing. What both have stays as it is with `keep`.
+   * Two records turned out to be one person. Conversations and messages of `drop` become those of `keep`, all or nothing.
+   * Where both have one, that of `keep` stays.
    */
-  async merge(epoch: number, instance: string, keep: PersonRecord, drop: string): Promise<void> {
+  async merge(epoch: number, instance: InstanceName, keep: PersonRecord, drop: ChatId): Promise<void> {
     const { query } = this.#database
     const { id, phone, lid, pushName, savedName } = keep
     await this.#database.write(
@@ -78,7 +79,7 @@ export class PeopleStore {
     )
   }
 
-  #moveConversations(instance: string, keep: string, drop: string) {
+  #moveConversations(instance: InstanceName, keep: string, drop: string) {
     const { query } = this.#database
     const kept = query.selectFrom('conversations').select('destination')
     const taken = kept.where('instance', '=', instance).where('chat', '=', keep)
@@ -89,8 +90,8 @@ export class PeopleStore {
     ]
   }
 
-  // The same message may have come under both names; then the row of the one that is kept decides.
-  #moveMessages(instance: string, column: 'chat' | 'sender', keep: string, drop: string) {
+  // The same message may have come under both addresses. Then the row of the kept record stays.
+  #moveMessages(instance: InstanceName, column: 'chat' | 'sender', keep: string, drop: string) {
     const { query } = this.#database
     const other = column === 'chat' ? 'sender' : 'chat'
     const twins = query

@@ -1,7 +1,7 @@
 // The inbound bridge with a real database, a clock that a test moves, and a scripted helpdesk and network.
 
 import type { Readable } from 'node:stream'
-import { composeInbound } from '../../../../src/app/create-inbound.ts'
+import { createInbound } from '../../../../src/app/create-inbound.ts'
 import type { InboundSet } from '../../../../src/app/create-inbound.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
 import type { Destination } from '../../../../src/core/downstream.ts'
@@ -20,6 +20,7 @@ import { RecordedLog } from '../../../harness/logs.ts'
 import { ManualClock } from '../../../harness/manual-clock.ts'
 import { sampleInstance } from '../../../harness/samples.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
+import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
 
 export const desk: Destination = { key: 'desk|1|1', baseUrl: 'http://desk', apiToken: 't', accountId: 1, inboxId: 1 }
@@ -78,13 +79,21 @@ export class BridgeBed {
   /** As the journal does: stored first, told of then. */
   async receive(event: NetworkEvent, instance = 'a'): Promise<void> {
     const row = await this.store(event, instance)
-    this.inbound.onReceived(instance, [row])
+    this.set.reception.onReceived(instance, [row])
   }
 
   async store(event: NetworkEvent, instance = 'a') {
     const row = { id: this.#nextId(), event, receivedAt: this.clock.now() }
     await this.database.write(new JournalStore(this.database).inbox({ ...row, instance }))
     return row
+  }
+
+  async take(instance: string): Promise<void> {
+    for (const part of this.set.perInstance) await part.take?.(instance)
+  }
+
+  async leave(instance: string): Promise<void> {
+    for (const part of this.set.perInstance) await part.leave(instance)
   }
 
   /** The process ends and another one takes up what is stored; a crash leaves everything where it is. */
@@ -94,7 +103,7 @@ export class BridgeBed {
     await old.inbound[Symbol.asyncDispose]()
     this.#epoch = 1
     this.set = this.#compose(new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) }))
-    for (const name of this.instances) await this.inbound.load(name)
+    for (const name of this.instances) await this.take(name)
   }
 
   posted(count: number): Promise<void> {
@@ -119,21 +128,12 @@ export class BridgeBed {
     await this.drained()
   }
 
-  /** Time passes, and storage gets the chance to answer. */
-  async pass(ms: number): Promise<void> {
-    await this.settle()
-    await this.clock.advance(ms)
-    await this.settle()
+  pass(ms: number): Promise<void> {
+    return passTime(this, ms)
   }
 
-  /** Several rounds through storage, so that whatever can happen without time passing has happened. */
-  async settle(rounds = 6): Promise<void> {
-    const ping = this.database.query.selectFrom('lease').select('epoch')
-    for (let round = 0; round < rounds; round++) {
-      await this.database.read(ping)
-      await this.database.write(ping)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+  settle(rounds?: number): Promise<void> {
+    return settle(this, rounds)
   }
 
   drained(): Promise<void> {
@@ -161,7 +161,7 @@ export class BridgeBed {
       const record = records.get(name)
       return record && ({ record, openSession: this.session } as never)
     }
-    return composeInbound({
+    return createInbound({
       config: loadConfig({ DATABASE_URL: 'file:./x.db', ...this.#options.environment }),
       clock,
       log: this.logs.log,

@@ -1,0 +1,23 @@
+// Starts node's test runner with the options that every run of our tests needs.
+
+import { runNode } from './run-node.ts'
+
+// Three files run at a time on two cores, because tests mostly wait.
+const options = [
+  '--test',
+  '--test-global-setup=test/harness/global-setup.ts',
+  '--test-timeout=180000',
+  '--test-concurrency=3',
+]
+
+export type TestRun = {
+  /** Files and patterns of files; the runner expands the patterns itself. */
+  files: readonly string[]
+  /** More options for node, such as `--watch` or `--test-name-pattern=...`. */
+  flags?: readonly string[]
+  environment?: Readonly<Record<string, string>>
+}
+
+export function runNodeTests({ files, flags = [], environment }: TestRun): Promise<void> {
+  return runNode([...options, ...flags, ...files], environment)
+}

@@ -1,0 +1,73 @@
+// docs/outbox.md, from the table of transitions in src/core/outbox.ts.
+
+import { format } from 'prettier'
+import { outboxTransitions, transitionOf } from '../src/core/outbox.ts'
+import type { OutboxTransition } from '../src/core/outbox.ts'
+
+type Edge = { from: string; to: string; label: string }
+
+const outside = '[*]'
+const names = Object.keys(outboxTransitions) as OutboxTransition[]
+
+const intro = [
+  '# States of an outbox row',
+  'Generated from `src/core/outbox.ts` by `npm run generate`.',
+  'A row of the outbox is one accepted message. Its `status` says whether the message is sent. Its `report` says what the ' +
+    'helpdesk was told when the message is not sent. The stores build the conditions of their SQL from the same table, so a ' +
+    'row changes its state only in the ways below.',
+]
+
+export function renderOutboxPage(): Promise<string> {
+  const parts = [
+    ...intro,
+    '## Status',
+    diagram(names.flatMap(statusEdges)),
+    '## Report',
+    diagram(names.flatMap(reportEdges)),
+    '## Transitions',
+    'An empty cell means that the transition does not depend on it, or does not change it.',
+    table(),
+  ]
+  return format(parts.join('\n\n'), { parser: 'markdown', printWidth: 120, proseWrap: 'always' })
+}
+
+function statusEdges(name: OutboxTransition): Edge[] {
+  const { from, to } = transitionOf(name)
+  if (to === 'same') return []
+  const origins = from.length === 0 ? [outside] : from
+  return origins.map((each) => ({ from: each, to: to === 'deleted' ? outside : to, label: name }))
+}
+
+/** Only transitions that ask for a report: the others start with a report of none. */
+function reportEdges(name: OutboxTransition): Edge[] {
+  const { from, report } = transitionOf(name)
+  if (!report) return []
+  const origins = report.from ?? (from.length === 0 ? [outside] : ['none'])
+  const ends = report.to.length === 0 ? [outside] : report.to
+  return origins.flatMap((each) => ends.map((end) => ({ from: each, to: end, label: name })))
+}
+
+/** One arrow per pair of states. */
+function diagram(edges: readonly Edge[]): string {
+  const labels = new Map<string, string[]>()
+  for (const { from, to, label } of edges) {
+    const arrow = `${from} --> ${to}`
+    labels.set(arrow, [...(labels.get(arrow) ?? []), label])
+  }
+  const lines = [...labels].map(([arrow, all]) => `  ${arrow}: ${all.join(', ')}`)
+  return ['```mermaid', 'stateDiagram-v2', ...lines, '```'].join('\n')
+}
+
+function table(): string {
+  const rows = names.map((name) => {
+    const { from, to, report, who, meaning } = transitionOf(name)
+    const statusFrom = from.length === 0 ? '(new row)' : from.join(', ')
+    const cells = [statusFrom, to === 'same' ? '' : to, report?.from?.join(', '), report?.to.join(', '), who, meaning]
+    return `| \`${name}\` | ${cells.map((cell) => cell ?? '').join(' | ')} |`
+  })
+  return [
+    '| Transition | From status | To status | From report | To report | Who | Meaning |',
+    '|---|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n')
+}

@@ -1,0 +1,101 @@
+// Creates the parts that deliver one inbox row to the helpdesk.
+
+import type { ConversationDirectory } from '../bridge/conversations/conversation-directory.ts'
+import type { EventContexts } from '../bridge/conversations/event-context.ts'
+import { EventComposer } from '../bridge/inbound/compose/event-composer.ts'
+import { GroupHeaders } from '../bridge/inbound/compose/group-headers.ts'
+import { textsOf } from '../bridge/inbound/compose/texts.ts'
+import { DeliveryAttempt } from '../bridge/inbound/delivery-attempt.ts'
+import { DestinationRouter } from '../bridge/inbound/destination-router.ts'
+import { EarlierMessages } from '../bridge/inbound/earlier-messages.ts'
+import { EventContent } from '../bridge/inbound/event-content.ts'
+import { EventDelivery } from '../bridge/inbound/event-delivery.ts'
+import { ExactlyOncePoster } from '../bridge/inbound/exactly-once-poster.ts'
+import { FileFetcher } from '../bridge/inbound/files/file-fetcher.ts'
+import { HeldDestinations } from '../bridge/inbound/held-destinations.ts'
+import { createIgnoreRule } from '../bridge/inbound/ignored-chats.ts'
+import type { InboundMetrics } from '../bridge/inbound/inbound-metrics.ts'
+import { LateFiles } from '../bridge/inbound/late-files.ts'
+import { ParkedRows } from '../bridge/inbound/parked-rows.ts'
+import { RowFinisher } from '../bridge/inbound/row-finisher.ts'
+import type { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
+import { destinationOf, lateCommitMsOf, recordOf, sessionOf } from './inbound-parts.ts'
+import type { InboundParts, InboundStores } from './inbound-parts.ts'
+
+type DeliveryParts = {
+  stores: InboundStores
+  conversations: { contexts: EventContexts; directory: ConversationDirectory }
+  metrics: InboundMetrics
+  newId: () => string
+}
+
+export function createEventDelivery(parts: InboundParts, { stores, conversations, metrics, newId }: DeliveryParts) {
+  const { config, clock, log, epoch, downstream } = parts
+  const { inbox, map } = stores
+  const { contexts, directory } = conversations
+  const held = new HeldDestinations({ clock, log })
+  const destinations = new DestinationRouter({ route: (instance) => destinationOf(parts, instance), held, downstream })
+  const poster = new ExactlyOncePoster({
+    map,
+    epoch,
+    newId,
+    clock,
+    log,
+    onPosted: (ms) => {
+      metrics.posted(ms)
+    },
+    lateCommitMs: lateCommitMsOf(parts),
+  })
+  const earlier = new EarlierMessages({ map, poster })
+  const parked = new ParkedRows({ inbox, metrics, epoch, clock, log })
+  const files = createFiles(parts)
+  const headers = new GroupHeaders({ ttlMs: config.inbound.groupHeaderTtl, clock })
+  const attempts = new DeliveryAttempt({
+    isIgnored: createIgnoreRule(config.inbound.ignoreJids),
+    contexts,
+    earlier,
+    composer: createComposer(parts, map),
+    headers,
+    directory,
+    content: createContent(parts, files, metrics),
+    poster,
+    finisher: new RowFinisher({ inbox, metrics, epoch, clock, log }),
+  })
+  const inboxTtlMs = config.inbound.inboxTtl
+  const delivery = new EventDelivery({
+    attempts,
+    destinations,
+    directory,
+    poster,
+    parked,
+    metrics,
+    inboxTtlMs,
+    clock,
+    log,
+  })
+  const lateFiles = new LateFiles({ inbox, earlier, files, poster, destinations, metrics, epoch, clock, log })
+  return { delivery, poster, parked, held, files, headers, lateFiles }
+}
+
+function createComposer(parts: InboundParts, map: MessageMapStore): EventComposer {
+  const { config, network, downstream } = parts
+  return new EventComposer({
+    settings: { ...config.inbound, reactions: config.sync.reactions },
+    texts: textsOf[config.inbound.locale],
+    network,
+    map,
+    ownJid: (instance) => recordOf(parts, instance)?.jid ?? '',
+    textLength: downstream.limits.textLength,
+  })
+}
+
+function createFiles(parts: InboundParts): FileFetcher {
+  const { config, clock, network } = parts
+  const maxBytes = config.inbound.mediaMaxBytes
+  return new FileFetcher({ network, sessionOf: (instance) => sessionOf(parts, instance), clock, maxBytes })
+}
+
+function createContent({ config, log }: InboundParts, files: FileFetcher, metrics: InboundMetrics): EventContent {
+  const { locale, mediaMaxBytes } = config.inbound
+  return new EventContent({ files, texts: textsOf[locale], mediaMaxBytes, metrics, log })
+}

@@ -1,0 +1,113 @@
+// Creates the parts that send outbox rows: the composer, the sender, the guards and the worker.
+
+import { MessageComposer } from '../bridge/outbound/compose/message-composer.ts'
+import { createTranscoder } from '../bridge/outbound/compose/voice-note.ts'
+import { UndecidedRows } from '../bridge/outbound/accept/undecided-rows.ts'
+import { FailureReporter } from '../bridge/outbound/queue/failure-reporter.ts'
+import { OutboxWorker } from '../bridge/outbound/queue/outbox-worker.ts'
+import { RowAttempts } from '../bridge/outbound/queue/row-attempts.ts'
+import { RowOutcomes } from '../bridge/outbound/queue/row-outcomes.ts'
+import { OutboundMetrics } from '../bridge/outbound/send/outbound-metrics.ts'
+import { Recipients } from '../bridge/outbound/send/recipients.ts'
+import { RevokeContents } from '../bridge/outbound/send/revoke-contents.ts'
+import { RowSender } from '../bridge/outbound/send/row-sender.ts'
+import { SendPreparation } from '../bridge/outbound/send/send-preparation.ts'
+import type { SendingAccounts } from '../bridge/outbound/send/sending-accounts.ts'
+import { BanRisk } from '../guard/ban-risk.ts'
+import { Pace } from '../guard/pace.ts'
+import { Restrictions } from '../guard/restrictions.ts'
+import type { RowId } from '../core/ids.ts'
+import type { OutboundDeps } from './outbound-deps.ts'
+import type { OutboundRoutes } from './outbound-routes.ts'
+import type { OutboundStores } from './outbound-stores.ts'
+
+type Parts = {
+  stores: OutboundStores
+  accounts: SendingAccounts
+  routes: OutboundRoutes
+  newId: () => RowId
+  /** Starts the reports that are due, in the background. */
+  wakeReports: () => void
+}
+
+export type SendingParts = ReturnType<typeof createSending>
+
+export function createSending(deps: OutboundDeps, parts: Parts) {
+  const { config, clock, log, people, metrics, usage, downstream } = deps
+  const { stores, accounts, routes } = parts
+  const { outbox, transitions, sent, map } = stores
+  const banRisk = new BanRisk({ clock })
+  const pace = createPace(deps)
+  const restrictions = createRestrictions(deps, parts)
+  const recipients = new Recipients({ people, sent })
+  const outboundMetrics = new OutboundMetrics({ metrics, usage, banRisk, accounts })
+  const composer = new MessageComposer({
+    map,
+    downstream,
+    transcode: createTranscoder(),
+    signMessages: config.outbound.signMessages,
+    emojiReplyAsReaction: config.outbound.emojiReplyAsReaction,
+  })
+  const { destinationOf } = routes
+  const wake = parts.wakeReports
+  const reporter = new FailureReporter({ outbox, transitions, downstream, destinationOf, clock, log, wake })
+  const outcomes = new RowOutcomes({ outbox, transitions, reporter, metrics: outboundMetrics, clock })
+  const undecided = new UndecidedRows({ transitions, reporter, clock, log })
+  const guards = { banRisk, pace, restrictions }
+  const made = { recipients, composer, outcomes, undecided, metrics: outboundMetrics, ...guards }
+  return { ...made, reporter, worker: createWorker(deps, parts, made) }
+}
+
+function createPace({ config, clock }: OutboundDeps): Pace {
+  const { rateLimit: perMinute, drainRate: drainPerSecond } = config.outbound
+  return new Pace({ perMinute, drainPerSecond, clock, random: Math.random })
+}
+
+function createRestrictions({ clock }: OutboundDeps, { stores, accounts }: Parts): Restrictions {
+  return new Restrictions({
+    store: stores.restrictions,
+    clock,
+    askNetwork: async (instance) => (await accounts.sessionOf(instance)?.restrictedUntil()) ?? null,
+  })
+}
+
+type WorkerParts = {
+  recipients: Recipients
+  composer: MessageComposer
+  outcomes: RowOutcomes
+  undecided: UndecidedRows
+  metrics: OutboundMetrics
+  pace: Pace
+  restrictions: Restrictions
+}
+
+function createWorker({ clock, log, onSendStep }: OutboundDeps, parts: Parts, made: WorkerParts): OutboxWorker {
+  const { stores, accounts, routes, newId } = parts
+  const { recipients, composer, outcomes, undecided, metrics, pace, restrictions } = made
+  const { outbox, transitions, sent, map } = stores
+  const revokes = new RevokeContents({ outbox, map })
+  const { destinationOf } = routes
+  const preparation = new SendPreparation({ composer, recipients, restrictions, revokes, destinationOf })
+  const sender = new RowSender({
+    preparation,
+    transitions,
+    sent,
+    restrictions,
+    metrics,
+    pace,
+    newId,
+    clock,
+    onStep: onSendStep,
+  })
+  return new OutboxWorker({
+    outbox,
+    transitions,
+    attempts: new RowAttempts({ outbox, transitions, sender, pace, outcomes, accounts, clock, log }),
+    outcomes,
+    pace,
+    accounts,
+    isUndecided: (id) => undecided.has(id),
+    clock,
+    log,
+  })
+}

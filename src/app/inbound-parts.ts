@@ -1,0 +1,67 @@
+// What the inbound path is created with, and what it asks about instances.
+
+import { parseChat } from '../core/address.ts'
+import type { Person } from '../core/address.ts'
+import type { Destination, Downstream } from '../core/downstream.ts'
+import type { InstanceName } from '../core/ids.ts'
+import type { Network } from '../core/network.ts'
+import type { Config } from '../config/config.ts'
+import type { InstanceRegistry } from '../instances/instance-registry.ts'
+import type { Metrics } from '../ledger/metrics.ts'
+import type { Usage } from '../ledger/usage.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Database } from '../storage/database.ts'
+import { InboxStore } from '../storage/stores/messages/inbox-store.ts'
+import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
+import { ContactStore } from '../storage/stores/people/contact-store.ts'
+import { PeopleStore } from '../storage/stores/people/people-store.ts'
+
+export type InboundParts = {
+  config: Config
+  clock: Clock
+  log: Log
+  database: Database
+  epoch: () => number
+  instances: Pick<InstanceRegistry, 'find' | 'list'>
+  network: Pick<Network, 'download' | 'unseal'>
+  downstream: Downstream
+  routing: { destinationOf(record: { owner_tag: string; inbox_id: number }): Promise<Destination | null> }
+  metrics: Metrics
+  usage: Usage
+  /** Only for tests: replaces the limit of the downstream. */
+  lateCommitMs?: number | undefined
+}
+
+export type InboundStores = ReturnType<typeof createStores>
+
+export function createStores(database: Database) {
+  return {
+    inbox: new InboxStore(database),
+    map: new MessageMapStore(database),
+    contacts: new ContactStore(database),
+    people: new PeopleStore(database),
+  }
+}
+
+export function lateCommitMsOf({ lateCommitMs, downstream }: InboundParts): number {
+  return lateCommitMs ?? downstream.limits.lateCommitMs
+}
+
+export async function destinationOf(parts: InboundParts, instance: InstanceName): Promise<Destination | null> {
+  const record = recordOf(parts, instance)
+  return record ? parts.routing.destinationOf(record) : null
+}
+
+export function sessionOf({ instances }: InboundParts, instance: InstanceName) {
+  return instances.find(instance)?.openSession
+}
+
+export function recordOf({ instances }: InboundParts, instance: InstanceName) {
+  return instances.find(instance)?.record
+}
+
+export function ownPerson(parts: InboundParts, instance: InstanceName): Person {
+  const own = parseChat(recordOf(parts, instance)?.jid ?? '')
+  return own?.kind === 'person' ? own : { phone: null, lid: null }
+}

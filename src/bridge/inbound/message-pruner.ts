@@ -1,0 +1,40 @@
+// Removes records of messages that are old, or whose instance was deleted.
+
+import type { InstanceName } from '../../core/ids.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { InboxStore } from '../../storage/stores/messages/inbox-store.ts'
+import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
+
+type Deps = {
+  inbox: Pick<InboxStore, 'dropOrphans'>
+  map: Pick<MessageMapStore, 'prune' | 'orphans' | 'dropInstance'>
+  epoch: () => number
+  clock: Clock
+  /** How long the record of a message is kept. */
+  messageMapTtlMs: number
+}
+
+/** Small batches, so that storage can do other work between them. */
+const batchSize = 1000
+
+export class MessagePruner {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async run(): Promise<void> {
+    const { inbox, map, epoch, clock, messageMapTtlMs } = this.#deps
+    const before = clock.now() - messageMapTtlMs
+    while ((await map.prune(epoch(), before, batchSize)) === batchSize);
+    for (const instance of await map.orphans()) await this.forget(instance)
+    await inbox.dropOrphans(epoch())
+  }
+
+  /** Removes the records of a deleted instance. */
+  async forget(instance: InstanceName): Promise<void> {
+    const { map, epoch } = this.#deps
+    while ((await map.dropInstance(epoch(), instance, batchSize)) === batchSize);
+  }
+}

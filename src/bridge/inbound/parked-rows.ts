@@ -1,0 +1,85 @@
+// Keeps the failures of inbox rows, and the rows that are parked: set aside until a person looks at them.
+
+import { BridgeError } from '../../core/errors.ts'
+import type { InstanceName, RowId } from '../../core/ids.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { retryUntil } from '../../lib/retry.ts'
+import type { InboxRow, InboxStore, ParkedRow } from '../../storage/stores/messages/inbox-store.ts'
+import type { InboundMetrics } from './inbound-metrics.ts'
+
+type Deps = {
+  inbox: Pick<InboxStore, 'counts' | 'noteFailure' | 'park' | 'parked' | 'retryParked' | 'removeParked'>
+  metrics: Pick<InboundMetrics, 'countResult'>
+  epoch: () => number
+  clock: Clock
+  log: Log
+}
+
+const maxListed = 500
+const pauses = { firstMs: 1000, ceilingMs: 30_000 }
+
+export class ParkedRows {
+  readonly #deps: Deps
+  readonly #counts = new Map<InstanceName, number>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** The worker calls `take` before it takes up rows, and `leave` after its last row. */
+  async take(instance: InstanceName): Promise<void> {
+    this.#counts.set(instance, (await this.#deps.inbox.counts(instance)).parked)
+  }
+
+  leave(instance: InstanceName): void {
+    this.#counts.delete(instance)
+  }
+
+  /** The parked rows of all instances that are live in this process. */
+  get count(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Stores why an attempt failed, for the list of parked rows. */
+  async noteFailure({ id }: InboxRow, reason: string): Promise<void> {
+    await this.#deps.inbox.noteFailure(this.#deps.epoch(), id, reason)
+  }
+
+  /** False when the signal aborted first: the row is still pending then. */
+  async park({ id, instance, event }: InboxRow, reason: string, signal: AbortSignal): Promise<boolean> {
+    const { inbox, epoch, clock, log, metrics } = this.#deps
+    const onFailure = (err: unknown) => {
+      log.error({ err, instance }, 'a message could not be parked yet')
+    }
+    const parked = await retryUntil({ clock, signal, pauses, onFailure }, () => inbox.park(epoch(), id, reason))
+    if (!parked) return false
+    this.#add(instance, 1)
+    metrics.countResult(instance, event.kind, 'ds_error')
+    log.error({ instance, id, kind: event.kind, reason }, 'a message was parked: see parked')
+    return true
+  }
+
+  /** The oldest 500. */
+  list(instance: InstanceName): Promise<ParkedRow[]> {
+    return this.#deps.inbox.parked(instance, maxListed)
+  }
+
+  /** Makes every parked row of the instance pending again. Returns the ids of the rows. */
+  async unpark(instance: InstanceName): Promise<RowId[]> {
+    const ids = await this.#deps.inbox.retryParked(this.#deps.epoch(), instance)
+    this.#add(instance, -ids.length)
+    return ids
+  }
+
+  async remove(instance: InstanceName, id: RowId): Promise<void> {
+    if (!(await this.#deps.inbox.removeParked(this.#deps.epoch(), instance, id))) {
+      throw new BridgeError('SERVICE_PARKED_NOT_FOUND', `${JSON.stringify(instance)} has no parked message of that id`)
+    }
+    this.#add(instance, -1)
+  }
+
+  #add(instance: InstanceName, more: number): void {
+    this.#counts.set(instance, Math.max(0, (this.#counts.get(instance) ?? 0) + more))
+  }
+}

@@ -1,0 +1,60 @@
+// What the poster needs to know of one message to post it.
+
+import type { HelpdeskInbox, NewMessage, UploadFile } from '../../core/downstream.ts'
+import type { ChatId, NetworkMessageId, RowId } from '../../core/ids.ts'
+import type { MessageKey } from '../../core/message.ts'
+import type { InboxRow } from '../../storage/stores/messages/inbox-store.ts'
+import type { MappedContent, MessageIdentity } from '../../storage/stores/messages/message-map-store.ts'
+import type { OpenConversation } from '../conversations/conversation-directory.ts'
+import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
+import { messageKeyOf } from './message-key.ts'
+
+export type PostJob = {
+  identity: MessageIdentity
+  direction: 'in' | 'echo'
+  networkKey: MessageKey
+  networkAt: number
+  /** What later quotes, votes and edits need of the message. */
+  remember: MappedContent | null
+  helpdesk: HelpdeskInbox
+  conversation: OpenConversation
+  /** The message on the network that this one answers. */
+  replyTo: NetworkMessageId | null
+  message: Omit<NewMessage, 'inReplyTo' | 'sourceId'>
+  /** The inbox row that is removed when the message is posted. `restKind` keeps the row under that kind instead. */
+  rowId: RowId
+  restKind?: string
+}
+
+type Written = Pick<PostJob, 'remember' | 'replyTo' | 'restKind'> & {
+  chatId: ChatId
+  senderId: string
+  /** What of the network's message this is; see the message map. */
+  kind: string
+  type: NewMessage['type']
+  content: string
+  isPrivate: boolean
+  files: readonly UploadFile[]
+}
+
+export function postJobOf(
+  { id, instance, event }: InboxRow,
+  to: { target: Pick<HelpdeskTarget, 'destination' | 'helpdesk'>; conversation: OpenConversation },
+  written: Written,
+): PostJob {
+  const { destination, helpdesk } = to.target
+  const { chatId, senderId, kind, type, content, isPrivate, files, remember, replyTo, restKind } = written
+  return {
+    identity: { instance, destination: destination.key, chat: chatId, sender: senderId, networkId: event.id, kind },
+    direction: event.fromMe ? 'echo' : 'in',
+    networkKey: messageKeyOf(event),
+    networkAt: event.at,
+    remember,
+    helpdesk,
+    conversation: to.conversation,
+    replyTo,
+    message: { type, content, isEcho: event.fromMe, private: isPrivate, files },
+    rowId: id,
+    ...(restKind !== undefined && { restKind }),
+  }
+}

@@ -1,0 +1,57 @@
+// Ends the work on an inbox row: removes the row, counts the result, and logs one line.
+
+import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { PostOutcome } from './exactly-once-poster.ts'
+import type { InboundMetrics, RealtimeResult } from './inbound-metrics.ts'
+
+type Deps = {
+  inbox: Pick<InboxStore, 'remove'>
+  metrics: Pick<InboundMetrics, 'accepted' | 'countResult' | 'duplicate' | 'passedOver'>
+  epoch: () => number
+  clock: Clock
+  log: Log
+}
+
+export class RowFinisher {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** The chat is not bridged. */
+  async ignore(row: InboxRow): Promise<void> {
+    this.#deps.metrics.passedOver(row.instance, 'ignored chat')
+    await this.finish(row, 'filtered')
+  }
+
+  /** Nothing was posted. */
+  async finish(row: InboxRow, result: RealtimeResult): Promise<void> {
+    const { inbox, epoch, metrics } = this.#deps
+    await inbox.remove(epoch(), row.id)
+    metrics.countResult(row.instance, row.event.kind, result)
+    this.#log(row, { result })
+  }
+
+  /** The helpdesk has the message. The poster removes the row of a message that it has posted. */
+  async finishPosted(row: InboxRow, outcome: PostOutcome['outcome'], facts: object): Promise<void> {
+    const { inbox, epoch, metrics } = this.#deps
+    const { id, instance, event } = row
+    const result = outcome === 'posted' ? 'ok' : 'duplicate'
+    if (outcome === 'duplicate') await inbox.remove(epoch(), id)
+    if (outcome === 'duplicate') metrics.duplicate(instance, event.kind)
+    else metrics.accepted(instance)
+    metrics.countResult(instance, event.kind, result)
+    this.#log(row, { result, ...facts })
+  }
+
+  #log({ instance, event, receivedAt }: InboxRow, facts: object): void {
+    const { clock, log } = this.#deps
+    const { kind, fromMe, chat } = event
+    const about = { instance, kind, content: event.kind === 'message' ? event.content.type : undefined }
+    const ms = clock.now() - receivedAt
+    log.info({ ...about, from_me: fromMe, chat: chat.kind, ...facts, ms }, 'message from the network handled')
+  }
+}

@@ -1,0 +1,98 @@
+// An agent deleted a message at the helpdesk: it is not sent, or taken back on the network.
+
+import type { DestinationKey, RowId } from '../../../core/ids.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
+import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
+import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
+import type { OwnerOf } from '../../conversations/conversation-owner.ts'
+import type { Route } from '../../conversations/route.ts'
+import type { OutboxWorker } from '../queue/outbox-worker.ts'
+import { sentMessages } from '../send/revoke-contents.ts'
+import type { SendingAccounts } from '../send/sending-accounts.ts'
+import { callbackKey, deletedReason } from './commands.ts'
+import type { ChangeCommand } from './commands.ts'
+
+type Deps = {
+  outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
+  transitions: Pick<OutboxTransitions, 'cancel'>
+  map: Pick<MessageMapStore, 'findByMessage'>
+  worker: Pick<OutboxWorker, 'submit' | 'drop'>
+  ownerOf: OwnerOf
+  accounts: Pick<SendingAccounts, 'isReady'>
+  newId: () => RowId
+  clock: Clock
+}
+
+export class MessageDeletions {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async follow(route: Route, { place, messageId }: ChangeCommand): Promise<void> {
+    const { outbox, map, worker, ownerOf, clock } = this.#deps
+    const { sender, destination } = await ownerOf(route, place.conversationId)
+    if (!destination) return
+    const { key } = destination
+    const isUnknown =
+      !(await outbox.ofMessage(key, messageId)) && (await sentMessages(map, key, messageId)).length === 0
+    // The deletion can arrive before the message. The callback of the message must then be settled.
+    const callback = callbackKey(sender.name, destination, messageId)
+    if (isUnknown && callback && (await outbox.settleAhead(callback, clock.now()))) return
+    const row = await this.#cancel(key, messageId)
+    if (row?.status === 'pending') worker.drop(row)
+    const [sent] = await sentMessages(map, key, messageId)
+    const mayHaveLeft = row?.status === 'sending' || row?.isUnconfirmed === true
+    if (!sent && !mayHaveLeft) return
+    await this.#queueRevoke(key, messageId, {
+      instance: sent?.instance ?? row?.instance ?? '',
+      ownerTag: row?.ownerTag ?? '',
+      inboxId: row?.inboxId ?? 0,
+      chatId: sent?.chat ?? row?.chatId ?? '',
+      remoteJid: sent?.networkKey.chat ?? row?.remoteJid ?? '',
+    })
+  }
+
+  /** The row as it was when it was cancelled, or the row that cannot be cancelled. */
+  async #cancel(destination: DestinationKey, messageId: number): Promise<OutboxRow | undefined> {
+    const { outbox, transitions, clock } = this.#deps
+    let row = await outbox.ofMessage(destination, messageId)
+    // A row that could not be cancelled has just changed its state, and may have left.
+    while (row?.status === 'pending' && !(await transitions.cancel(row, deletedReason, clock.now()))) {
+      row = await outbox.ofMessage(destination, messageId)
+    }
+    return row
+  }
+
+  /**
+   * The revoke takes its turn in the chat, so that it comes after its message. It neither expires nor counts as waiting: the
+   * agent cannot ask for it again.
+   */
+  async #queueRevoke(
+    destination: DestinationKey,
+    messageId: number,
+    where: Pick<OutboxRow, 'instance' | 'ownerTag' | 'inboxId' | 'chatId' | 'remoteJid'>,
+  ): Promise<void> {
+    const { outbox, worker, accounts, newId, clock } = this.#deps
+    const { instance } = where
+    const row = {
+      id: newId(),
+      kind: 'revoke' as const,
+      ...where,
+      destination,
+      conversationId: null,
+      messageId: null,
+      isWaiting: false,
+      isDrained: !accounts.isReady(instance),
+      expiresAt: null,
+      fingerprint: null,
+      createdAt: clock.now(),
+      payload: { type: 'revoke' as const, messageId },
+    }
+    const callback = { instance, destination, kind: 'message_deleted', eventId: messageId }
+    if ((await outbox.enqueue(row, callback)) === 'accepted') worker.submit(row)
+  }
+}

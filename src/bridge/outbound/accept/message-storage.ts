@@ -1,0 +1,131 @@
+// Stores an accepted message and hands it to the worker. A prepared message is encrypted while its row is being stored.
+
+import type { RowId } from '../../../core/ids.ts'
+import type { Pace } from '../../../guard/pace.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
+import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { FirstClaim, OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
+import { StorageError } from '../../../storage/engine/statement.ts'
+import type { Statement } from '../../../storage/engine/statement.ts'
+import type { FailureReporter } from '../queue/failure-reporter.ts'
+import type { OutboxWorker } from '../queue/outbox-worker.ts'
+import type { OutcomeListener } from '../queue/row-outcomes.ts'
+import { claimOf } from '../send/immediate-send.ts'
+import type { PreparedSend } from '../send/immediate-send.ts'
+import type { SendStep } from '../send/row-sender.ts'
+import type { Deadline } from './answer-in-time.ts'
+import { repeated } from './send-answer.ts'
+import type { SendAnswer } from './send-answer.ts'
+import type { UndecidedRows } from './undecided-rows.ts'
+
+type Deps = {
+  outbox: Pick<OutboxStore, 'enqueue' | 'enqueueIf' | 'keepRefused' | 'settledBy'>
+  undecided: Pick<UndecidedRows, 'while' | 'withdraw' | 'refuse'>
+  worker: Pick<OutboxWorker, 'startPrepared' | 'submit'>
+  reporter: Pick<FailureReporter, 'due'>
+  pace: Pick<Pace, 'release'>
+  onStep: (step: SendStep) => Promise<void>
+  newId: () => RowId
+  clock: Clock
+}
+
+export type Message = {
+  row: NewOutboxRow
+  callback: CallbackKey | null
+  prepared: PreparedSend | undefined
+  listener: OutcomeListener
+}
+
+/** The context of the message is no longer true: nothing is stored. */
+type Stale = 'stale'
+
+type Enqueue<Result> = (claim: FirstClaim | undefined) => Promise<Result>
+
+const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
+
+export class MessageStorage {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** 'accepted', or the answer to a message that is not accepted. */
+  store(message: Message, deadline: Deadline): Promise<'accepted' | SendAnswer> {
+    const { row, callback } = message
+    return this.#store<never>(message, deadline, (claim) => this.#deps.outbox.enqueue(row, callback, claim))
+  }
+
+  /** Stores the message only while `unchanged` holds. */
+  storeIf(unchanged: Statement, message: Message, deadline: Deadline): Promise<'accepted' | SendAnswer | Stale> {
+    const { row, callback } = message
+    return this.#store(message, deadline, (claim) => this.#deps.outbox.enqueueIf(unchanged, row, callback, claim))
+  }
+
+  #store<S extends Stale>(
+    message: Message,
+    deadline: Deadline,
+    enqueue: Enqueue<'accepted' | 'full' | 'duplicate' | S>,
+  ): Promise<'accepted' | SendAnswer | S> {
+    const { undecided, worker, pace, onStep } = this.#deps
+    const { row, prepared, listener } = message
+    return undecided.while(row.id, async () => {
+      const stored = Promise.withResolvers<boolean>()
+      const opened = openedRow(row)
+      const isStarted =
+        prepared !== undefined && worker.startPrepared(opened, { prepared, stored: stored.promise }, listener)
+      try {
+        const claim = isStarted ? claimOf(prepared) : undefined
+        const refusal = await this.#commit(message, deadline, () => enqueue(claim))
+        if (refusal !== undefined) {
+          if (isStarted) pace.release(row.instance)
+          return refusal
+        }
+        await onStep('accepted')
+        stored.resolve(true)
+      } finally {
+        stored.resolve(false)
+      }
+      if (!isStarted) worker.submit(row, listener, opened)
+      return 'accepted'
+    })
+  }
+
+  /** Undefined when the message is stored and will be sent. */
+  async #commit<S extends Stale>(
+    message: Message,
+    deadline: Deadline,
+    enqueue: () => Promise<'accepted' | 'full' | 'duplicate' | S>,
+  ): Promise<SendAnswer | S | undefined> {
+    const { row, callback } = message
+    const { outbox, undecided } = this.#deps
+    const stored = await enqueue().catch((error: unknown) => this.#giveUp(row, error))
+    if (stored === 'full') return this.#keepFull(row)
+    if (stored === 'duplicate') {
+      const settled = callback && (await outbox.settledBy(callback))
+      if (settled && (await undecided.withdraw(settled.id))) return this.#commit(message, deadline, enqueue)
+      return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
+    }
+    if (stored !== 'accepted') return stored
+    if (!deadline.isOver) return undefined
+    // The helpdesk was told that the message failed, so it must not be sent.
+    await undecided.refuse(row.id)
+    return { kind: 'late' }
+  }
+
+  async #keepFull(row: NewOutboxRow): Promise<SendAnswer> {
+    const { outbox, reporter, newId, clock } = this.#deps
+    const refusal = { reason: fullReason, reportAt: reporter.due(clock.now()) }
+    await outbox.keepRefused({ ...row, id: newId() }, refusal, null)
+    return { kind: 'full' }
+  }
+
+  /** The commit may have been made although it was never confirmed. The helpdesk is told that the message failed. */
+  async #giveUp({ id }: NewOutboxRow, error: unknown): Promise<never> {
+    const isCertain = error instanceof StorageError && error.failure !== 'unavailable'
+    if (!isCertain) await this.#deps.undecided.refuse(id)
+    throw error
+  }
+}

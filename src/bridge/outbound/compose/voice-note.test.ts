@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { createTranscoder } from './voice-note.ts'
+
+const hasFfmpeg = spawnSync('ffmpeg', ['-version']).status === 0
+const needsFfmpeg = { skip: hasFfmpeg ? false : 'ffmpeg is not installed' }
+
+async function directory() {
+  const path = await mkdtemp(join(tmpdir(), 'causeway-voice-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** Writes a tone of so many seconds, in the format that the name says. */
+function writeTone(path: string, seconds: number): void {
+  const source = ['-f', 'lavfi', '-i', `sine=frequency=440:duration=${seconds}`]
+  const { status, stderr } = spawnSync('ffmpeg', ['-loglevel', 'error', ...source, path])
+  assert.equal(status, 0, String(stderr))
+}
+
+describe('with ffmpeg', needsFfmpeg, () => {
+  test('a playlist that calls itself a recording opens no other file', async () => {
+    await using place = await directory()
+    writeTone(join(place.path, 'secret.ts'), 2)
+    const list = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${place.path}/secret.ts\n#EXT-X-ENDLIST\n`
+    const [from, to] = [join(place.path, 'file'), join(place.path, 'voice.ogg')]
+    await writeFile(from, list)
+    assert.equal(await createTranscoder()(from, to, new AbortController().signal), false)
+    const unguarded = spawnSync('ffmpeg', ['-loglevel', 'error', '-i', from, to])
+    assert.equal(unguarded.status, 0, 'ffmpeg itself would have opened it')
+  })
+
+  test('an aborted transcoding ends at once', async () => {
+    await using place = await directory()
+    const from = join(place.path, 'tone.wav')
+    writeTone(from, 600)
+    const stop = new AbortController()
+    const transcoding = createTranscoder()(from, join(place.path, 'voice.ogg'), stop.signal)
+    stop.abort()
+    await assert.rejects(transcoding, { name: 'AbortError' })
+  })
+})

@@ -1,0 +1,66 @@
+// What sending asks of the linked accounts.
+
+import type { InstanceName, Jid } from '../../../core/ids.ts'
+import type { EventExtras, LifecycleEvent } from '../../../core/lifecycle.ts'
+import type { NetworkSession } from '../../../core/network.ts'
+import type { InstanceRow } from '../../../storage/schema.ts'
+
+export type OutboundAccount = {
+  readonly record: Readonly<InstanceRow>
+  /** Only while the account is ready to send. */
+  readonly session: NetworkSession | undefined
+  /** Counts a blocked message and returns how many there are now. */
+  countSpamBlock(): number
+  announce(event: LifecycleEvent, extras: EventExtras): void
+}
+
+export type AccountDirectory = { find(instance: InstanceName): OutboundAccount | undefined }
+
+export class SendingAccounts {
+  readonly #accounts: AccountDirectory
+  #isPaused = false
+
+  constructor(accounts: AccountDirectory) {
+    this.#accounts = accounts
+  }
+
+  /** From now on no account is ready: messages are queued for the next process. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  exists(instance: InstanceName): boolean {
+    return this.#accounts.find(instance) !== undefined
+  }
+
+  recordOf(instance: InstanceName): Readonly<InstanceRow> | undefined {
+    return this.#accounts.find(instance)?.record
+  }
+
+  /** Undefined while the account cannot send. */
+  sessionOf(instance: InstanceName): NetworkSession | undefined {
+    return this.#isPaused ? undefined : this.#accounts.find(instance)?.session
+  }
+
+  isReady(instance: InstanceName): boolean {
+    return this.sessionOf(instance) !== undefined
+  }
+
+  /** The account is logged in, and still receives the messages that waited for it. */
+  isNearlyReady(instance: InstanceName): boolean {
+    return this.recordOf(instance)?.state === 'connected'
+  }
+
+  ownJid(instance: InstanceName): Jid | null {
+    return this.recordOf(instance)?.jid ?? null
+  }
+
+  /** Counts a blocked message and returns how many there are now. */
+  countBlock(instance: InstanceName): number {
+    return this.#accounts.find(instance)?.countSpamBlock() ?? 0
+  }
+
+  announce(instance: InstanceName, event: LifecycleEvent, extras: EventExtras): void {
+    this.#accounts.find(instance)?.announce(event, extras)
+  }
+}

@@ -1,0 +1,120 @@
+// Builds one connection: the socket, the keys that it may use, and the parts that receive, send and ask.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { InstanceName, NetworkMessageId, RowId } from '../core/ids.ts'
+import type { OutgoingContent, Reception } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { JournalStore } from '../storage/stores/messages/journal-store.ts'
+import type { Account } from './account/account.ts'
+import { ConnectionKeys } from './account/connection-keys.ts'
+import { durableRepository } from './account/durable-signal.ts'
+import { SenderKeyHolders } from './account/sender-key-holders.ts'
+import { runIsolated } from './connection/fault-isolation.ts'
+import type { FaultOwner } from './connection/fault-isolation.ts'
+import { openSocket } from './connection/open-socket.ts'
+import { socketConfig } from './connection/socket-config.ts'
+import type { Endpoint } from './connection/socket-config.ts'
+import { personOf } from './decode/origin.ts'
+import { boundRetryMemory } from './library/bounded-retry-memory.ts'
+import type { AuthenticationCreds, BinaryNode, WASocket } from './library/library.ts'
+import { ServerQueries } from './queries/server-queries.ts'
+import { JournalEntries } from './receive/journal-entries.ts'
+import { Journal } from './receive/journal.ts'
+import { NameListener } from './receive/name-listener.ts'
+import { PhoneMessages } from './receive/phone-messages.ts'
+import { PlainStanzas } from './receive/plain-stanzas.ts'
+import { createSender } from './send/create-sender.ts'
+import type { MessageSender } from './send/message-sender.ts'
+
+export type ConnectionDeps = {
+  account: Account
+  creds: AuthenticationCreds
+  endpoint: Endpoint
+  clock: Clock
+  log: Log
+  receiving: Receiving
+  findSent: (messageId: NetworkMessageId) => Promise<OutgoingContent | null>
+}
+
+/** Where received events are stored, and which listener is told. */
+type Receiving = {
+  instance: InstanceName
+  store: JournalStore
+  reception: Partial<Reception>
+  nextId: () => RowId
+  isOff: boolean
+}
+
+/** The session that the connection belongs to. */
+type Owner = FaultOwner & { gone: AbortSignal; onListenerFault: (event: string, fault: unknown) => void }
+
+export type Connection = {
+  socket: WASocket
+  connectionKeys: ConnectionKeys
+  sender: MessageSender
+  queries: ServerQueries
+  phoneMessages: PhoneMessages
+  /** Runs work where faults are traced to this connection. */
+  inside: <Result>(work: () => Result) => Result
+}
+
+export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
+  const { account, creds, endpoint, clock, log, receiving, findSent } = deps
+  const { gone } = owner
+  const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })
+  const keyHolders = new SenderKeyHolders(connectionKeys)
+  const { journal, plainStanzas } = createReceiver(deps, connectionKeys, (message) => {
+    inside(() => {
+      phoneMessages.handle(message)
+    })
+  })
+  const config = socketConfig({
+    endpoint,
+    account,
+    creds,
+    connectionKeys,
+    repository: durableRepository({ connectionKeys, keyHolders, journal, clock }),
+    groupMetadata: (jid) => rosters.remembered(jid),
+    sentMessage: (chat, id, asking) => sender.sentMessage(chat, id, asking),
+  })
+  const hooks = {
+    onFault: owner.onListenerFault,
+    beforeListeners: (event: string, ...args: unknown[]) => plainStanzas.storeFirst(event, args[0] as BinaryNode),
+  }
+  const { socket, inside } = runIsolated(owner, () => ({
+    socket: openSocket(config, hooks),
+    inside: AsyncLocalStorage.snapshot(),
+  }))
+  boundRetryMemory(socket, clock)
+  const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
+  new NameListener(receiving).listen(socket)
+  const queries = new ServerQueries({ socket, clock, gone, inside })
+  const agent = endpoint.proxied?.agent
+  const { ask } = queries
+  const { sender, rosters } = createSender({ socket, account, keyHolders, clock, gone, ask, agent, findSent })
+  return { socket, connectionKeys, sender, queries, phoneMessages, inside }
+}
+
+function createReceiver(
+  { account, creds, clock, receiving }: ConnectionDeps,
+  connectionKeys: ConnectionKeys,
+  onPhoneMessage: ConstructorParameters<typeof JournalEntries>[0]['onPhoneMessage'],
+) {
+  const { instance, store, reception, nextId, isOff } = receiving
+  const own = () => personOf(creds.me?.id, creds.me?.lid) ?? { phone: null, lid: null }
+  const now = () => clock.now()
+  const entries = new JournalEntries({
+    account,
+    connectionKeys,
+    instance,
+    store,
+    reception,
+    nextId,
+    clock,
+    onPhoneMessage,
+  })
+  const journal = new Journal({ entries, connectionKeys, instance, reception, own, clock, isOff })
+  const plainStanzas = new PlainStanzas({ journal, account, instance, reception, own, now })
+  return { journal, plainStanzas }
+}

@@ -1,0 +1,48 @@
+// Builds the parts that send messages over one connection.
+
+import type { Agent } from 'node:https'
+import type { NetworkMessageId } from '../../core/ids.ts'
+import type { OutgoingContent } from '../../core/network.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Account } from '../account/account.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
+import { MediaHosts } from '../files/media-hosts.ts'
+import { MediaUpload } from '../files/upload.ts'
+import type { WASocket } from '../library/library.ts'
+import type { Ask } from '../queries/user-sync.ts'
+import { Acknowledgements } from './acknowledgements.ts'
+import { DeviceDirectory } from './device-directory.ts'
+import { GroupResends } from './group-resends.ts'
+import { GroupRosters } from './group-rosters.ts'
+import { MessageEncoder } from './message-encoder.ts'
+import { MessageSealer } from './message-sealer.ts'
+import { MessageSender } from './message-sender.ts'
+
+type Deps = {
+  socket: WASocket
+  account: Account
+  keyHolders: SenderKeyHolders
+  clock: Clock
+  gone: AbortSignal
+  ask: Ask
+  /** The proxy's agent, for uploads. */
+  agent: Agent | undefined
+  /** The content that the service sent under this id, from its own records. */
+  findSent: (id: NetworkMessageId) => Promise<OutgoingContent | null>
+}
+
+export function createSender(deps: Deps): { sender: MessageSender; rosters: GroupRosters } {
+  const { socket, account, keyHolders, clock, gone, ask, agent, findSent } = deps
+  const upload = new MediaUpload({ hosts: new MediaHosts(ask, clock), agent, clock, gone })
+  const directory = new DeviceDirectory({ socket, cache: account.devices, ask })
+  const rosters = new GroupRosters({ socket, directory, clock })
+  const sender = new MessageSender({
+    encoder: new MessageEncoder({ socket, account, upload, clock, gone, findSent }),
+    sealer: new MessageSealer({ socket, account, keyHolders, directory, rosters, ask, gone }),
+    acknowledgements: new Acknowledgements({ socket, clock, gone }),
+    resends: new GroupResends({ socket, keyHolders, clock }),
+    clock,
+    gone,
+  })
+  return { sender, rosters }
+}

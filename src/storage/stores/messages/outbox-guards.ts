@@ -1,0 +1,21 @@
+// The conditions under which a row may change its state, built from the table in core/outbox.ts.
+
+import { sql } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
+import { transitionOf } from '../../../core/outbox.ts'
+import type { OutboxTransition } from '../../../core/outbox.ts'
+import type { Schema } from '../../schema.ts'
+
+/** Holds for rows that can make this transition. */
+export function from(name: OutboxTransition) {
+  const { from: statuses, report } = transitionOf(name)
+  return (row: ExpressionBuilder<Schema, 'outbox'>) => {
+    const hasStatus = row('status', 'in', statuses.map(literal))
+    return report?.from ? row.and([hasStatus, row('report', 'in', report.from.map(literal))]) : hasStatus
+  }
+}
+
+/** In the text of the statement: SQLite plans a statement anew at each run when a partial index depends on a parameter. */
+function literal<Value extends string>(value: Value) {
+  return sql.lit(value)
+}

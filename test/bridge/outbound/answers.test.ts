@@ -1,0 +1,71 @@
+// What the helpdesk is answered to its callbacks, and what the agent sees of it.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertRefused } from '../../harness/assertions.ts'
+import type { Answer } from './harness/agent-desk.ts'
+import { OutboundBed } from './harness/outbound-bed.ts'
+import { auditOf, metricOf } from './harness/views.ts'
+
+test('a callback that is no error to the agent is answered 200 and not sent', async () => {
+  await using bed = await OutboundBed.open()
+  const rows: [body: Record<string, unknown>, reason: string][] = [
+    [bed.callback(1, 'note', { private: true }), 'private'],
+    [bed.callback(2, 'echo', { source_id: '3EB0' }), 'echo'],
+    [bed.callback(3, 'theirs', { message_type: 'incoming' }), 'not_outgoing'],
+    [{ ...bed.callback(4, 'x'), event: 'conversation_created' }, 'unused_event'],
+  ]
+  for (const [body, reason] of rows) {
+    const answer = await bed.post(body)
+    assert.deepEqual([answer.status, answer.body], [200, { status: 'ignored', reason }])
+  }
+  const twice = [await bed.post(bed.callback(5, 'once')), await bed.post(bed.callback(5, 'once'))]
+  assert.deepEqual(
+    twice.map(({ status, body }) => [status, (body as { status: string }).status]),
+    [
+      [200, 'sent'],
+      [200, 'ignored'],
+    ],
+  )
+  assert.equal((twice[1]?.body as { reason: string }).reason, 'duplicate')
+  assert.deepEqual(bed.texts(), ['once'])
+})
+
+test('a message that cannot be sent is refused with the reason, which the helpdesk shows', async () => {
+  await using bed = await OutboundBed.open()
+  const nobody = { id: bed.conversation, inbox_id: 1, meta: { sender: { name: 'Maria' } } }
+  const id = await bed.write('for nobody', { private: true })
+  assertTurnedAway(await bed.post(bed.callback(id, 'for nobody', { conversation: nobody })), 'no_recipient')
+  await bed.shown(id, ({ contentAttributes: { external_error: error } }) => /no phone number/.test(String(error)))
+  assertTurnedAway(await bed.post(bed.callback(2, 'x', { inbox: { id: 9 } })), 'other_inbox')
+  assertTurnedAway(await bed.post(bed.callback(3, 'x', { account: { id: 9 } })), 'other_inbox')
+  assert.deepEqual(bed.texts(), [])
+})
+
+function assertTurnedAway({ status, body }: Answer, reason: string): void {
+  const refusal = body as { status: string; reason: string }
+  assert.deepEqual([status, refusal.status, refusal.reason], [422, 'rejected', reason])
+}
+
+test('messages without an id are not told apart', async () => {
+  await using bed = await OutboundBed.open()
+  for (const id of [0, 0, undefined]) {
+    assert.equal((await bed.post({ ...bed.callback(0, 'same'), id })).status, 200)
+  }
+  assert.deepEqual(bed.texts(), ['same', 'same', 'same'])
+})
+
+test('a permanent refusal fails the message with a readable reason, and a repeat gets the same answer', async () => {
+  await using bed = await OutboundBed.open()
+  bed.network.fault({ kind: 'ack_error', code: 479 })
+  const { id, answered } = bed.desk.write('refused', {}, bed.conversation)
+  assert.equal((await answered).status, 500)
+  const failed = await bed.shown(id, ({ contentAttributes: { external_error: error } }) => /479/.test(String(error)))
+  assert.equal(failed.status, 'failed')
+  assertRefused(await bed.post(bed.callback(id, 'refused')), 'SERVICE_MESSAGE_REFUSED', /479/)
+  assert.deepEqual(bed.texts(), [])
+  assert.equal((await bed.outbox()).failed, 1)
+  assert.ok((await auditOf(bed)).includes('outbox.failed'))
+  const lost = 'service_message_dispatch_errors_total{direction="out",instance="n0",kind="text",owner_tag=""}'
+  assert.equal(await metricOf(bed, lost), 1)
+})

@@ -1,0 +1,81 @@
+// What one process of the service consists of in the outbound bed: both directions of the bridge on one database.
+
+import { createInbound } from '../../../../src/app/create-inbound.ts'
+import type { InboundSet } from '../../../../src/app/create-inbound.ts'
+import { createOutbound } from '../../../../src/app/create-outbound.ts'
+import type { OutboundSet } from '../../../../src/app/create-outbound.ts'
+import type { SendStep } from '../../../../src/bridge/outbound/send/row-sender.ts'
+import { loadConfig } from '../../../../src/config/config.ts'
+import { Metrics } from '../../../../src/ledger/metrics.ts'
+import { Usage } from '../../../../src/ledger/usage.ts'
+import type { Ticker } from '../../../../src/lib/ticker.ts'
+import type { Database } from '../../../../src/storage/database.ts'
+import { UsageStore } from '../../../../src/storage/stores/ledger/usage-store.ts'
+import { Routing } from '../../../../src/tenants/routing.ts'
+import type { RecordedLog } from '../../../harness/logs.ts'
+import type { ManualClock } from '../../../harness/manual-clock.ts'
+import type { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
+import type { ScriptedAccounts } from './scripted-accounts.ts'
+
+type World = {
+  database: Database
+  clock: ManualClock
+  logs: RecordedLog
+  helpdesk: ScriptedHelpdesk
+  accounts: ScriptedAccounts
+  environment: Record<string, string>
+  onSendStep: (step: SendStep) => Promise<void>
+}
+
+export class BedProcess {
+  readonly inbound: InboundSet
+  readonly outbound: OutboundSet
+  readonly metrics = new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) })
+  readonly usage: Usage
+  readonly #owned = new AsyncDisposableStack()
+
+  private constructor({ database, clock, logs, helpdesk, accounts, environment, onSendStep }: World) {
+    const config = loadConfig({ DATABASE_URL: 'file:./unused.db', ...environment })
+    this.usage = new Usage({ store: new UsageStore(database), clock })
+    this.#owned.defer(() => this.usage.flush())
+    const routing = new Routing({ tenants: { find: () => Promise.resolve(undefined) }, standard: config.downstream })
+    const base = { config, clock, log: logs.log, database, epoch: () => 1, metrics: this.metrics, usage: this.usage }
+    const both = { ...base, routing, downstream: helpdesk }
+    this.inbound = createInbound({
+      ...both,
+      instances: { find: (name) => accounts.find(name) as never, list: () => [] },
+      network: { download: () => Promise.reject(new Error('no file')), unseal: () => null },
+    })
+    this.#owned.use(this.inbound.inbound)
+    this.outbound = createOutbound({
+      ...both,
+      people: this.inbound.people,
+      accounts,
+      onSendStep,
+      onOperationsMessage: () => undefined,
+      stack: this.#owned,
+    })
+    for (const worker of this.outbound.workers) this.#owned.use(worker)
+  }
+
+  /** Takes up what the process before it left. */
+  static async start(world: World): Promise<BedProcess> {
+    const process = new BedProcess(world)
+    for (const name of world.accounts.names) {
+      for (const part of process.inbound.perInstance) await part.take?.(name)
+    }
+    await process.outbound.load()
+    for (const worker of process.outbound.workers) worker.start()
+    return process
+  }
+
+  worker(name: string): Ticker {
+    const found = this.outbound.workers.find((worker) => worker.name === name)
+    if (!found) throw new Error(`there is no worker ${name}`)
+    return found
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#owned.disposeAsync()
+  }
+}

@@ -1,0 +1,142 @@
+// The database in trouble while a message is accepted: answered in time, nothing sent after a refusal, a repeat is sent.
+
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import { assertRefused } from '../../harness/assertions.ts'
+import { withoutPostgres } from '../../harness/databases.ts'
+import { Bystander } from '../../harness/postgres-bystander.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+import { OutboundBed } from './harness/outbound-bed.ts'
+
+/** An agent's message while nothing can be stored is refused, within 4 s. */
+async function writeWhileStuck(bed: OutboundBed, text: string): Promise<number> {
+  const { id, answered } = bed.desk.write(text, {}, bed.conversation)
+  let status = 0
+  void answered.then((answer) => (status = answer.status))
+  const startedAt = bed.clock.monotonic()
+  await waitUntil('it is answered', async () => {
+    await bed.clock.advance(100)
+    return status > 0
+  })
+  assert.equal(status, 500)
+  const ms = bed.clock.monotonic() - startedAt
+  assert.ok(ms <= 4000, `answered after ${ms} ms`)
+  return id
+}
+
+/** Nothing was sent although the database took the message in the end; the callback may come again, and is sent then. */
+async function assertTakenBack(bed: OutboundBed, id: number, text: string): Promise<void> {
+  const shown = await bed.shown(id, ({ contentAttributes: { external_error: error } }) =>
+    /could not store the message in time/.test(String(error)),
+  )
+  assert.equal(shown.status, 'failed')
+  assert.equal((await bed.post(bed.callback(9000, 'another'))).status, 200)
+  assert.deepEqual(bed.texts(), ['another'])
+  const { pending, failed, sent } = await bed.outbox()
+  assert.deepEqual([pending, failed, sent], [0, 0, 1])
+  const again = await bed.post(bed.callback(id, text))
+  assert.deepEqual([again.status, (again.body as { status: string }).status], [200, 'sent'])
+  assert.deepEqual(bed.texts(), ['another', text])
+  await bed.shown(id, ({ status }) => status === 'sent')
+}
+
+describe('SQLite stuck for longer than the answer may take', () => {
+  test('a refused message is not sent while it cannot be taken back', async () => {
+    await using bed = await OutboundBed.open()
+    const change = (sql: string) => bed.database.write({ sql, parameters: [] })
+    await change(`CREATE TRIGGER keeps BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'refused'
+                  BEGIN SELECT RAISE(ABORT, 'no'); END`)
+    assert.equal(bed.location.engine, 'sqlite')
+    using lock = locked(bed.location.path)
+    const id = await writeWhileStuck(bed, 'too slow')
+    lock.release()
+    await bed.until('it is stored', async () => (await bed.outbox()).pending === 1)
+    // What is stored is looked through every 5 s.
+    await bed.pass(11_000)
+    assert.deepEqual(bed.texts(), [])
+    await change('DROP TRIGGER keeps')
+    await assertTakenBack(bed, id, 'too slow')
+  })
+})
+
+describe('PostgreSQL stuck for longer than the answer may take', { skip: withoutPostgres }, () => {
+  for (const table of ['outbox', 'callbacks']) {
+    test(`${table}: refused within 4 s, taken back, sent when it is repeated`, async () => {
+      await using bed = await OutboundBed.open({ engine: 'postgres' })
+      await using bystander = await Bystander.connect(bed.location)
+      await bystander.lock(table)
+      const id = await writeWhileStuck(bed, 'too slow')
+      await bystander.unlock()
+      await assertTakenBack(bed, id, 'too slow')
+    })
+  }
+})
+
+test('a database that refuses is our failure: the callback stays open and is sent when it comes again', async () => {
+  await using bed = await OutboundBed.open()
+  const change = (sql: string) => bed.database.write({ sql, parameters: [] })
+  await change(`CREATE TRIGGER refuses BEFORE INSERT ON outbox BEGIN SELECT RAISE(ABORT, 'no'); END`)
+  assertRefused(await bed.post(bed.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
+  assertRefused(await bed.post(bed.callback(0, 'without an id')), 'SERVICE_STORAGE_FAILED')
+  await change('DROP TRIGGER refuses')
+  await change('ALTER TABLE callbacks RENAME TO callbacks_away')
+  assertRefused(await bed.post(bed.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
+  await change('ALTER TABLE callbacks_away RENAME TO callbacks')
+  const answers = [await bed.post(bed.callback(1, 'first')), await bed.post(bed.callback(1, 'first'))]
+  assert.deepEqual(
+    answers.map(({ body }) => (body as { status: string }).status),
+    ['sent', 'ignored'],
+  )
+  assert.deepEqual(bed.texts(), ['first'])
+})
+
+describe('a database that fails', { skip: withoutPostgres }, () => {
+  test('a stored message is answered as queued, also when its row can no longer be read', async () => {
+    const trouble = { begins: () => Promise.resolve() }
+    const onSendStep = () => trouble.begins()
+    await using bed = await OutboundBed.open({ engine: 'postgres', onSendStep })
+    await using bystander = await Bystander.connect(bed.location)
+    bed.disconnect()
+    trouble.begins = () => bystander.lock('outbox')
+    const answer = bed.post(bed.callback(1, 'stored'))
+    await bystander.blocked(1)
+    await bed.clock.advance(4000)
+    const { status, body } = await answer
+    assert.deepEqual([status, (body as { status: string }).status], [202, 'queued'])
+    assert.ok((body as { expires_at: unknown }).expires_at)
+    trouble.begins = () => Promise.resolve()
+    await bystander.unlock()
+    bed.connect()
+    await bed.received('stored')
+  })
+
+  test('a connection to PostgreSQL that dies while the message is stored leaves nothing half done', async () => {
+    await using bed = await OutboundBed.open({ engine: 'postgres' })
+    await using bystander = await Bystander.connect(bed.location)
+    await bystander.lock('outbox')
+    const answer = bed.post(bed.callback(1, 'cut off'))
+    const [pid] = await bystander.blocked(1)
+    await bystander.query(`SELECT pg_terminate_backend(${String(pid)})`)
+    await bystander.unlock()
+    assertRefused(await answer, 'SERVICE_STORAGE_FAILED')
+    assert.equal((await bed.post(bed.callback(1, 'cut off'))).status, 200)
+    assert.deepEqual(bed.texts(), ['cut off'])
+  })
+})
+
+/** Holds the one place where SQLite can be written. */
+function locked(path: string): { release(): void; [Symbol.dispose](): void } {
+  const lock = new DatabaseSync(path, { timeout: 5000 })
+  lock.exec('BEGIN IMMEDIATE')
+  const release = () => {
+    if (lock.isTransaction) lock.exec('ROLLBACK')
+  }
+  return {
+    release,
+    [Symbol.dispose]() {
+      release()
+      lock.close()
+    },
+  }
+}

@@ -1,0 +1,201 @@
+// Every method of the stores does what the table in core/outbox.ts says, from every state a row can be in.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { outboxReports, outboxStatuses, outboxTransitions, transitionOf } from '../../src/core/outbox.ts'
+import type { OutboxPart, OutboxTransition } from '../../src/core/outbox.ts'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { sealed, toColumns } from '../../src/storage/stores/messages/outbox-rows.ts'
+import type { NewOutboxRow, OutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
+import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
+import { OutboxTransitions } from '../../src/storage/stores/messages/outbox-transitions.ts'
+import { RetryStore } from '../../src/storage/stores/messages/retry-store.ts'
+import { engines, newDatabase } from '../harness/databases.ts'
+
+/** What each method of a store does to rows. */
+const methods: Record<string, readonly OutboxTransition[]> = {
+  'OutboxStore.enqueue': ['accept', 'acceptClaimed', 'reopenReport'],
+  'OutboxStore.enqueueIf': ['accept', 'acceptClaimed', 'reopenReport'],
+  'OutboxStore.keepRefused': ['keepRefused'],
+  'OutboxStore.prune': ['prune'],
+  'OutboxStore.settleAhead': [],
+  'OutboxStore.find': [],
+  'OutboxStore.open': [],
+  'OutboxStore.settledBy': [],
+  'OutboxStore.ofMessage': [],
+  'OutboxStore.newestOf': [],
+  'OutboxStore.live': [],
+  'OutboxStore.countWaiting': [],
+  'OutboxStore.countPending': [],
+  'OutboxStore.totals': [],
+  'OutboxTransitions.recover': ['recover'],
+  'OutboxTransitions.claim': ['claim'],
+  'OutboxTransitions.unclaim': ['unclaim'],
+  'OutboxTransitions.saveParts': ['saveParts'],
+  'OutboxTransitions.markSent': ['markSent'],
+  'OutboxTransitions.postpone': ['postpone'],
+  'OutboxTransitions.fail': ['fail'],
+  'OutboxTransitions.cancel': ['cancel'],
+  'OutboxTransitions.expire': ['expire'],
+  'OutboxTransitions.startWaiting': ['startWaiting'],
+  'OutboxTransitions.stopWaiting': ['stopWaiting'],
+  'OutboxTransitions.withdraw': ['withdraw'],
+  'OutboxTransitions.saveReport': ['saveReport'],
+  'OutboxTransitions.due': [],
+  'OutboxTransitions.dueReports': [],
+  'RetryStore.ask': ['ask'],
+  'RetryStore.askLater': ['askLater'],
+  'RetryStore.keepAsked': ['keepAsked'],
+  'RetryStore.retry': ['retry'],
+  'RetryStore.leaveAlone': ['leaveAlone', 'discard'],
+  'RetryStore.refuseRetry': ['refuseRetry'],
+  'RetryStore.asked': [],
+}
+
+type Stores = { outbox: OutboxStore; transitions: OutboxTransitions; retries: RetryStore }
+type Move = (stores: Stores, row: OutboxRow) => Promise<unknown>
+
+const part: OutboxPart[] = [{ id: 'W1', of: 'text', state: 'unknown' }]
+const place = { instance: 'shop', destination: 'https://desk|1|1' }
+const now = 50_000
+const callback = (eventId: number) => ({ ...place, kind: 'message_created', eventId })
+const postponed = { parts: part, reason: '', nextAttemptAt: 0, attempted: true }
+const atOnce = { isWaiting: false, isDrained: false, expiresAt: null }
+
+function newRow(id: string, messageId: number): NewOutboxRow {
+  return {
+    ...place,
+    id,
+    kind: 'message',
+    ownerTag: 'acme',
+    inboxId: 0,
+    chatId: 'p1',
+    remoteJid: '5511999990001@s.whatsapp.net',
+    conversationId: 7,
+    messageId,
+    isWaiting: false,
+    isDrained: false,
+    expiresAt: null,
+    fingerprint: null,
+    createdAt: 1000,
+    payload: { type: 'message', content: 'hello', attachments: [], inReplyTo: null, agentName: null },
+  }
+}
+
+/** Creates a row of this id. */
+const creations = {
+  accept: ({ outbox }, row) => outbox.enqueue(row, null),
+  acceptClaimed: ({ outbox }, row) => outbox.enqueue(row, null, { parts: part, address: 'jid' }),
+  keepRefused: ({ outbox }, row) => outbox.keepRefused(row, { reason: 'spam', reportAt: 2000 }, null),
+  keepAsked: ({ retries }, row) => retries.keepAsked({ row, callback: null }, { at: 2000, until: 3000 }),
+} satisfies Partial<Record<OutboxTransition, (stores: Stores, row: NewOutboxRow) => Promise<unknown>>>
+
+const moves: Record<Exclude<OutboxTransition, keyof typeof creations>, Move> = {
+  recover: ({ transitions }) => transitions.recover(),
+  claim: ({ transitions }, { id }) => transitions.claim(id, now, part, 'jid'),
+  unclaim: ({ transitions }, { id }) => transitions.unclaim(id),
+  saveParts: ({ transitions }, { id }) => transitions.saveParts(id, part),
+  markSent: ({ transitions }, row) => transitions.markSent(row, [], now, []),
+  postpone: ({ transitions }, { id }) => transitions.postpone(id, postponed),
+  startWaiting: ({ transitions }) => transitions.startWaiting('shop', now),
+  stopWaiting: ({ transitions }) => transitions.stopWaiting('shop', now),
+  fail: ({ transitions }, row) => transitions.fail(row, 'no', now),
+  cancel: ({ transitions }, row) => transitions.cancel(row, 'deleted', now),
+  expire: ({ transitions }, row) => transitions.expire(row, 'time over', now + 2),
+  withdraw: ({ transitions }, { id }) => transitions.withdraw(id, 'too late', now),
+  saveReport: ({ transitions }, { id }) => transitions.saveReport(id, 'done', now),
+  reopenReport: ({ outbox }, { id, messageId }) =>
+    outbox.enqueue(newRow(`${id} again`, messageId ?? 0), callback(messageId ?? 0)),
+  ask: ({ retries }, row) => retries.ask(row, { at: now, until: now + 1 }),
+  askLater: ({ retries }, { id }) => retries.askLater(id, now + 1),
+  retry: ({ retries }, row) => retries.retry(row, [], atOnce, now),
+  leaveAlone: ({ retries }, row) => retries.leaveAlone({ ...row, reason: 'told before' }),
+  discard: ({ retries }, row) => retries.leaveAlone({ ...row, reason: null }),
+  refuseRetry: ({ retries }, row) => retries.refuseRetry(row, 'no', now),
+  prune: ({ outbox }) => outbox.prune(now, 0),
+}
+
+test('every method of the stores is classified, and every transition has a method', () => {
+  const stores = { OutboxStore, OutboxTransitions, RetryStore }
+  const all = Object.entries(stores).flatMap(([name, { prototype }]) =>
+    Object.getOwnPropertyNames(prototype)
+      .filter((method) => method !== 'constructor')
+      .map((method) => `${name}.${method}`),
+  )
+  assert.deepEqual(Object.keys(methods).sort(), all.sort())
+  assert.deepEqual([...new Set(Object.values(methods).flat())].sort(), Object.keys(outboxTransitions).sort())
+})
+
+test('no other file writes the state of a row', () => {
+  const writers = globSync('src/**/*.ts').filter((file) =>
+    /(?:updateTable|insertInto|deleteFrom)\('outbox'\)/.test(readFileSync(file, 'utf8')),
+  )
+  const expected = ['outbox-store', 'outbox-transitions', 'retry-store'].map((name) => `messages/${name}.ts`)
+  // It moves the rows of a person to another chat.
+  const names = [...expected, 'people/people-store.ts'].map((name) => `src/storage/stores/${name}`)
+  assert.deepEqual(writers.sort(), names.sort())
+  const people = readFileSync('src/storage/stores/people/people-store.ts', 'utf8')
+  assert.match(people, /updateTable\('outbox'\)\.set\(\{ chat: id \}\)/)
+})
+
+for (const engine of engines) {
+  const setUp = async () => {
+    await using stack = new AsyncDisposableStack()
+    const { database } = stack.use(await newDatabase(engine, [Buffer.alloc(32, 1)]))
+    const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
+    const [outbox, transitions] = [new OutboxStore(database, () => epoch), new OutboxTransitions(database, () => epoch)]
+    const retries = new RetryStore(database, () => epoch)
+    /** One row for each state, and no other. */
+    const rowsInAllStates = async (): Promise<OutboxRow[]> => {
+      const states = outboxStatuses.flatMap((status) => outboxReports.map((report) => ({ status, report })))
+      const rows = states.map(({ status, report }, index) => {
+        const row = newRow(`r${index}`, index + 1)
+        const settled_at = status === 'pending' || status === 'sending' ? null : 2000
+        const state = { status, report, settled_at, expires_at: now + 1 }
+        return { ...toColumns(row), ...sealed(row.id, row.payload), ...state }
+      })
+      const { query } = database
+      const inserts = rows.map((row) => query.insertInto('outbox').values(row))
+      await database.write(query.deleteFrom('outbox'), query.deleteFrom('callbacks'), ...inserts)
+      return Promise.all(rows.map(async ({ id }) => (await outbox.find(id)) ?? assert.fail()))
+    }
+    const owned = stack.move()
+    const stores = { outbox, transitions, retries }
+    return { ...stores, rowsInAllStates, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  }
+
+  describe(`transitions of the outbox on ${engine}`, () => {
+    test('a row is created in the state that the table says', async () => {
+      await using stage = await setUp()
+      for (const [name, create] of Object.entries(creations)) {
+        await create(stage, newRow(name, 1))
+        const { to, report, from } = transitionOf(name as keyof typeof creations)
+        const row = await stage.outbox.find(name)
+        assert.deepEqual([from, row?.status], [[], to])
+        assert.ok((report?.to ?? ['none']).includes(row?.report ?? 'none'), row?.report)
+      }
+    })
+
+    test('a method changes the rows it may change as the table says, and leaves every other row alone', async () => {
+      await using stage = await setUp()
+      for (const name of Object.keys(moves) as (keyof typeof moves)[]) {
+        const rows = await stage.rowsInAllStates()
+        for (const row of rows) await moves[name](stage, row)
+        for (const row of rows) check(name, row, await stage.outbox.find(row.id))
+      }
+    })
+  })
+}
+
+function check(name: keyof typeof moves, before: OutboxRow, after: OutboxRow | undefined): void {
+  const { from, to, report } = transitionOf(name)
+  const what = `${name} of ${before.status}/${before.report}`
+  if (!from.includes(before.status) || report?.from?.includes(before.report) === false) {
+    assert.deepEqual(after, before, what)
+    return
+  }
+  assert.notDeepEqual(after, before, what)
+  assert.equal(after?.status ?? 'deleted', to === 'same' ? before.status : to, what)
+  if (after) assert.ok((report?.to ?? [before.report]).includes(after.report), `${what} ends in ${after.report}`)
+}
