@@ -10,8 +10,7 @@ import { openDatabase } from '../src/storage/database.ts'
 import { InstanceStore } from '../src/storage/stores/accounts/instance-store.ts'
 import { LeaseStore } from '../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../src/storage/stores/accounts/session-key-store.ts'
-import { blankInstance } from '../src/storage/schema.ts'
-import type { NewInstanceRow } from '../src/storage/schema.ts'
+import { blankInstance } from '../src/storage/stores/accounts/instance-rows.ts'
 
 export type Credentials = { creds: AuthenticationCreds; keys: SignalDataSet }
 
@@ -54,7 +53,7 @@ export async function fillDatabase(path: string, accounts: readonly Credentials[
     const name = `instance-${String(index).padStart(4, '0')}`
     await keys.save(epoch, sessionId, writesOf({ ...held, creds: { creds } }))
     const row = rowOf(name, sessionId, jidNormalizedUser(creds.me?.id))
-    await instances.insert(epoch, row, { at: row.created_at, actor: 'system', action: 'instance.create', target: name })
+    await instances.insert(epoch, row, { at: row.createdAt, actor: 'system', action: 'instance.create', target: name })
   }
   await leases.release('seed', epoch)
 }
@@ -65,8 +64,8 @@ function writesOf(held: object) {
   )
 }
 
-function rowOf(name: string, sessionId: string, jid: string): NewInstanceRow {
+function rowOf(name: string, sessionId: string, jid: string) {
   const at = Date.now()
-  const linked = { state: 'ready' as const, jid, last_jid: jid, session_id: sessionId }
-  return { ...blankInstance(name, at), ...linked, paired_at: at, ready_at: at, last_event_at: at }
+  const linked = { state: 'ready' as const, jid, lastJid: jid, sessionId }
+  return { ...blankInstance(name, at), ...linked, pairedAt: at, readyAt: at, lastEventAt: at }
 }

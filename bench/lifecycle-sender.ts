@@ -13,7 +13,7 @@ import { createDelivery } from '../src/lifecycle/deliver-once.ts'
 import { Lifecycle } from '../src/lifecycle/lifecycle.ts'
 import { openDatabase } from '../src/storage/database.ts'
 import { DeliveryStore } from '../src/storage/stores/ledger/delivery-store.ts'
-import { blankInstance } from '../src/storage/schema.ts'
+import { blankInstance } from '../src/storage/stores/accounts/instance-rows.ts'
 import { serveParent } from './child.ts'
 
 type Round = { urls: string[]; events: number; everyMs: number }
@@ -37,14 +37,14 @@ const desk = {
   run: async ({ urls, events, everyMs }: Round): Promise<void> => {
     await using stack = new AsyncDisposableStack()
     const { lifecycle, deliveries } = await open(stack)
-    const subscribers = JSON.stringify(urls.map((url) => ({ url, events: [] })))
-    const instance = { ...blankInstance('bench', clock.now()), events_webhook_subscribers: subscribers }
+    const eventsWebhookSubscribers = urls.map((url) => ({ url, events: [] }))
+    const instance = { ...blankInstance('bench', clock.now()), eventsWebhookSubscribers }
     const healthy = new Set(urls.slice(2))
     for (let sent = 0; sent < events; sent++) {
       void lifecycle.announce(instance, 'connected')
       await sleep(clock, everyMs)
     }
-    const isUnderWay = async () => (await deliveries.pending()).some(({ url }) => healthy.has(url))
+    const isUnderWay = async () => (await deliveries.pending('bench')).some(({ url }) => healthy.has(url))
     while (await isUnderWay()) await sleep(clock, 100)
   },
 }

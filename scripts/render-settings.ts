@@ -1,4 +1,4 @@
-// .env.example and docs/configuration.md, from the table of settings.
+// Renders .env.example and docs/configuration.md from the table of settings.
 
 import { format } from 'prettier'
 import { settings } from '../src/config/settings.ts'
@@ -30,7 +30,7 @@ export function renderEnvExample(): string {
   const blocks = sections().map(({ title, rows }) =>
     [
       `## ${title}`,
-      ...rows.map(({ name, standard, doc, kind }) => `# ${doc}\n# Takes ${kind.takes}.\n#${name}=${quoted(standard)}`),
+      ...rows.map((row) => `# ${meaning(row)}\n# Takes ${row.kind.takes}.\n#${row.name}=${quoted(row.standard)}`),
     ].join('\n\n'),
   )
   return (
@@ -56,13 +56,17 @@ not usable stops the start; the message names the variable, its value and the va
 }
 
 function table(rows: readonly Setting<unknown>[]): string {
-  const cells = rows.map(({ name, standard, doc, kind }) => [
-    code(name),
-    standard === '' ? '' : code(standard),
-    escapePipes(`${doc}. Takes ${kind.takes}.`),
+  const cells = rows.map((row) => [
+    code(row.name),
+    row.standard === '' ? '' : code(row.standard),
+    escapePipes(`${meaning(row)}. Takes ${row.kind.takes}.`),
   ])
   const line = (row: readonly string[]) => `| ${row.join(' | ')} |`
   return [line(['Variable', 'Default', 'Meaning']), '| --- | --- | --- |', ...cells.map(line)].join('\n')
+}
+
+function meaning({ doc, since }: Setting<unknown>): string {
+  return since === 'planned' ? `Not yet: nothing reads this setting. ${doc}` : doc
 }
 
 function code(text: string): string {

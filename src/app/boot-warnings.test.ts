@@ -20,10 +20,10 @@ const tenants = {
     ),
 }
 const instances = [
-  { name: 'a', owner_tag: '' },
-  { name: 'b', owner_tag: 'guarded' },
-  { name: 'c', owner_tag: 'open' },
-  { name: 'd', owner_tag: 'unknown' },
+  { name: 'a', ownerTag: '' },
+  { name: 'b', ownerTag: 'guarded' },
+  { name: 'c', ownerTag: 'open' },
+  { name: 'd', ownerTag: 'unknown' },
 ]
 
 test('a service with token, key and webhook secret has nothing to warn of', async () => {

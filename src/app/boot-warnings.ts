@@ -1,12 +1,12 @@
 // What an operator should know at every start: doors that stand open and secrets stored in plain.
 
 import type { Config } from '../config/config.ts'
-import type { InstanceRow } from '../storage/schema.ts'
+import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import type { TenantCache } from '../tenants/tenant-cache.ts'
 
 export async function bootWarnings(
   config: Config,
-  instances: readonly Pick<InstanceRow, 'name' | 'owner_tag'>[],
+  instances: readonly Pick<InstanceRow, 'name' | 'ownerTag'>[],
   tenants: Pick<TenantCache, 'find'>,
 ): Promise<string[]> {
   const warnings: string[] = []
@@ -27,12 +27,12 @@ export async function bootWarnings(
 }
 
 async function withoutSecret(
-  instances: readonly Pick<InstanceRow, 'name' | 'owner_tag'>[],
+  instances: readonly Pick<InstanceRow, 'name' | 'ownerTag'>[],
   tenants: Pick<TenantCache, 'find'>,
 ): Promise<string[]> {
   const open: string[] = []
-  for (const { name, owner_tag } of instances) {
-    const tenant = owner_tag === '' ? undefined : await tenants.find(owner_tag)
+  for (const { name, ownerTag } of instances) {
+    const tenant = ownerTag === '' ? undefined : await tenants.find(ownerTag)
     if (!tenant?.webhookSecret) open.push(name)
   }
   return open

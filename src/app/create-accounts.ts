@@ -1,51 +1,45 @@
-// Puts together the linked accounts: the network, their registry and the use cases on them.
+// Creates the linked accounts: the network, their registry, and the use cases on them.
 
-import type { InboundSet } from './create-inbound.ts'
-import type { OutboundSet } from './create-outbound.ts'
-import type { Config } from '../config/config.ts'
+import type { InstanceName } from '../core/ids.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Reception } from '../core/network.ts'
-import type { BuildInfo } from '../http/routes/operations.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
-import type { Metrics } from '../ledger/metrics.ts'
-import type { Clock } from '../lib/clock.ts'
 import { Semaphore } from '../lib/semaphore.ts'
-import type { Log } from '../lib/log.ts'
+import type { Courier } from '../lifecycle/courier.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { Database } from '../storage/database.ts'
 import { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
+import { JournalStore } from '../storage/stores/messages/journal-store.ts'
+import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
+import type { Base } from './base.ts'
+import { createFindSent } from './find-sent.ts'
 
-// How many connections may be on their way in at once.
+// How many connections may be opening at the same time.
 const connectsAtOnce = 8
+// How long the network lets one QR code live.
+const defaultQrLifetimeMs = 20_000
 
-/** What every set of parts is built with. */
-export type Base = {
-  config: Config
-  clock: Clock
-  log: Log
-  qrLifetimeMs: number
-  build: BuildInfo
-  stack: AsyncDisposableStack
-}
-
-type AccountParts = {
+type Parts = {
   database: Database
   epoch: () => number
   lifecycle: Lifecycle
   reception: Reception
-  outbound: () => OutboundSet
+  /** Takes and leaves instances in every part that keeps memory of them, and hears of their changes. */
+  events: PerInstance & { onChange(instance: InstanceName): void }
+  qrLifetimeMs?: number | undefined
 }
 
-export function createAccounts(base: Base, { database, epoch, lifecycle, reception, outbound }: AccountParts) {
-  const { config, clock, log, qrLifetimeMs, stack } = base
-  const keys = new SessionKeyStore(database)
+export type AccountSet = { instances: InstanceRegistry; store: InstanceStore; network: WhatsappNetwork }
+
+export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
+  const { database, epoch, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
   const network = stack.use(
     new WhatsappNetwork({
-      keys,
+      keys: new SessionKeyStore(database),
       journal: new JournalStore(database),
       reception,
       epoch,
@@ -53,7 +47,7 @@ export function createAccounts(base: Base, { database, epoch, lifecycle, recepti
       log,
       settings: config.network,
       qrLifetimeMs,
-      findSent: (...sent) => outbound().findSent(...sent),
+      findSent: createFindSent(new MessageMapStore(database)),
     }),
   )
   const store = new InstanceStore(database)
@@ -69,65 +63,41 @@ export function createAccounts(base: Base, { database, epoch, lifecycle, recepti
       qrLifetimeMs,
       lifecycle,
       graces: { unreachableMs: config.lifecycle.unreachableGrace, reconnectedMs: config.lifecycle.reconnectedGrace },
-      onChange: (name) => {
-        outbound().connectionChanged(name)
+      parts: events,
+      onChange: (instance) => {
+        events.onChange(instance)
       },
     }),
   )
   return { instances, store, network }
 }
 
-/** The network is there before those who listen to it. */
-export function receptionBy(inbound: () => Reception): Reception {
-  return {
-    onReceived: (...received) => {
-      inbound().onReceived(...received)
-    },
-    onNames: (...names) => {
-      inbound().onNames(...names)
-    },
-    onPairs: (...pairs) => {
-      inbound().onPairs(...pairs)
-    },
-    onPassedOver: (...passed) => {
-      inbound().onPassedOver(...passed)
-    },
-    onRepeated: (...repeated) => {
-      inbound().onRepeated(...repeated)
-    },
-  }
+type ServiceParts = {
+  accounts: AccountSet
+  storage: { epoch: () => number }
+  inbound: InstanceMessages
+  outbound: Pick<InstanceMessages, 'forget'>
+  lifecycle: { courier: Pick<Courier, 'takeDeleted'> }
+  /** Called after the settings of an instance changed. */
+  onRoutingChanged: () => void
 }
 
-type Accounts = ReturnType<typeof createAccounts>
-
-type ServiceParts = Accounts & {
-  epoch: () => number
-  metrics: Metrics
-  inboundSet: InboundSet
-  outbound: OutboundSet
-}
-
-export function createInstances({ clock }: Base, parts: ServiceParts) {
-  const { instances, store, network, metrics, epoch, inboundSet, outbound } = parts
-  const messages: InstanceMessages = {
-    release: async (name) => {
-      for (const part of inboundSet.perInstance) await part.leave(name)
-      return inboundSet.undelivered(name)
+export function createInstanceService({ clock }: Base, parts: ServiceParts): InstanceService {
+  const { accounts, storage, inbound, outbound, lifecycle, onRoutingChanged } = parts
+  return new InstanceService({
+    registry: accounts.instances,
+    instances: accounts.store,
+    network: accounts.network,
+    epoch: storage.epoch,
+    clock,
+    messages: {
+      undelivered: (instance) => inbound.undelivered(instance),
+      forget: async (instance) => {
+        await outbound.forget(instance)
+        await inbound.forget(instance)
+      },
     },
-    resume: async (name) => {
-      for (const part of inboundSet.perInstance) await part.take?.(name)
-    },
-    forget: async (name) => {
-      await outbound.forget(name)
-      await inboundSet.forget(name)
-    },
-  }
-  const onDeleted = (name: string) => {
-    metrics.removeInstance(name)
-  }
-  const onChanged = () => {
-    inboundSet.held.releaseAll()
-  }
-  const deps = { registry: instances, instances: store, network, epoch, clock, onDeleted, onChanged, messages }
-  return { instances, instanceService: new InstanceService(deps) }
+    onDeleted: () => lifecycle.courier.takeDeleted(),
+    onChanged: onRoutingChanged,
+  })
 }

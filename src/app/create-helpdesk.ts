@@ -1,17 +1,13 @@
-// Creates the helpdesk side: the client, the routing of instances, and the notices that agents see there.
+// Creates the helpdesk side: the client, and the notices that agents see there.
 
-import type { Base } from './create-accounts.ts'
+import type { Base } from './base.ts'
 import type { Downstream } from '../core/downstream.ts'
 import { ChatwootDownstream } from '../downstream/chatwoot-downstream.ts'
 import { drawQr } from '../http/qr-picture.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import { HelpdeskNotices } from '../lifecycle/helpdesk-notices.ts'
 import { noticeTexts } from '../lifecycle/notice-texts.ts'
-import type { Database } from '../storage/database.ts'
-import { TenantStore } from '../storage/stores/accounts/tenant-store.ts'
-import { Routing } from '../tenants/routing.ts'
-import { TenantCache } from '../tenants/tenant-cache.ts'
-import { TenantService } from '../tenants/tenant-service.ts'
+import type { Routing } from '../tenants/routing.ts'
 
 export function createDownstream({ config, clock, stack }: Base): Downstream {
   const { timeout: timeoutMs, egressAllow } = config.downstream
@@ -35,16 +31,4 @@ export function createNotices({ config, clock, log, stack }: Base, parts: Notice
   const texts = noticeTexts[config.inbound.locale]
   const deps = { find, inboxOf, draw: drawQr, texts, unreachableMs: unreachableGrace, clock, log }
   return stack.use(new HelpdeskNotices(deps))
-}
-
-export function createTenants({ clock, config }: Base, database: Database, onRouting: () => void) {
-  const store = new TenantStore(database)
-  const tenantCache = new TenantCache({ tenants: store, clock })
-  const onChanged = (ownerTag: string) => {
-    tenantCache.evict(ownerTag)
-    onRouting()
-  }
-  const tenants = new TenantService({ tenants: store, clock, onChanged })
-  const routing = new Routing({ tenants: tenantCache, standard: config.downstream })
-  return { tenants, tenantCache, routing, tenantCount: () => store.count() }
 }

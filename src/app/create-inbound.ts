@@ -47,7 +47,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   const { clock, log, metrics, usage, epoch } = parts
   const newId = createRowIds(clock)
   const stores = createStores(parts.database)
-  const ownerTagOf = (instance: InstanceName) => recordOf(parts, instance)?.owner_tag ?? ''
+  const ownerTagOf = (instance: InstanceName) => recordOf(parts, instance)?.ownerTag ?? ''
   const inboundMetrics = new InboundMetrics({ metrics, usage, ownerTagOf })
   const people = new People({
     store: stores.people,

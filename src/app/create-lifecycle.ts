@@ -1,11 +1,9 @@
-// Builds the lifecycle room: who announces, who delivers, and what is counted.
+// Creates the lifecycle room: the parts that announce events, deliver them and count them.
 
 import type { Metrics } from '../ledger/metrics.ts'
 import type { Usage } from '../ledger/usage.ts'
-import type { Clock } from '../lib/clock.ts'
 import { Egress } from '../lib/egress/egress.ts'
 import { privateAllowed } from '../lib/egress/policy.ts'
-import type { Log } from '../lib/log.ts'
 import type { Database } from '../storage/database.ts'
 import { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import { Announcer } from '../lifecycle/announcer.ts'
@@ -13,27 +11,24 @@ import type { Announcement } from '../lifecycle/announcer.ts'
 import { Courier } from '../lifecycle/courier.ts'
 import { createDelivery } from '../lifecycle/deliver-once.ts'
 import { Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { Base } from './base.ts'
 
-type Deps = {
-  settings: { timeout: number; secret: Uint8Array | null }
-  version: string
+type Parts = {
   database: Database
   metrics: Metrics
   usage: Usage
-  clock: Clock
-  log: Log
-  stack: AsyncDisposableStack
-  alsoTold: (announcement: Announcement) => void
+  events: { onAnnounced(announcement: Announcement): void }
 }
 
-export function createLifecycle(deps: Deps) {
-  const { settings, version, database, metrics, usage, clock, log, stack, alsoTold } = deps
+export function createLifecycle({ config, clock, log, build, stack }: Base, parts: Parts) {
+  const { database, metrics, usage, events } = parts
+  const { timeout: timeoutMs, secret } = config.lifecycle
   const deliveries = new DeliveryStore(database)
   const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
   const courier = stack.use(
     new Courier({
       deliveries,
-      deliver: createDelivery({ egress, clock, timeoutMs: settings.timeout, secret: settings.secret }),
+      deliver: createDelivery({ egress, clock, timeoutMs, secret }),
       clock,
       random: Math.random,
       log,
@@ -46,14 +41,14 @@ export function createLifecycle(deps: Deps) {
     }),
   )
   const lifecycle = new Lifecycle({
-    announcer: new Announcer({ version, clock }),
+    announcer: new Announcer({ version: build.version, clock }),
     courier,
     deliveries,
     clock,
     log,
     onAnnounced: (announcement) => {
       const { event, instance, ownerTag } = announcement
-      alsoTold(announcement)
+      events.onAnnounced(announcement)
       metrics.lifecycleEvents.inc({ instance, event, owner_tag: ownerTag })
       usage.count(instance, ownerTag, 'lifecycle_events')
     },

@@ -8,7 +8,6 @@ import { createRowIds } from '../lib/row-ids.ts'
 import { Ticker } from '../lib/ticker.ts'
 import { createAccepting } from './create-accepting.ts'
 import { createSending } from './create-sending.ts'
-import { createFindSent } from './find-sent.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import { createOutboundRoutes } from './outbound-routes.ts'
 import { createOutboundStores } from './outbound-stores.ts'
@@ -39,14 +38,9 @@ export function createOutbound(deps: OutboundDeps) {
     workers,
     /** Every part that keeps memory per instance. */
     perInstance: [worker, activity, banRisk, pace, restrictions, stores.contexts],
-    findSent: createFindSent(stores.map),
     edit: (request: EditRequest) => edit(deps, parts, request),
     outboxPending: async () => sum((await stores.outbox.countPending()).values()),
-    /** Loads what earlier processes stored. */
-    async load(): Promise<void> {
-      await restrictions.load()
-      await worker.load()
-    },
+    failRowsOfDeletedInstances: () => worker.failRowsOfDeletedInstances(),
     /** From now on messages are queued for the next process. */
     hold(): void {
       accounts.pause()

@@ -26,7 +26,7 @@ export type InboundParts = {
   instances: Pick<InstanceRegistry, 'find' | 'list'>
   network: Pick<Network, 'download' | 'unseal'>
   downstream: Downstream
-  routing: { destinationOf(record: { owner_tag: string; inbox_id: number }): Promise<Destination | null> }
+  routing: { destinationOf(record: { ownerTag: string; inboxId: number }): Promise<Destination | null> }
   metrics: Metrics
   usage: Usage
   /** Only for tests: replaces the limit of the downstream. */

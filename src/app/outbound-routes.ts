@@ -26,7 +26,7 @@ export function createOutboundRoutes(
       const record = accounts.recordOf(instance)
       const current = record ? await routing.destinationOf(record) : null
       if (current?.key === destination) return current
-      return routing.destinationOf({ owner_tag: ownerTag, inbox_id: inboxId })
+      return routing.destinationOf({ ownerTag, inboxId })
     },
   }
 }

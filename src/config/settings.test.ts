@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { allSettings } from './config.ts'
+import { settings } from './settings.ts'
+import type { Setting } from './settings.ts'
 
 // Written down a second time on purpose: a default that changes by accident changes somebody's service.
 const standards: Record<string, string> = {
@@ -82,4 +85,17 @@ test('every default is a value that its setting takes, and says what that is', (
     assert.match(kind.takes, /^\S.*\S$/, name)
     assert.doesNotMatch(kind.takes, / {2}/, name)
   }
+})
+
+test('exactly the settings that no part of the service reads are marked as planned', () => {
+  const files = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/config') && !file.endsWith('.test.ts'))
+  const code = files.map((file) => readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, ''))
+  const words = new Set(code.flatMap((text) => text.match(/\w+/g) ?? []))
+  const rows = Object.values(settings).flatMap((section) => Object.entries<Setting<unknown>>(section))
+  const unread = rows.filter(([key]) => !words.has(key))
+  const planned = rows.filter(([, { since }]) => since === 'planned')
+  assert.deepEqual(
+    planned.map(([, { name }]) => name),
+    unread.map(([, { name }]) => name),
+  )
 })

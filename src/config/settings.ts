@@ -11,10 +11,16 @@ export type Setting<T> = {
   /** The text that stands in for an absent or empty variable. */
   standard: string
   doc: string
+  /** planned: the setting is accepted, and no part of the service reads it yet. */
+  since?: 'planned'
 }
 
 function setting<T>(name: string, kind: Kind<T>, standard: string, doc: string): Setting<T> {
   return { name, kind, standard, doc }
+}
+
+function planned<T>(name: string, kind: Kind<T>, standard: string, doc: string): Setting<T> {
+  return { name, kind, standard, doc, since: 'planned' }
 }
 
 // One row, one line: a table is read down its columns.
@@ -24,7 +30,7 @@ export const settings = {
     port: setting('PORT', integer(0, 65535), '3100', 'TCP port of the HTTP listener; 0 picks a free one'),
     host: setting('HOST', text, '', 'Address to listen on; empty: 127.0.0.1 if SERVICE_API_TOKEN is empty, else 0.0.0.0'),
     apiToken: setting('SERVICE_API_TOKEN', secretHeaderText, '', 'Bearer token of the API; empty: every route is open (development)'),
-    publicUrl: setting('SERVICE_PUBLIC_URL', httpUrl, '', 'Base URL under which the helpdesk reaches this service'),
+    publicUrl: planned('SERVICE_PUBLIC_URL', httpUrl, '', 'Base URL under which the helpdesk reaches this service'),
     bodyLimit: setting('SERVICE_BODY_LIMIT', size('1kb', '64mb'), '1mb', 'Largest request body; a larger one is 413. The webhook accepts at least 5mb'),
     rateLimit: setting('SERVICE_API_RATE_LIMIT', integer(0, 1_000_000), '0', 'Requests per minute and client address, above it 429; 0: no limit. Webhook, health and metrics have no limit'),
     trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Take the client address from the last entry of X-Forwarded-For, which the proxy in front of the service wrote'),
@@ -46,7 +52,7 @@ export const settings = {
     inboxId: setting('DOWNSTREAM_INBOX_ID', integer(0, 2 ** 31 - 1), '0', 'Inbox id at the default Chatwoot; 0: the tenant or the instance sets it'),
     webhookSecret: setting('WEBHOOK_HMAC_SECRET', secretText, '', 'Secret that signs the callbacks of Chatwoot; empty: callbacks are not verified'),
     timeout: setting('DOWNSTREAM_TIMEOUT', duration('1s', '10m'), '15s', 'Deadline of one call to Chatwoot; an upload gets its size / 256 KB/s in addition'),
-    databaseUrl: setting('DOWNSTREAM_DB_URL', url('postgres:', 'postgresql:'), '', 'Chatwoot database for the backdate worker; empty: worker off'),
+    databaseUrl: planned('DOWNSTREAM_DB_URL', url('postgres:', 'postgresql:'), '', 'Chatwoot database for the backdate worker; empty: worker off'),
     conversationMode: setting('SERVICE_CONVERSATION_MODE', oneOf('new', 'reopen'), 'new', 'What a message does when the last conversation is resolved: open a new one, or reopen it'),
     egressAllow: setting('SERVICE_EGRESS_ALLOW', list('hosts or CIDR ranges', isHostOrCidr), '', 'Private hosts or networks that attachment downloads may reach'),
   },
@@ -66,18 +72,18 @@ export const settings = {
     locale: setting('SERVICE_LOCALE', oneOf('en', 'es', 'pt'), 'en', 'Language of the texts the service writes'),
   },
   sync: {
-    readReceipts: setting('SERVICE_READ_RECEIPTS_SYNC', bool, 'true', 'Carry read receipts to the helpdesk'),
+    readReceipts: planned('SERVICE_READ_RECEIPTS_SYNC', bool, 'true', 'Carry read receipts to the helpdesk'),
     typing: setting('SERVICE_TYPING_SYNC', bool, 'true', 'Carry typing indicators'),
     reactions: setting('SERVICE_REACTIONS_SYNC', bool, 'true', 'Carry reactions'),
-    avatars: setting('SERVICE_AVATAR_SYNC', bool, 'true', 'Carry profile pictures'),
-    avatarTtl: setting('SERVICE_AVATAR_REFRESH_TTL', duration('1m', '8760h'), '24h', 'How long a profile picture counts as fresh'),
-    deliveryStatus: setting('SERVICE_DELIVERY_STATUS_SYNC', bool, 'false', 'Also carry "delivered", not only "read"'),
+    avatars: planned('SERVICE_AVATAR_SYNC', bool, 'true', 'Carry profile pictures'),
+    avatarTtl: planned('SERVICE_AVATAR_REFRESH_TTL', duration('1m', '8760h'), '24h', 'How long a profile picture counts as fresh'),
+    deliveryStatus: planned('SERVICE_DELIVERY_STATUS_SYNC', bool, 'false', 'Also carry "delivered", not only "read"'),
     markAsReadOutgoing: setting('SERVICE_MARK_AS_READ_OUTGOING', bool, 'true', 'Mark WhatsApp messages as read when an agent has seen them'),
     presence: setting('SERVICE_PRESENCE', oneOf('auto', 'online', 'never'), 'auto', 'When the account appears online; auto: for 2 minutes after an agent acted on that instance'),
-    retroactiveNames: setting('SERVICE_RETROACTIVE_NAME_UPDATE', bool, 'true', 'Rename contacts and headers when a better name is learnt'),
-    retroactivePersist: setting('SERVICE_RETROACTIVE_PERSIST', bool, 'true', 'Keep the message history used for that across restarts'),
-    retroactiveTtl: setting('SERVICE_RETROACTIVE_TTL', duration('1h', '87600h'), '720h', 'How long that history is kept'),
-    retroactiveCap: setting('SERVICE_RETROACTIVE_CAP_PER_SENDER', integer(1, 100_000), '200', 'Messages kept per sender'),
+    retroactiveNames: planned('SERVICE_RETROACTIVE_NAME_UPDATE', bool, 'true', 'Rename contacts and headers when a better name is learnt'),
+    retroactivePersist: planned('SERVICE_RETROACTIVE_PERSIST', bool, 'true', 'Keep the message history used for that across restarts'),
+    retroactiveTtl: planned('SERVICE_RETROACTIVE_TTL', duration('1h', '87600h'), '720h', 'How long that history is kept'),
+    retroactiveCap: planned('SERVICE_RETROACTIVE_CAP_PER_SENDER', integer(1, 100_000), '200', 'Messages kept per sender'),
   },
   outbound: {
     rateLimit: setting('SERVICE_OUTGOING_RATE_LIMIT', integer(0, 100_000), '0', 'Messages per minute and instance; more messages wait in order; 0: no limit'),
@@ -102,8 +108,8 @@ export const settings = {
     proxy: setting('SERVICE_NETWORK_PROXY', url('http:', 'https:', 'socks5:'), '', 'Proxy for connections, media and the version query; if it fails, the instance does not connect without it'),
   },
   history: {
-    enabled: setting('SERVICE_HISTORY_IMPORT_ENABLED', bool, 'false', 'Allow history import'),
-    days: setting('SERVICE_HISTORY_IMPORT_DAYS', integer(1, 30), '7', 'How far back an import goes unless the request says so'),
-    ratePerSecond: setting('SERVICE_HISTORY_IMPORT_RATE_PER_SEC', decimal(0.1, 100), '5', 'Imported messages per second'),
+    importEnabled: planned('SERVICE_HISTORY_IMPORT_ENABLED', bool, 'false', 'Allow history import'),
+    importDays: planned('SERVICE_HISTORY_IMPORT_DAYS', integer(1, 30), '7', 'How far back an import goes unless the request says so'),
+    importRatePerSecond: planned('SERVICE_HISTORY_IMPORT_RATE_PER_SEC', decimal(0.1, 100), '5', 'Imported messages per second'),
   },
 } as const

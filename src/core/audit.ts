@@ -1,5 +1,7 @@
 // What the audit log records: who did what to which instance or tenant, never a secret.
 
+import type { InstanceName } from './ids.ts'
+
 export type AuditAction =
   | 'instance.create'
   | 'instance.patch'
@@ -17,7 +19,7 @@ export type AuditRecord = {
   at: number
   actor: 'api' | 'system'
   action: AuditAction
-  instance?: string
+  instance?: InstanceName
   ownerTag?: string
   target?: string
   metadata?: Readonly<Record<string, string | number | boolean | readonly string[]>>

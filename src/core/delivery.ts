@@ -1,5 +1,6 @@
 // One lifecycle event on its way to one subscriber.
 
+import type { InstanceName } from './ids.ts'
 import type { LifecycleEvent } from './lifecycle.ts'
 
 /**
@@ -17,7 +18,7 @@ export type Delivery = {
   /** Of the event: the same for all its subscribers and attempts. */
   eventId: string
   event: LifecycleEvent
-  instance: string
+  instance: InstanceName
   url: string
   body: string
   createdAt: number

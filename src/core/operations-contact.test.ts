@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isOperationsContact, namedInstance, operationsContactOf } from './operations-contact.ts'
+import { namedInstance, operationsContactOf } from './operations-contact.ts'
 
 const own = operationsContactOf('shop')
 
@@ -13,6 +13,6 @@ test('it is known by its source id or its identifier, whatever agents have chang
 
 test('nobody else is taken for it', () => {
   for (const name of [null, '5511999990001', '5511999990001@s.whatsapp.net', 'lid-12345', 'my-service-ops-shop']) {
-    assert.equal(isOperationsContact({ identifier: name, sourceId: name }), false, String(name))
+    assert.equal(namedInstance({ identifier: name, sourceId: name }), undefined, String(name))
   }
 })

@@ -1,24 +1,23 @@
 // Remembers which accounts the network has restricted to people who wrote to them, also across restarts.
 
 import type { InstanceName } from '../core/ids.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
-import type { RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
+import type { Restriction, RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 
 const hour = 3_600_000
 /** A later end is not believed: a wrong number must not stop an account for ever. */
 const maxRestrictionMs = 7 * 24 * hour
 
 type Deps = {
-  store: Pick<RestrictionStore, 'list' | 'find' | 'save' | 'remove'>
+  store: Pick<RestrictionStore, 'find' | 'save' | 'remove'>
   clock: Pick<Clock, 'now'>
   /** When the restriction ends; null when the network does not say. */
   askNetwork: (instance: InstanceName) => Promise<number | null>
 }
-type Restriction = { until: number; struckAt: number }
-type StoredRestriction = Awaited<ReturnType<RestrictionStore['list']>>[number]
 
-export class Restrictions {
+export class Restrictions implements PerInstance {
   readonly #deps: Deps
   readonly #known = new Map<InstanceName, Restriction>()
 
@@ -26,13 +25,9 @@ export class Restrictions {
     this.#deps = deps
   }
 
-  async load(): Promise<void> {
-    for (const stored of await this.#deps.store.list()) this.#remember(stored)
-  }
-
   async take(instance: InstanceName): Promise<void> {
     const stored = await this.#deps.store.find(instance)
-    if (stored) this.#remember(stored)
+    if (stored) this.#known.set(instance, stored)
   }
 
   leave(instance: InstanceName): void {
@@ -70,16 +65,12 @@ export class Restrictions {
 
   async #keep(instance: InstanceName, restriction: Restriction): Promise<void> {
     this.#known.set(instance, restriction)
-    await this.#deps.store.save({ instance, until: restriction.until, struck_at: restriction.struckAt })
+    await this.#deps.store.save(instance, restriction)
   }
 
   /** The instance is deleted. */
   async forget(instance: InstanceName): Promise<void> {
     this.leave(instance)
     await this.#deps.store.remove(instance)
-  }
-
-  #remember({ instance, until, struck_at }: StoredRestriction): void {
-    this.#known.set(instance, { until, struckAt: struck_at })
   }
 }

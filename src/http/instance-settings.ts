@@ -46,8 +46,8 @@ export function toSettings(body: Static<typeof PatchBody>): InstanceSettings {
     ...(subscribers != null && { eventsWebhookSubscribers: subscribers.map(checkSubscriber) }),
     ...(body.inbox_id != null && { inboxId: body.inbox_id }),
     ...(body.owner_tag != null && { ownerTag: body.owner_tag }),
-    ...(body.spamguard_enabled != null && { spamguardEnabled: body.spamguard_enabled }),
-    ...(body.last_qr_msg_id != null && { lastQrMsgId: body.last_qr_msg_id }),
+    ...(body.spamguard_enabled != null && { isSpamguardEnabled: body.spamguard_enabled }),
+    ...(body.last_qr_msg_id != null && { lastQrMessageId: body.last_qr_msg_id }),
   }
 }
 

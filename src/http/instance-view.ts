@@ -74,27 +74,29 @@ export function toListItem({ record: { name, state, jid } }: LinkedAccount): Sta
 
 export function toDetail(account: LinkedAccount, now: number): Static<typeof Detail> {
   const { record } = account
-  const subscribers = JSON.parse(record.events_webhook_subscribers) as Static<typeof Subscriber>[]
   return {
     name: record.name,
     state: record.state,
     jid: record.jid,
     phone: /^(\d+)@/.exec(record.jid ?? '')?.[1] ?? '',
     qr: toQr(account, now),
-    created_at: toTimestamp(record.created_at),
-    paired_at: toTimestampOrNull(record.paired_at),
-    ready_at: toTimestampOrNull(record.ready_at),
-    last_event_at: toTimestampOrNull(record.last_event_at),
-    owner_tag: record.owner_tag,
-    spamguard_enabled: record.spamguard_enabled === 1,
-    spamguard_blocks: record.spamguard_blocks,
-    inbox_id: record.inbox_id,
-    events_webhook_url: record.events_webhook_url,
-    events_webhook_subscribers: subscribers,
-    last_qr_msg_id: record.last_qr_msg_id,
-    last_jid: record.last_jid,
+    created_at: toTimestamp(record.createdAt),
+    paired_at: toTimestampOrNull(record.pairedAt),
+    ready_at: toTimestampOrNull(record.readyAt),
+    last_event_at: toTimestampOrNull(record.lastEventAt),
+    owner_tag: record.ownerTag,
+    spamguard_enabled: record.isSpamguardEnabled,
+    spamguard_blocks: record.spamguardBlocks,
+    inbox_id: record.inboxId,
+    events_webhook_url: record.eventsWebhookUrl,
+    events_webhook_subscribers: record.eventsWebhookSubscribers.map(({ url, events }) => ({
+      url,
+      events: [...events],
+    })),
+    last_qr_msg_id: record.lastQrMessageId,
+    last_jid: record.lastJid,
     reconnect_attempts: account.reconnectAttempts,
-    last_error: record.last_error,
+    last_error: record.lastError,
   }
 }
 

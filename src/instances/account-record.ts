@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { Outage } from './outage.ts'
 import type { Graces } from './outage.ts'
 import { RecordWriter } from './record-writer.ts'
@@ -60,13 +60,13 @@ export class AccountRecord {
   /** Moves the state by the table, with the changes that go along; a trigger that does not fit changes nothing. */
   apply(trigger: InstanceTrigger, { changes = {}, extras = {}, audits = [] }: Along = {}): void {
     const { clock, log, onChange } = this.#deps
-    const { state: from, ready_at, name } = this.#row
+    const { state: from, readyAt, name } = this.#row
     const step = stepFor(from, trigger)
     if (!step) return
     const at = clock.now()
-    const isFirstReady = step.to === 'ready' && ready_at === null
+    const isFirstReady = step.to === 'ready' && readyAt === null
     void this.save(
-      { ...changes, state: step.to, last_event_at: at, ...(isFirstReady && { ready_at: at, last_qr_msg_id: 0 }) },
+      { ...changes, state: step.to, lastEventAt: at, ...(isFirstReady && { readyAt: at, lastQrMessageId: 0 }) },
       audits,
     )
     log.info({ instance: name, from, to: step.to, trigger }, 'instance state changed')
@@ -85,7 +85,7 @@ export class AccountRecord {
 
   /** A connection is tried: what it had to wait for is over, or somebody did not want to wait. */
   attempt(): void {
-    if (this.#row.retry_at !== null) void this.save({ retry_at: null })
+    if (this.#row.retryAt !== null) void this.save({ retryAt: null })
     this.apply('attempt')
   }
 
@@ -96,7 +96,7 @@ export class AccountRecord {
     this.note(closing.reason)
     if (closing.cause === 'temporary_ban') {
       // Stored, so that a restart does not try earlier.
-      if (pauseMs !== null) void this.save({ retry_at: this.#deps.clock.now() + pauseMs })
+      if (pauseMs !== null) void this.save({ retryAt: this.#deps.clock.now() + pauseMs })
       this.announce('strike', extras)
     }
     this.apply('dropped', { extras })
@@ -138,7 +138,7 @@ export class AccountRecord {
 
   /** What the operator should know of the last failure; null when all is well. */
   note(lastError: string | null): void {
-    if (this.#row.last_error !== lastError) void this.save({ last_error: lastError })
+    if (this.#row.lastError !== lastError) void this.save({ lastError })
   }
 
   /** Stored together with the change it comes with. */

@@ -1,19 +1,21 @@
 // Keeps one stored session connected: tries again for ever, with the pause that the reason of the last end asks for.
 //
-// waiting    → connecting when the pause is over or somebody asks to try now, and the gate lets one more in
+// waiting    → connecting when the pause is over or a caller asks to try now, and the gate lets one more pass
 // connecting → online when logged in · waiting when it fails
 // online     → waiting when the connection ends, or does not answer a probe
 // halted     → after two "replaced" within 10 minutes: only a restart goes on
 // over       → the session is worthless, or the connection was closed for good
 
-import type { Closing, Network, NetworkSession } from '../core/network.ts'
+import type { InstanceName, Jid } from '../core/ids.ts'
+import type { Closing, Network, NetworkSession, SessionSignal } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Semaphore } from '../lib/semaphore.ts'
 import type { Log } from '../lib/log.ts'
 import { keepProbing } from './keep-probing.ts'
-import { openSession } from './open-session.ts'
 import { ReconnectPolicy } from './reconnect-policy.ts'
+import { runSession } from './run-session.ts'
+import type { SessionRun } from './run-session.ts'
 
 const drainDeadlineMs = 20_000
 const loginDeadlineMs = 60_000
@@ -27,9 +29,9 @@ const keysLost: Closing = {
 
 export type ConnectionEvents = {
   attempt(): void
-  authenticated(jid: string): void
+  authenticated(jid: Jid): void
   drained(): void
-  /** Tried again after the pause; null: not before somebody asks. */
+  /** Tried again after the pause; null: not before a caller asks. */
   dropped(closing: Closing, pauseMs: number | null): void
   /** The connection ended to be opened again at once. */
   reopening(): void
@@ -38,7 +40,7 @@ export type ConnectionEvents = {
 }
 
 type Deps = {
-  instance: string
+  instance: InstanceName
   sessionId: string
   network: Pick<Network, 'open'>
   gate: Semaphore
@@ -53,9 +55,7 @@ export class Connection {
   readonly #policy: ReconnectPolicy
   readonly #stop = new AbortController()
   #wake = new AbortController()
-  #session: NetworkSession | undefined
-  /** Ends the connection under way with a reason of our own. */
-  #hangUp: ((closing: Closing) => void) | undefined
+  #run: SessionRun | undefined
   #running: Promise<void> | undefined
 
   constructor(deps: Deps) {
@@ -68,7 +68,7 @@ export class Connection {
   }
 
   get session(): NetworkSession | undefined {
-    return this.#session
+    return this.#run?.session
   }
 
   /** How many attempts have failed since the last login. */
@@ -77,14 +77,14 @@ export class Connection {
   }
 
   start(firstPauseMs = 0): void {
-    this.#running ??= this.#run(firstPauseMs).catch((err: unknown) => {
+    this.#running ??= this.#reconnect(firstPauseMs).catch((err: unknown) => {
       this.#deps.log.error({ err, instance: this.#deps.instance }, 'the connection loop failed')
     })
   }
 
-  /** Tells the network to forget this device, if it can be told at all and in time. */
+  /** Tells the network to forget this device; rejects when the network does not answer in time. */
   async logout(): Promise<void> {
-    const told = this.#session?.logout()
+    const told = this.session?.logout()
     if (told) await withDeadline(this.#deps.clock, logoutDeadlineMs, told, () => new Error('no answer to the logout'))
   }
 
@@ -97,12 +97,12 @@ export class Connection {
   /** Closes the open session, if any, and opens it again at once. */
   reopen(): void {
     this.tryNow()
-    this.#hangUp?.({ cause: 'restart', code: null, reason: 'restart was asked for' })
+    this.#run?.hangUp({ cause: 'restart', code: null, reason: 'restart was asked for' })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
-    this.#hangUp?.({ cause: 'transient', code: null, reason: 'closed' })
+    this.#run?.hangUp({ cause: 'transient', code: null, reason: 'closed' })
     await this.#running
   }
 
@@ -110,7 +110,7 @@ export class Connection {
     return this.#stop.signal.aborted
   }
 
-  async #run(firstPauseMs: number): Promise<void> {
+  async #reconnect(firstPauseMs: number): Promise<void> {
     const { events } = this.#deps
     for (let pause: number | null = firstPauseMs; ;) {
       await this.#rest(pause)
@@ -126,7 +126,7 @@ export class Connection {
     }
   }
 
-  /** A pause of null ends only when somebody asks to try now. */
+  /** A pause of null ends only when a caller asks to try now. */
   async #rest(pauseMs: number | null): Promise<void> {
     if (pauseMs === 0) return
     this.#wake = new AbortController()
@@ -136,54 +136,40 @@ export class Connection {
 
   /** One connection from the attempt to its end; undefined when it was stopped before it began. */
   async #connect(): Promise<Closing | undefined> {
-    const { gate, network, sessionId, instance, events, clock } = this.#deps
-    const leaveGate = await gate.enter(this.#stop.signal).catch(() => undefined)
-    if (!leaveGate) return undefined
-    events.attempt()
-    const ended = Promise.withResolvers<Closing>()
-    this.#hangUp = ended.resolve
-    using timers = new DisposableStack()
-    timers.defer(leaveGate)
-    const cancelLogin = timers.adopt(
-      clock.after(loginDeadlineMs, () => {
-        ended.resolve({ cause: 'transient', code: 408, reason: 'the network did not let us in within 60 s' })
-      }),
-      (cancel) => {
-        cancel()
+    const { events } = this.#deps
+    let cancelLogin: (() => void) | undefined
+    const closing = await runSession(this.#deps, this.#stop.signal, {
+      onStart: (run) => {
+        this.#run = run
+        events.attempt()
+        cancelLogin = run.hangUpAfter(loginDeadlineMs, 'the network did not let us in within 60 s')
       },
-    )
-    let session: NetworkSession | undefined
-    try {
-      session = await openSession(network, { sessionId, instance }, this.#stop.signal, (signal) => {
-        // Only a session without credentials is offered a code.
-        if (signal.kind === 'qr') ended.resolve(keysLost)
-        if (signal.kind === 'authenticated') {
-          cancelLogin()
-          leaveGate()
-          this.#loggedIn(signal.jid, ended.resolve, timers)
-        }
-        if (signal.kind === 'drained') events.drained()
-        if (signal.kind === 'closed') ended.resolve(signal.closing)
-      })
-      this.#session = session
-      return await ended.promise
-    } catch (error) {
-      return { cause: 'transient', code: null, reason: error instanceof Error ? error.message : String(error) }
-    } finally {
-      this.#session = undefined
-      this.#policy.ended()
-      await session?.close()
-    }
+      onSignal: (signal, run) => {
+        if (signal.kind === 'authenticated') cancelLogin?.()
+        this.#hear(signal, run)
+      },
+    })
+    this.#policy.ended()
+    return closing
   }
 
-  #loggedIn(jid: string, hangUp: (closing: Closing) => void, timers: DisposableStack): void {
+  #hear(signal: SessionSignal, run: SessionRun): void {
+    const { events } = this.#deps
+    // Only a session without credentials is offered a code.
+    if (signal.kind === 'qr') run.hangUp(keysLost)
+    if (signal.kind === 'authenticated') this.#loggedIn(signal.jid, run)
+    if (signal.kind === 'drained') events.drained()
+  }
+
+  #loggedIn(jid: Jid, run: SessionRun): void {
     const { clock, events } = this.#deps
+    run.leaveGate()
     this.#policy.loggedIn()
     events.authenticated(jid)
     const drainedAtLast = () => {
       events.drained()
     }
-    timers.defer(clock.after(drainDeadlineMs, drainedAtLast))
-    timers.defer(keepProbing({ ...this.#deps, session: () => this.#session, hangUp }))
+    run.atEnd(clock.after(drainDeadlineMs, drainedAtLast))
+    run.atEnd(keepProbing(this.#deps, run))
   }
 }

@@ -1,18 +1,25 @@
 // The accounts of this process by name; lists, health and metrics are answered from here, never from the database.
 
 import { BridgeError } from '../core/errors.ts'
+import type { InstanceName } from '../core/ids.ts'
 import { isActive } from '../core/instance.ts'
-import type { InstanceRow } from '../storage/schema.ts'
+import type { PerInstance } from '../core/per-instance.ts'
+import { getOrCreate } from '../lib/keyed.ts'
+import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { keepSessionsMs } from './kept-sessions.ts'
 import { LinkedAccount } from './linked-account.ts'
 import type { AccountDeps } from './linked-account.ts'
 
 // Spreads the first connects of a start, so that the network does not see one burst.
 const bootSpreadMs = 20
+// How many instances are taken side by side at a start.
+const takesAtOnce = 16
 
 type Deps = Omit<AccountDeps, 'onChange'> & {
-  /** Told after every change of any instance. */
-  onChange?: (name: string) => void
+  /** Every part that keeps memory per instance. */
+  parts: PerInstance
+  /** Called after every change of any instance. */
+  onChange: (name: InstanceName) => void
 }
 type Watcher = () => void
 
@@ -27,7 +34,27 @@ export class InstanceRegistry {
 
   /** Knows every stored instance afterwards; nothing is connected yet. */
   async load(): Promise<void> {
-    for (const row of await this.#deps.instances.list()) this.add(row)
+    for (const row of await this.#deps.instances.list()) this.#add(row)
+  }
+
+  /** Every part takes every instance that was loaded. */
+  async takeAll(): Promise<void> {
+    const names = [...this.#accounts.keys()]
+    for (let from = 0; from < names.length; from += takesAtOnce) {
+      await Promise.all(names.slice(from, from + takesAtOnce).map(async (name) => this.#deps.parts.take?.(name)))
+    }
+  }
+
+  /** An instance becomes live in this process; nothing of it is connected yet. */
+  async take(row: InstanceRow): Promise<LinkedAccount> {
+    const account = this.#add(row)
+    await this.#deps.parts.take?.(row.name)
+    return account
+  }
+
+  /** No part remembers the instance afterwards; it is still listed, and its account must be closed before. */
+  async leave(name: InstanceName): Promise<void> {
+    await this.#deps.parts.leave(name)
   }
 
   /** Takes up all accounts, side by side; the connects pass the gate. */
@@ -48,38 +75,32 @@ export class InstanceRegistry {
     await instances.dropOrphans(epoch(), clock.now() - keepSessionsMs)
   }
 
-  add(row: InstanceRow): LinkedAccount {
-    const onChange = () => {
-      for (const watcher of [...(this.#watchers.get(row.name) ?? [])]) watcher()
-      this.#deps.onChange?.(row.name)
-    }
-    const account = new LinkedAccount({ ...this.#deps, onChange }, row)
-    this.#accounts.set(row.name, account)
-    return account
-  }
-
-  remove(name: string): void {
+  remove(name: InstanceName): void {
     this.#accounts.delete(name)
     for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher()
   }
 
-  find(name: string): LinkedAccount | undefined {
+  find(name: InstanceName): LinkedAccount | undefined {
     return this.#accounts.get(name)
   }
 
-  get(name: string): LinkedAccount {
+  get(name: InstanceName): LinkedAccount {
     const account = this.find(name)
     if (!account) throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
     return account
   }
 
-  has(name: string): boolean {
+  has(name: InstanceName): boolean {
     return this.#accounts.has(name)
   }
 
   /** By name. */
   list(): LinkedAccount[] {
     return [...this.#accounts.values()].sort((a, b) => (a.record.name < b.record.name ? -1 : 1))
+  }
+
+  records(): Readonly<InstanceRow>[] {
+    return this.list().map(({ record }) => record)
   }
 
   counts(): { active: number; total: number } {
@@ -89,9 +110,9 @@ export class InstanceRegistry {
   }
 
   /** Calls back after every change of this instance, its removal included; returns how to stop. */
-  watch(name: string, watcher: Watcher): () => void {
-    const watchers = this.#watchers.get(name) ?? new Set()
-    this.#watchers.set(name, watchers.add(watcher))
+  watch(name: InstanceName, watcher: Watcher): () => void {
+    const watchers = getOrCreate(this.#watchers, name, () => new Set())
+    watchers.add(watcher)
     return () => {
       watchers.delete(watcher)
       if (watchers.size === 0) this.#watchers.delete(name)
@@ -100,5 +121,15 @@ export class InstanceRegistry {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#accounts.values()].map((account) => account[Symbol.asyncDispose]()))
+  }
+
+  #add(row: InstanceRow): LinkedAccount {
+    const onChange = () => {
+      for (const watcher of [...(this.#watchers.get(row.name) ?? [])]) watcher()
+      this.#deps.onChange(row.name)
+    }
+    const account = new LinkedAccount({ ...this.#deps, onChange }, row)
+    this.#accounts.set(row.name, account)
+    return account
   }
 }

@@ -2,25 +2,23 @@
 
 import type { AuditAction, AuditRecord } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
-import type { WebhookSubscriber } from '../core/lifecycle.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Network } from '../core/network.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import { blankInstance } from '../storage/schema.ts'
-import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/schema.ts'
+import { blankInstance, toInstanceColumns } from '../storage/stores/accounts/instance-rows.ts'
+import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceRegistry } from './instance-registry.ts'
 import { destroyKeptSessions, keepSessionsMs } from './kept-sessions.ts'
 import type { LinkedAccount } from './linked-account.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 
-export type InstanceSettings = {
-  ownerTag?: string
-  inboxId?: number
-  eventsWebhookUrl?: string
-  eventsWebhookSubscribers?: readonly WebhookSubscriber[]
-  spamguardEnabled?: boolean
-  lastQrMsgId?: number
-}
+/** What a caller can set. */
+export type InstanceSettings = Pick<
+  InstanceChanges,
+  'ownerTag' | 'inboxId' | 'eventsWebhookUrl' | 'eventsWebhookSubscribers' | 'isSpamguardEnabled' | 'lastQrMessageId'
+>
 
 type Deps = {
   registry: InstanceRegistry
@@ -28,20 +26,19 @@ type Deps = {
   network: Pick<Network, 'forget' | 'release'>
   epoch: () => number
   clock: Clock
-  onDeleted: (name: string) => void
-  /** Told after settings were changed. */
-  onChanged: (name: string) => void
+  /** Called after an instance was deleted. */
+  onDeleted: () => Promise<void>
+  /** Called after settings were changed. */
+  onChanged: () => void
   messages: InstanceMessages
 }
 
-/** What arrived for an instance that is being deleted. */
+/** The stored messages of an instance that is being deleted. */
 export type InstanceMessages = {
-  /** Ends all work on it; how many events were not delivered. */
-  release(name: string): Promise<number>
-  /** The instance lives on. */
-  resume(name: string): Promise<void>
-  /** The instance is gone: so is what is remembered of its messages. */
-  forget(name: string): Promise<void>
+  /** How many received events did not reach the helpdesk. */
+  undelivered(name: InstanceName): Promise<number>
+  /** The instance is gone: its outgoing messages fail, and the record of its messages is removed. */
+  forget(name: InstanceName): Promise<void>
 }
 
 export class InstanceService {
@@ -54,7 +51,7 @@ export class InstanceService {
 
   /** Creates the instance and opens its pairing; an existing one gets the settings and is asked to become ready. */
   create(
-    name: string,
+    name: InstanceName,
     settings: InstanceSettings,
     resume: boolean,
   ): Promise<{ created: boolean; account: LinkedAccount }> {
@@ -67,7 +64,7 @@ export class InstanceService {
     })
   }
 
-  patch(name: string, settings: InstanceSettings): Promise<LinkedAccount> {
+  patch(name: InstanceName, settings: InstanceSettings): Promise<LinkedAccount> {
     return this.#lanes.run(name, async () => {
       const account = this.#deps.registry.get(name)
       await this.#change(account, settings)
@@ -76,63 +73,63 @@ export class InstanceService {
   }
 
   /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
-  remove(name: string, logout: boolean): Promise<void> {
+  remove(name: InstanceName, logout: boolean): Promise<void> {
     return this.#lanes.run(name, async () => {
-      const { registry, instances, network, epoch } = this.#deps
+      const { registry, instances, network, messages, epoch, onDeleted } = this.#deps
       const account = registry.get(name)
       if (logout) await account.logout()
       await account.close()
-      // Whatever was received is stored, or never will be, before the inbox is emptied.
-      if (account.record.session_id !== null) await network.release(account.record.session_id)
-      const keep = this.#sessionToKeep(account.record)
-      const undelivered = await this.#deps.messages.release(name)
+      // From here on nothing more is received, so the count of undelivered events is final.
+      if (account.record.sessionId !== null) await network.release(account.record.sessionId)
       try {
-        const facts = { logout, undelivered }
+        await registry.leave(name)
+        const facts = { logout, undelivered: await messages.undelivered(name) }
+        const keep = this.#sessionToKeep(account.record)
         await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, facts))
       } catch (error) {
-        await this.#deps.messages.resume(name)
-        // Nobody was told that it is gone, so the account must live on.
-        await registry.add({ ...account.record }).resurrect()
+        // The caller hears that the instance was not deleted, so the account must live on.
+        await (await registry.take({ ...account.record })).resurrect()
         throw error
       }
       registry.remove(name)
       try {
-        await this.#deps.messages.forget(name)
+        await messages.forget(name)
       } finally {
-        // After the last that is counted of it.
-        this.#deps.onDeleted(name)
+        // Once more: messages that fail with the instance are counted.
+        await registry.leave(name)
       }
+      await onDeleted()
       await this.#letGo(account.record)
       if (logout) await destroyKeptSessions(this.#deps, name)
     })
   }
 
   /** A pairing that was open and a session that was replaced are worthless now. */
-  async #letGo({ pairing_session_id, previous_session_id }: Readonly<InstanceRow>): Promise<void> {
+  async #letGo({ pairingSessionId, previousSessionId }: Readonly<InstanceRow>): Promise<void> {
     const { network } = this.#deps
-    for (const worthless of [pairing_session_id, previous_session_id]) {
+    for (const worthless of [pairingSessionId, previousSessionId]) {
       // The instance is deleted whatever becomes of this: keys that nothing refers to are removed within a day.
-      if (worthless !== null) await network.forget(worthless).catch(() => undefined)
+      if (worthless !== null) await network.forget(worthless).catch(ignoreRejection)
     }
   }
 
-  async #createNew(name: string, settings: InstanceSettings, resume: boolean): Promise<LinkedAccount> {
+  async #createNew(name: InstanceName, settings: InstanceSettings, resume: boolean): Promise<LinkedAccount> {
     const { registry, instances, epoch } = this.#deps
     const ownerTag = settings.ownerTag ?? ''
     const kept = resume ? await this.#resumable(name, ownerTag) : undefined
     const row = this.#newRow(name, settings, kept)
-    const fields = Object.keys(toColumns(settings)).sort()
-    await instances.insert(epoch(), row, this.#audit('instance.create', row, { fields, resume }))
-    const account = registry.add(row)
+    const facts = { fields: fieldsOf(settings), resume }
+    await instances.insert(epoch(), row, this.#audit('instance.create', row, facts))
+    const account = await registry.take(row)
     if (kept) await account.boot(0)
     else await account.requestPairing()
     return account
   }
 
-  async #resumable(name: string, ownerTag: string): Promise<KeptSession> {
+  async #resumable(name: InstanceName, ownerTag: string): Promise<KeptSession> {
     const { instances, clock } = this.#deps
     const [kept] = await instances.keptSessions(name, clock.now() - keepSessionsMs)
-    if (kept?.owner_tag === ownerTag) return kept
+    if (kept?.ownerTag === ownerTag) return kept
     const why = kept ? 'belongs to another owner_tag' : 'is not kept'
     throw new BridgeError(
       'SERVICE_NOTHING_TO_RESUME',
@@ -141,28 +138,27 @@ export class InstanceService {
   }
 
   async #change(account: LinkedAccount, settings: InstanceSettings): Promise<void> {
-    const columns = toColumns(settings)
-    const fields = Object.keys(columns).sort()
+    const fields = fieldsOf(settings)
     if (fields.length === 0) return
-    await account.change(columns, this.#audit('instance.patch', { ...account.record, ...columns }, { fields }))
-    this.#deps.onChanged(account.record.name)
+    await account.change(settings, this.#audit('instance.patch', { ...account.record, ...settings }, { fields }))
+    this.#deps.onChanged()
   }
 
-  #newRow(name: string, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {
+  #newRow(name: InstanceName, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {
     const at = this.#deps.clock.now()
-    const linked = kept && { jid: kept.jid, last_jid: kept.jid, session_id: kept.session_id, paired_at: at }
+    const linked = kept && { jid: kept.jid, lastJid: kept.jid, sessionId: kept.sessionId, pairedAt: at }
     const state = kept ? 'connecting' : 'qr_pending'
-    return { ...blankInstance(name, at), state, last_event_at: at, ...linked, ...toColumns(settings) }
+    return { ...blankInstance(name, at), state, lastEventAt: at, ...linked, ...settings }
   }
 
-  #sessionToKeep({ name, owner_tag, session_id, jid }: Readonly<InstanceRow>): KeptSession | null {
-    if (session_id === null || jid === null) return null
-    return { session_id, name, owner_tag, jid, kept_at: this.#deps.clock.now() }
+  #sessionToKeep({ name, ownerTag, sessionId, jid }: Readonly<InstanceRow>): KeptSession | null {
+    if (sessionId === null || jid === null) return null
+    return { sessionId, name, ownerTag, jid, keptAt: this.#deps.clock.now() }
   }
 
   #audit(
     action: AuditAction,
-    { name, owner_tag }: Pick<InstanceRow, 'name' | 'owner_tag'>,
+    { name, ownerTag }: Pick<InstanceRow, 'name' | 'ownerTag'>,
     metadata: NonNullable<AuditRecord['metadata']>,
   ): AuditRecord {
     return {
@@ -170,23 +166,14 @@ export class InstanceService {
       actor: 'api',
       action,
       instance: name,
-      ownerTag: owner_tag,
+      ownerTag,
       target: name,
       metadata,
     }
   }
 }
 
-function toColumns(settings: InstanceSettings): InstanceChanges {
-  const { ownerTag, inboxId, eventsWebhookUrl, eventsWebhookSubscribers, spamguardEnabled, lastQrMsgId } = settings
-  return {
-    ...(ownerTag !== undefined && { owner_tag: ownerTag }),
-    ...(inboxId !== undefined && { inbox_id: inboxId }),
-    ...(eventsWebhookUrl !== undefined && { events_webhook_url: eventsWebhookUrl }),
-    ...(eventsWebhookSubscribers !== undefined && {
-      events_webhook_subscribers: JSON.stringify(eventsWebhookSubscribers),
-    }),
-    ...(spamguardEnabled !== undefined && { spamguard_enabled: spamguardEnabled ? 1 : 0 }),
-    ...(lastQrMsgId !== undefined && { last_qr_msg_id: lastQrMsgId }),
-  }
+/** The names that the audit log shows. */
+function fieldsOf(settings: InstanceSettings): string[] {
+  return Object.keys(toInstanceColumns(settings)).sort()
 }

@@ -1,9 +1,11 @@
 // Notices a connection that went deaf: asks it for a sign of life again and again, and hangs up when none comes.
 
-import type { Closing, NetworkSession } from '../core/network.ts'
+import type { InstanceName } from '../core/ids.ts'
+import type { Closing } from '../core/network.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { SessionRun } from './run-session.ts'
 
 const probeEveryMs = 30_000
 const probeDeadlineMs = 10_000
@@ -14,33 +16,28 @@ const deaf: Closing = {
   reason: 'the connection did not answer a ping within 10 s',
 }
 
-type Deps = {
-  instance: string
-  session: () => Pick<NetworkSession, 'probe'> | undefined
-  hangUp: (closing: Closing) => void
-  clock: Clock
-  log: Log
-}
+type Deps = { instance: InstanceName; clock: Clock; log: Log }
+type Probed = Pick<SessionRun, 'session' | 'hangUp'>
 
 /** Returns how to stop. */
-export function keepProbing(deps: Deps): () => void {
+export function keepProbing(deps: Deps, run: Probed): () => void {
   const over = new AbortController()
-  void probeUntil(over.signal, deps)
+  void probeUntil(over.signal, deps, run)
   return () => {
     over.abort()
   }
 }
 
-async function probeUntil(over: AbortSignal, { instance, session, hangUp, clock, log }: Deps): Promise<void> {
+async function probeUntil(over: AbortSignal, { instance, clock, log }: Deps, run: Probed): Promise<void> {
   try {
     for (;;) {
       await sleep(clock, probeEveryMs, over)
       if (over.aborted) return
-      await session()?.probe(probeDeadlineMs)
+      await run.session?.probe(probeDeadlineMs)
     }
   } catch (err) {
     if (over.aborted) return
     log.warn({ err, instance }, 'the connection does not answer, opening a new one')
-    hangUp(deaf)
+    run.hangUp(deaf)
   }
 }

@@ -1,5 +1,6 @@
 // Destroys the sessions that were kept under a name: a new pairing or a logout has made them worthless.
 
+import type { InstanceName } from '../core/ids.ts'
 import type { Network } from '../core/network.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 
@@ -12,9 +13,9 @@ type Deps = {
   epoch: () => number
 }
 
-export async function destroyKeptSessions({ instances, network, epoch }: Deps, name: string): Promise<void> {
+export async function destroyKeptSessions({ instances, network, epoch }: Deps, name: InstanceName): Promise<void> {
   const kept = await instances.keptSessions(name)
   if (kept.length === 0) return
   await instances.dropKeptSessions(epoch(), name)
-  for (const { session_id } of kept) await network.forget(session_id)
+  for (const { sessionId } of kept) await network.forget(sessionId)
 }

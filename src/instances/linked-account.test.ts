@@ -6,7 +6,7 @@ import { sampleInstance } from '../../test/harness/samples.ts'
 import type { AccountNetwork, CloseCause, NetworkSession, SessionName, SessionSignal } from '../core/network.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import type { InstanceRow } from '../storage/schema.ts'
+import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { LinkedAccount } from './linked-account.ts'
 
 const jid = '5511999990001@s.whatsapp.net'
@@ -119,8 +119,8 @@ function setUp(record: Partial<InstanceRow> = {}) {
       log: silentLog,
       qrLifetimeMs: 20_000,
       lifecycle: {
-        prepare: ({ name, owner_tag }, event, extras = {}) => ({
-          ...{ event, instance: name, ownerTag: owner_tag, extras },
+        prepare: ({ name, ownerTag }, event, extras = {}) => ({
+          ...{ event, instance: name, ownerTag, extras },
           deliveries: [],
         }),
         stored: (announcements) => void events.push(...announcements.map(({ event }) => event)),
@@ -128,7 +128,7 @@ function setUp(record: Partial<InstanceRow> = {}) {
       graces: { unreachableMs: 60_000, reconnectedMs: 5000 },
       onChange: () => undefined,
     },
-    { ...(sampleInstance('a') as InstanceRow), state: 'qr_pending', ...record },
+    { ...sampleInstance('a'), state: 'qr_pending', ...record },
   )
   /** Lets everything that can go on without time passing go on. */
   const settle = async () => {
@@ -137,7 +137,7 @@ function setUp(record: Partial<InstanceRow> = {}) {
   return { clock, network, store, events, account, settle }
 }
 
-const linked = { state: 'disconnected', session_id: 'stored', jid, paired_at: 1, ready_at: 2 } as const
+const linked = { state: 'disconnected', sessionId: 'stored', jid, pairedAt: 1, readyAt: 2 } as const
 
 /** A pairing is open beside a stored session whose next attempt is under way. */
 async function pairingBeside() {
@@ -177,7 +177,7 @@ describe('a scanned account', () => {
     await settle()
     assert.equal(await account.restart(), true)
     await settle()
-    assert.equal(network.last.sessionId, account.record.session_id)
+    assert.equal(network.last.sessionId, account.record.sessionId)
     network.last.say(authenticated)
     assert.equal(account.state, 'ready')
     assert.equal(network.opened.filter(({ isOpen }) => isOpen).length, 1)
@@ -210,7 +210,7 @@ describe('a pairing beside a stored session', () => {
     await settle()
     pairing.say(closed('restart'))
     await settle()
-    assert.equal(account.record.session_id, pairing.sessionId)
+    assert.equal(account.record.sessionId, pairing.sessionId)
     assert.ok(!network.forgotten.includes(pairing.sessionId))
     network.last.say(authenticated)
     assert.equal(account.state, 'ready')
@@ -249,7 +249,7 @@ describe('a pairing beside a stored session', () => {
       network.opened.filter(({ isOpen }) => isOpen).map(({ sessionId }) => sessionId),
       ['stored'],
     )
-    assert.equal(account.record.pairing_session_id, null)
+    assert.equal(account.record.pairingSessionId, null)
   })
 })
 
@@ -257,7 +257,7 @@ describe('a scanned session that the network knows nothing of', () => {
   test('gives way to the session before, which is told as it was', async () => {
     const { account, network, pairing, events, settle } = await pairingBeside()
     network.stored.set('stored', jid)
-    const { paired_at, ready_at } = account.record
+    const { pairedAt, readyAt } = account.record
     pairing.say({ kind: 'paired', jid: 'other@s.whatsapp.net' })
     await settle()
     pairing.say(closed('restart'))
@@ -265,21 +265,21 @@ describe('a scanned session that the network knows nothing of', () => {
     assert.equal(account.record.jid, 'other@s.whatsapp.net')
     network.last.say(closed('invalidated'))
     await settle()
-    assert.match(account.record.last_error ?? '', /the one before is used again/)
+    assert.match(account.record.lastError ?? '', /the one before is used again/)
     assert.equal(network.last.sessionId, 'stored')
     network.last.say(authenticated)
     network.last.say({ kind: 'drained' })
     await settle()
     assert.equal(account.state, 'ready')
-    const { session_id, previous_session_id, ...now } = account.record
-    assert.deepEqual([session_id, previous_session_id, now.jid], ['stored', null, jid])
-    assert.deepEqual([now.paired_at, now.ready_at, now.last_error], [paired_at, ready_at, null])
+    const { sessionId, previousSessionId, ...now } = account.record
+    assert.deepEqual([sessionId, previousSessionId, now.jid], ['stored', null, jid])
+    assert.deepEqual([now.pairedAt, now.readyAt, now.lastError], [pairedAt, readyAt, null])
     assert.deepEqual(network.forgotten, [pairing.sessionId])
     assert.deepEqual(events, ['paired'])
   })
 
   test('at the start does not cost the session before either', async () => {
-    const { account, network, settle } = setUp({ ...linked, pairing_session_id: 'staged' })
+    const { account, network, settle } = setUp({ ...linked, pairingSessionId: 'staged' })
     network.stored.set('stored', jid).set('staged', jid)
     await account.boot(0)
     await settle()
@@ -329,7 +329,7 @@ describe('a scanned session that the network knows nothing of', () => {
     await account.logout()
     assert.equal(account.state, 'logged_out')
     assert.deepEqual(network.forgotten.toSorted(), [pairing.sessionId, 'stored'].toSorted())
-    assert.equal(account.record.previous_session_id, null)
+    assert.equal(account.record.previousSessionId, null)
   })
 })
 
@@ -346,24 +346,24 @@ describe('a temporary ban', () => {
     await first.settle()
     first.network.last.say(ban(first.clock.now() + days40))
     await first.settle()
-    assert.equal(first.account.record.retry_at, first.clock.now() + days40)
+    assert.equal(first.account.record.retryAt, first.clock.now() + days40)
 
     const { account, network, clock, events, settle } = setUp({ ...first.account.record })
     await account.boot(0)
     await settle()
-    assert.deepEqual([account.state, account.record.last_error], ['disconnected', 'banned'])
+    assert.deepEqual([account.state, account.record.lastError], ['disconnected', 'banned'])
     await clock.advance(days40 - 1)
     assert.equal(network.opened.length, 0)
     await clock.advance(1)
     await settle()
     assert.equal(network.opened.length, 1)
-    assert.equal(account.record.retry_at, null)
+    assert.equal(account.record.retryAt, null)
     // Strike and drop were told by the process before.
     assert.deepEqual(events, ['unreachable'])
   })
 
   test('does not hold up a restart that somebody asks for', async () => {
-    const { account, network, clock, settle } = setUp({ ...linked, retry_at: Date.UTC(2030, 0) })
+    const { account, network, clock, settle } = setUp({ ...linked, retryAt: Date.UTC(2030, 0) })
     assert.ok(clock.now() < Date.UTC(2030, 0))
     await account.boot(0)
     await settle()
@@ -383,7 +383,7 @@ describe('a pairing', () => {
     network.last.say(closed('transient'))
     await settle()
     assert.equal(account.qr, null)
-    assert.equal(account.record.last_error, 'transient')
+    assert.equal(account.record.lastError, 'transient')
   })
 
   test('ends when the network refuses this client, and says why', async () => {
@@ -394,7 +394,7 @@ describe('a pairing', () => {
     await settle()
     await clock.advance(60_000)
     assert.equal(account.state, 'disconnected')
-    assert.equal(account.record.last_error, 'client_refused')
+    assert.equal(account.record.lastError, 'client_refused')
     assert.equal(network.opened.length, 1)
   })
 
@@ -407,7 +407,7 @@ describe('a pairing', () => {
     await clock.advance(30_000)
     await settle()
     assert.equal(account.qr?.text, undefined)
-    assert.match(account.record.last_error ?? '', /ping/)
+    assert.match(account.record.lastError ?? '', /ping/)
     network.isDeaf = false
     await clock.advance(1000)
     await settle()
@@ -489,7 +489,7 @@ describe('a linked account', () => {
     network.last.say(code)
     await settle()
     assert.equal(account.state, 'logged_out')
-    assert.match(account.record.last_error ?? '', /pair it again/)
+    assert.match(account.record.lastError ?? '', /pair it again/)
   })
 
   test('keeps one timer for its probes however long it is connected', async () => {

@@ -7,7 +7,7 @@
 
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 
 export type Graces = { unreachableMs: number; reconnectedMs: number }
 
@@ -34,7 +34,7 @@ export class Outage {
   began(why: EventExtras): void {
     const { clock, graces, row, save } = this.#deps
     this.#why = why
-    if (row().down_since === null) save({ down_since: clock.now() })
+    if (row().downSince === null) save({ downSince: clock.now() })
     this.#wait(graces.unreachableMs, this.#stillDown.bind(this))
   }
 
@@ -43,9 +43,9 @@ export class Outage {
     const { clock, graces, row, announce } = this.#deps
     const since = clock.now()
     this.#wait(graces.unreachableMs, () => {
-      this.#why = { reason: row().last_error ?? notInTime(graces.unreachableMs), code: null }
-      if (row().down_since === null) {
-        this.#deps.save({ down_since: since })
+      this.#why = { reason: row().lastError ?? notInTime(graces.unreachableMs), code: null }
+      if (row().downSince === null) {
+        this.#deps.save({ downSince: since })
         announce('disconnected', this.#why)
       }
       this.#stillDown()
@@ -54,12 +54,12 @@ export class Outage {
 
   ready(): void {
     const { clock, graces, save, announce, row } = this.#deps
-    const { down_since } = row()
-    const downMs = clock.now() - (down_since ?? 0)
+    const { downSince } = row()
+    const downMs = clock.now() - (downSince ?? 0)
     this.#cancel()
-    if (down_since === null) return
+    if (downSince === null) return
     this.#wait(graces.reconnectedMs, () => {
-      save({ down_since: null, unreachable_at: null })
+      save({ downSince: null, unreachableAt: null })
       announce('reconnected', { downtime_seconds: Math.round(downMs / 1000) })
     })
   }
@@ -68,7 +68,7 @@ export class Outage {
   forget(): void {
     const { row, save } = this.#deps
     this.stop()
-    if (row().down_since !== null) save({ down_since: null, unreachable_at: null })
+    if (row().downSince !== null) save({ downSince: null, unreachableAt: null })
   }
 
   stop(): void {
@@ -77,8 +77,8 @@ export class Outage {
 
   #stillDown(): void {
     const { clock, row, save, announce } = this.#deps
-    if (row().unreachable_at !== null) return
-    save({ unreachable_at: clock.now() })
+    if (row().unreachableAt !== null) return
+    save({ unreachableAt: clock.now() })
     announce('unreachable', this.#why)
   }
 

@@ -10,6 +10,7 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { LeaseStore } from '../storage/stores/lease-store.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 
 export type OwnershipState = 'standby' | 'held' | 'uncertain' | 'lost' | 'released'
 
@@ -68,7 +69,7 @@ export class Ownership {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     // A lease asked for may still be granted, and is given back then.
-    await this.#acquiring?.catch(() => undefined)
+    await this.#acquiring?.catch(ignoreRejection)
     await this.#renewing
     if (this.#epoch === undefined || this.#lost) return
     await this.#deps.leases.release(this.#deps.owner, this.#epoch)

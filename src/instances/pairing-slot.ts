@@ -1,6 +1,7 @@
 // The pairing of one account: at most one is open, under a session id of its own that is stored before the first code.
 
 import { randomUUID } from 'node:crypto'
+import type { Jid } from '../core/ids.ts'
 import type { Network, PairingCode } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Semaphore } from '../lib/semaphore.ts'
@@ -23,7 +24,7 @@ type Deps = {
   log: Log
   qrLifetimeMs: number
   onChange: () => void
-  scanned: (sessionId: string, jid: string) => void
+  scanned: (sessionId: string, jid: Jid) => void
   /** The pairing is done: scanned and let go by the network, or over without a scan. */
   ended: (sessionId: string) => void
   forget: (sessionId: string) => Promise<void>
@@ -59,7 +60,7 @@ export class PairingSlot {
     const sessionId = randomUUID()
     account.apply('pair')
     // Stored before a code is shown: a crash right after the scan finds the linked session under this id.
-    await account.save({ pairing_session_id: sessionId })
+    await account.save({ pairingSessionId: sessionId })
     // The stored session may have come back meanwhile.
     if (account.row.state !== 'qr_pending') {
       await this.close()
@@ -96,11 +97,11 @@ export class PairingSlot {
   /** Closes the pairing and removes what it had stored; one that was scanned and waits to be adopted stays. */
   async close(): Promise<void> {
     const { account, forget } = this.#deps
-    const { pairing_session_id: staged } = account.row
+    const { pairingSessionId: staged } = account.row
     if (this.#pairing?.isScanned && this.#pairing.sessionId === staged) return
     await this.stop()
     if (staged === null) return
-    await account.save({ pairing_session_id: null })
+    await account.save({ pairingSessionId: null })
     await forget(staged)
   }
 
@@ -124,8 +125,8 @@ export class PairingSlot {
     const { account, clock, qrLifetimeMs, onChange } = this.#deps
     this.#qr = { text, generatedAt: clock.now(), lifetimeMs: qrLifetimeMs }
     account.note(null)
-    const { last_qr_msg_id } = account.row
-    account.announce('qr_generated', last_qr_msg_id > 0 ? { last_qr_msg_id } : {})
+    const { lastQrMessageId } = account.row
+    account.announce('qr_generated', lastQrMessageId > 0 ? { last_qr_msg_id: lastQrMessageId } : {})
     onChange()
   }
 }

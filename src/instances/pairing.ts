@@ -1,21 +1,29 @@
-// One pairing: shows QR codes until one is scanned or the window is over; a network that is away is tried again meanwhile.
+// One pairing: shows QR codes until one is scanned or the window is over. A network that is away is tried again meanwhile.
+//
+// connecting → offering when the network sends the first code
+// offering   → connecting when the connection fails · scanned when the owner of the phone scans a code
+// connecting, offering → over when the window ends, or the network says so
+// scanned    → over when the network has let go of the pairing connection
 
 import { BridgeError } from '../core/errors.ts'
+import type { InstanceName, Jid } from '../core/ids.ts'
 import type { Closing, Network, NetworkSession, PairingCode, SessionSignal } from '../core/network.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Semaphore } from '../lib/semaphore.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
 import { keepProbing } from './keep-probing.ts'
-import { openSession } from './open-session.ts'
+import { runSession } from './run-session.ts'
+import type { SessionRun } from './run-session.ts'
 
 export type PairingEvents = {
   qr(text: string): void
   /** The connection failed inside the window and is tried again. */
   failed(closing: Closing): void
   /** Linked: the credentials are stored under the session id of this pairing. */
-  scanned(jid: string): void
+  scanned(jid: Jid): void
   /** After `scanned`: the network has let go of the pairing connection, the account can log in. */
   finished(): void
   /** The window is over and nothing was scanned. */
@@ -23,7 +31,7 @@ export type PairingEvents = {
 }
 
 type Deps = {
-  instance: string
+  instance: InstanceName
   sessionId: string
   windowMs: number
   network: Pick<Network, 'open'>
@@ -36,7 +44,7 @@ type Deps = {
 
 // The network answers with codes as soon as it has let us in.
 const firstCodeMs = 30_000
-// Who asks for a code to type waits this long for a connection that can give one.
+// How long a request for a code to type waits for a connection that can give one.
 const offerPatienceMs = 20_000
 // After a scan the network lets go by itself; when it does not, the account is linked all the same.
 const letGoMs = 15_000
@@ -45,15 +53,14 @@ const closed: Closing = { cause: 'transient', code: null, reason: 'closed' }
 
 export class Pairing {
   readonly #deps: Deps
-  readonly #stop = new AbortController()
-  readonly #window = new AbortController()
-  #session: NetworkSession | undefined
-  /** The connection that has been offered codes, or the next one that will be. */
+  /** Aborts when the window is over, or on disposal. */
+  readonly #over = new AbortController()
+  #phase: 'connecting' | 'offering' | 'scanned' = 'connecting'
+  #isDisposed = false
+  /** The session that offers codes, or the next one that will. */
   #offer = newOffer()
-  #isOffered = false
   #endsAt = 0
-  #hangUp: ((closing: Closing) => void) | undefined
-  #scanned = false
+  #run: SessionRun | undefined
   #running: Promise<void> | undefined
 
   constructor(deps: Deps) {
@@ -65,11 +72,11 @@ export class Pairing {
   }
 
   get isScanned(): boolean {
-    return this.#scanned
+    return this.#phase === 'scanned'
   }
 
   start(): void {
-    this.#running ??= this.#run().catch((err: unknown) => {
+    this.#running ??= this.#pair().catch((err: unknown) => {
       this.#deps.log.error({ err, instance: this.#deps.instance }, 'the pairing failed')
     })
   }
@@ -86,23 +93,18 @@ export class Pairing {
     return { code, expiresAt: Math.min(expiresAt, this.#endsAt) }
   }
 
-  /** Ends the pairing without a word; what was scanned already stays scanned. */
+  /** Ends the pairing, and no event follows. A scan that happened before stays valid. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort()
-    this.#hangUp?.(closed)
+    this.#isDisposed = true
+    this.#end()
     await this.#running
   }
 
-  get #stopped(): boolean {
-    return this.#stop.signal.aborted
-  }
-
-  async #run(): Promise<void> {
+  async #pair(): Promise<void> {
     const { clock, windowMs, events } = this.#deps
     this.#endsAt = clock.now() + windowMs
     const cancelWindow = clock.after(windowMs, () => {
-      this.#window.abort()
-      if (!this.#scanned) this.#hangUp?.(closed)
+      if (!this.isScanned) this.#end()
     })
     try {
       await this.#connectUntilOver()
@@ -111,17 +113,22 @@ export class Pairing {
       const sentence = 'the pairing has ended: POST …/refresh-qr opens another'
       this.#offer.reject(new BridgeError('SERVICE_NOT_PAIRING', sentence))
     }
-    if (this.#stopped) return
-    if (this.#scanned) events.finished()
+    if (this.#isDisposed) return
+    if (this.isScanned) events.finished()
     else events.over()
+  }
+
+  #end(): void {
+    this.#over.abort()
+    this.#run?.hangUp(closed)
   }
 
   async #connectUntilOver(): Promise<void> {
     const { clock, random, events } = this.#deps
-    const over = AbortSignal.any([this.#window.signal, this.#stop.signal])
+    const over = this.#over.signal
     for (let failures = 0; ; failures++) {
-      const closing = await this.#connect(over)
-      if (this.#scanned || over.aborted || closing.cause === 'pairing_over') return
+      const closing = await this.#connect()
+      if (this.isScanned || over.aborted || closing.cause === 'pairing_over') return
       events.failed(closing)
       // Asking again within seconds changes nothing about that.
       if (closing.cause === 'client_refused') return
@@ -129,63 +136,49 @@ export class Pairing {
     }
   }
 
-  async #connect(over: AbortSignal): Promise<Closing> {
-    const leaveGate = await this.#deps.gate.enter(over).catch(() => undefined)
-    if (!leaveGate) return closed
-    const ended = Promise.withResolvers<Closing>()
-    this.#hangUp = ended.resolve
-    using timers = new DisposableStack()
-    const hangUpAfter = (ms: number, reason: string) => {
-      const cancel = this.#deps.clock.after(ms, () => {
-        ended.resolve({ cause: 'transient', code: 408, reason })
-      })
-      timers.defer(cancel)
-      return cancel
+  async #connect(): Promise<Closing> {
+    let cancelFirstCode: (() => void) | undefined
+    const closing = await runSession(this.#deps, this.#over.signal, {
+      onStart: (run) => {
+        this.#run = run
+        cancelFirstCode = run.hangUpAfter(firstCodeMs, 'the network gave no code within 30 s')
+      },
+      onSignal: (signal, run) => {
+        run.leaveGate()
+        cancelFirstCode?.()
+        this.#hear(signal, run)
+      },
+    })
+    if (this.#phase !== 'connecting') this.#offer = newOffer()
+    if (this.#phase === 'offering') this.#phase = 'connecting'
+    return closing ?? closed
+  }
+
+  #hear(signal: SessionSignal, run: SessionRun): void {
+    const { events } = this.#deps
+    if (signal.kind === 'qr') {
+      this.#offered(run)
+      events.qr(signal.text)
     }
-    const cancelFirstCode = hangUpAfter(firstCodeMs, 'the network gave no code within 30 s')
-    let session: NetworkSession | undefined
-    try {
-      const { network, sessionId, instance } = this.#deps
-      session = await openSession(network, { sessionId, instance }, over, (signal) => {
-        leaveGate()
-        cancelFirstCode()
-        if (signal.kind === 'qr') this.#offered(ended.resolve, timers)
-        this.#hear(signal)
-        if (signal.kind === 'paired') hangUpAfter(letGoMs, 'the network did not let go of the pairing')
-        if (signal.kind === 'closed') ended.resolve(signal.closing)
-      })
-      this.#session = session
-      return await ended.promise
-    } catch (error) {
-      return { cause: 'transient', code: null, reason: error instanceof Error ? error.message : String(error) }
-    } finally {
-      leaveGate()
-      this.#session = undefined
-      if (this.#isOffered) this.#offer = newOffer()
-      this.#isOffered = false
-      await session?.close()
+    if (signal.kind === 'paired') {
+      this.#phase = 'scanned'
+      events.scanned(signal.jid)
+      run.hangUpAfter(letGoMs, 'the network did not let go of the pairing')
     }
   }
 
   /** Codes come again and again; what the first one starts goes on until the connection ends. */
-  #offered(hangUp: (closing: Closing) => void, timers: DisposableStack): void {
-    if (!this.#session || this.#isOffered) return
-    this.#isOffered = true
-    this.#offer.resolve(this.#session)
-    timers.defer(keepProbing({ ...this.#deps, session: () => this.#session, hangUp }))
-  }
-
-  #hear(signal: SessionSignal): void {
-    if (signal.kind === 'qr') this.#deps.events.qr(signal.text)
-    if (signal.kind !== 'paired') return
-    this.#scanned = true
-    this.#deps.events.scanned(signal.jid)
+  #offered(run: SessionRun): void {
+    if (!run.session || this.#phase !== 'connecting') return
+    this.#phase = 'offering'
+    this.#offer.resolve(run.session)
+    run.atEnd(keepProbing(this.#deps, run))
   }
 }
 
 function newOffer(): PromiseWithResolvers<NetworkSession> {
   const offer = Promise.withResolvers<NetworkSession>()
-  // Often nobody waits for it.
-  offer.promise.catch(() => undefined)
+  // Most pairings end without a request for a code.
+  offer.promise.catch(ignoreRejection)
   return offer
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import { blankInstance } from '../storage/schema.ts'
-import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
+import { blankInstance } from '../storage/stores/accounts/instance-rows.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { RecordWriter } from './record-writer.ts'
 
 const unused = () => Promise.reject(new Error('not expected'))
@@ -23,12 +23,12 @@ test('a change is stored whatever moment it comes after the one before', async (
       log: silentLog,
       onAnnounced: () => undefined,
     })
-    void writer.save({ last_error: 'first' })
+    void writer.save({ lastError: 'first' })
     first.resolve(undefined)
     for (let step = 0; step < steps; step++) await Promise.resolve()
-    void writer.save({ last_error: 'second' })
+    void writer.save({ lastError: 'second' })
     await clock.advance(0)
-    assert.deepEqual(written.at(-1), { last_error: 'second' }, `after ${steps} steps`)
+    assert.deepEqual(written.at(-1), { lastError: 'second' }, `after ${steps} steps`)
   }
 })
 
@@ -55,9 +55,9 @@ test('a record is stored as a whole before the changes that come after it', asyn
   })
   writer.saveWhole(blankInstance('a', 1))
   await clock.advance(0)
-  void writer.save({ last_error: 'one' })
+  void writer.save({ lastError: 'one' })
   isAway = false
   await clock.advance(1000)
   await writer.settled()
-  assert.deepEqual(written, [blankInstance('a', 1), { last_error: 'one' }])
+  assert.deepEqual(written, [blankInstance('a', 1), { lastError: 'one' }])
 })

@@ -3,16 +3,19 @@
 // A write that storage refuses is repeated until it succeeds: the record in memory is what happened, storage follows.
 
 import type { AuditRecord } from '../core/audit.ts'
-import { backoffMs } from '../lib/backoff.ts'
-import { sleep } from '../lib/clock.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
+import { retryUntil } from '../lib/retry.ts'
 import type { Announcement } from '../lifecycle/announcer.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import type { InstanceChanges, InstanceRow } from '../storage/schema.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
+
+const pauses = { firstMs: 200, ceilingMs: 5000 }
 
 type Deps = {
-  name: string
+  name: InstanceName
   instances: Pick<InstanceStore, 'update' | 'put'>
   epoch: () => number
   clock: Clock
@@ -79,7 +82,7 @@ export class RecordWriter {
     if (!this.#next) {
       this.#next = { changes: {}, audits: [], announcements: [], stored: Promise.withResolvers() }
       // Most callers go on without waiting; those that wait see the failure themselves.
-      this.#next.stored.promise.catch(() => undefined)
+      this.#next.stored.promise.catch(ignoreRejection)
     }
     return this.#next
   }
@@ -96,23 +99,24 @@ export class RecordWriter {
   }
 
   async #write({ whole, changes, audits, announcements, stored }: Pending): Promise<void> {
-    const { instances, epoch, name, clock, log, onAnnounced } = this.#deps
+    const { instances, epoch, name, clock, onAnnounced } = this.#deps
     const along = { audits, deliveries: announcements.flatMap(({ deliveries }) => deliveries) }
-    for (let failures = 0; ; failures++) {
-      try {
-        if (whole) await instances.put(epoch(), { ...whole, ...changes }, along)
-        else await instances.update(epoch(), name, changes, along)
-        onAnnounced(announcements)
-        stored.resolve(undefined)
-        return
-      } catch (err) {
-        log.error({ err, instance: name }, 'the record of an instance could not be stored')
-        if (this.#stop.signal.aborted) {
-          stored.reject(err)
-          return
-        }
-        await sleep(clock, backoffMs(failures, { firstMs: 200, ceilingMs: 5000 }), this.#stop.signal)
-      }
+    const write = () =>
+      whole ? instances.put(epoch(), { ...whole, ...changes }, along) : instances.update(epoch(), name, changes, along)
+    const retry = { clock, signal: this.#stop.signal, pauses, onFailure: this.#logFailure.bind(this) }
+    try {
+      // After giveUp() there is one more attempt.
+      if (!(await retryUntil(retry, write))) await write()
+    } catch (error) {
+      this.#logFailure(error)
+      stored.reject(error)
+      return
     }
+    onAnnounced(announcements)
+    stored.resolve(undefined)
+  }
+
+  #logFailure(err: unknown): void {
+    this.#deps.log.error({ err, instance: this.#deps.name }, 'the record of an instance could not be stored')
   }
 }

@@ -4,6 +4,7 @@
 // network has never heard of and refuses; then the session before is taken up again.
 
 import type { AuditRecord } from '../core/audit.ts'
+import type { Jid } from '../core/ids.ts'
 import type { Closing, Network } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -31,33 +32,33 @@ export class SessionHandover {
   }
 
   /** The scanned session becomes the session of this account; returns the one that nobody needs any more. */
-  adopt(sessionId: string, jid: string): SessionId {
+  adopt(sessionId: string, jid: Jid): SessionId {
     const { account, clock } = this.#deps
-    const { name, owner_tag, session_id: current, previous_session_id: proven } = account.row
+    const { name, ownerTag, sessionId: current, previousSessionId: proven } = account.row
     const at = clock.now()
     const previous = proven ?? current
     const linked = {
-      session_id: sessionId,
-      pairing_session_id: null,
-      previous_session_id: previous,
+      sessionId,
+      pairingSessionId: null,
+      previousSessionId: previous,
       jid,
-      last_jid: jid,
+      lastJid: jid,
     }
     // Until the login these two tell of the session that may have to come back.
-    const since = previous === null ? { paired_at: at, ready_at: null } : {}
-    const who = { instance: name, ownerTag: owner_tag, target: name }
+    const since = previous === null ? { pairedAt: at, readyAt: null } : {}
+    const who = { instance: name, ownerTag, target: name }
     const audit: AuditRecord = { at, actor: 'system', action: 'instance.paired', ...who }
-    account.apply('scanned', { changes: { ...linked, ...since, retry_at: null }, audits: [audit] })
+    account.apply('scanned', { changes: { ...linked, ...since, retryAt: null }, audits: [audit] })
     return proven === null ? null : current
   }
 
   /** The session has logged in; when that was its first time, returns how to remove what it has replaced. */
   prove(): (() => Promise<void>) | undefined {
     const { account, clock } = this.#deps
-    const { name, previous_session_id: previous, ready_at } = account.row
-    if (previous === null && ready_at !== null) return undefined
+    const { name, previousSessionId: previous, readyAt } = account.row
+    if (previous === null && readyAt !== null) return undefined
     if (previous !== null) {
-      void account.save({ previous_session_id: null, paired_at: clock.now(), ready_at: null })
+      void account.save({ previousSessionId: null, pairedAt: clock.now(), readyAt: null })
     }
     return async () => {
       await this.forget(previous)
@@ -70,12 +71,12 @@ export class SessionHandover {
   /** The network refuses the session: the one before is taken up again. False when there is none. */
   async revert(closing: Closing): Promise<boolean> {
     const { account, network, log } = this.#deps
-    const { name, session_id: refused, previous_session_id: previous } = account.row
+    const { name, sessionId: refused, previousSessionId: previous } = account.row
     const jid = previous === null ? null : await network.storedJid(previous)
     if (jid === null) return false
     log.warn({ instance: name, ...reasonOf(closing) }, 'a new link was refused, going back to the one before')
-    const last_error = `the new link was refused (${closing.reason}), the one before is used again`
-    const changes = { session_id: previous, previous_session_id: null, jid, last_jid: jid, last_error }
+    const lastError = `the new link was refused (${closing.reason}), the one before is used again`
+    const changes = { sessionId: previous, previousSessionId: null, jid, lastJid: jid, lastError }
     account.apply('reverted', { changes })
     await this.forget(refused)
     return true
@@ -84,11 +85,11 @@ export class SessionHandover {
   /** The account has no session any more; returns those it had. */
   end(closing: Closing): SessionId[] {
     const { account } = this.#deps
-    const { session_id, previous_session_id, jid, last_jid } = account.row
-    const noSession = { session_id: null, previous_session_id: null, jid: null, paired_at: null, ready_at: null }
-    const changes = { ...noSession, last_qr_msg_id: 0, retry_at: null, last_jid: jid ?? last_jid }
-    account.apply('invalidated', { changes: { ...changes, last_error: closing.reason }, extras: reasonOf(closing) })
-    return [session_id, previous_session_id]
+    const { sessionId, previousSessionId, jid, lastJid } = account.row
+    const noSession = { sessionId: null, previousSessionId: null, jid: null, pairedAt: null, readyAt: null }
+    const changes = { ...noSession, lastQrMessageId: 0, retryAt: null, lastJid: jid ?? lastJid }
+    account.apply('invalidated', { changes: { ...changes, lastError: closing.reason }, extras: reasonOf(closing) })
+    return [sessionId, previousSessionId]
   }
 
   /** Removes keys once the record that no longer names them is stored. */

@@ -1,5 +1,6 @@
 // Waits until an instance is ready, and tells why it stopped waiting when it is not.
 
+import type { InstanceName } from '../core/ids.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { InstanceRegistry } from './instance-registry.ts'
@@ -11,7 +12,7 @@ type Deps = { registry: InstanceRegistry; clock: Clock }
 /** Event-driven; a *transition* to logged_out ends the wait, an instance that is logged out already may still be paired. */
 export async function waitReady(
   { registry, clock }: Deps,
-  name: string,
+  name: InstanceName,
   timeoutMs: number,
   gone: AbortSignal,
 ): Promise<WaitOutcome> {

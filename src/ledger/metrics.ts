@@ -1,17 +1,13 @@
 // Every metric of the service, in a registry of its own. Labels never carry phone numbers or message ids.
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { InstanceName } from '../core/ids.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 
-type Deps = {
-  version: string
-  /** Read at every scrape, so the gauges are never stale. */
-  instances: () => { active: number; total: number }
-}
-
-/** Read at every scrape. */
+/** Read at every scrape, so the gauges are never stale. */
 export type InboxGauges = { pending: number; parked: number; lanes: number; longestLane: number; held: number }
 
-export class Metrics {
+export class Metrics implements PerInstance {
   readonly #registry = new Registry()
   readonly messages = this.#counter('service_messages_total', 'Messages that crossed the bridge', [
     'direction',
@@ -67,9 +63,7 @@ export class Metrics {
     registers: [this.#registry],
   })
 
-  constructor({ version, instances }: Deps) {
-    this.#gauge('service_active_instances', 'Instances connected or ready', () => instances().active)
-    this.#gauge('service_total_instances', 'Instances known', () => instances().total)
+  constructor({ version }: { version: string }) {
     new Gauge({
       name: 'service_version_info',
       help: 'Always 1; the label carries the version',
@@ -78,6 +72,11 @@ export class Metrics {
     }).set({ version }, 1)
     // Finer, it would keep an idle process awake.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 })
+  }
+
+  watchInstances(read: () => { active: number; total: number }): void {
+    this.#gauge('service_active_instances', 'Instances connected or ready', () => read().active)
+    this.#gauge('service_total_instances', 'Instances known', () => read().total)
   }
 
   watchInbox(read: () => InboxGauges): void {
@@ -110,8 +109,8 @@ export class Metrics {
     return this.#registry.metrics()
   }
 
-  /** A deleted instance leaves no series behind. */
-  removeInstance(name: string): void {
+  /** An instance that is deleted or moves leaves no series behind. */
+  async leave(instance: InstanceName): Promise<void> {
     const byInstance = [
       this.messages,
       this.spamguardBlocks,
@@ -122,7 +121,7 @@ export class Metrics {
       this.received,
       this.duplicates,
     ]
-    for (const counter of byInstance) void removeSeries(counter, name)
+    for (const counter of byInstance) await removeSeries(counter, instance)
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
@@ -141,7 +140,7 @@ export class Metrics {
   }
 }
 
-async function removeSeries(counter: Counter, instance: string): Promise<void> {
+async function removeSeries(counter: Counter, instance: InstanceName): Promise<void> {
   for (const { labels } of (await counter.get()).values) {
     if (labels['instance'] === instance) counter.remove(labels as Record<string, string>)
   }

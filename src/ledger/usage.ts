@@ -1,8 +1,12 @@
 // Counts per instance and day, kept in memory and added to storage every minute, before each read and at the end.
 
+import type { InstanceName } from '../core/ids.ts'
 import { noUsage, usageCounters } from '../core/usage.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { UsageCounter, UsageCounts } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
+import { getOrCreate } from '../lib/keyed.ts'
 import type {
   DailyUsage,
   MonthlyUsage,
@@ -16,7 +20,7 @@ type Pending = UsageKey & UsageCounts
 
 const dayMs = 24 * 3_600_000
 
-export class Usage {
+export class Usage implements PerInstance {
   readonly #deps: Deps
   #pending = new Map<string, Pending>()
   #day = { number: NaN, text: '' }
@@ -27,7 +31,7 @@ export class Usage {
     this.#deps = deps
   }
 
-  count(instance: string, ownerTag: string, counter: UsageCounter, amount = 1): void {
+  count(instance: InstanceName, ownerTag: string, counter: UsageCounter, amount = 1): void {
     this.#pendingOf({ instance, day: this.#today(), ownerTag })[counter] += amount
   }
 
@@ -41,11 +45,16 @@ export class Usage {
     })
     this.#waiting = turn
     // The next flush takes its turn whether or not this one fails; the failure belongs to those who asked for it.
-    this.#last = turn.catch(() => undefined)
+    this.#last = turn.catch(ignoreRejection)
     return turn
   }
 
-  async daily(range: UsageRange, instance?: string): Promise<DailyUsage[]> {
+  /** What was counted of an instance is stored before it moves. */
+  leave(): Promise<void> {
+    return this.flush()
+  }
+
+  async daily(range: UsageRange, instance?: InstanceName): Promise<DailyUsage[]> {
     await this.flush()
     return this.#deps.store.daily(range, instance)
   }
@@ -79,9 +88,7 @@ export class Usage {
   #pendingOf({ instance, day, ownerTag }: UsageKey): Pending {
     // Neither a name of an instance nor a day has a space.
     const key = `${instance} ${day} ${ownerTag}`
-    const known = this.#pending.get(key) ?? { ...noUsage, instance, day, ownerTag }
-    this.#pending.set(key, known)
-    return known
+    return getOrCreate(this.#pending, key, () => ({ ...noUsage, instance, day, ownerTag }))
   }
 
   #today(): string {

@@ -1,13 +1,13 @@
 // One lane per key: work of the same key runs in order, work of different keys side by side.
 
+import { getOrCreate } from './keyed.ts'
 import { Lane } from './lane.ts'
 
 export class KeyedLanes {
   readonly #lanes = new Map<string, { lane: Lane; waiting: number }>()
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const entry = this.#lanes.get(key) ?? { lane: new Lane(), waiting: 0 }
-    this.#lanes.set(key, entry)
+    const entry = getOrCreate(this.#lanes, key, () => ({ lane: new Lane(), waiting: 0 }))
     entry.waiting++
     try {
       return await entry.lane.run(work)

@@ -3,6 +3,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ignoreRejection } from './ignore.ts'
 
 const prefix = 'causeway-scratch-'
 
@@ -16,7 +17,7 @@ export async function clearScratch(): Promise<void> {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1] ?? 0)
     const isLeft = pid > 0 && (pid === process.pid || !isRunning(pid))
     // Somebody else's is not ours to clear.
-    if (isLeft) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined)
+    if (isLeft) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(ignoreRejection)
   }
 }
 

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import type { WebhookSubscriber } from '../core/lifecycle.ts'
-import { blankInstance } from '../storage/schema.ts'
+import { blankInstance } from '../storage/stores/accounts/instance-rows.ts'
 import { Announcer } from './announcer.ts'
 
 const clock = new ManualClock(Date.UTC(2026, 0, 15, 12))
 const announcer = new Announcer({ version: '1.2.3', clock })
 const jid = '55@s.whatsapp.net'
-const linked = { ...blankInstance('a', 1000), owner_tag: 'acme', jid, events_webhook_url: 'http://one' }
+const linked = { ...blankInstance('a', 1000), ownerTag: 'acme', jid, eventsWebhookUrl: 'http://one' }
 
 function subscribed(...subscribers: WebhookSubscriber[]) {
-  return { ...linked, events_webhook_subscribers: JSON.stringify(subscribers) }
+  return { ...linked, eventsWebhookSubscribers: subscribers }
 }
 
 function urlsFor(instance: typeof linked, event: 'paired' | 'disconnected'): string[] {
@@ -37,7 +37,7 @@ test('a payload says who, what and when, and what the event adds', () => {
 
 test('without subscribers the single URL hears of everything; without a URL nobody does', () => {
   assert.deepEqual(urlsFor(linked, 'paired'), ['http://one'])
-  assert.deepEqual(urlsFor({ ...linked, events_webhook_url: '' }, 'paired'), [])
+  assert.deepEqual(urlsFor({ ...linked, eventsWebhookUrl: '' }, 'paired'), [])
 })
 
 test('subscribers replace the single URL, each with its filter; an empty filter is all events', () => {
@@ -68,7 +68,7 @@ test('all subscribers of one event see the same id and body; rows sort by age', 
 })
 
 test('a logout names the number that was lost', () => {
-  const out = { ...linked, jid: null, last_jid: jid }
+  const out = { ...linked, jid: null, lastJid: jid }
   const jidIn = (event: 'logged_out' | 'qr_generated') =>
     (JSON.parse(announcer.prepare(out, event).deliveries[0]?.body ?? '{}') as { jid: string | null }).jid
   assert.equal(jidIn('logged_out'), jid)

@@ -2,20 +2,21 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Delivery } from '../core/delivery.ts'
-import type { EventExtras, LifecycleEvent, WebhookSubscriber } from '../core/lifecycle.ts'
+import type { InstanceName } from '../core/ids.ts'
+import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createRowIds } from '../lib/row-ids.ts'
-import type { InstanceRow } from '../storage/schema.ts'
+import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 
 export type Subject = Pick<
   InstanceRow,
-  'name' | 'owner_tag' | 'jid' | 'last_jid' | 'events_webhook_url' | 'events_webhook_subscribers'
+  'name' | 'ownerTag' | 'jid' | 'lastJid' | 'eventsWebhookUrl' | 'eventsWebhookSubscribers'
 >
 
 /** What happened, with the deliveries to store together with it. */
 export type Announcement = {
   event: LifecycleEvent
-  instance: string
+  instance: InstanceName
   ownerTag: string
   extras: EventExtras
   deliveries: readonly Delivery[]
@@ -40,7 +41,7 @@ export class Announcer {
   }
 
   prepare(subject: Readonly<Subject>, event: LifecycleEvent, extras: EventExtras = {}): Announcement {
-    const { name: instance, owner_tag: ownerTag } = subject
+    const { name: instance, ownerTag } = subject
     const now = this.#deps.clock.now()
     const eventId = randomUUID()
     const urls = targetsOf(subject, event)
@@ -62,7 +63,7 @@ export class Announcer {
   }
 
   #payload(
-    { name, owner_tag, jid, last_jid }: Readonly<Subject>,
+    { name, ownerTag, jid, lastJid }: Readonly<Subject>,
     event: LifecycleEvent,
     { eventId, now, extras }: { eventId: string; now: number; extras: EventExtras },
   ): string {
@@ -70,9 +71,9 @@ export class Announcer {
       id: eventId,
       event,
       instance: name,
-      owner_tag,
+      owner_tag: ownerTag,
       // The number that was lost is what the reader of this one needs to know.
-      jid: event === 'logged_out' ? (jid ?? last_jid) : jid,
+      jid: event === 'logged_out' ? (jid ?? lastJid) : jid,
       occurred_at: new Date(now).toISOString(),
       version: this.#deps.version,
       ...extras,
@@ -81,9 +82,9 @@ export class Announcer {
 }
 
 /** Subscribers replace the single URL; each hears of an event once. */
-function targetsOf({ events_webhook_url, events_webhook_subscribers }: Readonly<Subject>, event: LifecycleEvent) {
-  const subscribers = JSON.parse(events_webhook_subscribers) as WebhookSubscriber[]
-  if (subscribers.length === 0) return events_webhook_url === '' ? [] : [events_webhook_url]
+function targetsOf(subject: Readonly<Subject>, event: LifecycleEvent) {
+  const { eventsWebhookUrl, eventsWebhookSubscribers: subscribers } = subject
+  if (subscribers.length === 0) return eventsWebhookUrl === '' ? [] : [eventsWebhookUrl]
   const wanted = subscribers.filter(({ events }) => events.length === 0 || events.includes(event))
   return [...new Set(wanted.map(({ url }) => url))]
 }

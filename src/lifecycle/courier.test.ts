@@ -17,10 +17,12 @@ class Stage implements AsyncDisposable {
   readonly ended: { event: LifecycleEvent; result: DeliveryResult }[] = []
   readonly recorded = new Map<string, DeliveryResult>()
   readonly answers = new Map<string, () => Promise<Attempt>>()
+  readonly stored: Delivery[] = []
   storageFails = false
   readonly courier = new Courier({
     deliveries: {
-      pending: () => Promise.resolve([]),
+      pending: (instance) => Promise.resolve(this.stored.filter((each) => each.instance === instance)),
+      pendingOfDeleted: () => Promise.resolve([]),
       record: (id, result) => {
         if (this.storageFails) return Promise.reject(new Error('storage is away'))
         this.recorded.set(id, result)
@@ -211,4 +213,41 @@ test('whether these have been told can be waited for', async () => {
   answer.resolve(no)
   await settled
   assert.equal(stage.statusOf(id), 'pending')
+})
+
+test('an instance that leaves is forgotten with all that waits; taken again, it goes on from what is stored', async () => {
+  await using stage = new Stage()
+  const later = stage.clock.now() + 60_000
+  const waiting = stage.add('http://x', 'paired', { nextAt: later })
+  const other = stage.add('http://x', 'paired', { instance: 'b', nextAt: later })
+  stage.courier.leave('a')
+  assert.equal(stage.courier.pending, 1)
+  await stage.clock.advance(60_000)
+  assert.deepEqual([stage.statusOf(waiting), stage.statusOf(other)], [undefined, 'delivered'])
+  const fixed = { eventId: waiting, event: 'paired', instance: 'a', url: 'http://x', body: '{}' } as const
+  stage.stored.push({ ...fixed, id: waiting, createdAt: 0, expiresAt: null, attempts: 0, nextAt: later })
+  await stage.courier.take('a')
+  await stage.clock.advance(0)
+  assert.equal(stage.statusOf(waiting), 'delivered')
+  assert.equal(stage.courier.pending, 0)
+})
+
+test('an attempt in flight while its instance leaves is not made twice; it is repeated only when the instance is back', async () => {
+  for (const isBack of [false, true]) {
+    await using stage = new Stage()
+    const answer = Promise.withResolvers<Attempt>()
+    stage.answers.set('http://slow', () => answer.promise)
+    const id = stage.add('http://slow')
+    await stage.clock.advance(0)
+    stage.courier.leave('a')
+    const fixed = { eventId: id, event: 'paired', instance: 'a', url: 'http://slow', body: '{}' } as const
+    stage.stored.push({ ...fixed, id, createdAt: 0, expiresAt: null, attempts: 0, nextAt: 0 })
+    if (isBack) await stage.courier.take('a')
+    await stage.clock.advance(0)
+    assert.equal(stage.knocks.length, 1)
+    answer.resolve(no)
+    await stage.clock.advance(10_000)
+    assert.equal(stage.knocks.length, isBack ? 2 : 1)
+    assert.equal(stage.courier.pending, isBack ? 1 : 0)
+  }
 })

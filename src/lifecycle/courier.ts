@@ -5,9 +5,12 @@
 // in flight → ended, or waiting for the next attempt; stored before anything else happens to it
 
 import type { Delivery, DeliveryResult } from '../core/delivery.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { LifecycleEvent } from '../core/lifecycle.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { getOrCreate } from '../lib/keyed.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import { nextStep } from './retry-schedule.ts'
 import type { Attempt } from './retry-schedule.ts'
@@ -15,7 +18,7 @@ import type { Attempt } from './retry-schedule.ts'
 type Lane = { due: Delivery[]; inFlight: number; host: string }
 
 type Deps = {
-  deliveries: Pick<DeliveryStore, 'pending' | 'record'>
+  deliveries: Pick<DeliveryStore, 'pending' | 'pendingOfDeleted' | 'record'>
   /** One attempt; resolves whatever came of it. */
   deliver: (delivery: Delivery, signal: AbortSignal) => Promise<Attempt>
   clock: Clock
@@ -34,7 +37,7 @@ const shutdownDrainMs = 5000
 /** When storage did not take the result. */
 const recordAgainMs = 5000
 
-export class Courier {
+export class Courier implements PerInstance {
   readonly #deps: Deps
   readonly #lanes = new Map<string, Lane>()
   /** How many are in flight, by host. */
@@ -57,17 +60,33 @@ export class Courier {
     return count
   }
 
-  /** Takes up what the last process left. */
-  async boot(): Promise<void> {
-    this.add(await this.#deps.deliveries.pending())
+  /** Takes up the deliveries that are stored and have not ended. */
+  async take(instance: InstanceName): Promise<void> {
+    this.add(await this.#deps.deliveries.pending(instance))
   }
 
-  /** Deliveries that are stored. */
+  /** The same for instances that are deleted: their subscribers still hear of what happened before. */
+  async takeDeleted(): Promise<void> {
+    this.add(await this.#deps.deliveries.pendingOfDeleted())
+  }
+
+  /** Drops what waits. An attempt in flight ends by itself; its result is stored. */
+  leave(instance: InstanceName): void {
+    for (const [key, group] of this.#open) {
+      if (!key.startsWith(`${instance} `)) continue
+      for (const delivery of group.values()) this.#cancel(delivery)
+      this.#open.delete(key)
+    }
+  }
+
+  /** Deliveries that are stored; one that is open already is left as it is. */
   add(deliveries: readonly Delivery[]): void {
     for (const delivery of deliveries) {
+      if (this.#isOpen(delivery)) continue
       this.#makeRoom(delivery)
       this.#groupOf(delivery).set(delivery.id, delivery)
-      this.#await(delivery)
+      // The result of an attempt in flight decides when the next one is.
+      if (!this.#running.has(delivery.id)) this.#await(delivery)
     }
   }
 
@@ -107,10 +126,10 @@ export class Courier {
   }
 
   #due(delivery: Delivery): void {
-    const lane = this.#lanes.get(delivery.url) ?? { due: [], inFlight: 0, host: new URL(delivery.url).host }
-    this.#lanes.set(delivery.url, lane)
+    const { url } = delivery
+    const lane = getOrCreate(this.#lanes, url, () => ({ due: [], inFlight: 0, host: new URL(url).host }))
     lane.due.push(delivery)
-    this.#pump(delivery.url, lane)
+    this.#pump(url, lane)
   }
 
   #pump(url: string, lane: Lane): void {
@@ -164,8 +183,10 @@ export class Courier {
       if (!this.#stopped) clock.after(recordAgainMs, () => void this.#settle(delivery, result))
       return
     }
-    if (result.status === 'pending') this.#await({ ...delivery, attempts: result.attempts, nextAt: result.nextAt })
-    else {
+    const next = { ...delivery, attempts: result.attempts, nextAt: result.nextAt }
+    if (result.status === 'pending') {
+      if (this.#isOpen(delivery)) this.#await(next)
+    } else {
       this.#forget(delivery)
       onEnded(delivery.event, result)
     }
@@ -174,11 +195,12 @@ export class Courier {
     log.info({ instance, event, to: new URL(url).host, status, attempts, code, error }, 'lifecycle delivery')
   }
 
+  #isOpen({ instance, url, id }: Delivery): boolean {
+    return this.#open.get(`${instance} ${url}`)?.has(id) ?? false
+  }
+
   #groupOf({ instance, url }: Delivery): Map<string, Delivery> {
-    const key = `${instance} ${url}`
-    const group = this.#open.get(key) ?? new Map<string, Delivery>()
-    this.#open.set(key, group)
-    return group
+    return getOrCreate(this.#open, `${instance} ${url}`, () => new Map<string, Delivery>())
   }
 
   #forget(delivery: Delivery): void {
@@ -202,11 +224,16 @@ export class Courier {
 
   #drop(delivery: Delivery, error: string): void {
     this.#forget(delivery)
-    this.#waiting.get(delivery.id)?.()
-    this.#waiting.delete(delivery.id)
-    const lane = this.#lanes.get(delivery.url)
-    if (lane) lane.due = lane.due.filter(({ id }) => id !== delivery.id)
+    this.#cancel(delivery)
     const { attempts, nextAt } = delivery
     void this.#settle(delivery, { status: 'dropped', attempts, nextAt, code: null, error })
+  }
+
+  /** No attempt follows; one in flight goes on. */
+  #cancel({ id, url }: Delivery): void {
+    this.#waiting.get(id)?.()
+    this.#waiting.delete(id)
+    const lane = this.#lanes.get(url)
+    if (lane) lane.due = lane.due.filter((other) => other.id !== id)
   }
 }

@@ -14,7 +14,7 @@ function stage(state: InstanceState = 'logged_out') {
   const failures: DownstreamError[] = []
   const account = {
     state,
-    record: { name: 'a', jid: null, last_qr_msg_id: 0 },
+    record: { name: 'a', jid: null, lastQrMessageId: 0 },
     qr: null,
     asked: 0,
     requestPairing: () => {

@@ -5,7 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { HelpdeskInbox } from '../core/downstream.ts'
+import type { DestinationKey, InstanceName, Jid } from '../core/ids.ts'
 import type { InstanceState } from '../core/instance.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
@@ -16,7 +18,7 @@ import type { Notice, Posted } from './operations-contact-inbox.ts'
 
 export type NoticedAccount = {
   readonly state: InstanceState
-  readonly record: Readonly<{ name: string; jid: string | null; last_qr_msg_id: number }>
+  readonly record: Readonly<{ name: string; jid: Jid | null; lastQrMessageId: number }>
   readonly qr: Readonly<{ text: string }> | null
   requestPairing(): Promise<void>
   /** Remembers which message shows the code. */
@@ -26,9 +28,9 @@ export type NoticedAccount = {
 export type NoticeTarget = { key: string; inbox: HelpdeskInbox }
 
 type Deps = {
-  find: (instance: string) => NoticedAccount | undefined
+  find: (instance: InstanceName) => NoticedAccount | undefined
   /** The inbox of an instance; null while none is configured. */
-  inboxOf: (instance: string) => Promise<NoticeTarget | null>
+  inboxOf: (instance: InstanceName) => Promise<NoticeTarget | null>
   /** A picture of a QR code, as PNG. */
   draw: (text: string) => Promise<Buffer>
   texts: NoticeTexts
@@ -38,7 +40,7 @@ type Deps = {
   log: Log
 }
 
-export class HelpdeskNotices {
+export class HelpdeskNotices implements PerInstance {
   readonly #deps: Deps
   readonly #lanes = new KeyedLanes()
   readonly #shown = new Map<string, Posted>()
@@ -69,7 +71,7 @@ export class HelpdeskNotices {
    * What an agent wrote to the operations contact of `instance`. `destinationKey` is where it was written: who may
    * write in one inbox cannot ask for the codes of another.
    */
-  async onOperationsMessage(instance: string, text: string, destinationKey: string): Promise<void> {
+  async onOperationsMessage(instance: InstanceName, text: string, destinationKey: DestinationKey): Promise<void> {
     const { find, inboxOf, texts } = this.#deps
     if (text.trim().toLowerCase() !== 'qr') return
     const account = find(instance)
@@ -78,13 +80,21 @@ export class HelpdeskNotices {
     if (account.state !== 'qr_pending') this.#tell(instance, texts.noCode)
   }
 
+  /** After the notices that wait in line. */
+  leave(instance: InstanceName): void {
+    this.#inTurn(instance, () => {
+      this.#shown.delete(instance)
+      return Promise.resolve()
+    })
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     await Promise.all([...this.#running])
   }
 
   /** Never fails: a notice that could not be posted is logged. */
-  #inTurn(instance: string, work: () => Promise<void>): void {
+  #inTurn(instance: InstanceName, work: () => Promise<void>): void {
     const { log } = this.#deps
     const guarded = async () => {
       if (this.#stop.signal.aborted) return
@@ -97,13 +107,13 @@ export class HelpdeskNotices {
     void running.finally(() => this.#running.delete(running))
   }
 
-  #tell(instance: string, content: string): void {
+  #tell(instance: InstanceName, content: string): void {
     this.#inTurn(instance, async () => {
       await this.#post({ content, files: [], isCurrent: () => this.#deps.find(instance) !== undefined }, instance)
     })
   }
 
-  async #showCode(instance: string): Promise<void> {
+  async #showCode(instance: InstanceName): Promise<void> {
     const { find, draw, texts } = this.#deps
     const account = find(instance)
     const code = account?.qr?.text
@@ -127,38 +137,41 @@ export class HelpdeskNotices {
     if (account.qr === null) await this.#hideCode(instance)
   }
 
-  async #hideCode(instance: string): Promise<void> {
+  async #hideCode(instance: InstanceName): Promise<void> {
     const shown = await this.#codeShown(instance)
     this.#shown.delete(instance)
     if (shown) await this.#takeBack(instance, shown)
   }
 
-  async #codeShown(instance: string): Promise<Posted | undefined> {
+  async #codeShown(instance: InstanceName): Promise<Posted | undefined> {
     const shown = this.#shown.get(instance)
-    const messageId = this.#deps.find(instance)?.record.last_qr_msg_id ?? 0
+    const messageId = this.#deps.find(instance)?.record.lastQrMessageId ?? 0
     if (shown || messageId === 0) return shown
     // One that the process before has shown is in the same conversation.
     const at = await this.#deps.inboxOf(instance)
     return at ? { conversationId: (await conversationOf(at.inbox, this.#contact(instance))).id, messageId } : undefined
   }
 
-  async #takeBack(instance: string, posted: Posted): Promise<void> {
+  async #takeBack(instance: InstanceName, posted: Posted): Promise<void> {
     const at = await this.#deps.inboxOf(instance)
     if (at) await takeBack(at.inbox, posted)
   }
 
-  async #post(notice: Pick<Notice, 'content' | 'files' | 'isCurrent'>, instance: string): Promise<Posted | undefined> {
+  async #post(
+    notice: Pick<Notice, 'content' | 'files' | 'isCurrent'>,
+    instance: InstanceName,
+  ): Promise<Posted | undefined> {
     const { inboxOf, clock } = this.#deps
     const at = await inboxOf(instance)
     const whole = { ...notice, ...this.#contact(instance), sourceId: randomUUID() }
     return at ? postNotice(at.inbox, whole, clock, this.#stop.signal) : undefined
   }
 
-  #contact(instance: string): Pick<Notice, 'instance' | 'contactName'> {
+  #contact(instance: InstanceName): Pick<Notice, 'instance' | 'contactName'> {
     return { instance, contactName: this.#deps.texts.name(instance) }
   }
 
-  #phoneOf(instance: string): string {
+  #phoneOf(instance: InstanceName): string {
     return `+${this.#deps.find(instance)?.record.jid?.split('@')[0] ?? ''}`
   }
 }

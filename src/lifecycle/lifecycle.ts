@@ -2,6 +2,7 @@
 
 import type { DeliveryReport } from '../core/delivery.ts'
 import { BridgeError } from '../core/errors.ts'
+import type { InstanceName } from '../core/ids.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -54,12 +55,12 @@ export class Lifecycle {
   }
 
   /** The newest deliveries of an instance. */
-  report(instance: string): Promise<DeliveryReport[]> {
+  report(instance: InstanceName): Promise<DeliveryReport[]> {
     return this.#deps.deliveries.list(instance, reported)
   }
 
   /** Sends a delivery that has ended once more, with the body and id it had. */
-  async redeliver(instance: string, id: string): Promise<void> {
+  async redeliver(instance: InstanceName, id: string): Promise<void> {
     const { deliveries, courier, clock } = this.#deps
     const delivery = await deliveries.reopen(instance, id, clock.now())
     if (delivery) courier.add([delivery])

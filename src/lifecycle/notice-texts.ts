@@ -1,10 +1,12 @@
 // The sentences of helpdesk notices, in every language of SERVICE_LOCALE.
 
+import type { InstanceName } from '../core/ids.ts'
+
 export type NoticeLocale = 'en' | 'es' | 'pt'
 
 export type NoticeTexts = {
   /** The contact that the notices come from. */
-  name: (instance: string) => string
+  name: (instance: InstanceName) => string
   scan: string
   connected: (phone: string) => string
   unreachable: (seconds: number, reason: string) => string

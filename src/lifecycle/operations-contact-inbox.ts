@@ -2,12 +2,13 @@
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { HelpdeskInbox, UploadFile } from '../core/downstream.ts'
+import type { InstanceName } from '../core/ids.ts'
 import { operationsContactOf } from '../core/operations-contact.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 
 export type Notice = {
-  instance: string
+  instance: InstanceName
   contactName: string
   content: string
   files: readonly UploadFile[]

@@ -1,10 +1,10 @@
-// Statements of the busiest paths are compiled once: only their values change, and building SQL costs more than running it.
+// Compiles the statements of the busiest paths once: only their values change, and building SQL costs more than running it.
 
 import type { Compilable } from 'kysely'
 import type { Scalar, Secret, Statement } from './engine/statement.ts'
 
 type Values<Name extends string> = Readonly<Record<Name, Scalar | Secret>>
-/** Stands for a value while the statement is built, whatever type its column has. */
+/** Stands for a value of any type while the statement is built. */
 type Marks<Name extends string> = Readonly<Record<Name, never>>
 
 /** `build` is given marks for the named values; every one of them must end up as a parameter. */

@@ -1,4 +1,4 @@
-// The database as the stores see it: typed queries in, rows out, on whichever engine the configuration names.
+// The database as the stores see it: typed queries in, rows out, on the engine that the configuration names.
 
 import {
   DummyDriver,
@@ -45,7 +45,7 @@ const databaseClocks: Record<EngineName, RawBuilder<number>> = {
   postgres: sql<number>`CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
 }
 
-// What SQLite does by itself.
+// Byte order is what SQLite uses by default.
 const collations: Record<EngineName, string> = { sqlite: 'BINARY', postgres: 'C' }
 
 type Step = Compilable | Statement
@@ -56,7 +56,7 @@ export class Database {
   readonly query: Kysely<Schema>
   /** Epoch milliseconds on the database's own clock, the one all processes share. */
   readonly now: RawBuilder<number>
-  /** The same data over connections of its own, with short deadlines: for what must not wait behind requests. */
+  /** The same data over other connections with short deadlines: for the lease and for health, which must not wait. */
   readonly vital: Database
   readonly #engine: Engine
   #probe: Promise<unknown> | undefined
@@ -69,7 +69,7 @@ export class Database {
     this.#engine = engine
   }
 
-  /** Sorts texts by their bytes, whatever collation the database was created with. */
+  /** Sorts texts by their bytes, independent of the collation of the database. */
   inByteOrder(order: OrderByItemBuilder): OrderByItemBuilder {
     return order.collate(collations[this.engine])
   }
@@ -78,7 +78,7 @@ export class Database {
     return (await this.#engine.read(toStatement(query), opens)) as Output[]
   }
 
-  /** All steps or none, durable when it resolves; how many rows each step touched. */
+  /** All steps or none, durable when it resolves. Returns how many rows each step touched. */
   async write(...steps: readonly Step[]): Promise<number[]> {
     const results = await this.#engine.write(steps.map(compiled))
     return results.map((result) => result.changes)
@@ -96,7 +96,7 @@ export class Database {
     await withDeadline(clock, ms, this.vital.#ask(), late)
   }
 
-  // However many ask, one question is on its way.
+  // Callers share one question.
   #ask(): Promise<unknown> {
     this.#probe ??= this.#engine.write([{ sql: 'SELECT 1', parameters: [] }]).finally(() => {
       this.#probe = undefined
@@ -114,7 +114,7 @@ type Options = {
   location: DatabaseLocation
   encryptionKeys: readonly Uint8Array[]
   log: Log
-  /** Told when storage has ended by itself and only a new process can help. */
+  /** Called when storage has ended by itself and only a new process can help. */
   onFatal?: (reason: Error) => void
 }
 

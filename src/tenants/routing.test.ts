@@ -31,7 +31,7 @@ function routing(tenants: readonly TenantWithSecrets[], changes: Partial<Default
 test('an instance with the tag of a tenant goes there, any other to the default', async () => {
   const routes = routing([acme])
   const [tenant, untagged, unknown] = await Promise.all(
-    ['acme', '', 'nobody'].map((owner_tag) => routes.destinationOf({ owner_tag, inbox_id: 0 })),
+    ['acme', '', 'nobody'].map((ownerTag) => routes.destinationOf({ ownerTag, inboxId: 0 })),
   )
   assert.deepEqual(tenant, {
     key: 'https://acme.example|3|7',
@@ -45,9 +45,13 @@ test('an instance with the tag of a tenant goes there, any other to the default'
 })
 
 test('the inbox is the tenant’s, else the instance’s, else the default one', async () => {
-  const inboxOf = async (tenantInbox: number, inbox_id: number, inboxId: number) =>
-    (await routing([{ ...acme, inboxId: tenantInbox }], { inboxId }).destinationOf({ owner_tag: 'acme', inbox_id }))
-      ?.inboxId
+  const inboxOf = async (tenantInbox: number, ownInbox: number, standardInbox: number) =>
+    (
+      await routing([{ ...acme, inboxId: tenantInbox }], { inboxId: standardInbox }).destinationOf({
+        ownerTag: 'acme',
+        inboxId: ownInbox,
+      })
+    )?.inboxId
   assert.equal(await inboxOf(5, 6, 7), 5)
   assert.equal(await inboxOf(0, 6, 7), 6)
   assert.equal(await inboxOf(0, 0, 7), 7)
@@ -55,14 +59,14 @@ test('the inbox is the tenant’s, else the instance’s, else the default one',
 })
 
 test('nowhere to go while the default is not configured', async () => {
-  const where = { owner_tag: '', inbox_id: 1 }
+  const where = { ownerTag: '', inboxId: 1 }
   assert.equal(await routing([], { baseUrl: null }).destinationOf(where), null)
   assert.equal(await routing([], { apiToken: '' }).destinationOf(where), null)
 })
 
 test('callbacks are signed with the secret of the tenant, else with the default one', async () => {
   const secretOf = (webhookSecret: string | null) =>
-    routing([{ ...acme, webhookSecret }]).webhookSecretOf({ owner_tag: 'acme' })
+    routing([{ ...acme, webhookSecret }]).webhookSecretOf({ ownerTag: 'acme' })
   assert.equal(await secretOf('own'), 'own')
   assert.equal(await secretOf(null), 'standard-secret')
 })

@@ -12,7 +12,7 @@ export type DefaultDestination = {
   webhookSecret: string
 }
 
-type Route = { owner_tag: string; inbox_id: number }
+type Route = { ownerTag: string; inboxId: number }
 type Deps = { tenants: Pick<TenantCache, 'find'>; standard: DefaultDestination }
 
 export class Routing {
@@ -23,19 +23,19 @@ export class Routing {
   }
 
   /** Null while no helpdesk or no inbox is configured: what arrives waits. */
-  async destinationOf({ owner_tag, inbox_id }: Route): Promise<Destination | null> {
+  async destinationOf({ ownerTag, inboxId: ownInbox }: Route): Promise<Destination | null> {
     const { standard } = this.#deps
-    const tenant = await this.#tenantOf(owner_tag)
+    const tenant = await this.#tenantOf(ownerTag)
     const { baseUrl, apiToken, accountId } = tenant ?? standard
-    const inboxId = [tenant?.inboxId ?? 0, inbox_id, standard.inboxId].find((id) => id > 0)
+    const inboxId = [tenant?.inboxId ?? 0, ownInbox, standard.inboxId].find((id) => id > 0)
     if (baseUrl === null || apiToken === '' || inboxId === undefined) return null
     const place = { baseUrl, accountId, inboxId }
     return { ...place, apiToken, key: destinationKey(place) }
   }
 
   /** Empty when callbacks are not signed. */
-  async webhookSecretOf({ owner_tag }: Pick<Route, 'owner_tag'>): Promise<string> {
-    const tenant = await this.#tenantOf(owner_tag)
+  async webhookSecretOf({ ownerTag }: Pick<Route, 'ownerTag'>): Promise<string> {
+    const tenant = await this.#tenantOf(ownerTag)
     return tenant?.webhookSecret ?? this.#deps.standard.webhookSecret
   }
 

@@ -1,6 +1,7 @@
-// Tenants with their secrets as the message paths need them: at most 30 s old, dropped at once when changed here.
+// Tenants with their secrets, as the paths of messages need them: at most 30 s old, dropped at once when changed here.
 
 import type { Tenant, TenantSecrets } from '../core/tenant.ts'
+import { BoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { TenantStore } from '../storage/stores/accounts/tenant-store.ts'
 
@@ -9,42 +10,34 @@ const maxEntries = 10_000
 
 export type TenantWithSecrets = Tenant & TenantSecrets
 
+type Found = Promise<TenantWithSecrets | undefined>
 type Deps = { tenants: Pick<TenantStore, 'findWithSecrets'>; clock: Clock }
-type Entry = { found: Promise<TenantWithSecrets | undefined>; loadedAt: number }
 
 export class TenantCache {
-  readonly #deps: Deps
-  readonly #entries = new Map<string, Entry>()
+  readonly #tenants: Deps['tenants']
+  readonly #entries: BoundedMap<Found>
 
-  constructor(deps: Deps) {
-    this.#deps = deps
+  constructor({ tenants, clock }: Deps) {
+    this.#tenants = tenants
+    this.#entries = new BoundedMap({ clock, max: maxEntries, ttlMs: maxAgeMs })
   }
 
   /** Undefined when no tenant has this tag; that is remembered too. */
-  find(ownerTag: string): Promise<TenantWithSecrets | undefined> {
-    const known = this.#entries.get(ownerTag)
-    if (known && this.#deps.clock.monotonic() - known.loadedAt < maxAgeMs) return known.found
-    return this.#load(ownerTag)
+  find(ownerTag: string): Found {
+    return this.#entries.get(ownerTag) ?? this.#load(ownerTag)
   }
 
   evict(ownerTag: string): void {
     this.#entries.delete(ownerTag)
   }
 
-  #load(ownerTag: string): Promise<TenantWithSecrets | undefined> {
-    const found = this.#deps.tenants.findWithSecrets(ownerTag)
-    const entry = { found, loadedAt: this.#deps.clock.monotonic() }
-    this.#makeRoom()
-    this.#entries.set(ownerTag, entry)
+  #load(ownerTag: string): Found {
+    const found = this.#tenants.findWithSecrets(ownerTag)
+    this.#entries.set(ownerTag, found)
     // A failure is not an answer: the next caller asks again.
     found.catch(() => {
-      if (this.#entries.get(ownerTag) === entry) this.#entries.delete(ownerTag)
+      if (this.#entries.get(ownerTag) === found) this.#entries.delete(ownerTag)
     })
     return found
-  }
-
-  #makeRoom(): void {
-    const oldest = this.#entries.keys().next()
-    if (this.#entries.size >= maxEntries && !oldest.done) this.#entries.delete(oldest.value)
   }
 }

@@ -6,7 +6,7 @@ import type { Database } from '../../src/storage/database.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { storeLinked } from '../network/harness/network-room.ts'
-import { sampleInstance } from './samples.ts'
+import { sampleInstanceColumns } from './samples.ts'
 
 export const numberOf = (index: number) => `55119${String(10_000_000 + index)}`
 
@@ -19,11 +19,11 @@ export async function seedLinked(database: Database, sim: SimNetwork, count: num
   const phones: SimPhone[] = []
   for (let index = 0; index < count; index++) {
     const phone = sim.account({ phone: numberOf(index) })
-    const session_id = `session-${index}`
-    await storeLinked(sim, phone, (writes) => keys.save(epoch, session_id, writes))
+    const sessionId = `session-${index}`
+    await storeLinked(sim, phone, (writes) => keys.save(epoch, sessionId, writes))
     const jid = `${numberOf(index)}@s.whatsapp.net`
-    const linked = { session_id, jid, last_jid: jid, state: 'ready' as const, paired_at: 1, ready_at: 2 }
-    await database.write(database.query.insertInto('instances').values(sampleInstance(`n${index}`, linked)))
+    const linked = { sessionId, jid, lastJid: jid, state: 'ready' as const, pairedAt: 1, readyAt: 2 }
+    await database.write(database.query.insertInto('instances').values(sampleInstanceColumns(`n${index}`, linked)))
     phones.push(phone)
   }
   await leases.release('seed', epoch)

@@ -2,8 +2,8 @@
 
 import type { AuditRecord } from '../../src/core/audit.ts'
 import type { TenantSettings } from '../../src/core/tenant.ts'
-import { blankInstance } from '../../src/storage/schema.ts'
-import type { NewInstanceRow } from '../../src/storage/schema.ts'
+import { blankInstance, toInstanceColumns } from '../../src/storage/stores/accounts/instance-rows.ts'
+import type { InstanceRow } from '../../src/storage/stores/accounts/instance-rows.ts'
 
 export const sampleTenant: TenantSettings = {
   baseUrl: 'https://desk.example',
@@ -17,6 +17,11 @@ export function sampleAudit(overrides: Partial<AuditRecord> = {}): AuditRecord {
   return { at: 1000, actor: 'api', action: 'tenant.upsert', ...overrides }
 }
 
-export function sampleInstance(name: string, overrides: Partial<NewInstanceRow> = {}): NewInstanceRow {
+export function sampleInstance(name: string, overrides: Partial<InstanceRow> = {}): InstanceRow {
   return { ...blankInstance(name, 1000), ...overrides }
+}
+
+/** The same as columns, for tests that write to the table themselves. */
+export function sampleInstanceColumns(name: string, overrides: Partial<InstanceRow> = {}) {
+  return toInstanceColumns(sampleInstance(name, overrides))
 }

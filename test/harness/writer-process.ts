@@ -3,7 +3,7 @@
 
 import { databaseUrl } from '../../src/config/setting-formats.ts'
 import { openDatabase } from '../../src/storage/database.ts'
-import { sampleInstance } from './samples.ts'
+import { sampleInstanceColumns } from './samples.ts'
 import { silentLog } from './logs.ts'
 
 const [url = '', writers = '1', mode] = process.argv.slice(2)
@@ -17,7 +17,7 @@ async function writeForever(writer: number): Promise<void> {
   for (let count = 0; ; count++) {
     const name = `${process.pid}-${writer}-${count}`
     if (mode === 'early') report(name)
-    await database.write(database.query.insertInto('instances').values(sampleInstance(name)))
+    await database.write(database.query.insertInto('instances').values(sampleInstanceColumns(name)))
     if (mode !== 'early') report(name)
   }
 }

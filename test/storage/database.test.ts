@@ -9,13 +9,13 @@ import { toStatement } from '../../src/storage/engine/statement.ts'
 import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
 import { engines, newDatabase, newLocation } from '../harness/databases.ts'
 import { silentLog } from '../harness/logs.ts'
-import { sampleAudit, sampleInstance, sampleTenant } from '../harness/samples.ts'
+import { sampleAudit, sampleInstanceColumns, sampleTenant } from '../harness/samples.ts'
 
 const oldKey = Buffer.alloc(32, 1)
 const newKey = Buffer.alloc(32, 2)
 
 const insertStep = (database: Database, name: string) =>
-  database.query.insertInto('instances').values(sampleInstance(name))
+  database.query.insertInto('instances').values(sampleInstanceColumns(name))
 
 const names = async (database: Database) => (await new InstanceStore(database).list()).map(({ name }) => name)
 
@@ -115,8 +115,10 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const { database } = opened
       const text = `${'x'.repeat(100_000)} · 🌉 "';--`
-      await database.write(database.query.insertInto('instances').values(sampleInstance('a', { last_error: text })))
-      assert.equal((await new InstanceStore(database).list())[0]?.last_error, text)
+      await database.write(
+        database.query.insertInto('instances').values(sampleInstanceColumns('a', { lastError: text })),
+      )
+      assert.equal((await new InstanceStore(database).list())[0]?.lastError, text)
     })
 
     test('a secret is not on disk in plain when there is a key, and is when there is none', async () => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import type { Delivery, DeliveryResult } from '../../src/core/delivery.ts'
 import { DeliveryStore } from '../../src/storage/stores/ledger/delivery-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
+import { sampleInstanceColumns } from '../harness/samples.ts'
 
 function sample(id: string, changes: Partial<Delivery> = {}): Delivery {
   const fixed = { eventId: `event-${id}`, event: 'paired', instance: 'a', url: 'https://one.example/hook' } as const
@@ -20,7 +21,16 @@ for (const engine of engines) {
       const [first, second] = [sample('1'), sample('2', { expiresAt: 20_000, event: 'qr_generated' })]
       await store.insert([second, first])
       await store.insert([])
-      assert.deepEqual(await store.pending(), [first, second])
+      assert.deepEqual(await store.pending('a'), [first, second])
+    })
+
+    test('each instance is asked for its own; what deleted instances left is found apart', async () => {
+      await using opened = await newDatabase(engine)
+      const store = new DeliveryStore(opened.database)
+      await opened.database.write(opened.database.query.insertInto('instances').values(sampleInstanceColumns('a')))
+      await store.insert([sample('1'), sample('2', { instance: 'gone' })])
+      assert.deepEqual(await store.pending('a'), [sample('1')])
+      assert.deepEqual(await store.pendingOfDeleted(), [sample('2', { instance: 'gone' })])
     })
 
     test('an attempt changes a waiting delivery; a delivery that has ended is not changed any more', async () => {
@@ -29,7 +39,7 @@ for (const engine of engines) {
       await store.insert([sample('1'), sample('2')])
       await store.record('1', again, 100)
       assert.deepEqual(
-        (await store.pending()).map(({ id, attempts, nextAt }) => ({ id, attempts, nextAt })),
+        (await store.pending('a')).map(({ id, attempts, nextAt }) => ({ id, attempts, nextAt })),
         [
           { id: '1', attempts: 1, nextAt: 5000 },
           { id: '2', attempts: 0, nextAt: 1 },
@@ -66,7 +76,7 @@ for (const engine of engines) {
       assert.equal(await store.reopen('b', '1', 900), undefined)
       assert.deepEqual(await store.reopen('a', '1', 900), sample('1', { nextAt: 900 }))
       assert.equal(await store.reopen('a', '1', 900), undefined)
-      assert.equal((await store.pending()).length, 1)
+      assert.equal((await store.pending('a')).length, 1)
     })
 
     test('a delivery that ended long ago is forgotten, a waiting one never', async () => {

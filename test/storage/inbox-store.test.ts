@@ -14,7 +14,7 @@ import { PeopleStore } from '../../src/storage/stores/people/people-store.ts'
 import { toStatement } from '../../src/storage/engine/statement.ts'
 import type { Statement } from '../../src/storage/engine/statement.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
-import { sampleAudit, sampleInstance } from '../harness/samples.ts'
+import { sampleAudit, sampleInstance, sampleInstanceColumns } from '../harness/samples.ts'
 
 const key = [Buffer.alloc(32, 7)]
 
@@ -212,7 +212,7 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       await withLease(opened.database)
       const { database } = opened
-      await database.write(database.query.insertInto('instances').values(sampleInstance('a')))
+      await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('a')))
       const map = new MessageMapStore(database)
       for (const id of ['m1', 'm2', 'm3']) await map.claim(1, claimOf(id, id), id)
       const late = { conversationId: 1, since: 5000, after: 0 }

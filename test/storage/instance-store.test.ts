@@ -5,7 +5,7 @@ import type { Database } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
 import { JournalStore } from '../../src/storage/stores/messages/journal-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
-import { blankInstance } from '../../src/storage/schema.ts'
+import { blankInstance } from '../../src/storage/stores/accounts/instance-rows.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance } from '../harness/samples.ts'
@@ -24,7 +24,7 @@ for (const engine of engines) {
     test('instances are listed by name as they were inserted, with their audit entries', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
-      const rows = [sampleInstance('b', { jid: '1@s.whatsapp.net', paired_at: 5 }), sampleInstance('a')]
+      const rows = [sampleInstance('b', { jid: '1@s.whatsapp.net', pairedAt: 5 }), sampleInstance('a')]
       for (const row of rows) await instances.insert(1, row, sampleAudit({ action: 'instance.create' }))
       assert.deepEqual(plain(await instances.list()), rows.toReversed())
       assert.deepEqual(await actions(opened.database), ['instance.create', 'instance.create'])
@@ -68,7 +68,7 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       await instances.insert(1, sampleInstance('a'), sampleAudit())
-      const kept = { session_id: 's', name: 'a', owner_tag: 'x', jid: 'j', kept_at: 10 }
+      const kept = { sessionId: 's', name: 'a', ownerTag: 'x', jid: 'j', keptAt: 10 }
       await instances.remove(1, 'a', kept, sampleAudit({ action: 'instance.delete' }))
       assert.deepEqual(await instances.list(), [])
       assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
@@ -79,14 +79,14 @@ for (const engine of engines) {
     test('an instance that takes up a kept session leaves none behind, one that pairs anew does', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
-      const kept = { session_id: 's', name: 'a', owner_tag: '', jid: 'j', kept_at: 10 }
+      const kept = { sessionId: 's', name: 'a', ownerTag: '', jid: 'j', keptAt: 10 }
       await instances.insert(1, sampleInstance('a'), sampleAudit())
       await instances.remove(1, 'a', kept, sampleAudit())
       assert.deepEqual(await instances.keptSessions('a', 11), [])
       await instances.insert(1, sampleInstance('a'), sampleAudit())
       assert.deepEqual(plain(await instances.keptSessions('a', 10)), [kept])
       await instances.remove(1, 'a', null, sampleAudit())
-      await instances.insert(1, sampleInstance('a', { session_id: 's' }), sampleAudit())
+      await instances.insert(1, sampleInstance('a', { sessionId: 's' }), sampleAudit())
       assert.deepEqual(await instances.keptSessions('a'), [])
       await instances.remove(1, 'a', kept, sampleAudit())
       assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
@@ -102,18 +102,18 @@ for (const engine of engines) {
       for (const id of ids) await keys.save(1, id, [{ kind: 'creds', id: '', value: Buffer.from('x') }])
       await instances.insert(
         1,
-        sampleInstance('a', { session_id: 'linked', pairing_session_id: 'staged', previous_session_id: 'previous' }),
+        sampleInstance('a', { sessionId: 'linked', pairingSessionId: 'staged', previousSessionId: 'previous' }),
         sampleAudit(),
       )
-      for (const [session_id, kept_at] of [
+      for (const [sessionId, keptAt] of [
         ['kept', 20],
         ['old', 5],
       ] as const) {
-        await instances.insert(1, sampleInstance(session_id), sampleAudit())
+        await instances.insert(1, sampleInstance(sessionId), sampleAudit())
         await instances.remove(
           1,
-          session_id,
-          { session_id, name: session_id, owner_tag: '', jid: 'j', kept_at },
+          sessionId,
+          { sessionId, name: sessionId, ownerTag: '', jid: 'j', keptAt },
           sampleAudit(),
         )
       }
@@ -129,12 +129,12 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       await instances.insert(1, sampleInstance('a'), sampleAudit())
-      const kept = { session_id: 's', name: 'a', owner_tag: '', jid: 'j', kept_at: 20 }
+      const kept = { sessionId: 's', name: 'a', ownerTag: '', jid: 'j', keptAt: 20 }
       await instances.remove(1, 'a', kept, sampleAudit())
       await instances.insert(1, sampleInstance('a'), sampleAudit())
       await instances.dropOrphans(1, 10)
       assert.equal((await instances.keptSessions('a')).length, 1, 'not linked yet')
-      await instances.update(1, 'a', { ready_at: 30 })
+      await instances.update(1, 'a', { readyAt: 30 })
       await instances.dropOrphans(1, 10)
       assert.equal((await instances.keptSessions('a')).length, 0)
     })
@@ -142,17 +142,17 @@ for (const engine of engines) {
     test('a record is written as a whole, whether it is still there or was removed', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
-      const row = { ...blankInstance('a', 1), session_id: 's', jid: 'j', inbox_id: 3 }
-      const other = { session_id: 'older', name: 'a', owner_tag: '', jid: 'j', kept_at: 10 }
+      const row = { ...blankInstance('a', 1), sessionId: 's', jid: 'j', inboxId: 3 }
+      const other = { sessionId: 'older', name: 'a', ownerTag: '', jid: 'j', keptAt: 10 }
       await instances.insert(1, row, sampleAudit())
       await instances.remove(1, 'a', other, sampleAudit())
-      await instances.insert(1, { ...row, session_id: null }, sampleAudit())
-      await instances.remove(1, 'a', { ...other, session_id: 's' }, sampleAudit())
+      await instances.insert(1, { ...row, sessionId: null }, sampleAudit())
+      await instances.remove(1, 'a', { ...other, sessionId: 's' }, sampleAudit())
       await instances.put(1, row)
       assert.deepEqual(plain(await instances.list()), [row])
       assert.deepEqual(plain(await instances.keptSessions('a')), [other], 'its own session is in use again')
-      await instances.put(1, { ...row, jid: 'k', last_error: 'x' })
-      assert.deepEqual(plain(await instances.list()), [{ ...row, jid: 'k', last_error: 'x' }])
+      await instances.put(1, { ...row, jid: 'k', lastError: 'x' })
+      assert.deepEqual(plain(await instances.list()), [{ ...row, jid: 'k', lastError: 'x' }])
       await assert.rejects(instances.put(2, row), { failure: 'expectation' })
     })
   })

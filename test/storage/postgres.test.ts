@@ -14,7 +14,7 @@ import { UsageStore } from '../../src/storage/stores/ledger/usage-store.ts'
 import { newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
 import { RecordedLog } from '../harness/logs.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
-import { sampleAudit, sampleInstance, sampleTenant } from '../harness/samples.ts'
+import { sampleAudit, sampleInstanceColumns, sampleTenant } from '../harness/samples.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const usageRow = { ...noUsage, instance: 'a', day: '2026-01-01', ownerTag: '', messages_in: 1 }
@@ -157,7 +157,7 @@ test(
   async () => {
     await using opened = await newDatabase('postgres')
     const { database } = opened
-    const insert = database.query.insertInto('instances').values(sampleInstance('a'))
+    const insert = database.query.insertInto('instances').values(sampleInstanceColumns('a'))
     const bad = { sql: 'SELECT nonsense FROM nowhere', parameters: [] }
     await assert.rejects(database.write(insert, bad), { failure: 'failed', message: /nowhere/ })
     assert.deepEqual(await new InstanceStore(database).list(), [])

@@ -1,9 +1,9 @@
 // The instance that sends a message, and the helpdesk it belongs to.
 
 import type { Destination } from '../../core/downstream.ts'
-import type { InstanceRow } from '../../storage/schema.ts'
+import type { InstanceRow } from '../../storage/stores/accounts/instance-rows.ts'
 
 export type Sender = Readonly<
-  Pick<InstanceRow, 'name' | 'owner_tag' | 'inbox_id' | 'spamguard_enabled' | 'state' | 'created_at'>
+  Pick<InstanceRow, 'name' | 'ownerTag' | 'inboxId' | 'isSpamguardEnabled' | 'state' | 'createdAt'>
 >
 export type Route = { sender: Sender; destination: Destination | null }

@@ -124,7 +124,7 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: Inst
     },
     async ({ params, body }) => {
       const account = await instanceService.patch(params.name, toSettings(body))
-      return { ...toSummary(account), spamguard_enabled: account.record.spamguard_enabled === 1, ...spamguard }
+      return { ...toSummary(account), spamguard_enabled: account.record.isSpamguardEnabled, ...spamguard }
     },
   )
   app.delete(

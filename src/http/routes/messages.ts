@@ -67,9 +67,9 @@ export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, 
       },
     },
     async ({ params: { name, waid }, body: { chat, content } }) => {
-      const { owner_tag } = instances.get(name).record
+      const { ownerTag } = instances.get(name).record
       if (content.trim() === '') throw new BridgeError('SERVICE_BAD_REQUEST', 'content must not be empty')
-      await edit({ who: { instance: name, ownerTag: owner_tag }, waid, chat, content })
+      await edit({ who: { instance: name, ownerTag }, waid, chat, content })
       return { waid, edited: true }
     },
   )

@@ -3,6 +3,7 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { BridgeError } from '../../core/errors.ts'
+import { getOrCreate } from '../../lib/keyed.ts'
 
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 // Node itself answers CONNECT; the others are refused without looking at a body.
@@ -13,9 +14,8 @@ export function watchMethods(app: FastifyInstance): () => void {
   for (const method of unusual) app.addHttpMethod(method, { overrideExisting: true })
   const declared = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
-    const known = declared.get(url) ?? new Set()
+    const known = getOrCreate(declared, url, () => new Set())
     for (const each of [method].flat()) known.add(each)
-    declared.set(url, known)
   })
   return () => {
     for (const [url, known] of [...declared]) refuseOthers(app, url, known)

@@ -43,42 +43,49 @@ import type { TenantDeps } from '../routes/tenants.ts'
 import { addUsageRoutes } from '../routes/usage.ts'
 import type { UsageDeps } from '../routes/usage.ts'
 
-export type ServerOptions = {
+export type ServerSettings = {
   apiToken: string
   bodyLimit: number
   /** Requests per minute and client address; 0 is no limit. */
   rateLimit: number
   trustProxy: boolean
+}
+
+export type ServerRoutes = {
+  version: string
+  health: HealthDeps
+  operations: OperationsDeps
+  publicStats: PublicStatsDeps
+  instances: InstanceDeps
+  pairing: PairingDeps
+  parked: ParkedDeps
+  tenants: TenantDeps
+  usage: UsageDeps
+  audit: AuditDeps
+  deliveries: DeliveryDeps
+  messages: MessageDeps
+  outbox: OutboxDeps
+}
+
+type Deps = {
+  settings: ServerSettings
   log: Log
   /** False while another process owns the accounts: only health, metrics and static files answer. */
   isActive: () => boolean
-}
-
-export type ServerDeps = ServerOptions & {
-  routes: HealthDeps &
-    OperationsDeps &
-    PublicStatsDeps &
-    InstanceDeps &
-    PairingDeps &
-    ParkedDeps &
-    TenantDeps &
-    UsageDeps &
-    DeliveryDeps &
-    AuditDeps &
-    MessageDeps &
-    OutboxDeps
+  routes: ServerRoutes
 }
 
 const staticFiles = fileURLToPath(new URL('../../../static/', import.meta.url))
 
-export async function createServer({ routes, ...options }: ServerDeps): Promise<HttpApp> {
-  const loggerInstance: FastifyBaseLogger = options.log
+export async function createServer(deps: Deps): Promise<HttpApp> {
+  const { settings, routes } = deps
+  const loggerInstance: FastifyBaseLogger = deps.log
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    bodyLimit: options.bodyLimit,
+    bodyLimit: settings.bodyLimit,
     // One hop: the entry the proxy in front of us wrote. Those before it are whatever the client claims.
-    trustProxy: options.trustProxy && ((_address: string, hop: number) => hop === 0),
+    trustProxy: settings.trustProxy && ((_address: string, hop: number) => hop === 0),
     genReqId: requestIdOf,
     routerOptions: { maxParamLength: 512 },
     requestTimeout: 10_000,
@@ -91,22 +98,22 @@ export async function createServer({ routes, ...options }: ServerDeps): Promise<
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.setErrorHandler(replyWithError)
   addRequestContext(app)
-  await addProtection(app, options)
+  await addProtection(app, deps)
   addBodyParser(app)
   const refuseOtherMethods = watchMethods(app)
   await addOpenApi(app, routes.version)
-  addHealthRoute(app, routes)
-  addOperationsRoutes(app, routes)
-  addPublicStatsRoutes(app, routes)
-  addInstanceRoutes(app, routes)
-  addPairingRoutes(app, routes)
-  addParkedRoutes(app, routes)
-  addTenantRoutes(app, routes)
-  addUsageRoutes(app, routes)
-  addAuditRoute(app, routes)
-  addDeliveryRoutes(app, routes)
-  addMessageRoutes(app, routes)
-  addOutboxRoutes(app, routes)
+  addHealthRoute(app, routes.health)
+  addOperationsRoutes(app, routes.operations)
+  addPublicStatsRoutes(app, routes.publicStats)
+  addInstanceRoutes(app, routes.instances)
+  addPairingRoutes(app, routes.pairing)
+  addParkedRoutes(app, routes.parked)
+  addTenantRoutes(app, routes.tenants)
+  addUsageRoutes(app, routes.usage)
+  addAuditRoute(app, routes.audit)
+  addDeliveryRoutes(app, routes.deliveries)
+  addMessageRoutes(app, routes.messages)
+  addOutboxRoutes(app, routes.outbox)
   await addStaticFiles(app)
   refuseOtherMethods()
   app.setNotFoundHandler(() => {
@@ -130,16 +137,16 @@ async function addStaticFiles(app: HttpApp): Promise<void> {
   })
 }
 
-async function addProtection(app: HttpApp, options: ServerOptions): Promise<void> {
+async function addProtection(app: HttpApp, { settings, isActive }: Deps): Promise<void> {
   addSecurityHeaders(app)
   refuseOnOverload(app, isUnlimited)
-  if (options.rateLimit > 0) {
+  if (settings.rateLimit > 0) {
     await app.register(rateLimit, {
-      max: options.rateLimit,
+      max: settings.rateLimit,
       timeWindow: 60_000,
       allowList: isUnlimited,
       errorResponseBuilder: () =>
-        new BridgeError('SERVICE_RATE_LIMITED', `more than ${options.rateLimit} requests a minute from this address`),
+        new BridgeError('SERVICE_RATE_LIMITED', `more than ${settings.rateLimit} requests a minute from this address`),
     })
     // Routes are limited by the plugin; what is no route must be too, or tokens could be guessed there.
     const limit = app.rateLimit()
@@ -147,11 +154,11 @@ async function addProtection(app: HttpApp, options: ServerOptions): Promise<void
       if (request.is404) await limit.call(app, request, reply)
     })
   }
-  const checkToken = createTokenCheck(options.apiToken)
+  const checkToken = createTokenCheck(settings.apiToken)
   // After the onRequest hooks, so that guessing tokens counts against the rate limit.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     checkToken(request)
-    if (!options.isActive() && !isServedInStandby(request)) {
+    if (!isActive() && !isServedInStandby(request)) {
       throw new BridgeError('SERVICE_STANDBY', 'another process owns the accounts; this one stands by')
     }
     forgetContentType(request)

@@ -8,6 +8,7 @@ import type { MessageAcceptor } from '../../bridge/outbound/accept/message-accep
 import type { Route, Sender } from '../../bridge/conversations/route.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { namedInstance } from '../../core/operations-contact.ts'
 import { readCallback } from '../../downstream/callback.ts'
 import { isSigned } from '../../downstream/signature.ts'
@@ -25,14 +26,18 @@ const decideWithinMs = 3800
 type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
 
 type Deps = {
-  instances: { find(name: string): { readonly record: Sender } | undefined }
+  instances: { find(name: InstanceName): { readonly record: Sender } | undefined }
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
   ownerOf: OwnerOf
   /** An agent wrote to the contact under which the service itself speaks. */
-  onOperationsMessage: (instance: string, text: string, destinationKey: string) => Promise<void> | undefined
+  onOperationsMessage: (
+    instance: InstanceName,
+    text: string,
+    destinationKey: DestinationKey,
+  ) => Promise<void> | undefined
   clock: Clock
   log: Log
 }
@@ -45,7 +50,7 @@ export class WebhookHandler {
   }
 
   receive(
-    name: string,
+    name: InstanceName,
     raw: Buffer,
     headers: IncomingHttpHeaders,
     parse: (raw: Buffer) => unknown,
@@ -61,10 +66,10 @@ export class WebhookHandler {
   }
 
   /** Nobody without the secret learns which instances exist. */
-  async #admit(name: string, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
+  async #admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
     const { instances, routing, clock } = this.#deps
     const sender = instances.find(name)?.record
-    const secret = await routing.webhookSecretOf(sender ?? { owner_tag: '' })
+    const secret = await routing.webhookSecretOf(sender ?? { ownerTag: '' })
     if (secret !== '' && !isSigned({ headers, rawBody: raw }, secret, clock.now())) {
       throw new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
     }

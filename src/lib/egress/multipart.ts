@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { noteBufferGarbage } from '../buffer-garbage.ts'
+import { ignoreRejection } from '../ignore.ts'
 
 export type FieldPart = { name: string; value: string }
 
@@ -61,7 +62,7 @@ class PartStream extends Readable {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     // The sources first: the generator may be waiting for one of them.
     for (const source of this.#sources) source.destroy()
-    this.#chunks.return().catch(() => undefined)
+    this.#chunks.return().catch(ignoreRejection)
     done(error)
   }
 }

@@ -1,4 +1,4 @@
-// Runs a batch of operations in one transaction: one disk wait for all, and a failing one does not hurt its neighbours.
+// Runs a batch of operations in one transaction: all of them wait for the disk once, and one that fails does not undo the others.
 
 import type { JobAnswer } from './sqlite-protocol.ts'
 import { encodeResult } from './sqlite-protocol.ts'
@@ -14,20 +14,20 @@ export function commitTogether(connection: SqliteConnection, batch: readonly (re
     const [alone, ...others] = batch
     const answers =
       alone && others.length === 0
-        ? // The transaction is its own: it needs no savepoint.
+        ? // The only operation of its transaction needs no savepoint.
           [runAll(connection, alone)]
         : batch.map((statements) => runJob(connection, statements))
     connection.control('COMMIT')
     return answers
   } catch (cause) {
-    // Nothing of the batch is on disk: a full disk or an I/O error has no survivors.
+    // A full disk or an I/O error undoes the whole batch: nothing of it is stored.
     if (raw.isTransaction) rollBack(connection, cause)
     const failed = describeSqliteFailure(cause)
     return batch.map(() => ({ failed }))
   }
 }
 
-/** A connection that stays inside a transaction is of no more use: the worker ends, and the process with it. */
+/** A connection that cannot leave its transaction is useless: the worker ends, and the process with it. */
 function rollBack({ raw }: SqliteConnection, cause: unknown): void {
   try {
     raw.exec('ROLLBACK')
@@ -46,7 +46,7 @@ function runJob(connection: SqliteConnection, statements: readonly Statement[]):
     if (guarded) connection.control('RELEASE job')
     return results
   } catch (cause) {
-    // Some failures end the whole transaction by themselves; then the batch is lost, not only this job.
+    // Some failures end the whole transaction by themselves; then the whole batch fails, not only this job.
     if (!raw.isTransaction) throw cause
     if (guarded) raw.exec('ROLLBACK TO job; RELEASE job')
     return { failed: describeSqliteFailure(cause) }

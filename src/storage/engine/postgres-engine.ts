@@ -12,7 +12,7 @@ import { StorageError } from './statement.ts'
 import type { Engine, Row, SecretColumns, Statement, StatementResult } from './statement.ts'
 
 const forRequests: PoolSize = { connections: 10, deadlineMs: 30_000 }
-// One for the lease, one for health: both are asked every second or so and must not wait behind requests.
+// One for the lease, one for health: both are used about every second and must not wait behind requests.
 const forVitals: PoolSize = { connections: 2, deadlineMs: 2000 }
 
 type Options = { url: string; encryptionKeys: readonly Uint8Array[]; log: Log }
@@ -26,7 +26,7 @@ export class PostgresEngine implements Engine {
     this.#box = box
   }
 
-  /** An engine for requests, and one for what the life of the process hangs on. */
+  /** One engine for requests, and one for the lease and health. */
   static async open({ url, encryptionKeys, log }: Options): Promise<{ engine: PostgresEngine; vital: PostgresEngine }> {
     await migratePostgres(url, migrations)
     const box = new SecretBox(encryptionKeys)
@@ -76,7 +76,7 @@ export class PostgresEngine implements Engine {
   }
 }
 
-/** What is not the database's own error, such as a damaged secret, fails for good. */
+/** An error that does not come from the database, such as a damaged secret, fails for good. */
 function asFailed(cause: unknown): StorageError {
   if (cause instanceof StorageError) return cause
   return new StorageError('failed', cause instanceof Error ? cause.message : String(cause), { cause })

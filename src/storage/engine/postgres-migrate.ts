@@ -19,7 +19,7 @@ export async function migratePostgres(url: string, known: readonly Migration[]):
     await client.query('SET statement_timeout = 0; SET lock_timeout = 0')
     await migrateWith(client, known)
   } finally {
-    // Whatever was not committed is undone by the server.
+    // The server undoes what was not committed.
     await client.end()
   }
 }

@@ -1,4 +1,4 @@
-// Pools of PostgreSQL connections: their deadlines, lending one for a transaction, and naming what went wrong.
+// Pools of PostgreSQL connections: their deadlines, transactions on one of them, and the translation of failures.
 
 import pg from 'pg'
 import type { ClientBase, Pool, PoolClient, QueryResult } from 'pg'
@@ -10,7 +10,6 @@ export type PoolSize = { connections: number; deadlineMs: number }
 
 const int8 = 20
 
-/** What every connection of ours has in common. */
 export function connectionOptions(url: string) {
   const types = new pg.TypeOverrides()
   // Our 64-bit columns hold times and counts, all far below 2^53.
@@ -23,12 +22,12 @@ export function createPool(url: string, { connections, deadlineMs }: PoolSize, l
     ...connectionOptions(url),
     max: connections,
     connectionTimeoutMillis: Math.min(deadlineMs, 5000),
-    // The server gives up before we do: a write that we report as failed is not made behind our back.
+    // The server gives up before we do: a write that we report as failed is not made later.
     lock_timeout: Math.min(deadlineMs / 2, 5000),
     statement_timeout: (deadlineMs * 3) / 4,
     query_timeout: deadlineMs,
   })
-  // Not the error itself: it carries the client, and that one the password.
+  // The error itself is not logged: it refers to the client, which holds the password.
   pool.on('error', (err: Error & { code?: string }) => {
     log.warn({ reason: err.message, code: err.code }, 'an idle database connection was lost')
   })
@@ -38,7 +37,7 @@ export function createPool(url: string, { connections, deadlineMs }: PoolSize, l
 /** Commits what the work did, or undoes it and rejects with the work's own error. */
 export async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await orStorageError(pool.connect())
-  // The pool does not listen to a client it has lent, and an error nobody hears ends the process. The query in flight
+  // The pool does not listen to a client in use, and an error without a listener ends the process. The query in flight
   // rejects with the same error, so nothing is missed.
   client.on('error', ignore)
   let sound = false
@@ -56,7 +55,7 @@ export async function transact<T>(pool: Pool, work: (client: PoolClient) => Prom
     throw cause
   } finally {
     client.off('error', ignore)
-    // A connection in an unknown state is closed, not lent again.
+    // A connection in an unknown state is closed, not used again.
     client.release(!sound)
   }
 }

@@ -1,4 +1,4 @@
-// Sealing on the way into a table and opening on the way out; done by the engines, next to the disk.
+// Seals secret columns on the way into a table and opens them on the way out. The engines do it, next to the disk.
 
 import type { SecretBox } from '../../lib/secret-box.ts'
 import { isSecret, placeOf } from './statement.ts'

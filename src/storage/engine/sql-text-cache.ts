@@ -1,4 +1,4 @@
-// SQL texts cross the thread border once: the first message carries the text, later ones the number it got.
+// Sends each SQL text to the worker thread once: the first message carries the text, later ones its number.
 
 /** A text to remember under a number, a number remembered, or a text that is not worth remembering. */
 export type WireSql = { number: number; text: string } | number | string

@@ -1,4 +1,4 @@
-// What the main thread and the SQLite workers say to each other: plain data, as little of it as possible.
+// The messages between the main thread and the SQLite workers: plain data, as little of it as possible.
 
 import type { SqlDecoder, SqlEncoder, WireSql } from './sql-text-cache.ts'
 import type { Row, Scalar, Secret, SecretColumns, Statement, StatementFailure, StatementResult } from './statement.ts'
@@ -13,7 +13,7 @@ export type WorkerOptions = {
 
 export type Job = { statements: readonly Statement[]; opens?: SecretColumns }
 
-// Lists, because every name of a property crosses with every object.
+// Lists, because the names of properties would travel with every object.
 type WireStatement = [sql: WireSql, parameters: readonly (Scalar | Secret)[], expect?: number]
 export type WireJob = [statements: WireStatement[], opens?: SecretColumns]
 

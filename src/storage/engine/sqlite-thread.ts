@@ -1,4 +1,4 @@
-// The main thread's end of one SQLite worker: one batch in flight, everything asked meanwhile forms the next.
+// The main thread's end of one SQLite worker: one batch in flight, and jobs that come meanwhile form the next batch.
 //
 // opening → ready when the worker has its connection; cannot open rejects start()
 // ready   → idle or waiting for the answers of one batch
@@ -13,7 +13,7 @@ import type { Job, JobAnswer, WorkerAnswer, WorkerOptions } from './sqlite-proto
 
 // Bounds how long one transaction holds the write lock.
 const maxBatch = 1000
-// Bounds what piles up in memory while the disk does not keep up.
+// Bounds the memory that waiting jobs take while the disk does not keep up.
 const maxWaiting = 100_000
 
 type Waiting = { job: Job; resolve: (results: StatementResult[]) => void; reject: (reason: Error) => void }
@@ -76,7 +76,7 @@ export class SqliteThread {
     await this.#exited.promise
   }
 
-  /** At the end of this turn of the event loop, so that whatever it asks travels together: a trip costs more than a job. */
+  /** Sends at the end of this turn of the event loop, so that its jobs travel together: a message costs more than a job. */
   #sendSoon(): void {
     if (this.#isSending) return
     this.#isSending = true
@@ -92,7 +92,7 @@ export class SqliteThread {
     try {
       this.#worker.postMessage(batch.map(({ job }) => encodeJob(job, this.#numbers)))
     } catch (cause) {
-      // The worker has not heard the texts behind the numbers given out in this batch: count anew.
+      // The worker has not received the texts behind the numbers of this batch: start to count anew.
       this.#numbers = new SqlEncoder()
       const message = cause instanceof Error ? cause.message : String(cause)
       this.#settle(batch.map(() => ({ failed: { failure: 'failed', message } })))

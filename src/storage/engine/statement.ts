@@ -1,10 +1,10 @@
-// What the engines understand: compiled statements over plain values, and what comes back from them.
+// The language of the engines: compiled statements with plain values, and their results.
 
 import type { Compilable, CompiledQuery } from 'kysely'
 
 export type Scalar = string | number | null | Uint8Array
 
-/** A value the engine seals just before it is bound; `place` is what it is sealed to. */
+/** A value that the engine seals just before it is stored; `place` is the place it is sealed to. */
 export type Secret = { seal: Uint8Array; place: string }
 
 export type Row = Record<string, Scalar>

@@ -1,4 +1,4 @@
-// When a banned account may try again, and the session that a scanned one replaces once it has logged in.
+// When a banned account may try again, and the session that a newly scanned one replaces after its first login.
 
 import type { Migration } from './migration.ts'
 

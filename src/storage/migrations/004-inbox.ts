@@ -1,4 +1,4 @@
-// What arrives: opened envelopes, library business, the inbox; people, contacts, conversations and the message map.
+// Receiving: opened envelopes, unfinished stanzas, the inbox; people, contacts, conversations and the message map.
 
 import type { Migration } from './migration.ts'
 

@@ -1,4 +1,4 @@
-// What leaves: the outbox with its totals, the callbacks that were settled, and restrictions the network has put on us.
+// Sending: the outbox with its totals, the settled callbacks, and the restrictions of the network.
 
 import type { Migration } from './migration.ts'
 

@@ -1,4 +1,4 @@
-// Since when a conversation with a contact is being opened: whoever takes over after a crash must not open a second one.
+// When the opening of a conversation began: after a crash the next process must not open a second one.
 
 import type { Migration } from './migration.ts'
 

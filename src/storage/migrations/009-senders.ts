@@ -1,4 +1,4 @@
-// Two records of a person that become one: their messages are found by sender, too.
+// Two records of a person can become one: their messages are found by sender, too.
 
 import type { Migration } from './migration.ts'
 

@@ -1,4 +1,4 @@
-// Which migrations a database still needs; the engines run them under their own locks.
+// Decides which migrations a database still needs; the engines run them under their own locks.
 
 export type Migration = {
   version: number

@@ -1,9 +1,9 @@
-// Many rows are removed a thousand at a time: on SQLite whoever writes meanwhile waits for one bite, not for all of them.
+// Removes many rows in batches: on SQLite another write then waits for one batch, not for all of them.
 
-/** More is left when a bite is full. */
+/** A full batch means that more rows may be left. */
 export const batchSize = 1000
 
-/** `remove` takes away at most a bite and says how many rows it was; how many it were together. */
+/** `remove` removes at most one batch and returns how many rows it was. Returns how many rows were removed in all. */
 export async function deleteInBatches(remove: () => Promise<number>): Promise<number> {
   let all = 0
   for (;;) {

@@ -1,4 +1,4 @@
-// Writes of the process that owns the accounts: they carry its epoch, and a stale one writes nothing.
+// Writes of the process that owns the accounts: they carry its epoch, and a write with a stale epoch does nothing.
 
 import type { Compilable } from 'kysely'
 import type { Database } from '../database.ts'
@@ -23,7 +23,7 @@ export class FencedWriter {
     await this.#database.write(this.#fence(this.#epoch()), ...steps)
   }
 
-  /** Everything that goes along happens only if the row was where it was believed to be. */
+  /** False when the update touches no row: then the steps along with it are not made either. */
   async guarded(update: Step, ...along: readonly Step[]): Promise<boolean> {
     try {
       await this.write('compile' in update ? toStatement(update, 1) : { ...update, expect: 1 }, ...along)

@@ -24,7 +24,7 @@ async function refuseUnreadable(database: Database, box: SecretBox, table: strin
     .where(sql.ref(column), 'is not', null)
     .where(first(1), 'is distinct from', Buffer.of(0))
     .groupBy(first(keyPrefixLength))
-  // SQLite says null for the first bytes of nothing.
+  // SQLite returns null for the first bytes of an empty value.
   const findings = (await database.read(query)).map(({ prefix, shortest }) =>
     box.inspect(prefix ?? Buffer.of(), shortest),
   )

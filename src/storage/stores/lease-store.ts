@@ -1,4 +1,4 @@
-// The lease row that says which process owns the accounts. All times are the database's own clock.
+// The lease row that names the process which owns the accounts. All times are on the database's own clock.
 
 import type { Database } from '../database.ts'
 import { toStatement } from '../engine/statement.ts'
@@ -16,7 +16,7 @@ export class LeaseStore {
     this.#database = database.vital
   }
 
-  /** The new epoch, or undefined while another owner's lease runs. */
+  /** Returns the new epoch, or undefined while the lease of another owner runs. */
   async acquire(owner: string, forMs: number): Promise<number | undefined> {
     const { query, now } = this.#database
     const expires_at = query.selectNoFrom(({ eb }) => eb(now, '+', forMs).as('at'))
@@ -36,12 +36,12 @@ export class LeaseStore {
     return row?.epoch
   }
 
-  /** False when somebody else has taken the lease since. An expired lease nobody took is simply prolonged. */
+  /** False when another process has taken the lease since. An expired lease that no process took is prolonged. */
   async renew(owner: string, epoch: number, forMs: number): Promise<boolean> {
     return this.#setExpiry(owner, epoch, forMs)
   }
 
-  /** Lets the next process in at once. */
+  /** The next process need not wait for the lease to expire. */
   async release(owner: string, epoch: number): Promise<void> {
     await this.#setExpiry(owner, epoch, 0)
   }
@@ -82,8 +82,8 @@ export class LeaseStore {
 /** First step of a write that only the current owner may do: a stale epoch undoes the whole write. */
 export function createLeaseFence({ query, engine }: Database): (epoch: number) => Statement {
   const check = query.selectFrom('lease').select('epoch').where('name', '=', name).where('epoch', '=', 0)
-  // On PostgreSQL the row stays locked until commit, so nobody takes over between check and write. A key share lock keeps
-  // out who takes the lease (FOR UPDATE) but not who renews it: slow writes must not cost the lease they are made under.
+  // On PostgreSQL the row stays locked until commit, so that no process takes over between check and write. A key share
+  // lock blocks taking the lease (FOR UPDATE) but not renewing it: slow writes must not cost their own lease.
   const { sql } = toStatement(engine === 'postgres' ? check.forKeyShare() : check)
   return (epoch) => ({ sql, parameters: [name, epoch], expect: 1 })
 }

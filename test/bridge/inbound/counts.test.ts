@@ -22,7 +22,7 @@ test('what arrives is counted by kind, each once, also what cannot be opened', a
   for (const [kind, count] of Object.entries(counts)) {
     assert.equal(await figure(bed, `service_received_total{instance="a",kind="${kind}"}`), count, kind)
   }
-  bed.metrics.removeInstance('a')
+  await bed.metrics.leave('a')
   await bed.settle()
   assert.equal(await figure(bed, 'service_received_total{instance="a",kind="text"}'), undefined)
 })

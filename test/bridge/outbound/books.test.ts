@@ -11,7 +11,7 @@ import { announced, auditOf, metricOf, reported, shownTo } from './harness/views
 for (const engine of engines) {
   test(`sent, refused, blocked, repeated and private, on ${engine}`, async () => {
     await using bed = await OutboundBed.open({ engine })
-    bed.change('n0', { spamguard_enabled: 1 })
+    bed.change('n0', { isSpamguardEnabled: true })
     const written = [await bed.write('a first long message')]
     written.push(await attach(bed, 'two files', [textFile('a.txt'), textFile('b.txt')]))
     bed.network.fault({ kind: 'ack_error', code: 479 })

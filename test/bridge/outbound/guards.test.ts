@@ -86,7 +86,7 @@ test('risk: a burst to many people raises the alert once and is announced once',
 
 test('the spamguard compares with waiting messages too: the same text twice while disconnected is blocked', async () => {
   await using bed = await OutboundBed.open()
-  bed.change('n0', { spamguard_enabled: 1 })
+  bed.change('n0', { isSpamguardEnabled: true })
   bed.disconnect()
   const text = 'the same long message'
   const answers = [await bed.post(bed.callback(1, text)), await bed.post(bed.callback(2, text))]
@@ -102,13 +102,13 @@ test('the spamguard compares with waiting messages too: the same text twice whil
 
 test('the spamguard blocks nothing when it is switched off for all or for the instance', async () => {
   const text = 'the same long message'
-  const send = async (environment: Record<string, string>, spamguard_enabled: 0 | 1) => {
+  const send = async (environment: Record<string, string>, isSpamguardEnabled: boolean) => {
     await using bed = await OutboundBed.open({ environment })
-    bed.change('n0', { spamguard_enabled })
+    bed.change('n0', { isSpamguardEnabled })
     const answers = [await bed.post(bed.callback(1, text)), await bed.post(bed.callback(2, text))]
     return answers.map(({ status }) => status)
   }
-  assert.deepEqual(await send({}, 1), [200, 422])
-  assert.deepEqual(await send({}, 0), [200, 200])
-  assert.deepEqual(await send({ SERVICE_SPAMGUARD_ENABLED: 'false' }, 1), [200, 200])
+  assert.deepEqual(await send({}, true), [200, 422])
+  assert.deepEqual(await send({}, false), [200, 200])
+  assert.deepEqual(await send({ SERVICE_SPAMGUARD_ENABLED: 'false' }, true), [200, 200])
 })

@@ -16,11 +16,11 @@ const key = 'https://desk|1|1'
 const destination = { key, baseUrl: 'https://desk', apiToken: '', accountId: 1, inboxId: 1 }
 const sender = {
   name: 'shop',
-  owner_tag: '',
-  inbox_id: 0,
-  spamguard_enabled: 0,
+  ownerTag: '',
+  inboxId: 0,
+  isSpamguardEnabled: false,
   state: 'ready',
-  created_at: 1,
+  createdAt: 1,
 } as const
 
 const waiting: NewOutboxRow = {

@@ -43,14 +43,14 @@ test('a change of a failed message is no Retry while the helpdesk shows it faile
 
 test('Retry of a message that the spamguard blocked sends it', async () => {
   await using bed = await OutboundBed.open()
-  bed.change('n0', { spamguard_enabled: 1 })
+  bed.change('n0', { isSpamguardEnabled: true })
   await bed.write('a message that is long enough')
   assert.deepEqual(bed.texts(), ['a message that is long enough'])
   const id = await bed.write('A message that is  *long* enough')
   await reported(bed, id)
   const refused = await bed.post(bed.callback(id, 'A message that is  *long* enough'))
   assert.deepEqual([refused.status, (refused.body as { status: string }).status], [422, 'blocked'])
-  assert.equal(bed.accounts.get('n0').record.spamguard_blocks, 1)
+  assert.equal(bed.accounts.get('n0').record.spamguardBlocks, 1)
   assert.equal(await metricOf(bed, 'service_spamguard_blocks_total{instance="n0",owner_tag=""}'), 1)
   await bed.desk.retry(id)
   await bed.until('both are sent', async () => (await bed.outbox()).sent === 2)
@@ -63,7 +63,7 @@ test('Retry of a message that the spamguard blocked sends it', async () => {
 
 test('a failed message does not arm the spamguard', async () => {
   await using bed = await OutboundBed.open()
-  bed.change('n0', { spamguard_enabled: 1 })
+  bed.change('n0', { isSpamguardEnabled: true })
   bed.network.fault({ kind: 'ack_error', code: 479 })
   assert.equal((await bed.post(bed.callback(1, 'long enough to be judged'))).status, 500)
   assert.equal((await bed.post(bed.callback(2, 'long enough to be judged'))).status, 200)
@@ -191,7 +191,7 @@ test('a message deleted after its Retry is not sent', async () => {
 
 test('Retry of a message older than the instance is refused: it is not known whether it was sent', async () => {
   await using bed = await OutboundBed.open()
-  bed.change('n0', { created_at: bed.clock.now() + 3_600_000 })
+  bed.change('n0', { createdAt: bed.clock.now() + 3_600_000 })
   await bed.stop()
   const id = await bed.write('by somebody else')
   assert.equal(bed.desk.message(id).status, 'failed')

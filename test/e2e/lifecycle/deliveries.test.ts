@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
-import { sampleInstance } from '../../harness/samples.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { owner, ownerJid } from '../../harness/instance-api.ts'
 import { LifecycleWorld } from '../../harness/lifecycle-world.ts'
 import { assertDelivery, assertPayload } from '../../harness/subscriber-server.ts'
@@ -144,7 +144,7 @@ describe('a subscriber', () => {
         await database.write(
           database.query
             .insertInto('instances')
-            .values(sampleInstance('a', { events_webhook_url: 'http://169.254.169.254/latest' })),
+            .values(sampleInstanceColumns('a', { eventsWebhookUrl: 'http://169.254.169.254/latest' })),
         )
       },
     })

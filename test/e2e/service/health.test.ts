@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { engines } from '../../harness/databases.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { sampleInstance } from '../../harness/samples.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
@@ -22,8 +22,8 @@ for (const engine of engines) {
         clock,
         seed: async (database) => {
           const rows = [
-            sampleInstance('a', { state: 'qr_pending' }),
-            sampleInstance('b', { state: 'logged_out', last_jid: '5511999@s.whatsapp.net' }),
+            sampleInstanceColumns('a', { state: 'qr_pending' }),
+            sampleInstanceColumns('b', { state: 'logged_out', lastJid: '5511999@s.whatsapp.net' }),
           ]
           await database.write(database.query.insertInto('instances').values(rows))
         },

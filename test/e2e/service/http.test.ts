@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
-import { sampleInstance } from '../../harness/samples.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { apiToken, Service } from '../../harness/service.ts'
 
 const put = { downstream_base_url: 'https://desk.example', downstream_api_token: 't' }
@@ -12,7 +12,7 @@ describe('HTTP conventions', () => {
   before(async () => {
     service = await Service.start({
       seed: async (database) => {
-        await database.write(database.query.insertInto('instances').values(sampleInstance('webhook')))
+        await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('webhook')))
       },
     })
   })

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { assertRefused } from '../../harness/assertions.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { sampleInstance } from '../../harness/samples.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
 
 test('version tells version, build and runtime', async () => {
@@ -19,7 +19,9 @@ test('version tells version, build and runtime', async () => {
 test('metrics expose every metric of the interface with its type, and the runtime and process ones', async () => {
   await using service = await Service.start({
     seed: async (database) => {
-      await database.write(database.query.insertInto('instances').values([sampleInstance('a'), sampleInstance('b')]))
+      await database.write(
+        database.query.insertInto('instances').values([sampleInstanceColumns('a'), sampleInstanceColumns('b')]),
+      )
     },
   })
   const { headers, text } = await service.get('/metrics')

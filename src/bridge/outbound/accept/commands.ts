@@ -16,7 +16,7 @@ export const deletedReason = 'deleted at the helpdesk before it was sent'
 export const noRecipient = 'the contact has no phone number and no WhatsApp id'
 
 type Path = {
-  sender: Pick<Sender, 'name' | 'owner_tag' | 'inbox_id'>
+  sender: Pick<Sender, 'name' | 'ownerTag' | 'inboxId'>
   destination: Destination | null
   ref: Pick<ChatRef, 'chatId' | 'jid'>
 }
@@ -33,8 +33,8 @@ export function messageRow(
     id,
     kind: 'message',
     instance: sender.name,
-    ownerTag: sender.owner_tag,
-    inboxId: sender.inbox_id,
+    ownerTag: sender.ownerTag,
+    inboxId: sender.inboxId,
     destination: destination?.key ?? noDestination,
     chatId: ref.chatId,
     remoteJid: ref.jid,

@@ -64,7 +64,7 @@ export class RetryRequests {
     const rowTo = (ref: Pick<ChatRef, 'chatId' | 'jid'>) =>
       messageRow(newId(), now, { sender, destination, ref }, command)
     const chat = recipientChat(command.recipient)
-    const older = writtenAt < sender.created_at ? tooOld : undefined
+    const older = writtenAt < sender.createdAt ? tooOld : undefined
     const refusal = otherInbox(destination, place) ?? older
     if (!chat || refusal !== undefined) return { row: rowTo({ chatId: '', jid: '' }), refusal: refusal ?? noRecipient }
     const ref = await recipients.refOf(sender.name, chat)

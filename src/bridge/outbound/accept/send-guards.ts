@@ -50,7 +50,7 @@ export class SendGuards {
   async check(sender: Sender, row: NewOutboxRow, callback: CallbackKey | null): Promise<SendAnswer | undefined> {
     const { outbox, spamguard } = this.#deps
     const { instance, chatId, fingerprint, createdAt } = row
-    if (!spamguard || sender.spamguard_enabled !== 1 || fingerprint === null) return undefined
+    if (!spamguard || !sender.isSpamguardEnabled || fingerprint === null) return undefined
     const isRepeat = isRepeated(fingerprint, await outbox.newestOf(instance, chatId), createdAt)
     return isRepeat ? this.#block(row, callback) : undefined
   }

@@ -51,25 +51,23 @@ export class OutboxWorker {
     })
   }
 
-  /** Queues the rows of earlier processes. Fails the rows of instances that no longer exist. */
-  async load(): Promise<void> {
+  /** For the start of the process: a deletion of an instance may not have been finished. */
+  async failRowsOfDeletedInstances(): Promise<void> {
     const { outbox, accounts, outcomes } = this.#deps
-    const rows = await outbox.live()
-    for (const instance of new Set(rows.map((row) => row.instance))) {
-      const own = rows.filter((row) => row.instance === instance)
-      if (accounts.exists(instance)) await this.take(instance)
-      else await outcomes.failAll(own, instanceDeleted)
-    }
+    const orphans = (await outbox.live()).filter(({ instance }) => !accounts.exists(instance))
+    if (orphans.length > 0) await outcomes.failAll(orphans, instanceDeleted)
   }
 
   /** Queues the stored rows of an instance. They wait until it is connected. */
   async take(instance: InstanceName): Promise<void> {
     const { outbox, transitions, clock } = this.#deps
+    const rows = await outbox.live(instance)
+    if (rows.length === 0) return
     await transitions.recover(instance)
     await transitions.startWaiting(instance, clock.now())
     this.#accountOf(instance)
     const queued = this.#queues.ids(instance)
-    for (const { id, chatId } of await outbox.live(instance)) {
+    for (const { id, chatId } of rows) {
       if (!queued.has(id)) this.#queues.add(instance, chatId, { id, row: null })
     }
     this.connectionChanged(instance)

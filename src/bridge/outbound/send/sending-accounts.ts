@@ -3,7 +3,7 @@
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { EventExtras, LifecycleEvent } from '../../../core/lifecycle.ts'
 import type { NetworkSession } from '../../../core/network.ts'
-import type { InstanceRow } from '../../../storage/schema.ts'
+import type { InstanceRow } from '../../../storage/stores/accounts/instance-rows.ts'
 
 export type OutboundAccount = {
   readonly record: Readonly<InstanceRow>

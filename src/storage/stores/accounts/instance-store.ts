@@ -1,18 +1,20 @@
-// The records of the linked accounts. Changes carry the owner's epoch: only the process that owns the accounts makes them.
+// The records of the linked accounts. Every change carries the epoch: only the process that owns the accounts makes changes.
 
 import { sql } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { Delivery } from '../../../core/delivery.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import type { InstanceChanges, InstanceRow, KeptSession, NewInstanceRow } from '../../schema.ts'
 import { dropSessionRows } from './session-key-store.ts'
 import { toStatement } from '../../engine/statement.ts'
+import { toInstanceColumns, toInstanceRow, toKeptSession, toKeptSessionColumns } from './instance-rows.ts'
+import type { InstanceChanges, InstanceRow, KeptSession } from './instance-rows.ts'
 import type { Statement } from '../../engine/statement.ts'
 
-/** What is written together with a record. */
+/** Stored in the same commit as a record. */
 type Along = { audits?: readonly AuditRecord[]; deliveries?: readonly Delivery[] }
 
 export class InstanceStore {
@@ -25,56 +27,60 @@ export class InstanceStore {
   }
 
   async list(): Promise<InstanceRow[]> {
-    return this.#database.read(
+    const stored = await this.#database.read(
       this.#database.query
         .selectFrom('instances')
         .selectAll()
         .orderBy('name', (order) => this.#database.inByteOrder(order)),
     )
+    return stored.map(toInstanceRow)
   }
 
   /**
-   * A record with a session has taken up the one that was kept under its name. What may have been stored for somebody who
-   * had the name before is nothing to this one.
+   * A record with a session has resumed the session that was kept under its name. Events that were stored for an earlier
+   * instance of this name are removed.
    */
-  async insert(epoch: number, row: NewInstanceRow, audit: AuditRecord): Promise<void> {
+  async insert(epoch: number, row: InstanceRow, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
-    const resumed = row.session_id != null
+    const isResumed = row.sessionId !== null
     await this.#database.write(
       this.#fence(epoch),
-      query.insertInto('instances').values(row),
+      query.insertInto('instances').values(toInstanceColumns(row)),
       query.deleteFrom('inbox').where('instance', '=', row.name),
-      ...(resumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
+      ...(isResumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
       auditInsert(this.#database, audit),
     )
   }
 
-  async update(epoch: number, name: string, changes: InstanceChanges, along: Along = {}): Promise<void> {
-    const update = this.#database.query.updateTable('instances').set(changes).where('name', '=', name)
+  async update(epoch: number, name: InstanceName, changes: InstanceChanges, along: Along = {}): Promise<void> {
+    const update = this.#database.query
+      .updateTable('instances')
+      .set(toInstanceColumns(changes))
+      .where('name', '=', name)
     const isEmpty = Object.keys(changes).length === 0
     await this.#database.write(this.#fence(epoch), ...(isEmpty ? [] : [toStatement(update, 1)]), ...this.#along(along))
   }
 
-  /** Writes the whole record, whatever became of it: one whose removal failed may be there or not. */
+  /** Writes the whole record; after a removal that failed the record may be there or not. */
   async put(epoch: number, row: InstanceRow, along: Along = {}): Promise<void> {
     const { query } = this.#database
-    const { name, ...columns } = row
+    const { name, ...columns } = toInstanceColumns(row)
     await this.#database.write(
       this.#fence(epoch),
       query
         .insertInto('instances')
-        .values(row)
+        .values({ name, ...columns })
         .onConflict((taken) => taken.column('name').doUpdateSet(columns)),
-      query.deleteFrom('kept_sessions').where('name', '=', name).where('session_id', '=', row.session_id),
+      query.deleteFrom('kept_sessions').where('name', '=', name).where('session_id', '=', row.sessionId),
       ...this.#along(along),
     )
   }
 
   /**
-   * Removes the record and what was on its way to the helpdesk; a linked session is kept for a while, so that the name
-   * can be resumed.
+   * Removes the record and its events that the helpdesk does not have yet. A linked session is kept for a while, so that
+   * the name can be resumed.
    */
-  async remove(epoch: number, name: string, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
+  async remove(epoch: number, name: InstanceName, keep: KeptSession | null, audit: AuditRecord): Promise<void> {
     const { query } = this.#database
     await this.#database.write(
       this.#fence(epoch),
@@ -82,18 +88,19 @@ export class InstanceStore {
       query.deleteFrom('inbox').where('instance', '=', name),
       query.deleteFrom('people').where('instance', '=', name),
       query.deleteFrom('conversations').where('instance', '=', name),
-      ...(keep ? [query.insertInto('kept_sessions').values(keep)] : []),
+      ...(keep ? [query.insertInto('kept_sessions').values(toKeptSessionColumns(keep))] : []),
       auditInsert(this.#database, audit),
     )
   }
 
   /** The sessions kept under this name since then, newest first. */
-  async keptSessions(name: string, since = 0): Promise<KeptSession[]> {
+  async keptSessions(name: InstanceName, since = 0): Promise<KeptSession[]> {
     const kept = this.#database.query.selectFrom('kept_sessions').selectAll()
-    return this.#database.read(kept.where('name', '=', name).where('kept_at', '>=', since).orderBy('kept_at', 'desc'))
+    const newest = kept.where('name', '=', name).where('kept_at', '>=', since).orderBy('kept_at', 'desc')
+    return (await this.#database.read(newest)).map(toKeptSession)
   }
 
-  async dropKeptSessions(epoch: number, name: string): Promise<void> {
+  async dropKeptSessions(epoch: number, name: InstanceName): Promise<void> {
     const removal = this.#database.query.deleteFrom('kept_sessions').where('name', '=', name)
     await this.#database.write(this.#fence(epoch), removal)
   }
@@ -119,7 +126,7 @@ export class InstanceStore {
   }
 }
 
-// Jumps from one session to the next on the index: a linked account has hundreds of keys, all of which need not be read.
+// Jumps from one session to the next on the index: a linked account has hundreds of keys, and not all need to be read.
 const orphanSessions = sql<{ id: string }>`
   WITH RECURSIVE stored(id) AS (
     SELECT min(session_id) FROM session_keys

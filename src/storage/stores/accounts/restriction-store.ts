@@ -1,9 +1,11 @@
-// Until when the network lets an account write only to people it has a chat with.
+// Stores until when the network lets an account write only to people that it has a chat with.
 
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
-import type { RestrictionTable } from '../../schema.ts'
+
+/** `until`: when it ends. `struckAt`: when a strike was last announced for it. */
+export type Restriction = { until: number; struckAt: number }
 
 export class RestrictionStore {
   readonly #database: Database
@@ -14,16 +16,14 @@ export class RestrictionStore {
     this.#writer = new FencedWriter(database, epoch)
   }
 
-  async list(): Promise<RestrictionTable[]> {
-    return this.#database.read(this.#database.query.selectFrom('restrictions').selectAll())
+  async find(instance: InstanceName): Promise<Restriction | undefined> {
+    const query = this.#database.query.selectFrom('restrictions').selectAll().where('instance', '=', instance)
+    const [found] = await this.#database.read(query)
+    return found && { until: found.until, struckAt: found.struck_at }
   }
 
-  async find(instance: InstanceName): Promise<RestrictionTable | undefined> {
-    const found = this.#database.query.selectFrom('restrictions').selectAll().where('instance', '=', instance)
-    return (await this.#database.read(found)).at(0)
-  }
-
-  async save({ instance, ...columns }: RestrictionTable): Promise<void> {
+  async save(instance: InstanceName, { until, struckAt }: Restriction): Promise<void> {
+    const columns = { until, struck_at: struckAt }
     await this.#writer.write(
       this.#database.query
         .insertInto('restrictions')
@@ -32,7 +32,7 @@ export class RestrictionStore {
     )
   }
 
-  async remove(instance: string): Promise<void> {
+  async remove(instance: InstanceName): Promise<void> {
     await this.#writer.write(this.#database.query.deleteFrom('restrictions').where('instance', '=', instance))
   }
 }

@@ -1,9 +1,9 @@
-// The keys of the linked sessions. Every write carries the owner's epoch: a process that lost the lease writes nothing.
+// The keys of the linked sessions. Every write carries the epoch: a process that lost the lease writes nothing.
 
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import { sessionKeySecrets } from '../../schema.ts'
+import { sessionKeySecrets } from '../../schema/accounts.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
@@ -49,7 +49,7 @@ export class SessionKeyStore {
     return rows.map((row) => ({ kind: row.kind, id: row.key_id, value: row.value }))
   }
 
-  /** All writes or none, `more` included; null removes a key. Rejects when `epoch` is no longer the lease's. */
+  /** All writes or none, `more` included; null removes a key. Rejects when the lease has another epoch. */
   async save(
     epoch: number,
     sessionId: string,
@@ -60,7 +60,7 @@ export class SessionKeyStore {
     await this.#database.write(this.#fence(epoch), ...steps, ...more)
   }
 
-  /** With the memory of what it opened. What it received stays: that belongs to the instance. */
+  /** Removes the keys and the opened envelopes. Received events stay: they belong to the instance. */
   async dropSession(epoch: number, sessionId: string): Promise<void> {
     await dropSessionRows(this.#database, this.#fence(epoch), sessionId)
   }
@@ -73,7 +73,7 @@ export class SessionKeyStore {
   }
 }
 
-/** The credentials first: a session without them is none. Keys last: by those a crash leaves, the rest is found again. */
+/** Credentials go first: without them the session is void. Keys go last: after a crash the rest is found by its keys. */
 export async function dropSessionRows(database: Database, fence: Statement, sessionId: string): Promise<void> {
   const { query } = database
   const creds = query.deleteFrom('session_keys').where('session_id', '=', sessionId).where('kind', '=', 'creds')
@@ -84,16 +84,16 @@ export async function dropSessionRows(database: Database, fence: Statement, sess
     .where('session_id', '=', sessionId)
     .limit(batchSize)
   const someOpened = query.selectFrom('opened').select('envelope').where('session_id', '=', sessionId).limit(batchSize)
-  const bites = [
+  const removals = [
     query.deleteFrom('opened').where('session_id', '=', sessionId).where('envelope', 'in', someOpened),
     query
       .deleteFrom('session_keys')
       .where('session_id', '=', sessionId)
       .where((eb) => eb(eb.refTuple('kind', 'key_id'), 'in', someKeys.$asTuple('kind', 'key_id'))),
   ]
-  for (const bite of bites) {
+  for (const removal of removals) {
     await deleteInBatches(async () => {
-      const [, removed = 0] = await database.write(fence, bite)
+      const [, removed = 0] = await database.write(fence, removal)
       return removed
     })
   }

@@ -5,8 +5,8 @@ import type { AuditRecord } from '../../../core/audit.ts'
 import type { Tenant, TenantSecrets, TenantSettings } from '../../../core/tenant.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
-import { tenantSecrets } from '../../schema.ts'
-import type { TenantTable } from '../../schema.ts'
+import { tenantSecrets } from '../../schema/accounts.ts'
+import type { TenantTable } from '../../schema/accounts.ts'
 import { placeOf, StorageError, toStatement } from '../../engine/statement.ts'
 import type { Secret } from '../../engine/statement.ts'
 
@@ -55,7 +55,7 @@ export class TenantStore {
     return (await this.#database.read(query))[0]?.count ?? 0
   }
 
-  /** Creates the tenant or replaces all of its settings; the tenant as it is stored now. */
+  /** Creates the tenant or replaces all of its settings; returns the tenant as it is stored now. */
   async put(ownerTag: string, settings: TenantSettings, audit: AuditRecord): Promise<Tenant> {
     const columns = { ...toColumns(ownerTag, settings), updated_at: audit.at }
     const [row] = await this.#database.writeReturning(
@@ -70,14 +70,14 @@ export class TenantStore {
     return toTenant(row)
   }
 
-  /** The tenant as it is stored now; undefined when there is none: then nothing is written, the audit entry neither. */
+  /** Returns the tenant as it is stored now. Undefined when there is none; then the audit entry is not written either. */
   async patch(ownerTag: string, changes: Partial<TenantSettings>, audit: AuditRecord): Promise<Tenant | undefined> {
     const columns = { ...toColumns(ownerTag, changes), updated_at: audit.at }
     const update = this.#database.query.updateTable('tenants').set(columns).where('owner_tag', '=', ownerTag)
     return this.#changeExisting(update.returning(openColumns), audit)
   }
 
-  /** The tenant as it was; undefined when there is none: then nothing is written, the audit entry neither. */
+  /** Returns the tenant as it was. Undefined when there is none; then the audit entry is not written either. */
   async remove(ownerTag: string, audit: AuditRecord): Promise<Tenant | undefined> {
     const removal = this.#database.query.deleteFrom('tenants').where('owner_tag', '=', ownerTag)
     return this.#changeExisting(removal.returning(openColumns), audit)

@@ -2,12 +2,13 @@
 
 import type { InsertQueryBuilder, InsertResult } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import type { Schema } from '../../schema.ts'
 
 export type AuditEntry = Required<Omit<AuditRecord, 'action' | 'actor'>> & { id: number; action: string; actor: string }
 
-export type AuditFilter = { instance?: string; ownerTag?: string; limit: number }
+export type AuditFilter = { instance?: InstanceName; ownerTag?: string; limit: number }
 
 export class AuditStore {
   readonly #database: Database
@@ -35,7 +36,7 @@ export class AuditStore {
   }
 }
 
-/** As a step, so that an entry is written together with the change it tells of, or not at all. */
+/** A step of a write: the entry is stored together with the change that it describes, or not at all. */
 export function auditInsert(
   { query }: Database,
   { at, actor, action, instance, ownerTag, target, metadata }: AuditRecord,

@@ -1,10 +1,11 @@
-// Lifecycle deliveries. What an attempt brought is a fact whoever made it, so these writes carry no epoch.
+// Lifecycle deliveries. The result of an attempt is a fact, also after the lease was lost: these writes carry no epoch.
 
 import type { Selectable } from 'kysely'
 import type { Delivery, DeliveryReport, DeliveryResult } from '../../../core/delivery.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
-import { deliverySecrets } from '../../schema.ts'
-import type { DeliveryTable } from '../../schema.ts'
+import { deliverySecrets } from '../../schema/ledger.ts'
+import type { DeliveryTable } from '../../schema/ledger.ts'
 import { placeOf } from '../../engine/statement.ts'
 
 const openColumns = [
@@ -36,13 +37,16 @@ export class DeliveryStore {
     if (deliveries.length > 0) await this.#database.write(...deliveryInserts(this.#database, deliveries))
   }
 
-  /** Everything that still waits, oldest first. */
-  async pending(): Promise<Delivery[]> {
-    const waiting = this.#database.query.selectFrom('deliveries').selectAll().where('status', '=', 'pending')
-    const rows = await this.#database.read(
-      waiting.orderBy('id', (order) => this.#database.inByteOrder(order)),
-      deliverySecrets,
-    )
+  /** The deliveries of an instance that have not ended, oldest first. */
+  async pending(instance: InstanceName): Promise<Delivery[]> {
+    const rows = await this.#database.read(this.#pending().where('instance', '=', instance), deliverySecrets)
+    return rows.map(toDelivery)
+  }
+
+  /** The deliveries of deleted instances that have not ended, oldest first. */
+  async pendingOfDeleted(): Promise<Delivery[]> {
+    const live = this.#database.query.selectFrom('instances').select('name')
+    const rows = await this.#database.read(this.#pending().where('instance', 'not in', live), deliverySecrets)
     return rows.map(toDelivery)
   }
 
@@ -63,7 +67,7 @@ export class DeliveryStore {
   }
 
   /** Newest first. */
-  async list(instance: string, limit: number): Promise<DeliveryReport[]> {
+  async list(instance: InstanceName, limit: number): Promise<DeliveryReport[]> {
     const rows = await this.#database.read(
       this.#database.query
         .selectFrom('deliveries')
@@ -75,8 +79,8 @@ export class DeliveryStore {
     return rows.map(toReport)
   }
 
-  /** Sends a finished delivery on its way again; undefined when there is none with this id that has ended. */
-  async reopen(instance: string, id: string, now: number): Promise<Delivery | undefined> {
+  /** Makes a delivery that has ended pending again; undefined when there is none with this id that has ended. */
+  async reopen(instance: InstanceName, id: string, now: number): Promise<Delivery | undefined> {
     const again = { status: 'pending', attempts: 0, next_at: now, expires_at: null, finished_at: null } as const
     const [changed] = await this.#database.write(
       this.#database.query
@@ -92,7 +96,7 @@ export class DeliveryStore {
     return row && toDelivery(row)
   }
 
-  async exists(instance: string, id: string): Promise<boolean> {
+  async exists(instance: InstanceName, id: string): Promise<boolean> {
     const found = this.#database.query.selectFrom('deliveries').select('id').where('id', '=', id)
     return (await this.#database.read(found.where('instance', '=', instance))).length > 0
   }
@@ -103,9 +107,17 @@ export class DeliveryStore {
       this.#database.query.deleteFrom('deliveries').where('status', '<>', 'pending').where('finished_at', '<', time),
     )
   }
+
+  #pending() {
+    return this.#database.query
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('status', '=', 'pending')
+      .orderBy('id', (order) => this.#database.inByteOrder(order))
+  }
 }
 
-/** As steps, so that an event is written together with the change it tells of, or not at all. */
+/** Steps of a write: the event is stored together with the change that it announces, or not at all. */
 export function deliveryInserts({ query }: Database, deliveries: readonly Delivery[]) {
   return deliveries.map(({ id, body, ...delivery }) =>
     query.insertInto('deliveries').values({

@@ -1,12 +1,13 @@
-// Usage counters per instance, day and the owner tag the instance had on that day.
+// Usage counters per instance, day and the owner tag that the instance had on that day.
 
 import { sql } from 'kysely'
+import type { InstanceName } from '../../../core/ids.ts'
 import type { UsageCounter, UsageCounts } from '../../../core/usage.ts'
 import { usageCounters } from '../../../core/usage.ts'
 import type { Database } from '../../database.ts'
 
-export type UsageKey = { instance: string; day: string; ownerTag: string }
-export type DailyUsage = { instance: string; day: string } & UsageCounts
+export type UsageKey = { instance: InstanceName; day: string; ownerTag: string }
+export type DailyUsage = { instance: InstanceName; day: string } & UsageCounts
 export type MonthlyUsage = { owner_tag: string; month: string; active_instances: number } & UsageCounts
 export type UsageRange = { from: string; to: string }
 
@@ -22,7 +23,7 @@ export class UsageStore {
     this.#database = database
   }
 
-  /** Adds to what is stored: all rows or none. */
+  /** Adds to the stored counters: all rows or none. */
   async add(rows: readonly (UsageKey & UsageCounts)[]): Promise<void> {
     if (rows.length === 0) return
     const upserts = rows.map(({ ownerTag, ...row }) =>
@@ -42,7 +43,7 @@ export class UsageStore {
   }
 
   /** By instance, then day; both ends included. */
-  async daily({ from, to }: UsageRange, instance?: string): Promise<DailyUsage[]> {
+  async daily({ from, to }: UsageRange, instance?: InstanceName): Promise<DailyUsage[]> {
     const query = this.#database.query
       .selectFrom('usage')
       .select(['instance', 'day', ...sums])

@@ -1,17 +1,18 @@
-// What the network handed over: envelopes that were opened, events on their way to the helpdesk, business of the library.
+// The journal of what the network delivered: opened envelopes, received events, stanzas that the library must still handle.
 //
-// The rows of a received message are written together with the keys that opened it, so they are handed out as statements.
+// The rows of a received message are written together with the keys that opened it, so this store returns statements.
 
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
 import type { Database } from '../../database.ts'
 import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import { inboxSecrets, unfinishedSecrets } from '../../schema.ts'
+import { inboxSecrets, unfinishedSecrets } from '../../schema/messages.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 export type UnfinishedStanza = { stanzaId: string; stanza: Uint8Array }
-type NewInboxRow = { id: string; instance: string; event: NetworkEvent; receivedAt: number }
+type NewInboxRow = { id: RowId; instance: InstanceName; event: NetworkEvent; receivedAt: number }
 
 export class JournalStore {
   readonly #database: Database
@@ -74,7 +75,7 @@ export class JournalStore {
     return rows.map(({ stanza_id, stanza }) => ({ stanzaId: stanza_id, stanza }))
   }
 
-  /** The library has acted on it. */
+  /** The library has handled the stanza. */
   finished(sessionId: string, stanzaId: string): Statement {
     const { query } = this.#database
     return toStatement(
@@ -82,7 +83,7 @@ export class JournalStore {
     )
   }
 
-  /** Forgets envelopes the network will not deliver again; how many there were. */
+  /** Forgets envelopes that the network will not deliver again; returns how many there were. */
   async prune(epoch: number, openedBefore: number): Promise<number> {
     const { query } = this.#database
     const old = query

@@ -1,15 +1,14 @@
 // Stores which message of the network is which message at the helpdesk. A message is claimed before it is posted. The commit
 // that completes the claim also removes the inbox row, so that no message is posted twice and none is lost.
 
-import { sql } from 'kysely'
-import type { Selectable } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
 import type { MessageKey } from '../../../core/message.ts'
 import type { Person } from '../../../core/address.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import { messageMapSecrets } from '../../schema.ts'
-import type { MessageMapTable } from '../../schema.ts'
+import { messageMapSecrets } from '../../schema/messages.ts'
+import { compileClaimStatements, lightColumns, orphanInstances } from './message-map-sql.ts'
+import type { LightRow } from './message-map-sql.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Scalar, Secret, Statement } from '../../engine/statement.ts'
 
@@ -40,7 +39,7 @@ export type MessageIdentity = {
 export type Posting = { conversationId: number; since: number; after: number }
 
 export type NewClaim = MessageIdentity & {
-  id: string
+  id: RowId
   direction: 'in' | 'echo' | 'out'
   networkKey: MessageKey
   networkAt: number
@@ -49,7 +48,7 @@ export type NewClaim = MessageIdentity & {
 }
 
 export type MappedMessage = MessageIdentity & {
-  id: string
+  id: RowId
   direction: 'in' | 'echo' | 'out'
   networkKey: MessageKey
   networkAt: number
@@ -61,36 +60,15 @@ export type MappedMessage = MessageIdentity & {
   readAt: number | null
 }
 
-const columns = [
-  'id',
-  'instance',
-  'destination',
-  'chat',
-  'sender',
-  'network_id',
-  'kind',
-  'direction',
-  'network_key',
-  'network_at',
-  'conversation_id',
-  'message_id',
-  'claimed_at',
-  'posting_since',
-  'posting_after',
-  'read_at',
-] as const
-
-type LightRow = Pick<Selectable<MessageMapTable>, (typeof columns)[number]>
-
 export class MessageMapStore {
   readonly #database: Database
   readonly #fence: (epoch: number) => Statement
-  readonly #sql: { claim: string; related: string; complete: string; removeRow: string }
+  readonly #sql: ReturnType<typeof compileClaimStatements>
 
   constructor(database: Database) {
     this.#database = database
     this.#fence = createLeaseFence(database)
-    this.#sql = compileBusyStatements(database)
+    this.#sql = compileClaimStatements(database)
   }
 
   /**
@@ -118,14 +96,14 @@ export class MessageMapStore {
   }
 
   /** Another POST of a claimed message begins. */
-  async beginPosting(epoch: number, id: string, { conversationId, since, after }: Posting): Promise<void> {
+  async beginPosting(epoch: number, id: RowId, { conversationId, since, after }: Posting): Promise<void> {
     const posting = { conversation_id: conversationId, posting_since: since, posting_after: after }
     const update = this.#database.query.updateTable('message_map').set(posting).where('id', '=', id)
     await this.#database.write(this.#fence(epoch), update)
   }
 
   /** The POST under way certainly had no effect, so the next attempt need not search for its message. */
-  async endPosting(epoch: number, id: string): Promise<void> {
+  async endPosting(epoch: number, id: RowId): Promise<void> {
     const update = this.#database.query.updateTable('message_map').set({ posting_since: null, posting_after: null })
     await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
   }
@@ -133,7 +111,7 @@ export class MessageMapStore {
   /** The helpdesk has the message. One commit stores its id there and removes the inbox row. */
   async complete(
     epoch: number,
-    id: string,
+    id: RowId,
     posted: { conversationId: number; messageId: number },
     rowId: RowId,
   ): Promise<void> {
@@ -147,7 +125,7 @@ export class MessageMapStore {
   /** Like complete, but keeps the inbox row under another kind: a part of the message is still to come. */
   async completeInPart(
     epoch: number,
-    id: string,
+    id: RowId,
     posted: { conversationId: number; messageId: number },
     row: { id: RowId; kind: string },
   ): Promise<void> {
@@ -162,7 +140,7 @@ export class MessageMapStore {
   /** Everything known under these ids of the network. */
   async findByNetworkId(instance: InstanceName, networkIds: readonly NetworkMessageId[]): Promise<MappedMessage[]> {
     if (networkIds.length === 0) return []
-    const query = this.#database.query.selectFrom('message_map').select(columns)
+    const query = this.#database.query.selectFrom('message_map').select(lightColumns)
     const rows = await this.#database.read(
       query.where('instance', '=', instance).where('network_id', 'in', networkIds).orderBy('id'),
     )
@@ -171,7 +149,7 @@ export class MessageMapStore {
 
   /** The messages of the network behind one at the helpdesk, oldest first. */
   async findByMessage(destination: DestinationKey, messageId: number): Promise<MappedMessage[]> {
-    const query = this.#database.query.selectFrom('message_map').select(columns)
+    const query = this.#database.query.selectFrom('message_map').select(lightColumns)
     const rows = await this.#database.read(
       query.where('destination', '=', destination).where('message_id', '=', messageId).orderBy('id'),
     )
@@ -179,7 +157,7 @@ export class MessageMapStore {
   }
 
   /** Our reactions in the same chat that were sent after this one. */
-  async reactionsAfter({ id, instance, chat, claimedAt }: MappedMessage): Promise<string[]> {
+  async reactionsAfter({ id, instance, chat, claimedAt }: MappedMessage): Promise<RowId[]> {
     const query = this.#database.query.selectFrom('message_map').select('id')
     const later = query
       .where('instance', '=', instance)
@@ -191,7 +169,7 @@ export class MessageMapStore {
     return (await this.#database.read(later)).map((row) => row.id)
   }
 
-  async contentOf(id: string): Promise<MappedContent | null> {
+  async contentOf(id: RowId): Promise<MappedContent | null> {
     const query = this.#database.query.selectFrom('message_map').select(['id', 'content']).where('id', '=', id)
     const [row] = await this.#database.read(query, messageMapSecrets)
     return row?.content ? (JSON.parse(Buffer.from(row.content).toString('utf8')) as MappedContent) : null
@@ -205,67 +183,24 @@ export class MessageMapStore {
   }
 
   /** Removes at most `limit` rows of a deleted instance. Returns how many there were. */
-  async dropInstance(epoch: number, instance: string, limit: number): Promise<number> {
+  async dropInstance(epoch: number, instance: InstanceName, limit: number): Promise<number> {
     const { query } = this.#database
     const some = query.selectFrom('message_map').select('id').where('instance', '=', instance).limit(limit)
     return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', some))
   }
 
   /** Instances that do not exist any more but still have rows. */
-  async orphans(): Promise<string[]> {
+  async orphans(): Promise<InstanceName[]> {
     const { query } = this.#database
-    const rows = await this.#database.read<{ instance: string }>({ compile: () => orphanInstances.compile(query) })
+    const rows = await this.#database.read<{ instance: InstanceName }>({
+      compile: () => orphanInstances.compile(query),
+    })
     return rows.map(({ instance }) => instance)
   }
 
   async #removeSome(epoch: number, removal: Parameters<typeof toStatement>[0]): Promise<number> {
     const [, removed] = await this.#database.write(this.#fence(epoch), toStatement(removal))
     return removed ?? 0
-  }
-}
-
-// Jumps from one instance to the next on the index: an instance has up to millions of messages.
-const orphanInstances = sql<{ instance: string }>`
-  WITH RECURSIVE stored(instance) AS (
-    SELECT min(instance) FROM message_map
-    UNION ALL
-    SELECT (SELECT min(instance) FROM message_map WHERE instance > stored.instance)
-    FROM stored WHERE stored.instance IS NOT NULL
-  )
-  SELECT instance FROM stored
-  WHERE instance IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instances WHERE name = stored.instance)`
-
-// These run for every message: compiled once, only their parameters change.
-function compileBusyStatements({ query }: Database) {
-  const row = {
-    id: '',
-    instance: '',
-    destination: '',
-    chat: '',
-    sender: '',
-    network_id: '',
-    kind: '',
-    direction: 'in' as const,
-    network_key: '',
-    network_at: 0,
-    conversation_id: 0,
-    claimed_at: 0,
-    posting_since: 0,
-    posting_after: 0,
-    content: { seal: new Uint8Array(), place: '' },
-  }
-  const identity = ['instance', 'destination', 'chat', 'sender', 'network_id', 'kind'] as const
-  const claim = query.insertInto('message_map').values(row)
-  const related = query.selectFrom('message_map').select(columns).where('instance', '=', '')
-  const complete = query
-    .updateTable('message_map')
-    .set({ conversation_id: 0, message_id: 0, posting_since: 0, posting_after: 0 })
-    .where('id', '=', '')
-  return {
-    claim: toStatement(claim.onConflict((conflict) => conflict.columns(identity).doNothing())).sql,
-    related: toStatement(related.where('network_id', 'in', ['', '']).orderBy('id')).sql,
-    complete: toStatement(complete).sql,
-    removeRow: toStatement(query.deleteFrom('inbox').where('id', '=', '')).sql,
   }
 }
 

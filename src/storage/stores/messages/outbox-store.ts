@@ -14,7 +14,7 @@ import { FencedWriter } from '../fenced-writer.ts'
 import { from } from './outbox-guards.ts'
 import { acceptedColumns, enqueued, fromColumns, outboxColumns, reported, sealed, toColumns } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
-import { outboxSecrets } from '../../schema.ts'
+import { outboxSecrets } from '../../schema/messages.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 

@@ -3,6 +3,7 @@
 // Within ten seconds the read of the previous message is reused. The commit that accepts the message then checks that those
 // facts still hold. When they do not, nothing is stored and the caller reads again.
 
+import type { PerInstance } from '../../../core/per-instance.ts'
 import { sql } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
@@ -42,7 +43,7 @@ type Found = { owner: string | null; lastKey: string | null; known: number | nul
 const reuseForMs = 10_000
 const maxCached = 2_000
 
-export class SendContextStore {
+export class SendContextStore implements PerInstance {
   readonly #database: Database
   readonly #read: ReturnType<typeof compileRead>
   readonly #unchanged: ReturnType<typeof compileUnchanged>

@@ -7,7 +7,7 @@ import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import type { MappedContent } from './message-map-store.ts'
-import { messageMapSecrets } from '../../schema.ts'
+import { messageMapSecrets } from '../../schema/messages.ts'
 import { placeOf } from '../../engine/statement.ts'
 import type { Statement } from '../../engine/statement.ts'
 

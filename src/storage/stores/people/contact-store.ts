@@ -4,15 +4,15 @@ import type { Selectable } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import type { ContactTable, ConversationTable } from '../../schema.ts'
+import type { ContactTable, ConversationTable } from '../../schema/people.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 export type KnownContact = {
   sourceId: string
   contactId: number
-  /** Whether we created it. */
+  /** Whether we created the contact. */
   ours: boolean
-  /** The name it was last given by us. */
+  /** The name that we gave the contact last. */
   name: string
   /** When we began to open a conversation whose outcome is unknown. */
   openingSince: number | null

@@ -5,7 +5,7 @@ import type { Person } from '../../../core/address.ts'
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
-import type { PersonTable } from '../../schema.ts'
+import type { PersonTable } from '../../schema/people.ts'
 import type { Statement } from '../../engine/statement.ts'
 
 export type PersonRecord = Person & { id: ChatId; pushName: string | null; savedName: string | null }

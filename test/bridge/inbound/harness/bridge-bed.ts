@@ -18,7 +18,7 @@ import { UsageStore } from '../../../../src/storage/stores/ledger/usage-store.ts
 import { newDatabase } from '../../../harness/databases.ts'
 import { RecordedLog } from '../../../harness/logs.ts'
 import { ManualClock } from '../../../harness/manual-clock.ts'
-import { sampleInstance } from '../../../harness/samples.ts'
+import { sampleInstanceColumns } from '../../../harness/samples.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
@@ -54,7 +54,7 @@ export class BridgeBed {
     this.#options = options
     this.#nextId = createRowIds(this.clock)
     for (const name of this.instances) this.routes.set(name, desk)
-    this.metrics = new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) })
+    this.metrics = new Metrics({ version: 'x' })
     this.set = this.#compose(this.metrics)
   }
 
@@ -63,7 +63,7 @@ export class BridgeBed {
     const { database } = stack.use(await newDatabase(options.engine ?? 'sqlite'))
     const bed = new BridgeBed(database, stack.move(), options)
     await new LeaseStore(database).acquire('me', 600_000)
-    const rows = bed.instances.map((name) => sampleInstance(name, { jid: '5511900000000@s.whatsapp.net' }))
+    const rows = bed.instances.map((name) => sampleInstanceColumns(name, { jid: '5511900000000@s.whatsapp.net' }))
     await database.write(database.query.insertInto('instances').values(rows))
     return bed
   }
@@ -102,7 +102,7 @@ export class BridgeBed {
     if (crash) this.#epoch = -1
     await old.inbound[Symbol.asyncDispose]()
     this.#epoch = 1
-    this.set = this.#compose(new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) }))
+    this.set = this.#compose(new Metrics({ version: 'x' }))
     for (const name of this.instances) await this.take(name)
   }
 
@@ -153,7 +153,7 @@ export class BridgeBed {
     const { clock, database, helpdesk: downstream, routes } = this
     const records = new Map(
       this.instances.map((name) => {
-        const record = { ...sampleInstance(name), jid: '5511900000000@s.whatsapp.net', owner_tag: '' }
+        const record = { ...sampleInstanceColumns(name), jid: '5511900000000@s.whatsapp.net', owner_tag: '' }
         return [name, record]
       }),
     )

@@ -6,6 +6,7 @@ import { createOutbound } from '../../../../src/app/create-outbound.ts'
 import type { OutboundSet } from '../../../../src/app/create-outbound.ts'
 import type { SendStep } from '../../../../src/bridge/outbound/send/row-sender.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
+import type { PerInstance } from '../../../../src/core/per-instance.ts'
 import { Metrics } from '../../../../src/ledger/metrics.ts'
 import { Usage } from '../../../../src/ledger/usage.ts'
 import type { Ticker } from '../../../../src/lib/ticker.ts'
@@ -30,7 +31,7 @@ type World = {
 export class BedProcess {
   readonly inbound: InboundSet
   readonly outbound: OutboundSet
-  readonly metrics = new Metrics({ version: 'x', instances: () => ({ active: 0, total: 0 }) })
+  readonly metrics = new Metrics({ version: 'x' })
   readonly usage: Usage
   readonly #owned = new AsyncDisposableStack()
 
@@ -61,10 +62,11 @@ export class BedProcess {
   /** Takes up what the process before it left. */
   static async start(world: World): Promise<BedProcess> {
     const process = new BedProcess(world)
+    await process.outbound.failRowsOfDeletedInstances()
     for (const name of world.accounts.names) {
-      for (const part of process.inbound.perInstance) await part.take?.(name)
+      const parts: readonly PerInstance[] = [...process.inbound.perInstance, ...process.outbound.perInstance]
+      for (const part of parts) await part.take?.(name)
     }
-    await process.outbound.load()
     for (const worker of process.outbound.workers) worker.start()
     return process
   }

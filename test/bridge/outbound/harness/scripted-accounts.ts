@@ -3,8 +3,8 @@
 import type { OutboundAccount } from '../../../../src/app/create-outbound.ts'
 import type { EventExtras, LifecycleEvent } from '../../../../src/core/lifecycle.ts'
 import type { NetworkSession } from '../../../../src/core/network.ts'
-import { blankInstance } from '../../../../src/storage/schema.ts'
-import type { InstanceRow } from '../../../../src/storage/schema.ts'
+import { blankInstance } from '../../../../src/storage/stores/accounts/instance-rows.ts'
+import type { InstanceRow } from '../../../../src/storage/stores/accounts/instance-rows.ts'
 import type { ScriptedNetwork } from './scripted-network.ts'
 
 type Account = OutboundAccount & {
@@ -46,8 +46,8 @@ export class ScriptedAccounts {
         if (!session) this.#network.disconnect(name)
       },
       countSpamBlock: () => {
-        record = { ...record, spamguard_blocks: record.spamguard_blocks + 1 }
-        return record.spamguard_blocks
+        record = { ...record, spamguardBlocks: record.spamguardBlocks + 1 }
+        return record.spamguardBlocks
       },
       announce: (event, extras) => {
         announced.push({ instance: name, event, extras })

@@ -1,0 +1,43 @@
+// Passes on what happens to accounts. The registry and the lifecycle are created before the parts that listen to them.
+
+import type { InstanceName } from '../core/ids.ts'
+import type { PerInstance } from '../core/per-instance.ts'
+import type { Announcement } from '../lifecycle/announcer.ts'
+
+type Listeners = {
+  /** Every part that keeps memory per instance. */
+  perInstance: readonly PerInstance[]
+  /** The state or the QR code of an instance changed. */
+  onChange: (instance: InstanceName) => void
+  /** A lifecycle event is stored. */
+  onAnnounced: (announcement: Announcement) => void
+}
+
+export class AccountEvents implements PerInstance {
+  #listeners: Listeners | undefined
+
+  connect(listeners: Listeners): void {
+    this.#listeners = listeners
+  }
+
+  async take(instance: InstanceName): Promise<void> {
+    for (const part of this.#connected().perInstance) await part.take?.(instance)
+  }
+
+  async leave(instance: InstanceName): Promise<void> {
+    for (const part of this.#connected().perInstance) await part.leave(instance)
+  }
+
+  onChange(instance: InstanceName): void {
+    this.#connected().onChange(instance)
+  }
+
+  onAnnounced(announcement: Announcement): void {
+    this.#connected().onAnnounced(announcement)
+  }
+
+  #connected(): Listeners {
+    if (!this.#listeners) throw new Error('an account changed before the application was complete')
+    return this.#listeners
+  }
+}

@@ -1,0 +1,97 @@
+// Creates the rooms of the service and connects them. Each room is created after the rooms that it uses; two relays,
+// created first, carry what has to go the other way.
+
+import type { SendStep } from '../bridge/outbound/send/row-sender.ts'
+import type { PerInstance } from '../core/per-instance.ts'
+import { AccountEvents } from './account-events.ts'
+import type { Base } from './base.ts'
+import { createAccounts } from './create-accounts.ts'
+import { createDownstream, createNotices } from './create-helpdesk.ts'
+import { createInbound } from './create-inbound.ts'
+import { createLifecycle } from './create-lifecycle.ts'
+import { createOutbound } from './create-outbound.ts'
+import { createStorage } from './create-storage.ts'
+import { createRouting } from './create-tenants.ts'
+import { ReceptionRelay } from './reception-relay.ts'
+
+export type RoomOptions = {
+  qrLifetimeMs?: number
+  /** Called between the steps of a send, which waits until it resolves. */
+  onSendStep?: (step: SendStep) => Promise<void>
+  /** How long an uncertain post is looked for before it is repeated. */
+  lateCommitMs?: number
+}
+
+export type Rooms = Awaited<ReturnType<typeof createRooms>>
+
+/** `onFatal` hears why the service cannot go on. */
+export async function createRooms(base: Base, options: RoomOptions, onFatal: (reason: Error) => void) {
+  const { config, clock, log, stack } = base
+  const reception = new ReceptionRelay()
+  const events = new AccountEvents()
+
+  const storage = await createStorage(base, onFatal)
+  const { database, epoch, usage, metrics } = storage
+  const lifecycle = createLifecycle(base, { database, metrics, usage, events })
+  const accounts = createAccounts(base, {
+    database,
+    epoch,
+    lifecycle: lifecycle.lifecycle,
+    reception,
+    events,
+    qrLifetimeMs: options.qrLifetimeMs,
+  })
+  const { instances, network } = accounts
+  const tenants = createRouting(base, database)
+  const { routing } = tenants
+  const downstream = createDownstream(base)
+  const notices = createNotices(base, { instances, routing, downstream })
+  const inbound = createInbound({
+    config,
+    clock,
+    log,
+    database,
+    epoch,
+    instances,
+    network,
+    downstream,
+    routing,
+    metrics,
+    usage,
+    lateCommitMs: options.lateCommitMs,
+  })
+  stack.use(inbound.inbound)
+  const outbound = createOutbound({
+    config,
+    clock,
+    log,
+    stack,
+    database,
+    epoch,
+    accounts: instances,
+    people: inbound.people,
+    downstream,
+    routing,
+    metrics,
+    usage,
+    onSendStep: options.onSendStep ?? (() => Promise.resolve()),
+    onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
+  })
+
+  const perInstance: readonly PerInstance[] = [
+    ...inbound.perInstance,
+    ...outbound.perInstance,
+    ...(notices ? [notices] : []),
+    lifecycle.courier,
+    usage,
+    metrics,
+  ]
+  reception.connect(inbound.reception)
+  events.connect({
+    perInstance,
+    onChange: outbound.connectionChanged,
+    onAnnounced: (announcement) => notices?.heard(announcement),
+  })
+  metrics.watchInstances(() => instances.counts())
+  return { storage, lifecycle, accounts, tenants, inbound, outbound, perInstance }
+}

@@ -1,0 +1,51 @@
+// Gives every group of HTTP routes the parts that it needs.
+
+import type { ServerRoutes } from '../http/server/server.ts'
+import type { InstanceService } from '../instances/instance-service.ts'
+import type { Ticker } from '../lib/ticker.ts'
+import type { TenantService } from '../tenants/tenant-service.ts'
+import type { Base } from './base.ts'
+import type { Rooms } from './create-rooms.ts'
+
+type Parts = { services: { instances: InstanceService; tenants: TenantService }; workers: readonly Ticker[] }
+
+export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { services, workers }: Parts): ServerRoutes {
+  const { database, ownership, usage, metrics, audit } = rooms.storage
+  const { instances } = rooms.accounts
+  const { inbound, held, parked } = rooms.inbound
+  const { outbound } = rooms
+  const { version } = build
+  return {
+    version,
+    health: {
+      version,
+      clock,
+      database,
+      instances,
+      workers,
+      ownership: () => ownership.state,
+      outboxPending: outbound.outboxPending,
+      inbound,
+      held,
+    },
+    operations: { build, metrics },
+    publicStats: {
+      publicStats: config.http.publicStats,
+      publicStatsOrigins: config.http.publicStatsOrigins,
+      version,
+      clock,
+      instances,
+      tenantCount: () => rooms.tenants.store.count(),
+      usage,
+    },
+    instances: { instances, instanceService: services.instances, clock },
+    pairing: { instances, clock },
+    parked: { inbound, parked, instances },
+    tenants: { tenants: services.tenants },
+    usage: { usage, instances, clock },
+    audit: { audit },
+    deliveries: { instances, lifecycle: rooms.lifecycle.lifecycle },
+    messages: { bodyLimit: config.http.bodyLimit, instances, webhook: outbound.webhook, edit: outbound.edit },
+    outbox: { instances, outbox: outbound.outbox, banRisk: outbound.banRisk },
+  }
+}

@@ -1,0 +1,42 @@
+// Creates what every other part builds on: the database, the lease on it, and what is counted.
+
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { Ownership } from '../instances/ownership.ts'
+import { Metrics } from '../ledger/metrics.ts'
+import { Usage } from '../ledger/usage.ts'
+import { systemClock } from '../lib/clock.ts'
+import { openDatabase } from '../storage/database.ts'
+import { refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
+import { LeaseStore } from '../storage/stores/lease-store.ts'
+import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
+import { UsageStore } from '../storage/stores/ledger/usage-store.ts'
+import type { Base } from './base.ts'
+
+/** `onFatal` hears why the service cannot go on. */
+export async function createStorage({ config, clock, log, build, stack }: Base, onFatal: (reason: Error) => void) {
+  const { encryptionKeys, database: location } = config.storage
+  const database = stack.use(await openDatabase({ location, encryptionKeys, log, onFatal }))
+  await refuseUnreadableSecrets(database, encryptionKeys)
+  const ownership = stack.use(
+    new Ownership({
+      owner: `${hostname()} pid ${process.pid} (${randomBytes(4).toString('hex')})`,
+      leases: new LeaseStore(database),
+      // Real time even under the clock of a test: the lease runs on the database's clock.
+      clock: systemClock,
+      log,
+      onLost: onFatal,
+    }),
+  )
+  const usage = new Usage({ store: new UsageStore(database), clock })
+  stack.defer(() => usage.flush())
+  return {
+    database,
+    ownership,
+    /** What every guarded write carries. */
+    epoch: () => ownership.epoch,
+    usage,
+    metrics: new Metrics({ version: build.version }),
+    audit: new AuditStore(database),
+  }
+}

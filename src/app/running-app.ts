@@ -1,0 +1,112 @@
+// The application as its owner sees it: what happens in which order at its start, before its stop, and at its end.
+//
+// created → serving when start() has resolved: this process owns the accounts, and the routes answer
+// serving → stopping with stop(): subscribers are told, and outgoing messages are only queued
+// any     → over after disposal
+
+import type { PerInstance } from '../core/per-instance.ts'
+import type { HttpApp } from '../http/http-app.ts'
+import { listen } from '../http/server/listener.ts'
+import type { InstanceRegistry } from '../instances/instance-registry.ts'
+import type { Ownership } from '../instances/ownership.ts'
+import type { Usage } from '../ledger/usage.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Ticker } from '../lib/ticker.ts'
+import type { Courier } from '../lifecycle/courier.ts'
+import type { ProcessEvents } from '../lifecycle/process-events.ts'
+import type { AuditStore } from '../storage/stores/ledger/audit-store.ts'
+import type { TenantCache } from '../tenants/tenant-cache.ts'
+import type { Base } from './base.ts'
+import { bootWarnings } from './boot-warnings.ts'
+import type { OutboundSet } from './create-outbound.ts'
+
+type Storage = { ownership: Ownership; audit: AuditStore; usage: Usage }
+
+type Parts = {
+  base: Omit<Base, 'stack'>
+  storage: Storage
+  instances: InstanceRegistry
+  outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'hold'>
+  courier: Pick<Courier, 'takeDeleted'>
+  processEvents: ProcessEvents
+  tenants: TenantCache
+  workers: readonly Ticker[]
+  perInstance: readonly PerInstance[]
+  server: HttpApp
+  /** Called once when the routes may answer. */
+  onServing: () => void
+  /** Settles with the reason when the service cannot go on. */
+  ended: Promise<Error>
+  owned: AsyncDisposableStack
+}
+
+export class RunningApp {
+  readonly #parts: Parts
+  #url = ''
+  #isServing = false
+  /** Background work by name, for callers that decide themselves when it runs. */
+  readonly workers: ReadonlyMap<string, Ticker>
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.workers = new Map(parts.workers.map((worker) => [worker.name, worker]))
+  }
+
+  /** Where the HTTP server listens; known once start() has resolved. */
+  get url(): string {
+    return this.#url
+  }
+
+  get usage(): Usage {
+    return this.#parts.storage.usage
+  }
+
+  /** Every part that keeps memory per instance. */
+  get perInstance(): readonly PerInstance[] {
+    return this.#parts.perInstance
+  }
+
+  get ended(): Promise<Error> {
+    return this.#parts.ended
+  }
+
+  /** Resolves when this process owns the accounts and serves. */
+  async start(): Promise<void> {
+    const { base, storage, instances, outbound, courier, processEvents, workers, server, onServing } = this.#parts
+    const { config, clock, log, build } = base
+    // A standby on the same machine finds the port taken by the owner, and free once it owns the accounts itself.
+    const early = await listen(server, config.http, { tolerateBusy: true })
+    await storage.ownership.acquire()
+    this.#url = early ?? (await listen(server, config.http)) ?? ''
+    await instances.load()
+    await storage.audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: build.version })
+    await outbound.failRowsOfDeletedInstances()
+    await instances.takeAll()
+    this.#isServing = true
+    onServing()
+    await courier.takeDeleted()
+    await instances.boot()
+    processEvents.started()
+    for (const worker of workers) worker.start()
+    await this.#warn()
+    log.info({ url: this.#url, version: build.version, instances: instances.counts().total }, 'service ready')
+  }
+
+  /** What comes before the end. Sessions stay open for the grace: subscribers prepare, and agents' messages are queued. */
+  async stop(): Promise<void> {
+    if (!this.#isServing) return
+    const { base, instances, outbound, processEvents } = this.#parts
+    outbound.hold()
+    const graceMs = instances.counts().active > 0 ? base.config.lifecycle.shutdownGrace : 0
+    await Promise.all([sleep(base.clock, graceMs), processEvents.restarting()])
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#parts.owned.disposeAsync()
+  }
+
+  async #warn(): Promise<void> {
+    const { base, instances, tenants } = this.#parts
+    for (const warning of await bootWarnings(base.config, instances.records(), tenants)) base.log.warn(warning)
+  }
+}

@@ -1,0 +1,174 @@
+// The link of one account with the network: its stored session, its connection and its pairing, and what each of them
+// does to the others. A pairing can be open beside a stored session; the one that succeeds first ends the other.
+
+import type { Jid } from '../core/ids.ts'
+import { isActive } from '../core/instance.ts'
+import type { AccountNetwork, Closing } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
+import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
+import { reasonOf } from './account-record.ts'
+import type { AccountRecord } from './account-record.ts'
+import { ConnectionSlot } from './connection-slot.ts'
+import { PairingSlot } from './pairing-slot.ts'
+import { SessionHandover } from './session-handover.ts'
+
+// After this long a reconnect that was asked for counts as failed, and a pairing opens beside it.
+const reconnectPatienceMs = 10_000
+
+export type LinkDeps = {
+  network: AccountNetwork
+  instances: InstanceStore
+  epoch: () => number
+  gate: Semaphore
+  clock: Clock
+  random: () => number
+  log: Log
+  qrLifetimeMs: number
+  /** Called after every change of state or QR code. */
+  onChange: () => void
+}
+
+type Deps = LinkDeps & {
+  account: AccountRecord
+  /** Runs what the network causes after the commands before it; does nothing once the account is closed. */
+  inTurn: (work: () => Promise<void>) => void
+  isClosed: () => boolean
+}
+
+export class AccountLink {
+  readonly #deps: Deps
+  readonly #sessions: SessionHandover
+  readonly connection: ConnectionSlot
+  readonly pairing: PairingSlot
+  #cancelPatience: (() => void) | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    const { inTurn } = deps
+    this.#sessions = new SessionHandover(deps)
+    this.connection = new ConnectionSlot({
+      ...deps,
+      authenticated: this.#authenticated.bind(this),
+      refused: (closing, isCurrent) => {
+        inTurn(async () => {
+          if (isCurrent()) await this.#refused(closing)
+        })
+      },
+    })
+    this.pairing = new PairingSlot({
+      ...deps,
+      scanned: (sessionId, jid) => {
+        inTurn(() => this.#adopt(sessionId, jid))
+      },
+      ended: (sessionId) => {
+        inTurn(() => this.#afterPairing(sessionId))
+      },
+      forget: (sessionId) => this.#sessions.forget(sessionId),
+    })
+  }
+
+  /** Takes up what the last process left: a pairing that was scanned, a stored session, or nothing. */
+  async boot(pauseMs: number): Promise<void> {
+    const { account, network, clock } = this.#deps
+    const { pairingSessionId: staged } = account.row
+    const jid = staged === null ? null : await network.storedJid(staged)
+    if (staged !== null && jid !== null) await this.#adopt(staged, jid)
+    await this.pairing.close()
+    if (account.row.sessionId === null) {
+      account.apply('boot_unlinked')
+      return
+    }
+    // A ban that has not ended yet is waited for: an earlier try would be one more strike.
+    const banMs = (account.row.retryAt ?? 0) - clock.now()
+    account.apply(banMs > 0 ? 'boot_banned' : 'boot_linked')
+    this.#connect(Math.max(pauseMs, banMs))
+  }
+
+  /** Connects now; a pairing opens beside the stored session when that takes too long. */
+  tryNow(): void {
+    const { account, clock, inTurn } = this.#deps
+    this.connection.tryNow()
+    this.#cancelPatience?.()
+    this.#cancelPatience = clock.after(reconnectPatienceMs, () => {
+      inTurn(async () => {
+        if (this.connection.isOpen && !isActive(account.row.state) && !this.pairing.isOpen) await this.pairing.open()
+      })
+    })
+  }
+
+  /** Opens the stored session again. */
+  async reopen(): Promise<void> {
+    if (this.connection.isOpen) {
+      this.connection.reopen()
+      this.#deps.account.apply('reopen')
+      return
+    }
+    // Scanned, and the network has not let go of the pairing yet: that need not be waited for.
+    await this.pairing.close()
+    this.#connect(0)
+  }
+
+  /** The session is worthless; its keys are removed. */
+  async end(closing: Closing): Promise<void> {
+    const worthless = this.#sessions.end(closing)
+    // The owner of the phone may be about to scan: a pairing that is open stays open.
+    if (this.pairing.isOpen) this.#deps.account.apply('pair')
+    await this.#disconnect()
+    await this.#sessions.forget(...worthless)
+  }
+
+  /** Closes both; what is stored stays for the next start. */
+  async close(): Promise<void> {
+    await this.pairing.stop()
+    await this.#disconnect()
+  }
+
+  async #adopt(sessionId: string, jid: Jid): Promise<void> {
+    const superseded = this.#sessions.adopt(sessionId, jid)
+    // From here on the session before no longer counts.
+    await this.#disconnect()
+    await this.#sessions.forget(superseded)
+  }
+
+  async #afterPairing(sessionId: string): Promise<void> {
+    const { account } = this.#deps
+    if (this.pairing.isOpen) return
+    await this.pairing.close()
+    account.apply('window_over')
+    if (account.row.sessionId === sessionId && !this.connection.isOpen) this.#connect(0)
+  }
+
+  #connect(pauseMs: number): void {
+    if (!this.#deps.isClosed()) this.connection.open(pauseMs)
+  }
+
+  async #disconnect(): Promise<void> {
+    this.#cancelPatience?.()
+    await this.connection.close()
+  }
+
+  #authenticated(): void {
+    const { account, inTurn } = this.#deps
+    this.#cancelPatience?.()
+    account.note(null)
+    const removeReplaced = this.#sessions.prove()
+    account.apply('authenticated')
+    if (removeReplaced) inTurn(removeReplaced)
+    // The stored session came first: the pairing beside it is not needed any more.
+    if (this.pairing.isOpen) inTurn(() => this.pairing.close())
+  }
+
+  async #refused(closing: Closing): Promise<void> {
+    const { account } = this.#deps
+    if (closing.cause === 'banned') account.announce('strike', reasonOf(closing))
+    if (!(await this.#sessions.revert(closing))) {
+      await this.end(closing)
+      return
+    }
+    await this.#disconnect()
+    if (this.pairing.isOpen) account.apply('pair')
+    this.#connect(0)
+  }
+}

@@ -1,0 +1,102 @@
+// The connection of one account: at most one is open, and only the open one moves the state of the account.
+
+import type { Closing, Network, NetworkSession } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
+import type { AccountRecord } from './account-record.ts'
+import { Connection } from './connection.ts'
+
+type Deps = {
+  account: AccountRecord
+  network: Pick<Network, 'open'>
+  gate: Semaphore
+  clock: Clock
+  random: () => number
+  log: Log
+  /** The session has logged in. */
+  authenticated: () => void
+  /** The network refuses the session for good. The connection may be another one when `isCurrent` is called later. */
+  refused: (closing: Closing, isCurrent: () => boolean) => void
+}
+
+export class ConnectionSlot {
+  readonly #deps: Deps
+  #connection: Connection | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  get isOpen(): boolean {
+    return this.#connection !== undefined
+  }
+
+  get session(): NetworkSession | undefined {
+    return this.#connection?.session
+  }
+
+  /** How many attempts have failed since the last login. */
+  get failures(): number {
+    return this.#connection?.failures ?? 0
+  }
+
+  /** Connects with the session of the record, after the pause; does nothing without one. */
+  open(pauseMs: number): void {
+    const { account, authenticated, refused } = this.#deps
+    const { sessionId, name } = account.row
+    if (sessionId === null) return
+    const isCurrent = () => this.#connection === connection
+    // An earlier connection no longer counts: the session may be another one by now.
+    const current =
+      <Args extends unknown[]>(follow: (...args: Args) => void) =>
+      (...args: Args) => {
+        if (isCurrent()) follow(...args)
+      }
+    const connection = new Connection({
+      ...this.#deps,
+      instance: name,
+      sessionId,
+      events: {
+        attempt: current(() => {
+          account.attempt()
+        }),
+        drained: current(() => {
+          account.apply('drained')
+        }),
+        reopening: current(() => {
+          account.apply('reopen')
+        }),
+        dropped: current((closing, nextMs) => {
+          account.drop(closing, nextMs)
+        }),
+        authenticated: current(authenticated),
+        invalidated: current((closing) => {
+          refused(closing, isCurrent)
+        }),
+      },
+    })
+    this.#connection = connection
+    connection.start(pauseMs)
+  }
+
+  /** Ends the pause before the next attempt. */
+  tryNow(): void {
+    this.#connection?.tryNow()
+  }
+
+  /** Closes the session, and opens it again at once. */
+  reopen(): void {
+    this.#connection?.reopen()
+  }
+
+  async logout(): Promise<void> {
+    await this.#connection?.logout()
+  }
+
+  async close(): Promise<void> {
+    const connection = this.#connection
+    this.#connection = undefined
+    await connection?.[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,88 @@
+// The tables of the accounts: the lease on them, their records, tenants, session keys and restrictions.
+
+import type { InstanceName, Jid } from '../../core/ids.ts'
+import type { InstanceState } from '../../core/instance.ts'
+import type { SecretColumns } from '../engine/statement.ts'
+import type { Sealed, SealedOrNull } from './sealed.ts'
+
+export type LeaseTable = {
+  name: string
+  owner: string
+  epoch: number
+  expires_at: number
+}
+
+export type InstanceTable = {
+  name: InstanceName
+  owner_tag: string
+  state: InstanceState
+  jid: Jid | null
+  last_jid: Jid | null
+  session_id: string | null
+  /** The session that an open pairing will become. */
+  pairing_session_id: string | null
+  /** The session before, which is still valid; used again when the network refuses the newer one at its first login. */
+  previous_session_id: string | null
+  inbox_id: number
+  events_webhook_url: string
+  events_webhook_subscribers: string
+  spamguard_enabled: number
+  spamguard_blocks: number
+  last_qr_msg_id: number
+  last_error: string | null
+  created_at: number
+  paired_at: number | null
+  ready_at: number | null
+  last_event_at: number | null
+  /** Since when subscribers know that the session is down; null while they believe that it is up. */
+  down_since: number | null
+  /** When subscribers were told that the session stays down. */
+  unreachable_at: number | null
+  /** When a temporary ban ends. */
+  retry_at: number | null
+}
+
+export type TenantTable = {
+  owner_tag: string
+  downstream_base_url: string
+  downstream_api_token: Sealed
+  downstream_account_id: number
+  downstream_inbox_id: number
+  webhook_hmac_secret: SealedOrNull
+  created_at: number
+  updated_at: number
+}
+
+export type SessionKeyTable = {
+  session_id: string
+  kind: string
+  key_id: string
+  value: Sealed
+}
+
+export type KeptSessionTable = {
+  session_id: string
+  name: InstanceName
+  owner_tag: string
+  jid: Jid
+  kept_at: number
+}
+
+/** The network lets an account write only to people it has a chat with. */
+export type RestrictionTable = {
+  instance: InstanceName
+  until: number
+  struck_at: number
+}
+
+export const tenantSecrets = {
+  table: 'tenants',
+  key: ['owner_tag'],
+  columns: ['downstream_api_token', 'webhook_hmac_secret'],
+} as const satisfies SecretColumns
+
+export const sessionKeySecrets = {
+  table: 'session_keys',
+  key: ['session_id', 'kind', 'key_id'],
+  columns: ['value'],
+} as const satisfies SecretColumns

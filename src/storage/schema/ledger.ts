@@ -1,0 +1,48 @@
+// The tables of the ledger: usage, audit log and deliveries of events.
+
+import type { Generated } from 'kysely'
+import type { DeliveryStatus } from '../../core/delivery.ts'
+import type { InstanceName } from '../../core/ids.ts'
+import type { LifecycleEvent } from '../../core/lifecycle.ts'
+import type { SecretColumns } from '../engine/statement.ts'
+import type { Sealed } from './sealed.ts'
+
+export type UsageTable = {
+  instance: InstanceName
+  day: string
+  owner_tag: string
+  messages_in: number
+  messages_out: number
+  spamguard_blocks: number
+  lifecycle_events: number
+}
+
+export type AuditTable = {
+  id: Generated<number>
+  ts: number
+  actor: string
+  action: string
+  instance: InstanceName
+  owner_tag: string
+  target: string
+  metadata: string
+}
+
+export type DeliveryTable = {
+  id: string
+  event_id: string
+  event: LifecycleEvent
+  instance: InstanceName
+  url: string
+  body: Sealed
+  created_at: number
+  expires_at: number | null
+  status: DeliveryStatus
+  attempts: number
+  next_at: number
+  last_code: Generated<number | null>
+  last_error: Generated<string | null>
+  finished_at: Generated<number | null>
+}
+
+export const deliverySecrets = { table: 'deliveries', key: ['id'], columns: ['body'] } as const satisfies SecretColumns

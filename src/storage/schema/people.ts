@@ -1,0 +1,34 @@
+// The tables of the people: who they are, their contacts and conversations at the helpdesk.
+
+import type { Generated } from 'kysely'
+import type { ChatId, DestinationKey, InstanceName } from '../../core/ids.ts'
+
+export type PersonTable = {
+  instance: InstanceName
+  id: ChatId
+  phone: string | null
+  lid: string | null
+  push_name: string | null
+  saved_name: string | null
+}
+
+export type ContactTable = {
+  destination: DestinationKey
+  source_id: string
+  contact_id: number
+  /** 1 when we created the contact. */
+  ours: number
+  name: string
+  /** When the opening of a conversation began; null when none is open or its outcome is known. */
+  opening_since: Generated<number | null>
+}
+
+export type ConversationTable = {
+  instance: InstanceName
+  destination: DestinationKey
+  chat: ChatId
+  conversation_id: number
+  contact_id: number
+  source_id: string
+  used_at: number
+}

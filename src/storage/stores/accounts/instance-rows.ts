@@ -1,0 +1,144 @@
+// The record of an instance as the service sees it, and its translation to and from the columns.
+
+import type { Selectable } from 'kysely'
+import type { InstanceName, Jid } from '../../../core/ids.ts'
+import type { InstanceState } from '../../../core/instance.ts'
+import type { WebhookSubscriber } from '../../../core/lifecycle.ts'
+import type { InstanceTable, KeptSessionTable } from '../../schema/accounts.ts'
+
+export type InstanceRow = {
+  name: InstanceName
+  ownerTag: string
+  state: InstanceState
+  jid: Jid | null
+  lastJid: Jid | null
+  sessionId: string | null
+  /** The session that an open pairing will become. */
+  pairingSessionId: string | null
+  /** The session before, which is still valid. It is used again when the network refuses the newer one at its first login. */
+  previousSessionId: string | null
+  inboxId: number
+  eventsWebhookUrl: string
+  eventsWebhookSubscribers: readonly WebhookSubscriber[]
+  isSpamguardEnabled: boolean
+  spamguardBlocks: number
+  lastQrMessageId: number
+  lastError: string | null
+  createdAt: number
+  pairedAt: number | null
+  readyAt: number | null
+  lastEventAt: number | null
+  /** Since when subscribers know that the session is down; null while they believe that it is up. */
+  downSince: number | null
+  /** When subscribers were told that the session stays down. */
+  unreachableAt: number | null
+  /** When a temporary ban ends. */
+  retryAt: number | null
+}
+
+export type InstanceChanges = Partial<Omit<InstanceRow, 'name' | 'createdAt'>>
+
+/** The session of a deleted instance, which can be resumed for a while. */
+export type KeptSession = { sessionId: string; name: InstanceName; ownerTag: string; jid: Jid; keptAt: number }
+
+const columns = {
+  name: 'name',
+  ownerTag: 'owner_tag',
+  state: 'state',
+  jid: 'jid',
+  lastJid: 'last_jid',
+  sessionId: 'session_id',
+  pairingSessionId: 'pairing_session_id',
+  previousSessionId: 'previous_session_id',
+  inboxId: 'inbox_id',
+  eventsWebhookUrl: 'events_webhook_url',
+  eventsWebhookSubscribers: 'events_webhook_subscribers',
+  isSpamguardEnabled: 'spamguard_enabled',
+  spamguardBlocks: 'spamguard_blocks',
+  lastQrMessageId: 'last_qr_msg_id',
+  lastError: 'last_error',
+  createdAt: 'created_at',
+  pairedAt: 'paired_at',
+  readyAt: 'ready_at',
+  lastEventAt: 'last_event_at',
+  downSince: 'down_since',
+  unreachableAt: 'unreachable_at',
+  retryAt: 'retry_at',
+} as const satisfies Record<keyof InstanceRow, keyof InstanceTable>
+
+/** A record with nothing set: what every new instance starts from. */
+export function blankInstance(name: InstanceName, createdAt: number): InstanceRow {
+  return {
+    name,
+    ownerTag: '',
+    state: 'disconnected',
+    jid: null,
+    lastJid: null,
+    sessionId: null,
+    pairingSessionId: null,
+    previousSessionId: null,
+    inboxId: 0,
+    eventsWebhookUrl: '',
+    eventsWebhookSubscribers: [],
+    isSpamguardEnabled: false,
+    spamguardBlocks: 0,
+    lastQrMessageId: 0,
+    lastError: null,
+    createdAt,
+    pairedAt: null,
+    readyAt: null,
+    lastEventAt: null,
+    downSince: null,
+    unreachableAt: null,
+    retryAt: null,
+  }
+}
+
+export function toInstanceRow(stored: Selectable<InstanceTable>): InstanceRow {
+  return {
+    name: stored.name,
+    ownerTag: stored.owner_tag,
+    state: stored.state,
+    jid: stored.jid,
+    lastJid: stored.last_jid,
+    sessionId: stored.session_id,
+    pairingSessionId: stored.pairing_session_id,
+    previousSessionId: stored.previous_session_id,
+    inboxId: stored.inbox_id,
+    eventsWebhookUrl: stored.events_webhook_url,
+    eventsWebhookSubscribers: JSON.parse(stored.events_webhook_subscribers) as WebhookSubscriber[],
+    isSpamguardEnabled: stored.spamguard_enabled === 1,
+    spamguardBlocks: stored.spamguard_blocks,
+    lastQrMessageId: stored.last_qr_msg_id,
+    lastError: stored.last_error,
+    createdAt: stored.created_at,
+    pairedAt: stored.paired_at,
+    readyAt: stored.ready_at,
+    lastEventAt: stored.last_event_at,
+    downSince: stored.down_since,
+    unreachableAt: stored.unreachable_at,
+    retryAt: stored.retry_at,
+  }
+}
+
+/** Only the columns that the changes name. */
+export function toInstanceColumns(changes: InstanceRow): Selectable<InstanceTable>
+export function toInstanceColumns(changes: Partial<InstanceRow>): Partial<Selectable<InstanceTable>>
+export function toInstanceColumns(changes: Partial<InstanceRow>): Partial<Selectable<InstanceTable>> {
+  const { eventsWebhookSubscribers: subscribers, isSpamguardEnabled: isEnabled } = changes
+  const names = Object.keys(changes) as (keyof InstanceRow)[]
+  return {
+    ...Object.fromEntries(names.map((name) => [columns[name], changes[name]])),
+    ...(subscribers !== undefined && { events_webhook_subscribers: JSON.stringify(subscribers) }),
+    ...(isEnabled !== undefined && { spamguard_enabled: isEnabled ? 1 : 0 }),
+  }
+}
+
+export function toKeptSession(stored: Selectable<KeptSessionTable>): KeptSession {
+  const { session_id: sessionId, name, owner_tag: ownerTag, jid, kept_at: keptAt } = stored
+  return { sessionId, name, ownerTag, jid, keptAt }
+}
+
+export function toKeptSessionColumns({ sessionId, name, ownerTag, jid, keptAt }: KeptSession) {
+  return { session_id: sessionId, name, owner_tag: ownerTag, jid, kept_at: keptAt }
+}

@@ -1,0 +1,75 @@
+// The SQL of the message map that is written by hand or compiled once.
+
+import { sql } from 'kysely'
+import type { Selectable } from 'kysely'
+import type { InstanceName } from '../../../core/ids.ts'
+import type { Database } from '../../database.ts'
+import { toStatement } from '../../engine/statement.ts'
+import type { MessageMapTable } from '../../schema/messages.ts'
+
+/** Everything but the content, which is sealed and rarely needed. */
+export const lightColumns = [
+  'id',
+  'instance',
+  'destination',
+  'chat',
+  'sender',
+  'network_id',
+  'kind',
+  'direction',
+  'network_key',
+  'network_at',
+  'conversation_id',
+  'message_id',
+  'claimed_at',
+  'posting_since',
+  'posting_after',
+  'read_at',
+] as const
+
+export type LightRow = Pick<Selectable<MessageMapTable>, (typeof lightColumns)[number]>
+
+/** The statements that run for every message: compiled once, only their parameters change. */
+export function compileClaimStatements({ query }: Database) {
+  const row = {
+    id: '',
+    instance: '',
+    destination: '',
+    chat: '',
+    sender: '',
+    network_id: '',
+    kind: '',
+    direction: 'in' as const,
+    network_key: '',
+    network_at: 0,
+    conversation_id: 0,
+    claimed_at: 0,
+    posting_since: 0,
+    posting_after: 0,
+    content: { seal: new Uint8Array(), place: '' },
+  }
+  const identity = ['instance', 'destination', 'chat', 'sender', 'network_id', 'kind'] as const
+  const claim = query.insertInto('message_map').values(row)
+  const related = query.selectFrom('message_map').select(lightColumns).where('instance', '=', '')
+  const complete = query
+    .updateTable('message_map')
+    .set({ conversation_id: 0, message_id: 0, posting_since: 0, posting_after: 0 })
+    .where('id', '=', '')
+  return {
+    claim: toStatement(claim.onConflict((conflict) => conflict.columns(identity).doNothing())).sql,
+    related: toStatement(related.where('network_id', 'in', ['', '']).orderBy('id')).sql,
+    complete: toStatement(complete).sql,
+    removeRow: toStatement(query.deleteFrom('inbox').where('id', '=', '')).sql,
+  }
+}
+
+// Jumps from one instance to the next on the index: an instance has up to millions of messages.
+export const orphanInstances = sql<{ instance: InstanceName }>`
+  WITH RECURSIVE stored(instance) AS (
+    SELECT min(instance) FROM message_map
+    UNION ALL
+    SELECT (SELECT min(instance) FROM message_map WHERE instance > stored.instance)
+    FROM stored WHERE stored.instance IS NOT NULL
+  )
+  SELECT instance FROM stored
+  WHERE instance IS NOT NULL AND NOT EXISTS (SELECT 1 FROM instances WHERE name = stored.instance)`

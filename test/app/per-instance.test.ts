@@ -1,0 +1,172 @@
+// Every part that keeps memory per instance is in the list of the composition, and drops that memory when the instance leaves.
+
+import '../sim/harness/quiet.ts'
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { calm } from '../../sim/helpdesk/settings.ts'
+import { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
+import { textOfMessage } from '../../sim/network/people/received-message.ts'
+import { SimNetwork } from '../../sim/network/sim-network.ts'
+import type { PerInstance } from '../../src/core/per-instance.ts'
+import { BoundedMap } from '../../src/lib/bounded-map.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { Service } from '../harness/service.ts'
+import { waitUntil } from '../harness/wait-until.ts'
+import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
+import { InstanceMemory } from './harness/instance-memory.ts'
+
+const name = 'wanderer-7c1d'
+const path = `/api/instances/${name}`
+/** The registry itself keeps the account until it is removed. */
+const registry = 'src/instances/instance-registry.ts'
+
+/** What the steps of openUsed() leave traces in. */
+const usedParts = [
+  'src/bridge/conversations/conversation-directory.ts',
+  'src/bridge/inbound/files/file-fetcher.ts',
+  'src/bridge/inbound/inbox-worker.ts',
+  'src/bridge/outbound/agent-activity.ts',
+  'src/bridge/outbound/queue/outbox-worker.ts',
+  'src/bridge/people/group-directory.ts',
+  'src/bridge/people/people.ts',
+  'src/guard/ban-risk.ts',
+  'src/guard/pace.ts',
+  'src/ledger/usage.ts',
+  'src/lifecycle/courier.ts',
+]
+
+/** A service whose instance has received texts, a group message and a file, and has sent a message. */
+async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
+  const network = stack.use(await SimNetwork.start())
+  const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm }))
+  const folder = await mkdtemp(join(tmpdir(), 'causeway-ca-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'ca.pem'), network.authority.pem)
+  const { facts } = helpdesk
+  const service = stack.use(
+    await Service.start({
+      network,
+      environment: {
+        SERVICE_NETWORK_CA: join(folder, 'ca.pem'),
+        DOWNSTREAM_BASE_URL: facts.url,
+        DOWNSTREAM_API_TOKEN: facts.api_token,
+        DOWNSTREAM_ACCOUNT_ID: String(facts.account_id),
+        DOWNSTREAM_INBOX_ID: String(facts.inbox_id),
+        SERVICE_OUTGOING_RATE_LIMIT: '1000',
+        SERVICE_HELPDESK_NOTICES: 'true',
+      },
+    }),
+  )
+  const phone = network.account({ phone: '5511999990001' })
+  // Nothing listens there, so deliveries of events wait for their next attempt.
+  const events = [{ url: 'http://127.0.0.1:9/', events: [] }]
+  await service.request('POST', '/api/instances', { body: { name, events_webhook_subscribers: events } })
+  let code = ''
+  await waitUntil('a QR code is shown', async () => {
+    const answer = await service.get(`${path}/qr?format=text`)
+    code = answer.status === 200 ? answer.text : ''
+    return code !== ''
+  })
+  await phone.scan(code)
+  await waitUntil('the instance is ready', async () => {
+    return ((await service.get(path)).body as { state: string }).state === 'ready'
+  })
+  const bob = network.person({ phone: '5511888880001', pushName: 'Bob' })
+  const sent = [
+    bob.text(phone, 'one'),
+    bob.text(network.group('Team', bob, [phone]), 'to all'),
+    bob.media(phone, 'image', { bytes: Buffer.from('x') }),
+  ]
+  const conversations = []
+  for (const { id } of sent) {
+    const { conversationId } = await helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 20_000)
+    conversations.push(conversationId)
+  }
+  const channel = { webhook_url: `${service.app.url}${path}/webhook` }
+  await new DeskClient(helpdesk).patch('/inboxes/1', { channel })
+  const agent = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana', role: 'administrator' }).token)
+  // What was looked up for a message is remembered once the first answer has marked Bob's messages read.
+  for (const content of ['hello', 'again', 'and again']) {
+    await agent.post(`/conversations/${conversations[0]}/messages`, { content, message_type: 'outgoing' })
+    await bob.messages.waitFor(`"${content}"`, ({ message }) => textOfMessage(message) === content, 20_000)
+  }
+  return service
+}
+
+/** Resolves when what was caused by the last message is done: nothing new is kept for a while. */
+async function settled(memory: InstanceMemory, service: Service): Promise<void> {
+  await waitUntil('all messages are sent', async () => {
+    return ((await service.get(`${path}/outbox`)).body as { sent: number }).sent === 3
+  })
+  let before: string[] = []
+  await waitUntil('no file keeps more than before', async () => {
+    const known = before
+    before = await memory.files()
+    return before.join() === known.join()
+  })
+}
+
+test('after every part has left an instance that was in use, only the registry knows it', async () => {
+  await using stack = new AsyncDisposableStack()
+  using memory = new InstanceMemory(name)
+  const service = await openUsed(stack)
+  await settled(memory, service)
+  const files = await memory.files()
+  assert.deepEqual(
+    usedParts.filter((file) => !files.includes(file)),
+    [],
+    'the test uses less than it should',
+  )
+  const [inbox, ...others] = service.app.perInstance
+  for (const part of others) await part.leave(name)
+  assert.deepEqual(await memory.files(), ['src/bridge/inbound/inbox-worker.ts', registry], 'a missing part is noticed')
+  await inbox?.leave(name)
+  assert.deepEqual(await memory.files(), [registry])
+})
+
+test('a deleted instance is known nowhere, except for the events that its subscribers have not heard yet', async () => {
+  await using stack = new AsyncDisposableStack()
+  using memory = new InstanceMemory(name)
+  const service = await openUsed(stack)
+  await settled(memory, service)
+  assert.equal((await service.request('DELETE', path)).status, 200)
+  assert.deepEqual(await memory.files(), ['src/lifecycle/courier.ts'])
+})
+
+test('a part that is missing in the list is noticed, whatever it keeps the instance in', async () => {
+  class Forgotten implements PerInstance {
+    readonly byName = new Map<string, number>()
+    readonly names = new Set<string>()
+    readonly rows = new Map<number, { instance: string }>()
+    readonly bounded = new BoundedMap<string>({ clock: systemClock, max: 9, ttlMs: 60_000 })
+
+    leave(instance: string): void {
+      this.byName.delete(instance)
+      this.names.clear()
+      this.rows.clear()
+      this.bounded.deleteWhere((key) => key.startsWith(instance))
+    }
+  }
+  const uses: ((part: Forgotten) => void)[] = [
+    (part) => part.byName.set(name, 1),
+    (part) => part.names.add(`${name}|chat`),
+    (part) => part.rows.set(7, { instance: name }),
+    (part) => {
+      part.bounded.set(`${name}|chat`, 'value')
+    },
+  ]
+  for (const use of uses) {
+    using memory = new InstanceMemory(name)
+    const part = new Forgotten()
+    use(part)
+    const listed: PerInstance[] = []
+    for (const each of listed) await each.leave(name)
+    assert.deepEqual(await memory.files(), ['test/app/per-instance.test.ts'])
+    listed.push(part)
+    for (const each of listed) await each.leave(name)
+    assert.deepEqual(await memory.files(), [])
+  }
+})
