@@ -68,7 +68,7 @@ test('spellings of the number find the contact; the identifier goes before the p
   assert.equal(contact.name, 'By identifier')
 })
 
-test('many who need the contact at once share one creation', async () => {
+test('callers that need the same contact at once share one creation', async () => {
   await using bed = await HelpdeskBed.start()
   const found = await Promise.all(Array.from({ length: 20 }, () => bed.inbox.ensureContact(person())))
   assert.equal(new Set(found.map(({ id }) => id)).size, 1)
@@ -92,7 +92,7 @@ test('two processes that create the contact at once end with the same one', asyn
   assert.equal(bed.helpdesk.see.contacts().length, 1)
 })
 
-test('a phone that somebody else took meanwhile leads to that contact', async () => {
+test('a phone number that another contact took meanwhile leads to that contact', async () => {
   await using bed = await HelpdeskBed.start()
   await bed.helpdesk.fault({ kind: 'slow', ms: 300, method: 'POST', path: /\/contacts$/, times: 1 })
   const slow = bed.inbox.ensureContact(person())

@@ -25,7 +25,7 @@ test('the open conversation is found; a resolved one is left or used again by mo
   bed.helpdesk.assertNothingRefused()
 })
 
-test('an inbox locked to one conversation gives the resolved one back, and that is used', async () => {
+test('an inbox locked to one conversation gives the resolved conversation back, and the message goes there', async () => {
   await using bed = await HelpdeskBed.start()
   const client = new DeskClient(bed.helpdesk)
   await client.patch('/inboxes/1', { lock_to_single_conversation: true })
@@ -43,7 +43,7 @@ test('a burst opens one conversation', async () => {
   assert.equal(bed.helpdesk.see.conversations().length, 1)
 })
 
-test('the same burst of callers that share nothing opens several', async () => {
+test('callers that share no memory open several conversations in the same burst', async () => {
   await using bed = await HelpdeskBed.start()
   const contact = await bed.inbox.ensureContact(person())
   await using other = createDownstream()
@@ -54,7 +54,7 @@ test('the same burst of callers that share nothing opens several', async () => {
   assert.equal(bed.helpdesk.see.conversations().length, 2)
 })
 
-test('the conversation an agent started is used, although it stands under another address', async () => {
+test('a conversation that an agent started is used, although it has another address', async () => {
   await using bed = await HelpdeskBed.start()
   const contact = await bed.inbox.ensureContact(person())
   const agent = new DeskClient(bed.helpdesk, bed.helpdesk.world.addAgent({ name: 'Ana', inboxIds: [1] }).token)
@@ -106,7 +106,7 @@ test('a deleted conversation is known to be gone and opened anew', async () => {
   assert.notEqual(await bed.openChat(), id)
 })
 
-test('a deleted contact is gone; a deleted inbox is a matter of the destination', async () => {
+test('a deleted contact is gone; a deleted inbox is a fault of the destination', async () => {
   await using bed = await HelpdeskBed.start()
   await assert.rejects(bed.inbox.ensureConversation({ id: 4711, sourceId: 'x' }, 'new'), isGone)
   const contact = await bed.inbox.ensureContact(person())
@@ -126,7 +126,7 @@ test('a contact whose address moved to another contact is gone', async () => {
   await assert.rejects(bed.inbox.ensureConversation({ id: other.id, sourceId: contact.sourceId }, 'new'), isGone)
 })
 
-test('after an uncertain creation no second one is made while the first may still come', async () => {
+test('after an uncertain creation no second conversation is made while the first may still appear', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ helpdesk: { clock }, downstream: { clock } })
   const contact = await bed.inbox.ensureContact(person())
@@ -152,7 +152,7 @@ test('after an uncertain creation no second one is made while the first may stil
   )
 })
 
-test('whoever does not remember the uncertain creation opens a second one', async () => {
+test('a caller that does not remember the uncertain creation opens a second conversation', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ helpdesk: { clock }, downstream: { clock } })
   const contact = await bed.inbox.ensureContact(person())
@@ -168,7 +168,7 @@ test('whoever does not remember the uncertain creation opens a second one', asyn
   assert.equal(bed.helpdesk.see.conversations().length, 2)
 })
 
-test('when the uncertain creation did not come, one is made after the time is over', async () => {
+test('when the uncertain conversation does not appear, another is made after the waiting time', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ helpdesk: { clock }, downstream: { clock } })
   const contact = await bed.inbox.ensureContact(person())

@@ -46,7 +46,7 @@ test('each answer of the helpdesk has its kind of failure', async () => {
   }
 })
 
-test('an inbox that is no API inbox is a matter of the destination, and no probe finds it in order', async () => {
+test('an inbox that is no API inbox is a fault of the destination, and a probe says so too', async () => {
   await using bed = await HelpdeskBed.start()
   const website = bed.helpdesk.world.addInbox({ name: 'Website', channelType: 'Channel::WebWidget' })
   const inbox = bed.downstream.helpdesk(bed.destinationOf({ inboxId: website.id }))
@@ -59,14 +59,14 @@ test('an inbox that is no API inbox is a matter of the destination, and no probe
   }
 })
 
-test('a question that fails has changed nothing', async () => {
+test('a failed read has changed nothing at the helpdesk', async () => {
   await using bed = await HelpdeskBed.start()
   const id = await bed.openChat()
   await bed.helpdesk.fault({ kind: 'cut', times: 1 })
   assert.equal((await failureOf(bed.inbox.findConversation(id))).mayHaveHappened, false)
 })
 
-test('nobody listening is a matter of the destination; after a restart calls work again', async () => {
+test('a refused connection is a fault of the destination; after a restart calls work again', async () => {
   await using bed = await HelpdeskBed.start()
   const id = await bed.openChat()
   const fault = await bed.helpdesk.fault({ kind: 'refused' })
@@ -81,7 +81,7 @@ test('nobody listening is a matter of the destination; after a restart calls wor
   await bed.inbox.post(id, text('x'))
 })
 
-test('a name that does not exist and an address that is never contacted are matters of the destination', async () => {
+test('an unknown host name and a forbidden address are faults of the destination', async () => {
   await using bed = await HelpdeskBed.start()
   for (const baseUrl of ['http://desk.invalid', 'http://169.254.169.254']) {
     const error = await failureOf(bed.downstream.helpdesk(bed.destinationOf({ baseUrl })).probe())
@@ -106,7 +106,7 @@ test('a slow answer within the deadline is waited for, a later one is not', asyn
   assert.match((await late).message, /did not answer in time/)
 })
 
-test('a server that is no Chatwoot is a matter of the destination, whatever it answers', async () => {
+test('a server that is no Chatwoot is a fault of the destination, with every kind of answer', async () => {
   await using bed = await HelpdeskBed.start()
   const answers: [number, Record<string, string>, string, RegExp][] = [
     [200, { 'content-type': 'text/html' }, '<html>Welcome</html>', /check its URL/],
@@ -139,7 +139,7 @@ test('Retry-After is passed on, in seconds and as a date', async () => {
   for (const ms of told) assert.equal((await failureOf(inbox.post(1, text('x')))).retryAfterMs, ms)
 })
 
-test('after five failures a destination is left alone, then asked a harmless question; others go on', async () => {
+test('after five failures a destination rests, then a harmless request probes it; other destinations go on', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ downstream: { clock } })
   const id = await bed.openChat()
@@ -165,7 +165,7 @@ test('after five failures a destination is left alone, then asked a harmless que
   assert.deepEqual(bed.downstream.resting, [])
 })
 
-test("a token that is refused is nobody else's trouble in the same inbox", async () => {
+test('a refused token does not affect other tokens of the same inbox', async () => {
   await using bed = await HelpdeskBed.start()
   const stranger = bed.downstream.helpdesk(bed.destinationOf({ apiToken: 'wrong' }))
   const [refused, taken] = await Promise.allSettled([stranger, bed.inbox].map((each) => each.ensureContact(person())))
@@ -189,7 +189,7 @@ test('a probe goes through while a destination rests, and wakes it', async () =>
   await bed.inbox.post(id, text('x'))
 })
 
-test('a message the helpdesk always crashes on does not stop the others for longer than a moment', async () => {
+test('a message that always crashes the helpdesk stops other messages only for a moment', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ downstream: { clock } })
   const poisoned = await bed.openChat()

@@ -1,4 +1,4 @@
-// Files of agents: fetched wherever they lie, by nobody's word but ours about where we may go.
+// Files of agents are fetched from every kind of storage, and only from hosts that the settings allow.
 
 import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'
@@ -54,7 +54,7 @@ test('storage on a private address is refused, naming the setting, unless that a
   assert.match(error.message, /SERVICE_EGRESS_ALLOW/)
 })
 
-test('an address that strangers name cannot lead to our own network, nor to metadata, allowed or not', async () => {
+test('an address from outside never leads to our own network or to metadata, not even with a permission', async () => {
   await using bed = await HelpdeskBed.start({ downstream: { egressAllow: ['169.254.169.254'] } })
   await using own = await LoopbackServer.start((_request, response) => response.end('internal'))
   await using redirecting = await LoopbackServer.start((_request, response) =>
@@ -74,7 +74,7 @@ test('a file that is not there in the first moment is waited for', async () => {
   assert.equal((await buffer(file.stream)).length, png.length)
 })
 
-test('files that are slow to come keep no call waiting for a connection', async () => {
+test('slow downloads do not keep calls waiting for a connection', async () => {
   await using bed = await HelpdeskBed.start()
   const asked: string[] = []
   await using desk = await LoopbackServer.start(({ url = '' }, response) => {
@@ -141,7 +141,7 @@ test('a file over the limit is refused at its announcement, or cut off while it 
   assert.deepEqual([cut.failure, /SERVICE_MEDIA_MAX_BYTES/.test(cut.message)], ['permanent', true])
 })
 
-test('the token is told to nobody on the way', async () => {
+test('the token is sent to no other host', async () => {
   await using bed = await HelpdeskBed.start()
   const seen: string[] = []
   await using storage = await LoopbackServer.start((request, response) => {

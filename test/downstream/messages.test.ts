@@ -15,7 +15,7 @@ function file(bytes: Buffer, changes: Partial<UploadFile> = {}): UploadFile {
   return { open, fileName: 'photo.png', mimeType: 'image/png', size: bytes.length, ...changes }
 }
 
-test('a text is one request; what is known of it comes back', async () => {
+test('a text is one request, and the answer tells what the helpdesk stored', async () => {
   await using bed = await HelpdeskBed.start()
   const id = await bed.openChat()
   const before = bed.helpdesk.requests.length
@@ -28,7 +28,7 @@ test('a text is one request; what is known of it comes back', async () => {
   bed.helpdesk.assertNothingRefused()
 })
 
-test('a reply, an echo of the phone, a note and an activity keep what makes them so', async () => {
+test('a reply, an echo of the phone, a note and an activity keep their marks', async () => {
   await using bed = await HelpdeskBed.start()
   const id = await bed.openChat()
   const first = await bed.inbox.post(id, text('question', { sourceId: 'A' }))
@@ -76,7 +76,7 @@ test('files are streamed up with name, type and caption, whether their size is k
   bed.helpdesk.assertNothingRefused()
 })
 
-test('a file that breaks off or is shorter than announced is nobody’s fault at the helpdesk, and nothing is posted', async () => {
+test('a file that breaks off or is shorter than announced is no fault of the helpdesk, and nothing is posted', async () => {
   await using bed = await HelpdeskBed.start()
   const id = await bed.openChat()
   const broken = new Error('the phone went away')
@@ -98,7 +98,7 @@ function* failing(error: Error) {
   throw error
 }
 
-test('a file whose source hangs is let go when the time is over', async () => {
+test('an upload whose source hangs ends after the deadline', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ downstream: { clock } })
   const id = await bed.openChat()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { kindOfMessage, textOfMessage, unwrap } from '../../sim/network/people/received-message.ts'
 import type { ReceivedMessage } from '../../sim/network/people/received-message.ts'
-import type { OutboundStage } from './outbound-stage.ts'
+import type { AgentWorld } from './agent-world.ts'
 
 export type AgentFile = { name: string; bytes: Uint8Array; type: string }
 
@@ -18,7 +18,7 @@ export function textFile(name: string, text = name): AgentFile {
 
 /** Posts a message with files in Bob's conversation; the id of the message. */
 export async function attach(
-  stage: OutboundStage,
+  world: AgentWorld,
   content: string,
   files: readonly AgentFile[],
   more: Record<string, unknown> = {},
@@ -30,7 +30,7 @@ export async function attach(
   for (const { name, bytes, type } of files) {
     form.append('attachments[]', new Blob([new Uint8Array(bytes)], { type }), name)
   }
-  const { body, status, text } = await stage.agent.send('POST', `/conversations/${stage.conversation}/messages`, form)
+  const { body, status, text } = await world.agent.send('POST', `/conversations/${world.conversation}/messages`, form)
   assert.equal(status, 200, text)
   return body.id
 }
@@ -40,7 +40,7 @@ export function kindsOf(messages: readonly ReceivedMessage[]): string[] {
 }
 
 /** What a person sees of each message: the name of a file, with its caption, or the text. */
-export function shownTo(person: OutboundStage['bob']): string[] {
+export function shownTo(person: AgentWorld['bob']): string[] {
   return person.messages.entries
     .filter(({ own }) => !own)
     .map(({ message }) => {

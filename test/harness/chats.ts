@@ -22,9 +22,9 @@ export function textsByConversation({ helpdesk }: { helpdesk: SimHelpdesk }): st
 }
 
 /** Every text ("name 0", "name 1", …) once, in order per chat, one conversation per chat. */
-export function assertOnceInOrder(stage: { helpdesk: SimHelpdesk }, chats: number, perChat: number): void {
-  const conversations = textsByConversation(stage)
-  assert.equal(stage.helpdesk.see.conversations().length, chats, 'one conversation per chat')
+export function assertOnceInOrder(world: { helpdesk: SimHelpdesk }, chats: number, perChat: number): void {
+  const conversations = textsByConversation(world)
+  assert.equal(world.helpdesk.see.conversations().length, chats, 'one conversation per chat')
   const wantedOf = ([first = '']: string[]) =>
     Array.from({ length: perChat }, (_, index) => `${first.split(' ')[0]} ${index}`)
   for (const texts of conversations)

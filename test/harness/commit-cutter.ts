@@ -1,4 +1,4 @@
-// A relay in front of PostgreSQL that cuts a connection after a commit was made, before anybody hears of it.
+// A relay in front of PostgreSQL that cuts a connection after a commit was made and before the client hears of it.
 
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'

@@ -22,7 +22,12 @@ export const noDestination = { DOWNSTREAM_BASE_URL: '', DOWNSTREAM_API_TOKEN: ''
 
 /** The body of a request that sets up a tenant with this helpdesk. */
 export function tenantSettings({ facts }: Facts, inboxId = facts.inbox_id) {
-  return { downstream_base_url: facts.url, downstream_api_token: facts.api_token, downstream_inbox_id: inboxId }
+  return {
+    downstream_base_url: facts.url,
+    downstream_api_token: facts.api_token,
+    downstream_account_id: facts.account_id,
+    downstream_inbox_id: inboxId,
+  }
 }
 
 export function destinationOf({ facts }: Facts, changes: Partial<Destination> = {}): Destination {

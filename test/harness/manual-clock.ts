@@ -35,7 +35,7 @@ export class ManualClock implements Clock {
     return this.#timers.length
   }
 
-  /** Moves time; whatever falls due runs in order, each with a turn of the event loop to settle. */
+  /** Moves time; timers that fall due run in order, each with a turn of the event loop to settle. */
   async advance(ms: number): Promise<void> {
     const target = this.#elapsed + ms
     await turn()

@@ -13,8 +13,6 @@ import { requestFrom } from './http-request.ts'
 import type { Answer, RequestOptions } from './http-request.ts'
 import { RecordedLog, silentLog } from './logs.ts'
 
-export type { Answer } from './http-request.ts'
-
 export const apiToken = 'test-token'
 
 export type ServiceOptions = {

@@ -49,7 +49,7 @@ export class SubscriberServer {
     this.#scripts.set(path, replies)
   }
 
-  /** Answers everybody who was kept waiting. */
+  /** Answers every request that was kept waiting. */
   release(status = 200): void {
     for (const response of this.#held) response.writeHead(status).end()
     this.#held.clear()

@@ -10,7 +10,7 @@ import type { TestLocation } from './databases.ts'
 import { InstanceApi } from './instance-api.ts'
 import { seedLinked } from './linked-seed.ts'
 import { ManualClock } from './manual-clock.ts'
-import { apiToken, Service } from './service.ts'
+import { apiToken, networkEnvironment, Service } from './service.ts'
 import type { ServiceOptions } from './service.ts'
 import { waitUntil } from './wait-until.ts'
 import { openParts } from './world-parts.ts'
@@ -105,7 +105,8 @@ export class World extends InstanceApi {
 
   /** What a process needs to take the place of the service. */
   get environment(): Record<string, string> {
-    return { SERVICE_API_TOKEN: apiToken, HOST: '127.0.0.1', ...this.options.environment }
+    const own = { DATABASE_URL: this.place.url, SERVICE_API_TOKEN: apiToken, HOST: '127.0.0.1' }
+    return { ...own, ...networkEnvironment(this.network), ...this.options.environment }
   }
 
   async stop(): Promise<void> {

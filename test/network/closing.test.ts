@@ -108,7 +108,7 @@ test('a server that cannot show a certificate of the root key is refused', async
   assert.match(reason, /certificate/)
 })
 
-test('a second connection of the same device replaces the first, which is closed without a word', async () => {
+test('a second connection of the same device replaces the first, which closes without a signal', async () => {
   await using bed = await Bed.open()
   await bed.linked('s')
   const first = await bed.online('s')
@@ -136,7 +136,7 @@ test('a probe is answered by a living server and fails on a silent one', async (
   assert.deepEqual(line.kinds, ['authenticated', 'drained'])
 })
 
-test('after close() nothing is heard, and the socket is gone', async () => {
+test('after close() no signal comes, and the socket is gone', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
   const line = await bed.online('s')
@@ -147,7 +147,7 @@ test('after close() nothing is heard, and the socket is gone', async () => {
   assert.deepEqual(line.kinds, ['authenticated', 'drained'])
 })
 
-test('a connection that is being opened when everything ends is refused, and leaves nothing behind that asks storage', async () => {
+test('a connection that is being opened at the end of the process is refused, and asks storage for nothing afterwards', async () => {
   const bed = await Bed.open()
   await bed.linked('s')
   let signals = 0

@@ -61,7 +61,7 @@ test('an unreadable frame ends its own session only', async () => {
   await bed.online('s')
 })
 
-test("what escapes the library in a process of its own ends one session, and a stranger's fault the process", async () => {
+test('an error that escapes the library ends one session; an error of other code ends the process', async () => {
   const script = fileURLToPath(new URL('./harness/escaping-process.ts', import.meta.url))
   for (const [whose, code] of [
     ['session', 0],

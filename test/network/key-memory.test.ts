@@ -55,7 +55,7 @@ test('a key and a miss are read from storage once', async () => {
   assert.equal(store.loads, 1)
 })
 
-test('what is handed out can be changed without changing what is remembered', async () => {
+test('a caller can change a key that it got without changing the key in memory', async () => {
   const store = new SlowStore()
   store.rows.set('session a', Buffer.from('{"x":1}'))
   const keys = keysOn(store)
@@ -64,7 +64,7 @@ test('what is handed out can be changed without changing what is remembered', as
   assert.deepEqual(await keys.get('session', ['a']), { a: { x: 1 } })
 })
 
-test('a write made while storage is asked wins over the answer', async () => {
+test('a write during a read from storage wins over the answer', async () => {
   const store = new SlowStore()
   store.rows.set('session a', Buffer.from('"old"'))
   const keys = keysOn(store, { entries: 1, bytes: 100_000 })
@@ -80,7 +80,7 @@ test('a write made while storage is asked wins over the answer', async () => {
   assert.deepEqual(await keys.get('session', ['a']), { a: 'new' })
 })
 
-test('a write resolves when it is stored; what changes meanwhile is merged into the next save', async () => {
+test('a write resolves when it is stored; changes that come meanwhile are merged into the next save', async () => {
   const store = new SlowStore()
   const keys = keysOn(store)
   const gate = Promise.withResolvers<undefined>()
@@ -138,7 +138,7 @@ test('memory stays within its bounds, and prekeys are not kept once they are sto
   assert.equal(Object.keys(await keys.get('pre-key', ['1', '811', '900'])).length, 2)
 })
 
-test('what is not stored yet is never forgotten', async () => {
+test('a key that is not stored yet is never forgotten', async () => {
   const store = new SlowStore()
   const gate = Promise.withResolvers<undefined>()
   const keys = keysOn(store, { entries: 5, bytes: 100_000 })

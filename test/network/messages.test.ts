@@ -67,7 +67,7 @@ test('groups work both ways, and messages overtaken at a reconnect are opened', 
   assert.equal(bob.undecryptable.length + eve.undecryptable.length, 0)
 })
 
-test('a group message that is lost leaves the key to the next one, which everybody opens at once', async () => {
+test('after a lost group message the next one carries the key, and every member opens it at once', async () => {
   const clock = new ManualClock()
   await using bed = await Bed.open({ clock })
   const phone = await bed.linked('s')
@@ -139,7 +139,7 @@ test('a message is not sent to the own phone alone when the devices of the recip
   await received(bob, 'hello')
 })
 
-test('a person who cannot open a message is sent it again', async () => {
+test('a person who cannot open a message gets it again', async () => {
   await using bed = await Bed.open()
   await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001' })

@@ -109,7 +109,7 @@ test('a stored account logs in again and again without a phone', async () => {
   assert.equal(phone.companions.length, 1)
 })
 
-test('the phone removes the device and the session is worthless', async () => {
+test('a session whose device the phone removed is invalid', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
   const line = await bed.online('s')

@@ -47,7 +47,7 @@ for (const [name, start] of proxies) {
     })
   })
 
-  test(`${name} proxy that is gone closes the session, and nothing goes around it`, async () => {
+  test(`${name} proxy that is gone closes the session, and no connection goes around it`, async () => {
     const proxy = await start()
     const { url } = proxy
     await proxy[Symbol.asyncDispose]()
@@ -61,7 +61,7 @@ for (const [name, start] of proxies) {
 }
 
 for (const [name, start] of proxies) {
-  test(`what the library fetches goes through ${name} proxy, and fails when that is gone`, async () => {
+  test(`a file that the library fetches goes through ${name} proxy, and fails when the proxy is gone`, async () => {
     await using sim = await SimNetwork.start()
     await using proxy = await start()
     await using owned = new AsyncDisposableStack()
@@ -82,7 +82,7 @@ for (const [name, start] of proxies) {
 }
 
 for (const [name, start] of proxies) {
-  test(`a received file is fetched through ${name} proxy, and not at all when that is gone`, async () => {
+  test(`a received file is fetched through ${name} proxy, and not at all when the proxy is gone`, async () => {
     await using sim = await SimNetwork.start()
     await using proxy = await start()
     await using owned = new AsyncDisposableStack()

@@ -31,7 +31,7 @@ for (const engine of engines) {
       assert.deepEqual(await names(database), ['taken'])
     })
 
-    test('an operation that touches another number of rows than it expects is undone', async () => {
+    test('an operation that changes an unexpected number of rows is undone', async () => {
       await using opened = await newDatabase(engine)
       const { database } = opened
       const nobody = toStatement(database.query.deleteFrom('instances').where('name', '=', 'nobody'), 1)
@@ -75,7 +75,7 @@ for (const engine of engines) {
       assert.deepEqual(await names(database), ['a', 'b'])
     })
 
-    test('what is written is there for the next process', async () => {
+    test('a written row is there for the next process', async () => {
       await using place = await newLocation(engine)
       const open = () => openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
       {

@@ -15,7 +15,7 @@ const again: DeliveryResult = { status: 'pending', attempts: 1, nextAt: 5000, co
 
 for (const engine of engines) {
   describe(`delivery store on ${engine}`, () => {
-    test('what waits is found again as it was, oldest first', async () => {
+    test('a waiting delivery is found again as it was, oldest first', async () => {
       await using opened = await newDatabase(engine, [Buffer.alloc(32, 1)])
       const store = new DeliveryStore(opened.database)
       const [first, second] = [sample('1'), sample('2', { expiresAt: 20_000, event: 'qr_generated' })]
@@ -33,7 +33,7 @@ for (const engine of engines) {
       assert.deepEqual(await store.pendingOfDeleted(), [sample('2', { instance: 'gone' })])
     })
 
-    test('an attempt changes what waits; a delivery that ended is not changed any more', async () => {
+    test('an attempt changes a waiting delivery; a delivery that has ended is not changed any more', async () => {
       await using opened = await newDatabase(engine)
       const store = new DeliveryStore(opened.database)
       await store.insert([sample('1'), sample('2')])
@@ -55,7 +55,7 @@ for (const engine of engines) {
       )
     })
 
-    test('an instance sees its own, the newest so many', async () => {
+    test('an instance sees its own newest deliveries, up to the limit', async () => {
       await using opened = await newDatabase(engine)
       const store = new DeliveryStore(opened.database)
       await store.insert([sample('1'), sample('2'), sample('3'), sample('4', { instance: 'b' })])
@@ -67,7 +67,7 @@ for (const engine of engines) {
       assert.equal(await store.exists('a', '4'), false)
     })
 
-    test('only what has ended can be sent again, with its body and id, once', async () => {
+    test('only a delivery that has ended can be sent again, once, with its body and id', async () => {
       await using opened = await newDatabase(engine, [Buffer.alloc(32, 1)])
       const store = new DeliveryStore(opened.database)
       await store.insert([sample('1', { expiresAt: 50 })])
@@ -79,7 +79,7 @@ for (const engine of engines) {
       assert.equal((await store.pending('a')).length, 1)
     })
 
-    test('what ended long ago is forgotten, what waits never', async () => {
+    test('a delivery that ended long ago is forgotten, a waiting one never', async () => {
       await using opened = await newDatabase(engine)
       const store = new DeliveryStore(opened.database)
       await store.insert([sample('1'), sample('2'), sample('3')])

@@ -56,7 +56,7 @@ function claimOf(id: string, networkId: string, changes: Partial<NewClaim> = {})
 
 for (const engine of engines) {
   describe(`inbox on ${engine}`, () => {
-    test('rows of an instance that is gone are dropped, and nobody who gets its name inherits them', async () => {
+    test('rows of a deleted instance are dropped, and a new instance of that name does not inherit them', async () => {
       await using opened = await newDatabase(engine)
       const { database } = opened
       await withLease(database)
@@ -118,7 +118,7 @@ for (const engine of engines) {
       assert.deepEqual(await inbox.counts('a'), { pending: 0, parked: 0 })
     })
 
-    test('who does not own the accounts any more changes nothing', async () => {
+    test('a process that has lost the accounts changes nothing', async () => {
       await using opened = await newDatabase(engine)
       await withLease(opened.database)
       await putRows(opened.database, 'a', ['01'])
@@ -197,7 +197,7 @@ for (const engine of engines) {
       )
     })
 
-    test('what quotes and votes need is sealed at rest and comes back', async () => {
+    test('the data for quotes and votes is sealed at rest and comes back', async () => {
       await using opened = await newDatabase(engine, key)
       await withLease(opened.database)
       const map = new MessageMapStore(opened.database)
@@ -208,7 +208,7 @@ for (const engine of engines) {
       assert.equal(await map.contentOf('unknown'), null)
     })
 
-    test('old rows and those of deleted instances go in small bites', async () => {
+    test('old rows and rows of deleted instances are removed in small portions', async () => {
       await using opened = await newDatabase(engine)
       await withLease(opened.database)
       const { database } = opened
@@ -276,7 +276,7 @@ for (const engine of engines) {
       assert.equal(await contacts.findConversation(place('p2')), undefined)
     })
 
-    test('becoming one reads no messages but their own', { skip: engine !== 'sqlite' }, async () => {
+    test('merging two people reads only their own messages', { skip: engine !== 'sqlite' }, async () => {
       await using opened = await newDatabase(engine)
       await withLease(opened.database)
       const { database } = opened

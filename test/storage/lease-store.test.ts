@@ -25,7 +25,7 @@ for (const engine of engines) {
       assert.equal(await leases.renew('b', 2, 60_000), true)
     })
 
-    test('an expired lease that nobody took is prolonged', async () => {
+    test('an expired lease that no other process took is prolonged', async () => {
       await using opened = await newDatabase(engine)
       const leases = new LeaseStore(opened.database)
       await leases.acquire('a', 0)
@@ -33,7 +33,7 @@ for (const engine of engines) {
       assert.equal(await leases.acquire('b', 60_000), undefined)
     })
 
-    test('of many who ask at once for a free lease exactly one gets it', async () => {
+    test('exactly one of many processes that ask for a free lease at once gets it', async () => {
       await using opened = await newDatabase(engine)
       const leases = new LeaseStore(opened.database)
       const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => leases.acquire(`owner ${i}`, 60_000)))

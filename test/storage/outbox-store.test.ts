@@ -102,14 +102,14 @@ for (const engine of engines) {
       await assert.rejects(outbox.enqueue(sampleRow('c'), callback(71)), { failure: 'expectation' })
     })
 
-    test('what is stored of a message is sealed', async () => {
+    test('a stored message is sealed', async () => {
       await using stage = await setUp()
       await stage.outbox.enqueue(sampleRow('a'), null)
       const [row] = await stage.database.read(stage.database.query.selectFrom('outbox').selectAll())
       assert.ok(!JSON.stringify(row).includes('hello') && !Buffer.from(row?.payload ?? []).includes('hello'))
     })
 
-    test('at most 200 messages of an instance wait; those that need not wait are not counted', async () => {
+    test('at most 200 messages of an instance wait; messages that leave at once are not counted', async () => {
       await using stage = await setUp()
       const { outbox, audits } = stage
       const waiting = { isWaiting: true, isDrained: true, expiresAt: 5000 }
@@ -124,7 +124,7 @@ for (const engine of engines) {
       assert.ok(!enqueued.includes('outbox.enqueue y'))
     })
 
-    test('those that come at once do not pass the limit together', async () => {
+    test('messages that come at once do not pass the limit together', async () => {
       await using stage = await setUp()
       const { outbox } = stage
       const waiting = { isWaiting: true, isDrained: true, expiresAt: 5000 }
@@ -149,7 +149,7 @@ for (const engine of engines) {
       )
     })
 
-    test('drain and expiry of one row: exactly one of both', async () => {
+    test('of drain and expiry of one row exactly one happens', async () => {
       await using stage = await setUp()
       const { outbox, transitions } = stage
       for (let round = 0; round < 10; round++) {
@@ -185,7 +185,7 @@ for (const engine of engines) {
       assert.ok((await audits()).includes('outbox.failed b') && (await audits()).includes('outbox.expire c'))
     })
 
-    test('what is not confirmed never expires', async () => {
+    test('an unconfirmed row never expires', async () => {
       await using stage = await setUp()
       const { outbox, transitions } = stage
       await outbox.enqueue(sampleRow('a'), null)
@@ -197,7 +197,7 @@ for (const engine of engines) {
       assert.equal(await transitions.expire(due, 'time over', 2000 + waitingLifetimeMs), false)
     })
 
-    test('a lost connection starts the time of what is pending, and a new one ends it', async () => {
+    test('a lost connection starts the expiry time of pending rows, and a new connection ends it', async () => {
       await using stage = await setUp()
       const { outbox, transitions, audits } = stage
       await outbox.enqueue(sampleRow('a'), null)
@@ -213,7 +213,7 @@ for (const engine of engines) {
       )
     })
 
-    test('what was refused at the door is kept and counted nowhere', async () => {
+    test('a message that was refused on acceptance is kept and counted nowhere', async () => {
       await using stage = await setUp()
       const { outbox, transitions } = stage
       const refusal = { reason: 'spam', reportAt: 2000 }
@@ -230,7 +230,7 @@ for (const engine of engines) {
       })
     })
 
-    test('a callback that is settled ahead is a duplicate when it comes; one that has come cannot be', async () => {
+    test('a callback that was settled ahead is a duplicate when it comes; a callback that has come cannot be settled ahead', async () => {
       await using stage = await setUp()
       const { outbox } = stage
       for (let told = 0; told < 2; told++) assert.equal(await outbox.settleAhead(callback(70), 1000), true)
@@ -240,7 +240,7 @@ for (const engine of engines) {
       assert.equal(await outbox.settleAhead(callback(71), 1000), false)
     })
 
-    test('what takes back neither expires nor fills the queue', async () => {
+    test('a row that revokes a message neither expires nor fills the queue', async () => {
       await using stage = await setUp()
       const { outbox, transitions, audits } = stage
       await outbox.enqueue(sampleRow('a', { kind: 'revoke', payload: { type: 'revoke', messageId: 70 } }), null)
@@ -258,7 +258,7 @@ for (const engine of engines) {
       assert.equal(await outbox.enqueue(sampleRow('b'), callback(70)), 'accepted')
     })
 
-    test('the newest message to a chat is what the next is compared with; what failed is not', async () => {
+    test('the next message is compared with the newest message to the chat that did not fail', async () => {
       await using stage = await setUp()
       const { outbox, transitions } = stage
       await outbox.enqueue(sampleRow('a', { fingerprint: 'one' }), null)

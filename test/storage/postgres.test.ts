@@ -93,7 +93,7 @@ test('lease and ping answer while every connection for requests is busy', { skip
 })
 
 test(
-  'nobody takes over between the check of the epoch and the commit, and the owner goes on renewing',
+  'no process takes over between the check of the epoch and the commit, and the owner goes on renewing',
   { skip: withoutPostgres },
   async () => {
     await using opened = await newDatabase('postgres')
@@ -114,7 +114,7 @@ test(
   },
 )
 
-test('lists are in byte order whatever the collation of the database', { skip: withoutPostgres }, async () => {
+test('lists are in byte order with every collation of the database', { skip: withoutPostgres }, async () => {
   await using opened = await newDatabase('postgres')
   const { database, location } = opened
   await using bystander = await Bystander.connect(location)
@@ -164,7 +164,7 @@ test(
   },
 )
 
-test('a migration has no deadline, whatever the server is set to', { skip: withoutPostgres }, async () => {
+test('a migration has no deadline, even if the server sets one', { skip: withoutPostgres }, async () => {
   await using place = await newLocation('postgres')
   await using bystander = await Bystander.connect(place.location)
   await bystander.query(

@@ -65,7 +65,7 @@ for (const engine of engines) {
       assert.ok((await audits()).includes('outbox.enqueue a'))
     })
 
-    test('what is not wanted after all is as it was, and can be asked for later', async () => {
+    test('a retry that is not wanted after all leaves the row as it was, and can be asked for later', async () => {
       await using stage = await setUp()
       const { outbox, transitions, retries, stored } = stage
       await outbox.keepRefused(sample, { reason: 'spam', reportAt: 2000 }, callback)
@@ -81,7 +81,7 @@ for (const engine of engines) {
       assert.deepEqual([report, reportAt, reason], ['due', 9000, 'spam'])
     })
 
-    test('a message that never came is kept with its callback, and forgotten when nobody wants it', async () => {
+    test('a message that never came is kept with its callback, and forgotten when its retry is not wanted', async () => {
       await using stage = await setUp()
       const { outbox, retries, stored } = stage
       assert.equal(await retries.keepAsked({ row: sample, callback }, ask), true)
@@ -92,7 +92,7 @@ for (const engine of engines) {
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'accepted')
     })
 
-    test('what can only be refused has nothing to send', async () => {
+    test('a retry that can only be refused has nothing to send', async () => {
       await using stage = await setUp()
       const { outbox, retries, stored } = stage
       const row = { ...sample, chatId: '', remoteJid: '' }
@@ -104,7 +104,7 @@ for (const engine of engines) {
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'accepted', 'its callback is open')
     })
 
-    test('sending what was refused settles its callback', async () => {
+    test('sending a refused message settles its callback', async () => {
       await using stage = await setUp()
       const { outbox, transitions, retries, stored } = stage
       await outbox.keepRefused(sample, { reason: 'full', reportAt: 2000 }, null)

@@ -64,7 +64,7 @@ for (const engine of engines) {
       assert.equal((await keys.load('t', 'session', ['a'])).length, 1)
     })
 
-    test('however many rows there are, no write removes more than a thousand', async () => {
+    test('no write removes more than a thousand rows', async () => {
       await using opened = await newDatabase(engine)
       const { database } = opened
       const keys = await storeWithLease(database)

@@ -14,7 +14,7 @@ const row = (instance: string, day: string, ownerTag: string, messages_in: numbe
 
 for (const engine of engines) {
   describe(`usage store on ${engine}`, () => {
-    test('what is added sums up per instance, day and owner tag', async () => {
+    test('added counts sum up per instance, day and owner tag', async () => {
       await using opened = await newDatabase(engine)
       const usage = new UsageStore(opened.database)
       await usage.add([row('a', '2026-01-02', 'x', 1)])

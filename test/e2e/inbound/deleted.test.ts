@@ -1,4 +1,4 @@
-// An instance is deleted while something arrives for it: nothing of it is left for whoever gets the name next.
+// An instance is deleted while a message arrives for it: nothing is left for a new instance of the same name.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ async function numberOf(client: pg.Client, sql: string): Promise<number> {
   return Number(rows[0]?.count)
 }
 
-test('what is being stored while its instance is deleted is gone with it', async () => {
+test('a message that is being stored while its instance is deleted is deleted too', async () => {
   await using world = await World.open({ engine: 'postgres' })
   const [{ name }] = (await world.service.get('/api/instances')).body as [{ name: string }]
   const maria = world.network.person({ phone: '5511988887777' })

@@ -145,7 +145,7 @@ describe('every kind of content', () => {
     })
   }
 
-  test('all of it is one contact and one conversation, and nothing was refused', async () => {
+  test('all messages are in one conversation of one contact, and the helpdesk refused nothing', async () => {
     await world.drained()
     const [contact, ...others] = world.helpdesk.see.contacts()
     assert.deepEqual(others, [])

@@ -1,4 +1,4 @@
-// One person is one contact, however the network names them and whoever knew them first.
+// One person is one contact, with each of their addresses, and also when an agent made the contact first.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -40,7 +40,7 @@ describe('one person is one contact', () => {
     assert.equal(world.helpdesk.see.contacts().length, 1)
   })
 
-  test('whoever the owner writes to first is named by number, and by name once he answers', async () => {
+  test('a person to whom the owner writes first is named by number, and by name after the first answer', async () => {
     await using world = await World.open()
     const maria = world.network.person({ phone: '5511988887777', pushName: 'Maria' })
     const echo = await world.arrived(world.phone.text(maria, 'hello Maria'))
@@ -109,7 +109,7 @@ describe('two contacts that turn out to be one person', () => {
     world.helpdesk.assertNothingRefused()
   })
 
-  test("an agent's, with the phone: ours goes up in it, and its conversation goes on", async () => {
+  test("an agent's, with the phone: ours is merged into it, and its conversation goes on", async () => {
     await using world = await World.open()
     const theirs = await agentMakes(world, { name: 'Maria at home', phone_number: `+${phone}` })
     const maria = stranger(world)
@@ -127,7 +127,7 @@ describe('two contacts that turn out to be one person', () => {
     world.helpdesk.assertNothingRefused()
   })
 
-  test('an agent has made the one with the anonymous id: theirs is left alone', async () => {
+  test('an agent has made the one with the anonymous id: it is not merged', async () => {
     await using world = await World.open()
     const ofId = await agentMakes(world, { name: 'Somebody', identifier: `${lid}@lid` })
     const ofPhone = await agentMakes(world, { name: 'Maria at home', phone_number: `+${phone}` })
@@ -143,7 +143,7 @@ describe('two contacts that turn out to be one person', () => {
     assert.equal((await world.health()).status, 'ok')
   })
 
-  test('ours is used in another inbox too: it is left alone', async () => {
+  test('ours is used in another inbox too: it is not merged', async () => {
     await using world = await World.open()
     const { helpdesk } = world
     const second = helpdesk.world.addInbox({ name: 'second' })

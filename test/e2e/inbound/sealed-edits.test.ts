@@ -54,7 +54,7 @@ describe('a sealed edit', () => {
     assert.equal(await replyTo(sent, world.phone.sealedEdit(sent, 'still mine')), '✏️ Edited:\nstill mine')
   })
 
-  test('that cannot be opened is told of', async () => {
+  test('that cannot be opened is announced', async () => {
     const sent = maria.text(world.phone, 'without a secret')
     const edit = maria.sealedEdit({ ...sent, message: secretly({ conversation: 'x' }) }, 'lost')
     const notice = '🔒 This refers to a message that is not known here and cannot be opened'

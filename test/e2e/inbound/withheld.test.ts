@@ -49,7 +49,7 @@ describe('a message that is not for linked devices', () => {
     })
   }
 
-  test('sealed for a bot (msmsg) is announced, and no content is promised', async () => {
+  test('sealed for a bot (msmsg) is announced without a promise of content', async () => {
     const id = '3AMSMSG0000000000001'
     const from = maria.user.pnJid
     const t = String(Math.floor(world.network.clock.now() / 1000))
@@ -59,7 +59,7 @@ describe('a message that is not for linked devices', () => {
     assert.equal((await world.arrived({ id })).content, withheld)
   })
 
-  test('whose content the phone sends later is announced, and the content is a reply to that', async () => {
+  test('whose content the phone sends later is announced, and the content is a reply to the announcement', async () => {
     const sent = notice(undefined)
     const announcement = await world.arrived(sent)
     assert.equal(announcement.content, waiting)
@@ -75,7 +75,7 @@ describe('a message that is not for linked devices', () => {
   })
 })
 
-test('content that the phone sends within 10 s comes as itself, and nothing else is said', async () => {
+test('content that the phone sends within 10 s is posted alone, without an announcement', async () => {
   // The library waits 2 s of real time before it asks the phone; meanwhile the clock of the service stands still.
   const clock = new ManualClock(Date.now())
   await using world = await World.open({ clock })

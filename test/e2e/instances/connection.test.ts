@@ -170,7 +170,7 @@ describe('a refused login', () => {
     await world.reaches('a', 'ready')
   })
 
-  test('402 is waited for over a restart of the service, without a second strike', async () => {
+  test('402 is remembered over a restart of the service, without a second strike', async () => {
     const clock = new ManualClock()
     await using world = await World.unlinked({ clock })
     await world.pair('a')

@@ -185,7 +185,7 @@ describe('instance records', () => {
     assert.deepEqual(await audit(world), [])
   })
 
-  test('subscribers may be near by name or address', async () => {
+  test('subscribers may have local names and addresses', async () => {
     await using world = await World.unlinked()
     const near = [
       'http://127.0.0.1:1',

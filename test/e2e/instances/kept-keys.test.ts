@@ -35,7 +35,7 @@ test('the keys of a deleted instance are destroyed after 30 days, without a rest
 })
 
 for (const engine of engines) {
-  test(`an instance whose removal failed is stored as it lives on, on ${engine}`, async () => {
+  test(`an instance whose removal failed is stored again, on ${engine}`, async () => {
     await using world = await World.unlinked({ engine })
     await world.pair('a')
     const { database } = world.service

@@ -1,4 +1,4 @@
-// kill -9 at every step of a pairing: whatever was reached, the next start understands it without a person.
+// kill -9 at every step of a pairing: the next start goes on from what is stored, without a person.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -44,7 +44,7 @@ for (const engine of engines) {
       await second.ready()
     })
 
-    test('a first that was frozen finds the accounts taken when it wakes, and ends naming the new owner', async () => {
+    test('a frozen first process finds the accounts taken when it wakes, and ends with the name of the new owner', async () => {
       await using place = await newLocation(engine)
       const environment = { DATABASE_URL: place.url }
       await using first = new ServiceProcess(environment)

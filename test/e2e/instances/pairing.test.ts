@@ -81,7 +81,7 @@ describe('the QR code', () => {
     await world.reaches('a', 'ready')
   })
 
-  test('is found again after a network that was away at first', async () => {
+  test('appears after a network that was away at first', async () => {
     await using world = await World.unlinked()
     world.network.fault({ kind: 'login_failure', code: 503, times: 1 })
     const phone = world.network.account({ phone: owner })

@@ -25,7 +25,7 @@ async function stageUnheard(database: Database): Promise<void> {
 }
 
 for (const engine of engines) {
-  test(`a pairing that was stored and never told does not cost the session before, on ${engine}`, async () => {
+  test(`a stored pairing that the network never heard of does not cost the session before it, on ${engine}`, async () => {
     await using world = await World.open({ engine, seed: stageUnheard })
     const { network, service } = world
     await waitUntil('the account logs in a second time', () => network.loginAttempts === 2)

@@ -105,7 +105,7 @@ for (const engine of engines) {
   })
 }
 
-test('secrets that were put in come out nowhere: answers, audit, logs, metrics', async () => {
+test('stored secrets appear in no answer, audit entry, log or metric', async () => {
   await using service = await Service.start({ environment: { LOG_LEVEL: 'trace' } })
   const seen: string[] = []
   for (const [method, path, body] of [

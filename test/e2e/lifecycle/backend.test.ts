@@ -15,7 +15,7 @@ function stopOf(world: LifecycleWorld) {
 }
 
 describe('a start', () => {
-  test('is told to every instance with a webhook after 8 s, and whether it is connected', async () => {
+  test('is told to every instance with a webhook after 8 s, with the state of its connection', async () => {
     await using world = await LifecycleWorld.open()
     const { subscribers, clock } = world
     const hears = (path: string) => [{ url: subscribers.url(path), events: backend }]
@@ -71,7 +71,7 @@ describe('a stop', () => {
     await stopped
   })
 
-  test('without an open connection waits only until everybody was told', async () => {
+  test('without an open connection waits only until every subscriber was told', async () => {
     await using world = await LifecycleWorld.open()
     const { subscribers } = world
     await world.create({ name: 'b', events_webhook_url: subscribers.url('/b') })

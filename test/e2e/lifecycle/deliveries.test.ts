@@ -1,4 +1,4 @@
-// How events travel: tries and pauses, who waits for whom, what the API tells of it, and what nobody may see.
+// How events reach subscribers: tries and pauses, what the API tells of them, and which secrets they never show.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -67,7 +67,7 @@ async function slowOneArrives(world: LifecycleWorld): Promise<void> {
   assert.deepEqual([last_code, attempts], [200, 2])
 }
 
-test('of 20 subscribers one is dead and one is slow: each is tried by the schedule, nobody waits for them', async () => {
+test('of 20 subscribers one is dead and one is slow: each is tried by the schedule, and the others do not wait', async () => {
   await using world = await LifecycleWorld.open()
   const { subscribers, clock } = world
   const healthy = Array.from({ length: 18 }, (_, n) => `/healthy-${n}`)
@@ -126,7 +126,7 @@ describe('a subscriber', () => {
     assert.deepEqual(subscribers.at('/elsewhere'), [])
   })
 
-  test('hears of what happened to an instance that is gone by now', async () => {
+  test('hears of an event of an instance that was deleted since', async () => {
     await using world = await LifecycleWorld.open()
     const { subscribers, clock } = world
     subscribers.script('/one', 500, 200)
@@ -154,7 +154,7 @@ describe('a subscriber', () => {
   })
 })
 
-test('subscribers replace the URL while there are any; null changes nothing', async () => {
+test('subscribers take precedence over the URL; null changes nothing', async () => {
   await using world = await LifecycleWorld.open()
   const { subscribers } = world
   /** Applies the change, lets a code be made, and says who heard of it. */
@@ -182,7 +182,7 @@ test('subscribers replace the URL while there are any; null changes nothing', as
   assert.deepEqual(await hearersAfter({ events_webhook_url: '' }), [])
 })
 
-describe('what is not a subscriber is refused', () => {
+describe('a wrong subscriber is refused', () => {
   const refused: Record<string, [object, RegExp]> = {
     'an unknown event': [
       { events_webhook_subscribers: [{ url: 'https://a.example', events: ['exploded'] }] },

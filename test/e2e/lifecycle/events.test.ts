@@ -83,7 +83,7 @@ describe('the life of an account is told to', () => {
   }
 })
 
-test('everybody hears of the same event under the same id', async () => {
+test('all subscribers hear of an event under the same id', async () => {
   await using world = await LifecycleWorld.open()
   const { subscribers } = world
   const both = ['/x', '/y'].map((path) => ({ url: subscribers.url(path) }))
@@ -92,7 +92,7 @@ test('everybody hears of the same event under the same id', async () => {
   assert.equal(x?.raw, y?.raw)
 })
 
-test('every code that is shown is told of, with the message that carries the last one', async () => {
+test('every shown code is an event, with the id of the message that carries the code before it', async () => {
   await using world = await LifecycleWorld.open({ qrLifetimeMs: 1500 })
   const { subscribers } = world
   await world.create({ name: 'a', events_webhook_url: subscribers.url('/one') })
@@ -129,7 +129,7 @@ describe('a strike is told', () => {
     ])
   })
 
-  test('once for a ban that ends, and its end is no second one', async () => {
+  test('once for a ban that ends, and the end is no second strike', async () => {
     await using world = await LifecycleWorld.open()
     const { subscribers, clock } = world
     await world.pair('a', owner, { events_webhook_subscribers: [{ url: subscribers.url('/s'), events: ['strike'] }] })

@@ -45,7 +45,7 @@ async function counters(world: AgentWorld): Promise<unknown> {
   return { counted, usage, outbox: await world.outbox('a') }
 }
 
-test('qr asks for a new code; the answer says who was meant, and nothing counts it', async () => {
+test('qr asks for a new code; the answer says that the service was meant, and no counter counts it', async () => {
   await using world = await openWorld()
   const phone = await world.pair('a')
   const conversation = await conversationOf(world, /^Connected as/)
@@ -67,7 +67,7 @@ test('qr asks for a new code; the answer says who was meant, and nothing counts 
   await world.reaches('a', 'ready')
 })
 
-test('nothing reaches the network, also when the contact was given a phone number', async () => {
+test('nothing reaches the network, even if the contact has a phone number', async () => {
   await using world = await openWorld()
   const { helpdesk, desk, bob } = world
   await world.pair('a')

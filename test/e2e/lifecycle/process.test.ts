@@ -49,7 +49,7 @@ describe('lifecycle deliveries of a process', { concurrency: true }, () => {
   })
 
   describe('a stop signal', { concurrency: true }, () => {
-    test('is told while the service still answers; what comes after the next start is news only', async () => {
+    test('is told while the service still answers; the next start repeats no event', async () => {
       await using subscribers = await SubscriberServer.start()
       await using world = await openWorld({ SERVICE_SHUTDOWN_GRACE: '2s' })
       await world.pair('a', owner, { events_webhook_url: subscribers.url('/one') })
@@ -66,7 +66,7 @@ describe('lifecycle deliveries of a process', { concurrency: true }, () => {
       assert.deepEqual(news, ['paired', 'connected', 'backend_restarting', 'backend_started'])
     })
 
-    test('that comes twice ends at once, and what was not told is told later', async () => {
+    test('that comes twice ends the process at once, and the next process tells what was not told', async () => {
       await using subscribers = await SubscriberServer.start()
       await using world = await openWorld({ SERVICE_SHUTDOWN_GRACE: '5m' })
       subscribers.script('/one', 'silence')

@@ -48,7 +48,7 @@ function assertHeard({ subscribers }: Sending, events: string[]): void {
   assert.deepEqual(subscribers.events('/other'), [])
 }
 
-test('spam_blocked: every text that was held back, with how many there were and its first 60 characters', async () => {
+test('spam_blocked: every blocked text, with the number of blocks and its first 60 characters', async () => {
   await using sending = await subscribedTo('spam_blocked')
   const { world, subscribers } = sending
   const text = `${'🙂'.repeat(59)}a and what is not shown of it`

@@ -2,11 +2,10 @@
 
 import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { networkEnvironment } from '../../harness/service.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
+import { signatureOf } from '../../harness/signed-callback.ts'
 import { assertDelivery, lifecycleSecret, SubscriberServer } from '../../harness/subscriber-server.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
@@ -30,7 +29,7 @@ class HeldSend {
   }
 }
 
-test('the send under way is finished; what comes in the grace is queued and sent by the next process', async () => {
+test('the send under way is finished; messages that come in the grace are queued and sent by the next process', async () => {
   const clock = new ManualClock(Date.now())
   const held = new HeldSend()
   const { onSendStep } = held
@@ -93,7 +92,7 @@ test('a send that does not end within the grace is repeated under its id', async
   assert.equal(world.bob.duplicates, 1)
 })
 
-test('what waits for its turn is not sent when that comes in the grace', async () => {
+test('a message whose turn comes in the grace is not sent by this process', async () => {
   const clock = new ManualClock(Date.now())
   const slow = { ...environment, SERVICE_OUTGOING_RATE_LIMIT: '1' }
   await using world = await AgentWorld.open({ clock, helpdesk: { clock }, environment: slow })
@@ -122,16 +121,13 @@ test('SIGTERM while many agents write: every message arrives once', async () => 
   await using subscribers = await SubscriberServer.start()
   await using world = await AgentWorld.open({ environment: { ...environment, SERVICE_SHUTDOWN_GRACE: '1s' } })
   await subscribe(world, subscribers)
-  const url = world.service.databasePath
   await world.stop()
-  const surroundings = { ...world.environment, ...networkEnvironment(world.network), DATABASE_URL: `file:${url}` }
   const texts = Array.from({ length: 150 }, (_, n) => `message ${n}`)
-  /** The status, or 0 where nobody answered. */
-  const post = async (base: string, n: number): Promise<number> => {
+  /** The status, or 0 without an answer. */
+  const post = async (service: ServiceProcess, n: number): Promise<number> => {
     const body = JSON.stringify(world.callback(n + 1, texts[n] ?? ''))
-    const signature = createHmac('sha256', world.helpdesk.facts.webhook_secret).update(body).digest('hex')
-    const headers = { 'content-type': 'application/json', 'x-service-signature': `sha256=${signature}` }
-    const answered = fetch(`${base}/api/instances/n0/webhook`, { method: 'POST', body, headers })
+    const headers = signatureOf(body, world.helpdesk.facts.webhook_secret)
+    const answered = service.request('POST', '/api/instances/n0/webhook', { body, headers })
     return answered.then(
       ({ status }) => status,
       () => 0,
@@ -139,16 +135,15 @@ test('SIGTERM while many agents write: every message arrives once', async () => 
   }
   const seen: number[] = []
   {
-    await using first = new ServiceProcess(surroundings)
-    const base = await first.ready()
+    await using first = new ServiceProcess(world.environment)
     await waitUntil('the account is online', () => first.reached('ready'))
     for (let n = 0; n < 60; n += 10) {
-      const batch = Array.from({ length: 10 }, (_, i) => post(base, n + i))
+      const batch = Array.from({ length: 10 }, (_, i) => post(first, n + i))
       if (n === 30) first.send('SIGTERM')
       seen.push(...(await Promise.all(batch)))
     }
     assertDelivery(await subscribers.gets('/one', 'backend_restarting'))
-    for (let n = 60; n < texts.length; n++) seen.push(await post(base, n))
+    for (let n = 60; n < texts.length; n++) seen.push(await post(first, n))
     assert.deepEqual(await first.exited(), { code: 0, signal: null })
   }
   assert.ok(seen.includes(200) && seen.includes(202), 'some were sent, some were queued in the grace')
@@ -156,12 +151,11 @@ test('SIGTERM while many agents write: every message arrives once', async () => 
     seen.every((status) => [200, 202, 0].includes(status)),
     `nothing was refused: ${seen.join()}`,
   )
-  await using second = new ServiceProcess(surroundings)
-  const base = await second.ready()
+  await using second = new ServiceProcess(world.environment)
   const unanswered = [...texts.keys()].filter((n) => seen[n] === 0)
-  const again = await Promise.all(unanswered.map((n) => post(base, n)))
+  const again = await Promise.all(unanswered.map((n) => post(second, n)))
   assert.ok(again.every((status) => status === 200 || status === 202))
-  for (const text of texts) await world.received(text, world.bob, 30_000)
+  for (const text of texts) await world.received(text)
   assert.deepEqual(world.texts().toSorted(), texts.toSorted())
   assert.equal(world.bob.duplicates, 0)
 })

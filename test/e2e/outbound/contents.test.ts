@@ -1,4 +1,4 @@
-import { OutboundStage } from '../../harness/outbound-stage.ts'
+import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textOfMessage, unwrap } from '../../../sim/network/people/received-message.ts'
@@ -10,75 +10,75 @@ const mp3 = Buffer.concat([Buffer.from('ID3\x03\x00\x00\x00\x00\x00\x00', 'latin
 const opus = Buffer.concat([Buffer.from('OggS'), Buffer.alloc(24), Buffer.from('OpusHead'), Buffer.alloc(400)])
 
 test('every attachment is sent as what it is, the text with the first', async () => {
-  await using stage = await OutboundStage.open()
-  await attach(stage, '**look**', [
+  await using world = await AgentWorld.open()
+  await attach(world, '**look**', [
     { name: 'photo.bin', bytes: png, type: 'application/octet-stream' },
     { name: 'note.txt', bytes: Buffer.from('hello'), type: 'text/plain' },
     { name: 'voice.ogg', bytes: opus, type: 'audio/ogg' },
     { name: 'song.mp3', bytes: mp3, type: 'audio/mpeg' },
   ])
-  await waitUntil('all have arrived', () => stage.bob.messages.length === 4, {
-    instead: () => kindsOf(stage.bob.messages.entries),
+  await waitUntil('all have arrived', () => world.bob.messages.length === 4, {
+    instead: () => kindsOf(world.bob.messages.entries),
   })
-  const messages = stage.bob.messages.entries
+  const messages = world.bob.messages.entries
   assert.deepEqual(kindsOf(messages).slice(0, 1), ['imageMessage'])
   assert.equal(textOfMessage(messages[0]?.message ?? {}), '*look*')
   assert.match(kindsOf(messages)[1] ?? '', /^document/)
   const [voice, song] = messages.slice(2).map(({ message }) => unwrap(message).audioMessage)
   assert.deepEqual([voice?.ptt, song?.ptt ?? false], [true, false])
-  await waitUntil('it is settled', async () => (await stage.outbox())['sent'] === 1)
-  assert.equal(await stage.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}'), 4)
+  await waitUntil('it is settled', async () => (await world.outbox())['sent'] === 1)
+  assert.equal(await world.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}'), 4)
 })
 
 test('files at a host that cannot be reached are fetched from the configured one', async () => {
-  await using stage = await OutboundStage.open({ helpdesk: { frontendUrl: 'http://desk.invalid' } })
-  await attach(stage, 'photo', [{ name: 'p.png', bytes: png, type: 'image/png' }])
-  await stage.received('photo')
+  await using world = await AgentWorld.open({ helpdesk: { frontendUrl: 'http://desk.invalid' } })
+  await attach(world, 'photo', [{ name: 'p.png', bytes: png, type: 'image/png' }])
+  await world.received('photo')
 })
 
 test('a redirect to object storage is followed where that is allowed, and refused with the setting that allows it', async () => {
   {
-    await using stage = await OutboundStage.open({
+    await using world = await AgentWorld.open({
       helpdesk: { storage: 's3' },
       environment: { SERVICE_EGRESS_ALLOW: '127.0.0.1' },
     })
-    await attach(stage, 'stored elsewhere', [{ name: 'p.png', bytes: png, type: 'image/png' }])
-    await stage.received('stored elsewhere')
+    await attach(world, 'stored elsewhere', [{ name: 'p.png', bytes: png, type: 'image/png' }])
+    await world.received('stored elsewhere')
     assert.deepEqual(
-      stage.helpdesk.refusals.filter(({ kind }) => kind === 'leaked_token'),
+      world.helpdesk.refusals.filter(({ kind }) => kind === 'leaked_token'),
       [],
     )
   }
-  await using stage = await OutboundStage.open({ helpdesk: { storage: 's3' } })
-  const id = await attach(stage, 'not allowed', [{ name: 'p.png', bytes: png, type: 'image/png' }])
-  const shown = await stage.shown(id, ({ contentAttributes }) =>
+  await using world = await AgentWorld.open({ helpdesk: { storage: 's3' } })
+  const id = await attach(world, 'not allowed', [{ name: 'p.png', bytes: png, type: 'image/png' }])
+  const shown = await world.shown(id, ({ contentAttributes }) =>
     /EGRESS/.test(String(contentAttributes['external_error'])),
   )
   assert.equal(shown.status, 'failed')
-  assert.equal(stage.bob.messages.length, 0)
+  assert.equal(world.bob.messages.length, 0)
 })
 
 test('an attachment over the size limit is refused with the reason', async () => {
-  await using stage = await OutboundStage.open({ environment: { SERVICE_MEDIA_MAX_BYTES: '64kb' } })
-  const id = await attach(stage, 'big', [{ name: 'big.bin', bytes: Buffer.alloc(100_000), type: 'application/zip' }])
-  await stage.shown(id, ({ contentAttributes }) =>
+  await using world = await AgentWorld.open({ environment: { SERVICE_MEDIA_MAX_BYTES: '64kb' } })
+  const id = await attach(world, 'big', [{ name: 'big.bin', bytes: Buffer.alloc(100_000), type: 'application/zip' }])
+  await world.shown(id, ({ contentAttributes }) =>
     /SERVICE_MEDIA_MAX_BYTES/.test(String(contentAttributes['external_error'])),
   )
 })
 
 test('a reply quotes the message it answers, the customer’s and our own, also after a restart', async () => {
-  await using stage = await OutboundStage.open()
-  const question = stage.bob.text(stage.phone, 'when do you open?')
-  const asked = await stage.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
+  await using world = await AgentWorld.open()
+  const question = world.bob.text(world.phone, 'when do you open?')
+  const asked = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === question.id, 20_000)
   const conversation = asked.conversationId
-  await stage.write('at nine', { content_attributes: { in_reply_to: asked.id } }, conversation)
-  const answer = await stage.received('at nine')
+  await world.write('at nine', { content_attributes: { in_reply_to: asked.id } }, conversation)
+  const answer = await world.received('at nine')
   const quoted = unwrap(answer.message).extendedTextMessage?.contextInfo
   assert.equal(quoted?.stanzaId, question.id)
   assert.equal(quoted.quotedMessage?.conversation, 'when do you open?')
-  const own = await stage.helpdesk.waitForMessage(undefined, ({ content }) => content === 'at nine', 5000)
-  await stage.restart()
-  await stage.write('or ten', { content_attributes: { in_reply_to: own.id } }, conversation)
-  const later = unwrap((await stage.received('or ten')).message).extendedTextMessage?.contextInfo
+  const own = await world.helpdesk.waitForMessage(undefined, ({ content }) => content === 'at nine', 5000)
+  await world.restart()
+  await world.write('or ten', { content_attributes: { in_reply_to: own.id } }, conversation)
+  const later = unwrap((await world.received('or ten')).message).extendedTextMessage?.contextInfo
   assert.deepEqual([later?.stanzaId, later?.quotedMessage?.conversation], [answer.id, 'at nine'])
 })

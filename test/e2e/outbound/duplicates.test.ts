@@ -1,6 +1,6 @@
 // The helpdesk repeats itself: however often a callback comes, each message leaves once.
 
-import { OutboundStage } from '../../harness/outbound-stage.ts'
+import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { calm } from '../../../sim/helpdesk/settings.ts'
@@ -10,14 +10,14 @@ const times = <T>(count: number, make: (n: number) => T) => Array.from({ length:
 
 test('every event delivered twice, early and in no order: each message arrives once', async () => {
   const quirks = { ...calm, twice: 1, early: 0.5, late: 0.5, lateMs: [50, 150] as const, delayMs: [5, 40] as const }
-  await using stage = await OutboundStage.open({ helpdesk: { quirks } })
+  await using world = await AgentWorld.open({ helpdesk: { quirks } })
   const texts = times(12, (n) => `text ${n}`)
-  for (const text of texts) await stage.write(text)
-  await waitUntil('all have arrived', () => stage.texts().length >= texts.length)
-  await stage.helpdesk.settled()
-  const created = stage.helpdesk.deliveries.filter(({ event }) => event === 'message_created')
+  for (const text of texts) await world.write(text)
+  await waitUntil('all have arrived', () => world.texts().length >= texts.length)
+  await world.helpdesk.settled()
+  const created = world.helpdesk.deliveries.filter(({ event }) => event === 'message_created')
   assert.equal(created.length, 2 * texts.length)
   assert.ok(created.every(({ status }) => status === 200))
-  assert.deepEqual(stage.texts().sort(), texts.toSorted())
-  assert.equal((await stage.outbox())['sent'], texts.length)
+  assert.deepEqual(world.texts().sort(), texts.toSorted())
+  assert.equal((await world.outbox())['sent'], texts.length)
 })

@@ -1,8 +1,7 @@
 // kill -9 between every two steps of a send: nothing is lost, nothing is doubled.
 
-import { OutboundStage } from '../../harness/outbound-stage.ts'
+import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { SendStep } from '../../../src/bridge/outbound/send/row-sender.ts'
@@ -10,9 +9,11 @@ import { openDatabase } from '../../../src/storage/database.ts'
 import type { EngineName } from '../../../src/storage/database.ts'
 import { shownTo } from '../../harness/agent-files.ts'
 import { engines } from '../../harness/databases.ts'
-import { networkEnvironment } from '../../harness/service.ts'
+import type { TestLocation } from '../../harness/databases.ts'
+import type { Answer } from '../../harness/http-request.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
 import { silentLog } from '../../harness/logs.ts'
+import { signatureOf } from '../../harness/signed-callback.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
 const script = fileURLToPath(new URL('../../harness/stopping-process.ts', import.meta.url))
@@ -25,56 +26,52 @@ type Death = {
   /** Two files instead of a text. */
   files?: boolean
   /** What happens to the database while no process runs. */
-  between?: (path: string) => Promise<void>
+  between?: (place: TestLocation) => Promise<void>
 }
 
 /** Two messages, of which the process dies during the first; what the customer has seen at the end. */
 async function dieAt({ step, nth = 1, engine = 'sqlite', files = false, between }: Death): Promise<string[]> {
-  await using stage = await OutboundStage.open({ engine })
-  const path = stage.service.databasePath
-  const attachments = files ? await upload(stage, ['a.txt', 'b.txt']) : []
-  await stage.stop()
-  const database = engine === 'sqlite' ? `file:${path}` : path
-  const environment = { ...stage.environment, ...networkEnvironment(stage.network), DATABASE_URL: database }
-  const first = stage.callback(1, 'first', { attachments })
+  await using world = await AgentWorld.open({ engine })
+  const attachments = files ? await upload(world, ['a.txt', 'b.txt']) : []
+  await world.stop()
+  const { environment } = world
+  const first = world.callback(1, 'first', { attachments })
   {
     await using dying = new ServiceProcess(environment, undefined, [script, step, String(nth)])
-    const base = await dying.ready()
     await waitUntil('the account is online', () => dying.reached('ready'))
-    post(stage, base, first).catch(() => undefined)
+    post(world, dying, first).catch(() => undefined)
     await dying.logged('standing still')
     dying.send('SIGKILL')
     await dying.exited()
   }
-  await between?.(path)
+  await between?.(world.place)
   await using living = new ServiceProcess(environment)
-  const base = await living.ready()
   const wanted = files ? 2 : 1
-  await waitUntil('the first has arrived', () => stage.bob.messages.length >= wanted, {
-    instead: () => shownTo(stage.bob),
+  await waitUntil('the first has arrived', () => world.bob.messages.length >= wanted, {
+    instead: () => shownTo(world.bob),
   })
-  const repeated = await post(stage, base, first)
-  assert.ok(repeated.ok, await repeated.text())
-  await waitUntil('the second is sent', async () => (await post(stage, base, stage.callback(2, 'second'))).ok)
-  await stage.received('second', stage.bob, 30_000)
-  return shownTo(stage.bob)
+  const repeated = await post(world, living, first)
+  assert.ok(repeated.status < 300, repeated.text)
+  const second = world.callback(2, 'second')
+  await waitUntil('the second is sent', async () => (await post(world, living, second)).status < 300)
+  await world.received('second')
+  return shownTo(world.bob)
 }
 
-function post({ helpdesk }: OutboundStage, base: string, callback: object): Promise<Response> {
+function post({ helpdesk }: AgentWorld, service: ServiceProcess, callback: object): Promise<Answer> {
   const body = JSON.stringify(callback)
-  const signature = createHmac('sha256', helpdesk.facts.webhook_secret).update(body).digest('hex')
-  const headers = { 'content-type': 'application/json', 'x-service-signature': `sha256=${signature}` }
-  return fetch(`${base}/api/instances/n0/webhook`, { method: 'POST', body, headers })
+  const headers = signatureOf(body, helpdesk.facts.webhook_secret)
+  return service.request('POST', '/api/instances/n0/webhook', { body, headers })
 }
 
-/** Attachments as the helpdesk names them; they come from a private note, which is sent to nobody. */
-async function upload(stage: OutboundStage, names: readonly string[]): Promise<unknown> {
+/** Attachments as the helpdesk names them; they come from a private note, which is sent to no one. */
+async function upload(world: AgentWorld, names: readonly string[]): Promise<unknown> {
   const form = new FormData()
   form.set('private', 'true')
   for (const name of names) form.append('attachments[]', new Blob([name]), name)
-  const { body, text } = await stage.agent.send('POST', `/conversations/${stage.conversation}/messages`, form)
+  const { body, text } = await world.agent.send('POST', `/conversations/${world.conversation}/messages`, form)
   assert.ok(Array.isArray(body['attachments']), text)
-  await stage.helpdesk.settled()
+  await world.helpdesk.settled()
   return body['attachments']
 }
 
@@ -116,11 +113,7 @@ test('without the id that was stored before the frame left, the message would ar
   assert.deepEqual(await dieAt({ step: 'acknowledged', between: forgetParts }), ['first', 'first', 'second'])
 })
 
-async function forgetParts(path: string): Promise<void> {
-  await using database = await openDatabase({
-    location: { engine: 'sqlite', path },
-    encryptionKeys: [],
-    log: silentLog,
-  })
+async function forgetParts({ location }: TestLocation): Promise<void> {
+  await using database = await openDatabase({ location, encryptionKeys: [], log: silentLog })
   await database.write(database.query.updateTable('outbox').set({ parts: '[]' }))
 }

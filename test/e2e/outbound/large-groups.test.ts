@@ -1,6 +1,6 @@
 // First messages to large groups keep the processor busy for long: every member needs a session. Others must not notice.
 
-import { OutboundStage } from '../../harness/outbound-stage.ts'
+import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SimGroup } from '../../../sim/network/groups/sim-group.ts'
@@ -10,33 +10,33 @@ const busy = 6
 const members = 60
 
 async function crowd() {
-  const stage = await OutboundStage.open({ accounts: busy + 1 })
-  const people = Array.from({ length: members }, (_, n) => stage.network.person({ phone: `5511777770${100 + n}` }))
+  const world = await AgentWorld.open({ accounts: busy + 1 })
+  const people = Array.from({ length: members }, (_, n) => world.network.person({ phone: `5511777770${100 + n}` }))
   const [founder, ...others] = people
   assert.ok(founder)
-  const groups = stage.phones
+  const groups = world.phones
     .slice(1)
-    .map((phone, n): SimGroup => stage.network.group(`Team ${n}`, founder, [phone, ...others]))
+    .map((phone, n): SimGroup => world.network.group(`Team ${n}`, founder, [phone, ...others]))
   const toGroup = ({ jid }: SimGroup, index: number) => {
     const conversation = { id: 500 + index, inbox_id: 1, meta: { sender: { identifier: jid } } }
-    return stage.post(stage.callback(500 + index, 'to all of you', { conversation }), { instance: `n${index + 1}` })
+    return world.post(world.callback(500 + index, 'to all of you', { conversation }), { instance: `n${index + 1}` })
   }
   const read = () => people.reduce((sum, { messages }) => sum + messages.entries.length, 0)
-  return { stage, groups, toGroup, read, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() }
+  return { world, groups, toGroup, read, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
 }
 
 test('a message of another account is sent while fan-outs to large groups are under way', async () => {
   await using set = await crowd()
-  const { stage, groups, toGroup, read } = set
+  const { world, groups, toGroup, read } = set
   // Bob's devices are known, so that the second message to him waits for nobody but the processor.
-  assert.equal((await stage.post(stage.callback(1, 'before'))).status, 200)
+  assert.equal((await world.post(world.callback(1, 'before'))).status, 200)
   const groupsDone = { is: false }
   const all = Promise.all(groups.map(toGroup)).finally(() => {
     groupsDone.is = true
   })
   let sent = 0
   while (!groupsDone.is && read() < members * busy) {
-    const answer = await stage.post(stage.callback(10 + sent, `number ${sent}`))
+    const answer = await world.post(world.callback(10 + sent, `number ${sent}`))
     assert.deepEqual([answer.status, (answer.body as { status: string }).status], [200, 'sent'], answer.text)
     sent += 1
   }

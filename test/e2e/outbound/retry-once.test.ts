@@ -1,6 +1,6 @@
 // Retry by the agent sends exactly once; nothing else that changes a failed message sends it.
 
-import { OutboundStage } from '../../harness/outbound-stage.ts'
+import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { calm } from '../../../sim/helpdesk/settings.ts'
@@ -9,56 +9,56 @@ import { waitUntil } from '../../harness/wait-until.ts'
 
 const mp3 = { name: 'a.mp3', type: 'audio/mpeg', bytes: Buffer.concat([Buffer.from('ID3'), Buffer.alloc(500, 0x55)]) }
 
-async function isReported(stage: OutboundStage, id: number): Promise<boolean> {
-  const { database } = stage.service
+async function isReported(world: AgentWorld, id: number): Promise<boolean> {
+  const { database } = world.service
   const rows = await database.read(
     database.query.selectFrom('outbox').select('report').where('message_id', '=', id).where('report', '=', 'done'),
   )
   return rows.length > 0
 }
 
-async function failed(stage: OutboundStage, id: number): Promise<void> {
-  await waitUntil('the failure is confirmed', () => isReported(stage, id))
-  await stage.helpdesk.settled()
+async function failed(world: AgentWorld, id: number): Promise<void> {
+  await waitUntil('the failure is confirmed', () => isReported(world, id))
+  await world.helpdesk.settled()
 }
 
-function retry(stage: OutboundStage, id: number) {
-  return stage.agent.post(`/conversations/${stage.conversation}/messages/${id}/retry`)
+function retry(world: AgentWorld, id: number) {
+  return world.agent.post(`/conversations/${world.conversation}/messages/${id}/retry`)
 }
 
-const updates = (stage: OutboundStage, id: number) =>
-  stage.helpdesk.deliveries.filter(({ event, body }) => event === 'message_updated' && 'id' in body && body.id === id)
+const updates = (world: AgentWorld, id: number) =>
+  world.helpdesk.deliveries.filter(({ event, body }) => event === 'message_updated' && 'id' in body && body.id === id)
 
 test('the helpdesk’s marking, our own, its extra change for sound and its transcription send nothing; Retry once', async () => {
   const quirks = { ...calm, twice: 1, retryTwice: 1 }
-  await using stage = await OutboundStage.open({ helpdesk: { quirks, enterprise: true, transcribeAudio: true } })
-  stage.network.fault({ kind: 'ack_error', code: 479 })
-  const id = await attach(stage, '', [mp3])
-  await failed(stage, id)
-  assert.ok(updates(stage, id).length >= 8, 'four changes, each told twice')
-  assert.equal(stage.bob.messages.length, 0)
-  await retry(stage, id)
-  await waitUntil('it has arrived', () => stage.bob.messages.length > 0)
-  await stage.helpdesk.settled()
-  await stage.post(stage.callback(9000, 'the end'))
-  await stage.received('the end')
-  assert.equal(stage.bob.messages.length, 2)
-  const { sent, failed: lost } = await stage.outbox()
+  await using world = await AgentWorld.open({ helpdesk: { quirks, enterprise: true, transcribeAudio: true } })
+  world.network.fault({ kind: 'ack_error', code: 479 })
+  const id = await attach(world, '', [mp3])
+  await failed(world, id)
+  assert.ok(updates(world, id).length >= 8, 'four changes, each told twice')
+  assert.equal(world.bob.messages.length, 0)
+  await retry(world, id)
+  await waitUntil('it has arrived', () => world.bob.messages.length > 0)
+  await world.helpdesk.settled()
+  await world.post(world.callback(9000, 'the end'))
+  await world.received('the end')
+  assert.equal(world.bob.messages.length, 2)
+  const { sent, failed: lost } = await world.outbox()
   assert.deepEqual([sent, lost], [2, 0])
 })
 
 test('what failed while the service was away is sent on Retry', async () => {
-  await using stage = await OutboundStage.open()
-  await stage.stop()
-  const id = await stage.write('while away')
-  await stage.shown(id, ({ status }) => status === 'failed')
-  await stage.restart()
-  await retry(stage, id)
-  await stage.received('while away')
-  await stage.helpdesk.settled()
-  assert.equal((await stage.shown(id, () => true)).status, 'sent')
-  const late = await stage.post(stage.callback(id, 'while away'))
+  await using world = await AgentWorld.open()
+  await world.stop()
+  const id = await world.write('while away')
+  await world.shown(id, ({ status }) => status === 'failed')
+  await world.restart()
+  await retry(world, id)
+  await world.received('while away')
+  await world.helpdesk.settled()
+  assert.equal((await world.shown(id, () => true)).status, 'sent')
+  const late = await world.post(world.callback(id, 'while away'))
   assert.equal((late.body as { reason: string }).reason, 'duplicate', 'should its callback come after all')
-  await stage.post(stage.callback(9000, 'the end'))
-  assert.deepEqual(stage.texts(), ['while away', 'the end'])
+  await world.post(world.callback(9000, 'the end'))
+  assert.deepEqual(world.texts(), ['while away', 'the end'])
 })

@@ -1,6 +1,6 @@
 // Recordings that are not Opus become voice notes where ffmpeg is installed, and stay recordings where it is not.
 
-import { OutboundStage } from '../../harness/outbound-stage.ts'
+import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -30,7 +30,7 @@ async function tone(name: string, seconds: number): Promise<Buffer> {
 }
 
 /** The recordings Bob received, once there are so many. */
-async function heard({ bob }: OutboundStage, count: number) {
+async function heard({ bob }: AgentWorld, count: number) {
   const found = () => bob.messages.entries.filter(({ message }) => unwrap(message).audioMessage)
   await waitUntil(`${count} recordings have arrived`, () => found().length === count)
   return found().map((received) => {
@@ -48,20 +48,20 @@ describe('with ffmpeg', needsFfmpeg, () => {
     { name: 'd.webm', type: 'audio/webm' },
   ]
   test('recordings of any format arrive as voice notes of the same length', async () => {
-    await using stage = await OutboundStage.open()
+    await using world = await AgentWorld.open()
     const files = await Promise.all(kinds.map(async (kind) => ({ ...kind, bytes: await tone(kind.name, 2) })))
-    await attach(stage, '', files)
-    for (const { ptt, seconds, mimetype, bytes } of await heard(stage, files.length)) {
+    await attach(world, '', files)
+    for (const { ptt, seconds, mimetype, bytes } of await heard(world, files.length)) {
       assert.deepEqual([ptt, seconds, mimetype], [true, 2, 'audio/ogg; codecs=opus'])
       assert.deepEqual([bytes.toString('latin1', 0, 4), bytes.toString('latin1', 28, 36)], ['OggS', 'OpusHead'])
     }
   })
 
   test('a file that only says it is a recording goes out as it is', async () => {
-    await using stage = await OutboundStage.open()
+    await using world = await AgentWorld.open()
     const bytes = Buffer.from('this is no sound at all')
-    await attach(stage, '', [{ name: 'x.mp3', type: 'audio/mpeg', bytes }])
-    const [recording] = await heard(stage, 1)
+    await attach(world, '', [{ name: 'x.mp3', type: 'audio/mpeg', bytes }])
+    const [recording] = await heard(world, 1)
     assert.deepEqual([recording?.ptt, recording?.bytes], [false, bytes])
   })
 })
@@ -70,12 +70,12 @@ test('without ffmpeg a recording arrives as what it is', async () => {
   const path = process.env['PATH'] ?? ''
   process.env['PATH'] = '/nowhere'
   try {
-    await using stage = await OutboundStage.open()
+    await using world = await AgentWorld.open()
     const bytes = Buffer.concat([Buffer.from('ID3'), Buffer.alloc(2000, 0x55)])
-    await attach(stage, 'listen', [{ name: 'a.mp3', type: 'audio/mpeg', bytes }])
-    const [recording] = await heard(stage, 1)
+    await attach(world, 'listen', [{ name: 'a.mp3', type: 'audio/mpeg', bytes }])
+    const [recording] = await heard(world, 1)
     assert.deepEqual([recording?.ptt, recording?.mimetype, recording?.bytes], [false, 'audio/mpeg', bytes])
-    await stage.received('listen')
+    await world.received('listen')
   } finally {
     process.env['PATH'] = path
   }

@@ -6,7 +6,7 @@ import { apiToken, Service } from '../../harness/service.ts'
 
 const authorization = `Bearer ${apiToken}`
 
-describe('a request that no well-meaning client sends', () => {
+describe('a hostile request', () => {
   let service: Service
   before(async () => (service = await Service.start()))
   after(() => service[Symbol.asyncDispose]())
@@ -33,7 +33,7 @@ describe('a request that no well-meaning client sends', () => {
     }
   })
 
-  test('a static path that is no file gets the sentence of every unknown route', async () => {
+  test('a static path that is no file is answered like every unknown route', async () => {
     for (const path of ['/static/%00', '/static/..%2fpackage.json', '/static/nothing', '/static/']) {
       const answer = await requestRaw(service.app.url, { path, headers: { authorization } })
       assertRefused(answer, 'SERVICE_ROUTE_NOT_FOUND', /no such route/)

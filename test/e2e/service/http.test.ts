@@ -141,7 +141,7 @@ describe('HTTP conventions', () => {
       assertRefused(await service.request('PATCH', '/api/tenants/body'), 'SERVICE_BAD_REQUEST')
     })
 
-    test('is ignored where none is taken, whatever it claims to be', async () => {
+    test('is ignored where none is taken, with every media type', async () => {
       const odd = await service.request('DELETE', '/api/tenants/body', {
         body: '{',
         headers: { 'content-type': 'text/x' },
@@ -154,7 +154,7 @@ describe('HTTP conventions', () => {
     })
   })
 
-  test('what is no HTTP gets the error object too', async () => {
+  test('bytes that are no HTTP get the error object too', async () => {
     const { port } = new URL(service.app.url)
     const answer = await new Promise<string>((resolve, reject) => {
       let text = ''

@@ -44,7 +44,7 @@ test('a stop signal ends it cleanly and a later start finds everything', async (
   assert.equal(((await (await fetch(`${url}/api/tenants`)).json()) as unknown[]).length, 1)
 })
 
-test('a second signal ends it at once, whatever still runs', async () => {
+test('a second signal ends it at once, even if a request still runs', async () => {
   await using place = await newLocation('sqlite')
   await using service = new ServiceProcess({ DATABASE_URL: place.url })
   const { port, hostname } = new URL(await service.ready())

@@ -8,7 +8,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 
 const body = { downstream_base_url: 'https://a', downstream_api_token: 't' }
 
-test('a write the database did not answer in time is not said to have changed nothing', async () => {
+test('the answer to a write without an answer of the database does not claim that nothing changed', async () => {
   await using service = await Service.start()
   const lock = new DatabaseSync(service.databasePath)
   lock.exec('BEGIN EXCLUSIVE')
@@ -18,7 +18,7 @@ test('a write the database did not answer in time is not said to have changed no
   assertRefused(answer, 'SERVICE_STORAGE_FAILED', /did not answer; look whether a change was made/)
 })
 
-test('a write the database refused changed nothing and says so', async () => {
+test('a write that the database refused changes nothing, and the answer says so', async () => {
   await using service = await Service.start()
   await service.database.write({ sql: 'ALTER TABLE tenants RENAME TO tenants_away', parameters: [] })
   const answer = await service.request('PUT', '/api/tenants/a', { body })

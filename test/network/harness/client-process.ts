@@ -1,4 +1,4 @@
-// A process with one linked account that reads, and writes to everybody without end; made to be killed.
+// A process with one linked account that reads and writes without end; a test kills it.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'

@@ -1,4 +1,4 @@
-// A process in which something escapes: from a session, or from nobody. Ends with 0 when the rest goes on.
+// A process in which an error escapes, from a session or from other code; it ends with 0 when the rest goes on.
 
 import { isolateFaults, runIsolated } from '../../../src/network/connection/fault-isolation.ts'
 

@@ -164,7 +164,7 @@ test('patched, ciphers take keys as bytes, as objects and as texts', () => {
   assert.throws(() => createCipheriv('aes-256-cbc', Buffer.alloc(3), iv), /key length/i)
 })
 
-test('patched, the Signal library prints nothing while everybody else still does', async () => {
+test('patched, the Signal library prints nothing, and other code still prints', async () => {
   printed.length = 0
   await survivesLateMessage()
   const { console: terminal } = globalThis

@@ -76,7 +76,7 @@ test('a file that is gone, cut off or changed is refused, and says which', async
   await assert.rejects(bed.network.download({ ...file, mediaKey: '' }, never), FileError)
 })
 
-test('a stream that fails before anybody reads it does no harm', async () => {
+test('a stream that fails before it is read does no harm', async () => {
   await using stack = new AsyncDisposableStack()
   const { bed, phone, bob } = await scene(stack)
   await bed.online('s')
@@ -118,7 +118,7 @@ test('64 MB pass in constant memory', async () => {
   assert.ok(report.grownBy < 24 * 1024 * 1024, `memory grew by ${report.grownBy} bytes`)
 })
 
-test('only hosts of the network are asked, whatever a message says', () => {
+test('only hosts of the network are asked, even if a message names another', () => {
   const file: FileRef = {
     kind: 'image',
     url: null,

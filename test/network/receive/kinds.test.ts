@@ -403,7 +403,7 @@ test('votes and sealed edits open with the secret of their message', async () =>
   assert.ok(reaction.kind === 'sealed' && reaction.purpose === 'other')
 })
 
-test('what says nothing to people is passed over, and counted', async () => {
+test('contents without meaning for people are passed over and counted', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001' })

@@ -54,7 +54,7 @@ test("a group message names its author, and the owner's own message its chat", a
   assert.equal(own.sender.phone, '5511999990001')
 })
 
-test('what was opened and not confirmed is confirmed when it comes again, and received once', async () => {
+test('a message that was opened and not confirmed is confirmed when it comes again, and received once', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001' })
@@ -79,7 +79,7 @@ test('what was opened and not confirmed is confirmed when it comes again, and re
   assert.ok(bed.repeated >= sent.length, 'and that is told')
 })
 
-test('somebody new who writes fast is read in order, also while the network learns who that is', async () => {
+test('a new person who writes fast is read in order, also while the service learns their address', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
   await bed.online('s')

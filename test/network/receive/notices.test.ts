@@ -29,7 +29,7 @@ test('a message to be seen once on the phone is announced', async () => {
   assert.equal(event.sender.phone, bobNumber)
 })
 
-test('a message sealed in a way nobody knows, or in none, is told of and holds up nothing', async () => {
+test('a message with an unknown seal, or without one, is announced and holds up no other message', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
   const bob = bed.sim.person({ phone: bobNumber })
@@ -51,7 +51,7 @@ test('a message sealed in a way nobody knows, or in none, is told of and holds u
   await bed.event(next)
 })
 
-test('a message that cannot be opened is told of at once, and its content later under the same id', async () => {
+test('a message that cannot be opened is announced at once, and its content follows under the same id', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
   const bob = bed.sim.person({ phone: bobNumber })

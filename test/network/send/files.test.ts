@@ -1,4 +1,4 @@
-// Files on the way: a failing or slow upload concerns nobody else, and a file is uploaded once however often it is sent.
+// Uploads of files: a failing or slow upload delays no other message, and a file is uploaded once for all its sends.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -32,7 +32,7 @@ async function stage(options: Parameters<typeof Bed.open>[0] = {}) {
 
 const isNotSent = (error: unknown) => error instanceof SendError && error.outcome === 'not_sent'
 
-test('an upload that is turned away, or has nowhere to go: not sent, and sent at the next try', async () => {
+test('a message whose upload is refused or has no host is not sent, and is sent at the next try', async () => {
   await using set = await stage()
   const { bed, bob, session, chat, bytes, content } = set
   bed.sim.media.refusedUploads = 1

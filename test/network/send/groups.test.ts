@@ -1,4 +1,4 @@
-// Messages to groups: everybody in it reads them, whoever comes and goes, and the network is asked only when needed.
+// Messages to groups: every member reads them while members come and go, and the network is asked only when needed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ async function stage(size: number, devices = 1) {
   const phone = await bed.linked('s')
   const people = Array.from({ length: size }, (_, n) => bed.sim.person({ phone: `5511888880${100 + n}`, devices }))
   const [founder, ...others] = people
-  if (!founder) throw new Error('a group needs somebody')
+  if (!founder) throw new Error('a group needs a founder')
   const group: SimGroup = bed.sim.group('Team', founder, [phone, ...others])
   const { session } = await bed.online('s')
   const queries = () => bed.sim.log.find({ tag: 'iq' }).filter((one) => one.direction === 'in').length
@@ -38,7 +38,7 @@ async function allRead(people: readonly Correspondent[], id: string): Promise<vo
   assert.equal(people.flatMap((one) => one.undecryptable.entries).length, 0)
 }
 
-test('all devices of all members read it, and the own phone too', async () => {
+test('all devices of all members read a group message, and the phone of the account too', async () => {
   await using set = await stage(3, 2)
   const { phone, people, group, session } = set
   await session.send(group.jid, plain('hello'), '3EB0000000000001')
@@ -72,7 +72,7 @@ test('messages at once share one question about the group', async () => {
   assert.equal(asked.length, 1)
 })
 
-test('who joins reads the next message, who leaves does not', async () => {
+test('a member who joins reads the next message, a member who left does not', async () => {
   await using set = await stage(3)
   const { bed, people, founder, group, session } = set
   await session.send(group.jid, plain('one'), '3EB0000000000001')
@@ -109,7 +109,7 @@ for (const [who, makeSo] of [
   ['whose devices the network does not name', (user: User) => (user.isUnnamed = true)],
   ['whose keys are not to be had', (user: User) => (user.hasNoKeys = true)],
 ] as const) {
-  test(`a member ${who} keeps nobody from the message, and asks for it`, async () => {
+  test(`a member ${who} does not keep the others from the message, and asks for it`, async () => {
     await using set = await stage(4, 2)
     const { phone, people, group, session } = set
     const [odd, ...others] = people
@@ -125,7 +125,7 @@ for (const [who, makeSo] of [
     for (const { duplicates } of [...others, phone]) assert.equal(duplicates, 0)
   })
 
-  test(`a member ${who} keeps nobody from asking for a message again`, async () => {
+  test(`a member ${who} does not keep the others from asking for a message again`, async () => {
     await using set = await stage(4)
     const { phone, people, group, session } = set
     const [first, second, ...others] = people
@@ -141,11 +141,11 @@ for (const [who, makeSo] of [
   })
 }
 
-test('a member is given the key as soon as it is known how', async () => {
+test('a member gets the key as soon as a session with them can be opened', async () => {
   await using set = await stage(2)
   const { people, group, session } = set
   const [odd] = people
-  if (!odd) throw new Error('there is nobody')
+  if (!odd) throw new Error('there is no member')
   // A phone that is off asks for nothing.
   odd.user.hasNoKeys = true
   const [[id, device] = []] = odd.user.devices
@@ -163,7 +163,7 @@ for (const [what, makeSo] of [
   ['has keys of', (user: User) => (user.hasNoKeys = true)],
   ['knows devices of', ({ devices }: User) => [...devices.keys()].map((id) => devices.delete(id))],
 ] as const) {
-  test(`when the network ${what} nobody but the own phone, nothing is sent`, async () => {
+  test(`when the network ${what} no user but the account itself, nothing is sent`, async () => {
     await using set = await stage(2)
     const { bed, people, group, session } = set
     for (const { user } of people) makeSo(user)
@@ -172,7 +172,7 @@ for (const [what, makeSo] of [
   })
 }
 
-test('a question about devices that fails is not an answer: nothing is sent, and everybody reads it later', async () => {
+test('while the question about devices fails nothing is sent, and every member reads the message later', async () => {
   await using set = await stage(3)
   const { bed, people, founder, group, session } = set
   await session.send(group.jid, plain('one'), '3EB0000000000001')
@@ -201,7 +201,7 @@ test('a question about devices that fails is not an answer: nothing is sent, and
   await allRead([...people, eve], '3EB0000000000002')
 })
 
-test('a group of nobody else takes a message', async () => {
+test('a group without other members takes a message', async () => {
   await using set = await stage(1)
   const { phone, founder, group, session } = set
   group.change(founder.user, 'remove', founder.user)
@@ -210,7 +210,7 @@ test('a group of nobody else takes a message', async () => {
   await phone.messages.waitFor('the copy on the phone', (one) => one.id === '3EB0000000000001')
 })
 
-test('a message whose frame is lost leaves nobody without the key', async () => {
+test('a message whose frame is lost leaves no member without the key', async () => {
   await using set = await stage(2)
   const { bed, people, group, session } = set
   bed.sim.fault({ kind: 'ack_error', code: 500 })

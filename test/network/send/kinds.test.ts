@@ -118,7 +118,7 @@ test('reactions, edits and revokes name the message they are about', async () =>
   assert.equal(revoked.received.stanza.attrs['edit'], '7')
 })
 
-test('an administrator takes back what somebody else wrote in a group', async () => {
+test('an administrator revokes a message of another member', async () => {
   await using stage = await Stage.open()
   const { bed, bob } = stage
   const phone = bed.sim.phone('5511999990001')

@@ -1,4 +1,4 @@
-// Sealing for many devices keeps the processor busy: everybody else gets a turn of the event loop in between.
+// Sealing for many devices keeps the processor busy: other work gets turns of the event loop in between.
 
 import '../../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
@@ -80,7 +80,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns
 }
 
-test('others get a turn for every session that is opened, and for every few devices that are sealed for', async () => {
+test('other work gets a turn after every opened session, and after every few sealed devices', async () => {
   const { repository, saved } = setUp()
   const opening = await turnsDuring(async () => {
     for (const jid of jids) await repository.injectE2ESession({ jid, session: bundle() })
@@ -98,7 +98,7 @@ test('others get a turn for every session that is opened, and for every few devi
   assert.ok(sealing >= Math.ceil(devices / 8) - 1, `${sealing} turns while ${devices} messages were sealed`)
 })
 
-test('a new session is not waited for, but what was sealed with it is handed out only when both are stored', async () => {
+test('opening a session does not wait for storage, but a message sealed with it is handed out only when both are stored', async () => {
   const { repository, saved, disk } = setUp()
   const { promise, resolve } = Promise.withResolvers()
   disk.ready = promise

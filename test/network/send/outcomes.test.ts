@@ -90,7 +90,7 @@ test('what the network refuses is refused with its code; what it cannot take now
   await bob.messages.waitFor('the next message', (one) => textOfMessage(one.message) === 'yes')
 })
 
-test('a number that is not on the network is refused, and the next message to somebody else is not', async () => {
+test('a number that is not on the network is refused, and the next message to another person is sent', async () => {
   await using set = await stage()
   const { bed, session, chat } = set
   const error = await failure(session.send('5511000000000@s.whatsapp.net', plain('hello?'), id))

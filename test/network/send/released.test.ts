@@ -34,7 +34,7 @@ async function stage(options: Parameters<typeof Bed.open>[0] = {}) {
   }
 }
 
-test('it leaves when it is released, and not before', async () => {
+test('a message leaves when it is released, and not before', async () => {
   await using set = await stage()
   const { session, chat, meanwhile, texts } = set
   const released = Promise.withResolvers<undefined>()
@@ -47,7 +47,7 @@ test('it leaves when it is released, and not before', async () => {
   assert.deepEqual(texts(), ['before', 'held'])
 })
 
-test('one that is not released was not sent, and the next one is read', async () => {
+test('a message that is not released is not sent, and the next one is read', async () => {
   await using set = await stage()
   const { session, chat, texts } = set
   const refused = Promise.reject(new Error('it could not be stored'))
@@ -56,7 +56,7 @@ test('one that is not released was not sent, and the next one is read', async ()
   assert.deepEqual(texts(), ['before', 'next'])
 })
 
-test('one that is released too late was not sent, and does not leave any more', async () => {
+test('a message that is released too late is not sent, and does not leave later', async () => {
   const clock = new ManualClock()
   await using set = await stage({ clock })
   const { session, chat, meanwhile, texts } = set
@@ -71,7 +71,7 @@ test('one that is released too late was not sent, and does not leave any more', 
   assert.deepEqual(texts(), ['before', 'next'])
 })
 
-test('one whose connection ends before it is released was not sent', async () => {
+test('a message whose connection ends before its release is not sent', async () => {
   await using set = await stage()
   const { bed, line, session, chat, texts } = set
   const released = Promise.withResolvers<undefined>()

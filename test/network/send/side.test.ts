@@ -87,7 +87,7 @@ test('typing is shown and ended, and the account is online when told to be', asy
   assert.deepEqual(states(), ['unavailable', 'available', 'unavailable', 'composing', 'paused'])
 })
 
-test('who asks for a message after a restart is sent it again', async () => {
+test('a person who asks for a message after a restart gets it again', async () => {
   const books = new Map<string, OutgoingContent>()
   const findSent = (instance: string, id: string) => Promise.resolve(books.get(`${instance} ${id}`) ?? null)
   await using bed = await Bed.open({ network: { findSent } })

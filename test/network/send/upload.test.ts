@@ -100,7 +100,7 @@ test('a host that fails is passed over for the next', async () => {
   }
 })
 
-test('an expired word of admission is asked for again, once', async () => {
+test('an expired upload token is asked for again, once', async () => {
   await using files = await Files.open()
   const sealed = await sealedOf(files)
   await using strict = await host((request, response) =>
@@ -148,7 +148,7 @@ for (const [name, start] of [
   ['an http', () => Proxy.http()],
   ['a socks5', () => Proxy.socks()],
 ] as const) {
-  test(`a file goes through ${name} proxy, and nowhere when that is gone`, async () => {
+  test(`a file goes through ${name} proxy, and nowhere when the proxy is gone`, async () => {
     await using files = await Files.open()
     await using good = await host(take)
     const proxy = await start()
