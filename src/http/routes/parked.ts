@@ -1,4 +1,4 @@
-// Received messages that were set aside because the helpdesk would not take them: list, try again, drop.
+// The parked messages of an instance, which the helpdesk did not take: list, try again, drop.
 
 import { Type } from 'typebox'
 import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'

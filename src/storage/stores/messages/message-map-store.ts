@@ -1,5 +1,5 @@
-// Which message of the network is which at the helpdesk. A row is claimed before its message is posted and completed
-// together with the end of the inbox row it came from, so that nothing is posted twice and nothing is forgotten.
+// The map between messages of the network and messages at the helpdesk. A row is claimed before its message is posted. It is
+// completed in the same commit that removes the inbox row: no message is posted twice, and none is forgotten.
 
 import type { ChatId, DestinationKey, InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
 import type { MessageKey } from '../../../core/message.ts'
@@ -12,17 +12,17 @@ import type { LightRow } from './message-map-sql.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Scalar, Secret, Statement } from '../../engine/statement.ts'
 
-/** What later quotes, votes and edits need of a message. */
+/** The facts of a message that later quotes, votes and edits need. */
 export type MappedContent = {
-  /** What can be shown of it in a quote. */
+  /** The text that a quote of the message shows. */
   text?: string
-  /** Opens what refers to it; base64. */
+  /** Opens sealed events that refer to the message; base64. */
   secret?: string
   pollOptions?: readonly string[]
   sender?: Person
-  /** The text is only what went along with a file, or its name. */
+  /** The text is the caption or the name of a file. */
   isFile?: true
-  /** Of a reaction of ours: the message that carries it. */
+  /** For a reaction that we sent: the message that it reacts to. */
   reactsTo?: MessageKey
 }
 
@@ -72,8 +72,8 @@ export class MessageMapStore {
   }
 
   /**
-   * Claims the message unless it is claimed already, and tells what is known under its own id and under `relatedId`:
-   * one commit for all that is needed before a POST.
+   * Claims the message unless it is claimed already, and returns the rows under its own id and under `relatedId`: one
+   * commit for everything that is needed before a POST.
    */
   async claim(
     epoch: number,
@@ -102,13 +102,13 @@ export class MessageMapStore {
     await this.#database.write(this.#fence(epoch), update)
   }
 
-  /** The POST under way certainly had no effect: the next one need not look for it. */
+  /** The POST under way certainly had no effect: the next attempt need not look for its message. */
   async endPosting(epoch: number, id: RowId): Promise<void> {
     const update = this.#database.query.updateTable('message_map').set({ posting_since: null, posting_after: null })
     await this.#database.write(this.#fence(epoch), update.where('id', '=', id))
   }
 
-  /** The helpdesk has the message: mapped, and its inbox row is done with, in one commit. */
+  /** The helpdesk has the message: completes the row and removes its inbox row in one commit. */
   async complete(
     epoch: number,
     id: RowId,
@@ -122,7 +122,7 @@ export class MessageMapStore {
     )
   }
 
-  /** As complete, but the inbox row lives on under another kind: something of the message is still to come. */
+  /** Like complete, but the inbox row stays under another kind: the file of the message is still to come. */
   async completeInPart(
     epoch: number,
     id: RowId,
@@ -137,7 +137,7 @@ export class MessageMapStore {
     )
   }
 
-  /** Everything known under these ids of the network. */
+  /** The rows of these messages of the network. */
   async findByNetworkId(instance: InstanceName, networkIds: readonly NetworkMessageId[]): Promise<MappedMessage[]> {
     if (networkIds.length === 0) return []
     const query = this.#database.query.selectFrom('message_map').select(lightColumns)
@@ -175,21 +175,21 @@ export class MessageMapStore {
     return row?.content ? (JSON.parse(Buffer.from(row.content).toString('utf8')) as MappedContent) : null
   }
 
-  /** Forgets at most `limit` rows claimed before that time; how many it were. */
+  /** Forgets at most `limit` rows claimed before that time; returns how many there were. */
   async prune(epoch: number, before: number, limit: number): Promise<number> {
     const { query } = this.#database
     const old = query.selectFrom('message_map').select('id').where('claimed_at', '<', before).limit(limit)
     return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', old))
   }
 
-  /** Forgets at most `limit` rows of a deleted instance; how many it were. */
+  /** Forgets at most `limit` rows of a deleted instance; returns how many there were. */
   async dropInstance(epoch: number, instance: InstanceName, limit: number): Promise<number> {
     const { query } = this.#database
     const some = query.selectFrom('message_map').select('id').where('instance', '=', instance).limit(limit)
     return this.#removeSome(epoch, query.deleteFrom('message_map').where('id', 'in', some))
   }
 
-  /** Instances that do not exist any more and of which messages are still known. */
+  /** Deleted instances that still have rows. */
   async orphans(): Promise<InstanceName[]> {
     const { query } = this.#database
     const rows = await this.#database.read<{ instance: InstanceName }>({
