@@ -1,4 +1,4 @@
-// The process: environment → configuration → application, until a signal or a reason to give up.
+// The process: reads the configuration, runs the application, and ends with a signal or a reason to give up.
 
 import { createApp } from './app/app.ts'
 import { ConfigError, describeConfig, loadConfig, unknownVariables } from './config/config.ts'

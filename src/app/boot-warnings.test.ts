@@ -26,17 +26,17 @@ const instances = [
   { name: 'd', ownerTag: 'unknown' },
 ]
 
-test('a service with token, key and webhook secret has nothing to warn of', async () => {
+test('a service with token, key and webhook secret gives no warning', async () => {
   assert.deepEqual(await bootWarnings(loadConfig({ ...safe, WEBHOOK_HMAC_SECRET: 's' }), instances, tenants), [])
 })
 
-test('instances whose webhook anybody can use are named', async () => {
+test('instances whose webhook has no secret are named', async () => {
   const [warning, ...others] = await bootWarnings(loadConfig(safe), instances, tenants)
   assert.match(warning ?? '', /webhook of a, c, d: set WEBHOOK_HMAC_SECRET/)
   assert.deepEqual(others, [])
 })
 
-test('an open API, a missing key and another network are told', async () => {
+test('an open API, a missing key and another network give a warning', async () => {
   for (const [environment, sentence] of [
     [{ ...safe, SERVICE_API_TOKEN: '' }, /API is open .* SERVICE_API_TOKEN/],
     [{ ...safe, SERVICE_ENCRYPTION_KEY: '' }, /stored in plain: set SERVICE_ENCRYPTION_KEY/],

@@ -1,4 +1,4 @@
-// What an operator should know at every start: doors that stand open and secrets stored in plain.
+// The warnings for the operator at every start: routes without a secret, and secrets stored in plain.
 
 import type { Config } from '../config/config.ts'
 import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'

@@ -1,4 +1,4 @@
-// What this build is: the version from package.json, commit and date from build-info.json when a build wrote one.
+// Reads the version from package.json, and commit and date from build-info.json when a build wrote one.
 
 import { readFileSync } from 'node:fs'
 import type { BuildInfo } from '../http/routes/operations.ts'

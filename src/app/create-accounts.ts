@@ -28,7 +28,7 @@ type Parts = {
   epoch: () => number
   lifecycle: Lifecycle
   reception: Reception
-  /** Takes and leaves instances in every part that keeps memory of them, and hears of their changes. */
+  /** Every part that keeps memory per instance, and the listener for changes of instances. */
   events: PerInstance & { onChange(instance: InstanceName): void }
   qrLifetimeMs?: number | undefined
 }

@@ -24,7 +24,7 @@ export type RoomOptions = {
 
 export type Rooms = Awaited<ReturnType<typeof createRooms>>
 
-/** `onFatal` hears why the service cannot go on. */
+/** `onFatal` is called with the reason when the service cannot go on. */
 export async function createRooms(base: Base, options: RoomOptions, onFatal: (reason: Error) => void) {
   const { config, clock, log, stack } = base
   const reception = new ReceptionRelay()

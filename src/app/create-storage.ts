@@ -1,4 +1,4 @@
-// Creates what every other part builds on: the database, the lease on it, and what is counted.
+// Creates what every other part builds on: the database, the lease on it, the counters and the audit log.
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -13,7 +13,7 @@ import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import { UsageStore } from '../storage/stores/ledger/usage-store.ts'
 import type { Base } from './base.ts'
 
-/** `onFatal` hears why the service cannot go on. */
+/** `onFatal` is called with the reason when the service cannot go on. */
 export async function createStorage({ config, clock, log, build, stack }: Base, onFatal: (reason: Error) => void) {
   const { encryptionKeys, database: location } = config.storage
   const database = stack.use(await openDatabase({ location, encryptionKeys, log, onFatal }))

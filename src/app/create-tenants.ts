@@ -1,4 +1,4 @@
-// Creates what knows the tenants: which helpdesk an instance belongs to, and the use cases on tenants.
+// Creates the parts that know the tenants: the routing of instances to helpdesks, and the use cases on tenants.
 
 import type { Database } from '../storage/database.ts'
 import { TenantStore } from '../storage/stores/accounts/tenant-store.ts'

@@ -1,4 +1,4 @@
-// The background work that belongs to no single room: storing counts, destroying old keys, pruning deliveries.
+// Creates the background work that belongs to no single room: storing counts, destroying old keys, pruning deliveries.
 
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Usage } from '../ledger/usage.ts'

@@ -1,4 +1,4 @@
-// The application as its owner sees it: what happens in which order at its start, before its stop, and at its end.
+// The application after its parts are created: the order of its start, what precedes its stop, and its end.
 //
 // created → serving when start() has resolved: this process owns the accounts, and the routes answer
 // serving → stopping with stop(): subscribers are told, and outgoing messages are only queued
@@ -92,7 +92,7 @@ export class RunningApp {
     log.info({ url: this.#url, version: build.version, instances: instances.counts().total }, 'service ready')
   }
 
-  /** What comes before the end. Sessions stay open for the grace: subscribers prepare, and agents' messages are queued. */
+  /** Prepares the end. Sessions stay open for the grace: subscribers prepare, and messages of agents are queued. */
   async stop(): Promise<void> {
     if (!this.#isServing) return
     const { base, instances, outbound, processEvents } = this.#parts

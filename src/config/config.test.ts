@@ -5,7 +5,7 @@ import { allSettings, describeConfig, loadConfig, unknownVariables } from './con
 
 const key = Buffer.alloc(32, 7)
 
-test('without any variable the defaults of the interface and the decisions hold', () => {
+test('without any variable the documented defaults hold', () => {
   const config = loadConfig({})
   assert.deepEqual(config.http, {
     port: 3100,
@@ -163,7 +163,7 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     }
   })
 
-  test('of a URL nothing is shown that could be a password', () => {
+  test('a URL is shown without parts that could be a password', () => {
     for (const value of [
       'postgres://u:can/ary@host/db',
       'postgres://u:12/canary@host/db',
@@ -185,7 +185,7 @@ describe('a wrong value is refused naming variable, value and what it takes', ()
     }
   })
 
-  test('all wrong values are told at once', () => {
+  test('all wrong values are reported at once', () => {
     assert.throws(() => loadConfig({ PORT: 'x', LOG_LEVEL: 'y' }), /PORT=x[^]*LOG_LEVEL=y/)
   })
 })

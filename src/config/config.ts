@@ -1,4 +1,4 @@
-// Turns the environment into the typed Config, or says everything that is wrong with it at once.
+// Turns the environment into the typed Config, or reports everything that is wrong with it at once.
 
 import { settings } from './settings.ts'
 import type { Setting } from './settings.ts'

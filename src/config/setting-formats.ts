@@ -9,14 +9,14 @@ export const databaseUrl: Kind<DatabaseLocation> = {
   takes: 'file:<path of a database file> or postgres://…',
   parse(value) {
     if (/^postgres(ql)?:\/\/./.test(value)) return URL.canParse(value) ? { engine: 'postgres', url: value } : undefined
-    // A colon inside is a Windows drive, one in front something like :memory:.
+    // A colon inside belongs to a Windows drive; a colon in front is a name like :memory:.
     const path = /^file:(?:\/\/(?=\/))?([^:?#][^?#]*)$/.exec(value)?.[1]
     return path === undefined ? undefined : { engine: 'sqlite', path: resolve(path) }
   },
   show: (value) => (/^file:[^@?]*$/.test(value) ? value : hideCredentials(value)),
 }
 
-/** Nothing, like a `*`, stands for any origin. */
+/** An empty value and `*` both allow any origin. */
 export const origins: Kind<readonly string[]> = {
   takes: 'origins such as https://desk.example, separated by commas, or * for any',
   parse(value) {
@@ -41,7 +41,7 @@ export const hexKey: Kind<string | null> = {
   parse: (value) => (value === '' ? null : /^[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : undefined),
 }
 
-/** The bytes that sign, or null for none: `whsec_` announces base64, anything else is taken as it is. */
+/** The signing key, or null for none: after `whsec_` comes base64, any other text is used as it is. */
 export const signingSecret: Kind<Uint8Array | null> = {
   ...secretText,
   takes: 'whsec_ followed by base64, or any other text, or nothing',

@@ -1,4 +1,4 @@
-// The kinds of value a setting can take: how its text is parsed, what it accepts, and how it may be shown.
+// The kinds of value that a setting can take: how its text is parsed, what it accepts, and how it may be shown.
 
 import { isIP } from 'node:net'
 
@@ -17,7 +17,7 @@ export const text: Kind<string> = { takes: 'any text', parse: (value) => value }
 
 export const secretText: Kind<string> = { ...text, show: (value) => (value === '' ? '' : '[set]') }
 
-/** A secret that travels in an HTTP header, where other characters arrive mangled or not at all. */
+/** A secret that travels in an HTTP header: other characters would arrive changed or not at all. */
 export const secretHeaderText: Kind<string> = {
   ...secretText,
   takes: 'printable ASCII characters',
@@ -106,11 +106,11 @@ export function isOrigin(item: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === item
 }
 
-/** Scheme, host and path of a URL; nothing of a text that is none, since nobody knows where its password stands. */
+/** Scheme, host and path of a URL. Nothing of another text: a password could be anywhere in it. */
 export function hideCredentials(value: string): string {
   if (value === '') return ''
   const parsed = URL.parse(value)
-  // An @ behind the host is what is left of a password with a slash in it.
+  // An @ after the host comes from a password with a slash in it.
   if (!parsed || parsed.host === '' || parsed.pathname.includes('@')) return '[not shown]'
   return `${parsed.protocol}//${parsed.host}${parsed.pathname}`
 }

@@ -5,7 +5,7 @@ import { allSettings } from './config.ts'
 import { settings } from './settings.ts'
 import type { Setting } from './settings.ts'
 
-// Written down a second time on purpose: a default that changes by accident changes somebody's service.
+// Written a second time on purpose: a default that changes by accident would change running services.
 const standards: Record<string, string> = {
   PORT: '3100',
   HOST: '',
@@ -79,7 +79,7 @@ test('every setting has the default that is promised, and none is missing or unk
   assert.deepEqual(Object.fromEntries(allSettings().map(({ name, standard }) => [name, standard])), standards)
 })
 
-test('every default is a value that its setting takes, and says what that is', () => {
+test('every default is a value that its setting takes', () => {
   for (const { name, kind, standard } of allSettings()) {
     assert.notEqual(kind.parse(standard), undefined, name)
     assert.match(kind.takes, /^\S.*\S$/, name)

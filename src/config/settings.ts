@@ -8,7 +8,7 @@ import { databaseUrl, encryptionKeys, hexKey, origins, separator, signingSecret,
 export type Setting<T> = {
   name: string
   kind: Kind<T>
-  /** The text that stands in for an absent or empty variable. */
+  /** The text that is used when the variable is absent or empty. */
   standard: string
   doc: string
   /** planned: the setting is accepted, and no part of the service reads it yet. */
@@ -23,7 +23,7 @@ function planned<T>(name: string, kind: Kind<T>, standard: string, doc: string):
   return { name, kind, standard, doc, since: 'planned' }
 }
 
-// One row, one line: a table is read down its columns.
+// One line per row, so that the columns can be compared.
 // prettier-ignore
 export const settings = {
   http: {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chatJid, parseChat } from './address.ts'
 
-test('people are told from groups, by phone or by anonymous id, whatever device they write from', () => {
+test('people and groups are told apart, by phone or by anonymous id, from any device', () => {
   const phone = { kind: 'person', phone: '5511999990001', lid: null }
   assert.deepEqual(parseChat('5511999990001@s.whatsapp.net'), phone)
   assert.deepEqual(parseChat('5511999990001:12@s.whatsapp.net'), phone)
@@ -12,7 +12,7 @@ test('people are told from groups, by phone or by anonymous id, whatever device 
   assert.deepEqual(parseChat('5511999990001-1400000000@g.us'), { kind: 'group', id: '5511999990001-1400000000' })
 })
 
-test('what is no chat is no chat', () => {
+test('an address of neither a person nor a group is no chat', () => {
   for (const jid of [
     '',
     'status@broadcast',

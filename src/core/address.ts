@@ -1,4 +1,4 @@
-// Who is who on the network: people by phone and by anonymous id (LID), groups by theirs; digits only, no device part.
+// Addresses on the network: people by phone and by anonymous id (LID), groups by their id; digits only, no device part.
 
 import type { ChatId, Jid } from './ids.ts'
 
@@ -13,7 +13,7 @@ export type Chat = ({ kind: 'person' } & Person) | { kind: 'group'; id: string }
 
 const jidPattern = /^(\d{1,20}(?:-\d{1,20})?)(?:[:_]\d{1,3}){0,2}@(s\.whatsapp\.net|c\.us|lid|g\.us)$/
 
-/** Undefined for whatever is neither a person nor a group: status, newsletters, broadcast lists, junk. */
+/** Undefined for an address of neither a person nor a group: status, newsletters, broadcast lists, junk. */
 export function parseChat(jid: Jid): Chat | undefined {
   const [, user, domain] = jidPattern.exec(jid) ?? []
   if (user === undefined) return undefined
@@ -39,7 +39,7 @@ export function groupChatId(id: string): ChatId {
   return `${id}@${groupDomain}`
 }
 
-/** The name others can find the person under: by phone where it is known. */
+/** The address of a person: the phone when it is known, else the anonymous id. */
 export function personJid({ phone, lid }: Person): Jid {
   return phone === null ? lidJid(lid ?? '') : phoneJid(phone)
 }

@@ -1,4 +1,4 @@
-// What the audit log records: who did what to which instance or tenant, never a secret.
+// The entries of the audit log: who did what to which instance or tenant, never a secret.
 
 import type { InstanceName } from './ids.ts'
 

@@ -7,28 +7,28 @@ import type { LifecycleEvent } from './lifecycle.ts'
  * pending   waiting for its first or next attempt
  * delivered the subscriber answered 2xx
  * exhausted every attempt failed, or its time was over
- * refused   the subscriber answered 410: it does not want this one
+ * refused   the subscriber answered 410: it does not want this event
  * dropped   a newer event took its place
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'refused' | 'dropped'
 
 export type Delivery = {
-  /** Of the row; sorts by age. */
+  /** The id of the row, which sorts by age. */
   id: string
-  /** Of the event: the same for all its subscribers and attempts. */
+  /** The id of the event: the same for all its subscribers and attempts. */
   eventId: string
   event: LifecycleEvent
   instance: InstanceName
   url: string
   body: string
   createdAt: number
-  /** After this nobody wants to know any more. */
+  /** After this time the event is not delivered any more. */
   expiresAt: number | null
   attempts: number
   nextAt: number
 }
 
-/** What became of an attempt. */
+/** The result of an attempt. */
 export type DeliveryResult = {
   status: DeliveryStatus
   attempts: number

@@ -1,4 +1,4 @@
-// Errors a caller must hear: one code each, and one table from code to HTTP status.
+// Errors that a caller must see: each has a code, and one table maps codes to HTTP statuses.
 
 export const statusOfCode = {
   SERVICE_BAD_REQUEST: 400,

@@ -1,4 +1,4 @@
-// The words for a linked account: its states, what moves it from one to the next, and the rule for its name.
+// The states of a linked account, the table of transitions between them, and the rule for its name.
 
 import type { LifecycleEvent } from './lifecycle.ts'
 
@@ -15,11 +15,11 @@ export const instanceStates = [
 export type InstanceState = (typeof instanceStates)[number]
 
 /**
- * What happens to an account:
+ * The triggers:
  * pair        a pairing was opened on request
  * window_over the pairing ended unscanned
  * scanned     the phone linked the account
- * reverted    the network knows nothing of that link: the session before is opened again
+ * reverted    the network does not know that link: the session before is opened again
  * boot        the process started: with a stored session, with one that must wait for the end of a ban, or without one
  * attempt     a connection with the stored session is being opened
  * reopen      the same session is opened anew on request

@@ -1,4 +1,4 @@
-// The lifecycle events that subscribers can hear of.
+// The lifecycle events that subscribers can receive.
 
 export const lifecycleEvents = [
   'paired',
@@ -20,5 +20,5 @@ export type LifecycleEvent = (typeof lifecycleEvents)[number]
 
 export type WebhookSubscriber = { url: string; events: readonly LifecycleEvent[] }
 
-/** What an event carries besides the fields that every event has. */
+/** The fields of an event besides those that every event has. */
 export type EventExtras = Readonly<Record<string, string | number | boolean | null>>

@@ -1,9 +1,9 @@
-// What arrives from the network, in the service's own words. Events are stored as JSON until the helpdesk has them.
+// Received events in the service's own words. They are stored as JSON until the helpdesk has them.
 
 import type { Chat, Person } from './address.ts'
 import type { Jid, NetworkMessageId } from './ids.ts'
 
-/** What a file on the network is fetched with; only the network room looks inside. Bytes are base64. */
+/** The data that fetches a file from the network; only the network room reads it. Bytes are base64. */
 export type FileRef = {
   kind: 'image' | 'video' | 'audio' | 'document' | 'sticker'
   url: string | null
@@ -45,44 +45,44 @@ export type Content =
     }
   | { type: 'contacts'; cards: readonly ContactCard[] }
   | { type: 'poll'; question: string; options: readonly string[] }
-  /** What somebody picked from a list or tapped as a button. */
+  /** A choice from a list, or a tapped button. */
   | { type: 'choice'; text: string; description: string | null }
   /** Announces files that follow one by one. */
   | { type: 'album'; images: number; videos: number }
   /** Only the phone may show it. */
   | { type: 'view_once'; media: MediaKind | null }
-  /** What somebody did to a message in the chat, for everybody in it. */
+  /** A message of the chat was pinned or kept for all members. */
   | { type: 'mark'; mark: Mark }
-  /** Anything else, by the network's own name for it; `text` is what a person could read of it. */
+  /** Any other kind, with the network's name for it; `text` is its readable part. */
   | { type: 'unsupported'; name: string; text: string | null }
 
 export type Quote = {
   id: string
   sender: Person | null
   fromMe: boolean
-  /** What can be shown of the quoted message; null when nothing can. */
+  /** The text of the quoted message; null when it has none. */
   text: string | null
-  /** What kind of file it is, where that is all that can be said of it. */
+  /** The kind of the quoted file, when it has no text. */
   media?: MediaKind
-  /** Whom that mentions, if anybody. */
+  /** The people that the text mentions. */
   mentions?: readonly Person[]
 }
 
 export type Ad = { title: string | null; body: string | null; url: string | null }
 
-/** What every event carries. */
+/** The fields of every event. */
 export type Envelope = {
   /** The network's id of this message. */
   id: NetworkMessageId
   /** When it was sent, epoch milliseconds. */
   at: number
   chat: Chat
-  /** Who wrote it; in a chat of two the other side, or the account itself when `fromMe`. */
+  /** The author; in a chat of two the other person, or the account itself when `fromMe`. */
   sender: Person
   fromMe: boolean
-  /** The name the sender gave himself. */
+  /** The name that the sender has chosen. */
   pushName: string | null
-  /** Chat and author in the addressing the message came in, which receipts and later references must use. */
+  /** Chat and author as the message named them; receipts and later references must use the same addresses. */
   address?: { chat: Jid; participant: Jid | null }
 }
 
@@ -110,7 +110,7 @@ export type EditEvent = Envelope & { kind: 'edit'; target: MessageKey; content: 
 
 type RevokeEvent = Envelope & { kind: 'revoke'; target: MessageKey }
 
-/** Can be read only with the secret of the message it refers to; see Network.unseal. Bytes are base64. */
+/** An event that only the secret of the message it refers to can open; see Network.unseal. Bytes are base64. */
 export type SealedEvent = Envelope & {
   kind: 'sealed'
   purpose: 'poll_vote' | 'edit' | 'other'
@@ -122,8 +122,8 @@ export type SealedEvent = Envelope & {
 export type CallEvent = Envelope & { kind: 'call'; video: boolean; missed: boolean }
 
 /**
- * The keys were missing; the content may still come, under the same id. `isAwaited` is false where nobody was asked for it:
- * a message of a kind that cannot be opened here.
+ * The keys were missing; the content may still come under the same id. `isAwaited` is false when it was not requested,
+ * because this kind of message cannot be opened here.
  */
 type UndecryptableEvent = Envelope & { kind: 'undecryptable'; reason: string; isAwaited?: boolean }
 

@@ -6,7 +6,7 @@ import type { InstanceName } from './ids.ts'
 
 const prefix = 'service-ops-'
 
-/** Its identifier, and its source id in the inbox. */
+/** The identifier of the contact, and its source id in the helpdesk inbox. */
 export function operationsContactOf(instance: InstanceName): string {
   return `${prefix}${instance}`
 }

@@ -1,4 +1,4 @@
-// Spellings of one mobile number: some countries changed theirs, and both spellings are still in use.
+// Finds the spellings of one mobile number: some countries changed theirs, and both spellings are still in use.
 
 /**
  * All spellings under which this number may be known, itself first; E.164 without the plus. Numbers that are no mobile

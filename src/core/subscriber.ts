@@ -1,4 +1,4 @@
-// Which URLs lifecycle events may be sent to. Checked when they are set, without asking DNS.
+// Checks which URLs lifecycle events may be sent to. The check is made when they are set, without DNS.
 
 import { BlockList, isIP } from 'node:net'
 
@@ -14,7 +14,7 @@ for (const [address, prefix] of [
 reachable.addAddress('::1', 'ipv6')
 reachable.addSubnet('fc00::', 7, 'ipv6')
 
-// Cloud metadata lives on link-local addresses; nobody subscribes from there.
+// Cloud metadata has link-local addresses; no subscriber has one.
 const forbidden = new BlockList()
 forbidden.addSubnet('169.254.0.0', 16, 'ipv4')
 forbidden.addSubnet('fe80::', 10, 'ipv6')
@@ -26,7 +26,7 @@ export function isEventUrl(text: string): boolean {
   return url !== null && !isIn(forbidden, url)
 }
 
-/** https, or http where the name alone says that the target is near. */
+/** https, or http when the name alone shows that the target is on a private network. */
 export function isSubscriberUrl(text: string): boolean {
   const url = parse(text)
   if (!url || isIn(forbidden, url)) return false

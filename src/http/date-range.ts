@@ -1,4 +1,4 @@
-// Ranges of days or months from query parameters, with the interface's defaults.
+// Reads ranges of days or months from query parameters, with the defaults of the API.
 
 import { BridgeError } from '../core/errors.ts'
 
@@ -22,7 +22,7 @@ export function monthRange(given: Given, now: number): Range {
   return inOrder({ from, to })
 }
 
-// Nothing was counted before 1970, and Date takes years of two digits for the 20th century.
+// Nothing was counted before 1970, and Date reads years of two digits as the 20th century.
 function refuseUnknown({ from, to }: Given, normalise: (text: string) => string): void {
   for (const [name, text] of Object.entries({ from, to })) {
     if (text === undefined) continue

@@ -1,4 +1,4 @@
-// The Fastify application type that all routes share: schemas give the handlers their types.
+// The type of the Fastify application that all routes share: schemas give the handlers their types.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'

@@ -1,4 +1,4 @@
-// The settings of an instance as they come in, and their translation: null and absent both mean unchanged.
+// Translates the settings of an instance from the JSON of the API: null and absent both mean unchanged.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'

@@ -1,4 +1,4 @@
-// Instances as the API shows them.
+// Translates instances to the JSON of the API.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'

@@ -1,4 +1,4 @@
-// Reads request bodies: JSON where a route takes one, nothing where it does not.
+// Reads request bodies: JSON for routes that take one, nothing for the others.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { BridgeError } from '../core/errors.ts'
@@ -29,7 +29,7 @@ export function addBodyParser(app: FastifyInstance): void {
   })
 }
 
-/** Routes without a body ignore what a request claims to carry, even when the claim cannot be read. */
+/** Routes without a body ignore the content type of a request, even an invalid one. */
 export function forgetContentType(request: FastifyRequest): void {
   if (request.routeOptions.config.rawBody) request.headers['content-type'] = 'application/octet-stream'
   else if (!takesBody(request)) delete request.headers['content-type']

@@ -1,11 +1,11 @@
-// Schemas that several routes share, written so that Ajv and OpenAPI 3.0.3 read them alike.
+// Schemas that several routes share, written so that Ajv and OpenAPI 3.0.3 read them in the same way.
 
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { instanceNamePattern } from '../core/instance.ts'
 import { ownerTagPattern } from '../core/tenant.ts'
 
-/** OpenAPI 3.0 has no null type: null is said with `nullable`. */
+/** OpenAPI 3.0 has no null type and uses `nullable` instead. */
 export function nullable<T extends TSchema>(schema: T): ReturnType<typeof Type.Unsafe<Static<T> | null>> {
   return Type.Unsafe<Static<T> | null>({ ...schema, nullable: true })
 }
@@ -35,7 +35,7 @@ export function toTimestamp(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** The responses a route documents: its own, typed, and the error object for each other status it can answer. */
+/** The responses that a route documents: its own, typed, and the error object for each other status. */
 export function responses<const Own extends Record<number, TSchema>>(own: Own, ...errors: readonly number[]): Own {
   return { ...own, ...Object.fromEntries(errors.map((status) => [status, ErrorBody])) }
 }

@@ -69,7 +69,7 @@ export class AccountLink {
     })
   }
 
-  /** Takes up what the last process left: a pairing that was scanned, a stored session, or nothing. */
+  /** Goes on with what the last process left: a pairing that was scanned, a stored session, or nothing. */
   async boot(pauseMs: number): Promise<void> {
     const { account, network, clock } = this.#deps
     const { pairingSessionId: staged } = account.row
@@ -80,7 +80,7 @@ export class AccountLink {
       account.apply('boot_unlinked')
       return
     }
-    // A ban that has not ended yet is waited for: an earlier try would be one more strike.
+    // Waits for the end of a ban: an earlier attempt would be one more strike.
     const banMs = (account.row.retryAt ?? 0) - clock.now()
     account.apply(banMs > 0 ? 'boot_banned' : 'boot_linked')
     this.#connect(Math.max(pauseMs, banMs))
@@ -105,7 +105,7 @@ export class AccountLink {
       this.#deps.account.apply('reopen')
       return
     }
-    // Scanned, and the network has not let go of the pairing yet: that need not be waited for.
+    // Scanned, and the network has not closed the pairing yet: there is no need to wait for that.
     await this.pairing.close()
     this.#connect(0)
   }

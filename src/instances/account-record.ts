@@ -1,4 +1,4 @@
-// The record of one account in memory and in storage, and the only place that moves its state.
+// The record of one account in memory and in storage. Only this class moves its state.
 
 import type { AuditRecord } from '../core/audit.ts'
 import { isActive, stepFor } from '../core/instance.ts'
@@ -76,20 +76,20 @@ export class AccountRecord {
     onChange()
   }
 
-  /** Keeps what subscribers believe in step with what is so. */
+  /** Keeps the announcements of outages in step with the state. */
   #follow(trigger: InstanceTrigger, state: InstanceState): void {
     if (state === 'ready') this.#outage.ready()
     else if (trigger === 'invalidated' || trigger === 'scanned') this.#outage.forget()
     else if (trigger === 'boot_linked' || trigger === 'boot_banned' || trigger === 'reopen') this.#outage.watch()
   }
 
-  /** A connection is tried: what it had to wait for is over, or somebody did not want to wait. */
+  /** A connection is tried: the ban is over, or a caller asked not to wait for its end. */
   attempt(): void {
     if (this.#row.retryAt !== null) void this.save({ retryAt: null })
     this.apply('attempt')
   }
 
-  /** The connection ended and will be tried again; says so where an operator must know. */
+  /** The connection ended and will be tried again; announces what an operator must know. */
   drop(closing: Closing, pauseMs: number | null): void {
     const wasActive = isActive(this.#row.state)
     const extras = reasonOf(closing)
@@ -100,20 +100,20 @@ export class AccountRecord {
       this.announce('strike', extras)
     }
     this.apply('dropped', { extras })
-    // A refusal concerns the operator also before the login, but not anew at every try.
+    // The operator must know of a refusal before the login, too, but only once.
     const refusal = refusals.has(closing.cause) ? closing.cause : undefined
     if (refusal && !wasActive && refusal !== this.#refusedFor) this.announce('disconnected', extras)
     this.#refusedFor = refusal
   }
 
-  /** Changes settings once they are stored; rejects when they could not be, and then nothing has changed. */
+  /** Stores settings, then changes them; rejects when they could not be stored, and then nothing has changed. */
   async change(changes: InstanceChanges, audit: AuditRecord): Promise<void> {
     const { instances, epoch } = this.#deps
     await instances.update(epoch(), this.#row.name, changes, { audits: [audit] })
     Object.assign(this.#row, changes)
   }
 
-  /** Follows what has happened already; what storage refuses until the end is logged, the next start sorts it out. */
+  /** Stores a change that has happened already. When storage refuses it until the end, the next start sorts it out. */
   async save(changes: InstanceChanges, audits: readonly AuditRecord[] = []): Promise<void> {
     Object.assign(this.#row, changes)
     await this.#writer.save(changes, { audits }).catch((err: unknown) => {
@@ -121,7 +121,7 @@ export class AccountRecord {
     })
   }
 
-  /** Stores everything again: what became of the record in storage is not known. */
+  /** Stores the whole record; the stored one may be missing. */
   saveWhole(): void {
     this.#writer.saveWhole(this.#row)
   }
@@ -131,17 +131,17 @@ export class AccountRecord {
     return this.#writer.settled()
   }
 
-  /** What storage refuses from now on is not tried again. */
+  /** From now on each write is tried once. */
   giveUp(): void {
     this.#writer.giveUp()
   }
 
-  /** What the operator should know of the last failure; null when all is well. */
+  /** Stores the last failure for the operator; null when there is none. */
   note(lastError: string | null): void {
     if (this.#row.lastError !== lastError) void this.save({ lastError })
   }
 
-  /** Stored together with the change it comes with. */
+  /** The event is stored together with the changes of the same step. */
   announce(event: LifecycleEvent, extras: EventExtras): void {
     const announcement = this.#deps.lifecycle.prepare(this.#row, event, extras)
     if (event === 'disconnected') this.#outage.began(extras)

@@ -1,4 +1,5 @@
-// Keeps one stored session connected: tries again for ever, with the pause that the reason of the last end asks for.
+// Keeps one stored session connected: tries again for ever. The reason of the last end decides the pause before the next
+// attempt.
 //
 // waiting    → connecting when the pause is over or a caller asks to try now, and the gate lets one more pass
 // connecting → online when logged in · waiting when it fails
@@ -31,7 +32,7 @@ type ConnectionEvents = {
   attempt(): void
   authenticated(jid: Jid): void
   drained(): void
-  /** Tried again after the pause; null: not before a caller asks. */
+  /** The next attempt follows after the pause; null: not before a caller asks. */
   dropped(closing: Closing, pauseMs: number | null): void
   /** The connection ended to be opened again at once. */
   reopening(): void

@@ -1,4 +1,4 @@
-// The accounts of this process by name; lists, health and metrics are answered from here, never from the database.
+// The accounts of this process by name. Lists, health and metrics are answered from here, never from the database.
 
 import { BridgeError } from '../core/errors.ts'
 import type { InstanceName } from '../core/ids.ts'
@@ -57,7 +57,7 @@ export class InstanceRegistry {
     await this.#deps.parts.leave(name)
   }
 
-  /** Takes up all accounts, side by side; the connects pass the gate. */
+  /** Boots all accounts side by side; the gate limits how many connect at once. */
   async boot(): Promise<void> {
     const { random, log } = this.#deps
     await this.dropWorthlessKeys()
@@ -69,7 +69,7 @@ export class InstanceRegistry {
     }
   }
 
-  /** Destroys the keys of sessions that were kept long enough, and those that nothing refers to. */
+  /** Destroys the keys of sessions that were kept long enough, and of sessions without a record. */
   async dropWorthlessKeys(): Promise<void> {
     const { instances, epoch, clock } = this.#deps
     await instances.dropOrphans(epoch(), clock.now() - keepSessionsMs)
@@ -109,7 +109,7 @@ export class InstanceRegistry {
     return { active, total: this.#accounts.size }
   }
 
-  /** Calls back after every change of this instance, its removal included; returns how to stop. */
+  /** Calls `watcher` after every change of this instance, its removal included; returns how to stop. */
   watch(name: InstanceName, watcher: Watcher): () => void {
     const watchers = getOrCreate(this.#watchers, name, () => new Set())
     watchers.add(watcher)

@@ -87,7 +87,7 @@ export class InstanceService {
         const keep = this.#sessionToKeep(account.record)
         await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, facts))
       } catch (error) {
-        // The caller hears that the instance was not deleted, so the account must live on.
+        // The caller is told that the instance was not deleted, so the account must go on.
         await (await registry.take({ ...account.record })).resurrect()
         throw error
       }
@@ -104,11 +104,11 @@ export class InstanceService {
     })
   }
 
-  /** A pairing that was open and a session that was replaced are worthless now. */
+  /** Removes the keys of an open pairing and of a replaced session. */
   async #letGo({ pairingSessionId, previousSessionId }: Readonly<InstanceRow>): Promise<void> {
     const { network } = this.#deps
     for (const worthless of [pairingSessionId, previousSessionId]) {
-      // The instance is deleted whatever becomes of this: keys that nothing refers to are removed within a day.
+      // The instance is deleted even if this fails: keys without a record are removed within a day.
       if (worthless !== null) await network.forget(worthless).catch(ignoreRejection)
     }
   }

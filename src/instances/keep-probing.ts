@@ -1,4 +1,4 @@
-// Notices a connection that went deaf: asks it for a sign of life again and again, and hangs up when none comes.
+// Notices a connection that does not answer any more: probes it again and again, and hangs up when no answer comes.
 
 import type { InstanceName } from '../core/ids.ts'
 import type { Closing } from '../core/network.ts'
@@ -10,7 +10,7 @@ import type { SessionRun } from './run-session.ts'
 const probeEveryMs = 30_000
 const probeDeadlineMs = 10_000
 
-const deaf: Closing = {
+const unanswered: Closing = {
   cause: 'transient',
   code: 408,
   reason: 'the connection did not answer a ping within 10 s',
@@ -38,6 +38,6 @@ async function probeUntil(over: AbortSignal, { instance, clock, log }: Deps, run
   } catch (err) {
     if (over.aborted) return
     log.warn({ err, instance }, 'the connection does not answer, opening a new one')
-    run.hangUp(deaf)
+    run.hangUp(unanswered)
   }
 }

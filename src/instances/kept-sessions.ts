@@ -1,4 +1,4 @@
-// Destroys the sessions that were kept under a name: a new pairing or a logout has made them worthless.
+// Destroys the sessions that were kept under a name, after a new pairing or a logout.
 
 import type { InstanceName } from '../core/ids.ts'
 import type { Network } from '../core/network.ts'

@@ -156,7 +156,7 @@ async function pairingBeside() {
 }
 
 describe('a scanned account', () => {
-  test('logs in when the network does not let go of the pairing', async () => {
+  test('logs in when the network does not close the pairing', async () => {
     const { account, network, clock, settle } = setUp()
     await account.requestPairing()
     await settle()
@@ -169,7 +169,7 @@ describe('a scanned account', () => {
     assert.equal(account.state, 'ready')
   })
 
-  test('logs in at once when a restart is asked for before the network has let go', async () => {
+  test('logs in at once when a restart is requested before the network closes the pairing', async () => {
     const { account, network, settle } = setUp()
     await account.requestPairing()
     await settle()
@@ -185,7 +185,7 @@ describe('a scanned account', () => {
 })
 
 describe('a pairing beside a stored session', () => {
-  test('that is scanned is not outdone by a login that comes while the scan is being stored', async () => {
+  test('that is scanned wins over a login that comes while the scan is being stored', async () => {
     const { account, network, store, pairing, attempt, settle } = await pairingBeside()
     store.hold()
     pairing.say(paired)
@@ -203,7 +203,7 @@ describe('a pairing beside a stored session', () => {
     assert.deepEqual(network.forgotten, ['stored'])
   })
 
-  test('that is scanned just after the stored session has logged in is adopted, not thrown away', async () => {
+  test('that is scanned just after the stored session has logged in is adopted', async () => {
     const { account, network, pairing, attempt, settle } = await pairingBeside()
     attempt.say(authenticated)
     pairing.say(paired)
@@ -253,8 +253,8 @@ describe('a pairing beside a stored session', () => {
   })
 })
 
-describe('a scanned session that the network knows nothing of', () => {
-  test('gives way to the session before, which is told as it was', async () => {
+describe('a scanned session that the network does not know', () => {
+  test('is replaced by the session before, which is shown as it was', async () => {
     const { account, network, pairing, events, settle } = await pairingBeside()
     network.stored.set('stored', jid)
     const { pairedAt, readyAt } = account.record
@@ -278,7 +278,7 @@ describe('a scanned session that the network knows nothing of', () => {
     assert.deepEqual(events, ['paired'])
   })
 
-  test('at the start does not cost the session before either', async () => {
+  test('does not cost the session before at the start either', async () => {
     const { account, network, settle } = setUp({ ...linked, pairingSessionId: 'staged' })
     network.stored.set('stored', jid).set('staged', jid)
     await account.boot(0)
@@ -292,7 +292,7 @@ describe('a scanned session that the network knows nothing of', () => {
     assert.equal(account.state, 'connected')
   })
 
-  test('and a second one give way to the last that had logged in', async () => {
+  test('and a second one are replaced by the last session that had logged in', async () => {
     const { account, network, pairing, settle } = await pairingBeside()
     network.stored.set('stored', jid)
     pairing.say(paired)
@@ -320,7 +320,7 @@ describe('a scanned session that the network knows nothing of', () => {
     assert.deepEqual(again.events.toSorted(), ['paired', 'strike'])
   })
 
-  test('is logged out together with the session before when a logout is asked for', async () => {
+  test('is logged out together with the session before on request', async () => {
     const { account, network, pairing, settle } = await pairingBeside()
     pairing.say(paired)
     await settle()
@@ -340,7 +340,7 @@ describe('a temporary ban', () => {
   })
   const days40 = 40 * 86_400_000
 
-  test('is waited for after a restart too, and is not told twice', async () => {
+  test('delays the connection after a restart, too, and is announced once', async () => {
     const first = setUp(linked)
     await first.account.boot(0)
     await first.settle()
@@ -362,7 +362,7 @@ describe('a temporary ban', () => {
     assert.deepEqual(events, ['unreachable'])
   })
 
-  test('does not hold up a restart that somebody asks for', async () => {
+  test('does not delay a restart on request', async () => {
     const { account, network, clock, settle } = setUp({ ...linked, retryAt: Date.UTC(2030, 0) })
     assert.ok(clock.now() < Date.UTC(2030, 0))
     await account.boot(0)
@@ -398,7 +398,7 @@ describe('a pairing', () => {
     assert.equal(network.opened.length, 1)
   })
 
-  test('whose connection goes deaf after its first code shows codes of a new one', async () => {
+  test('whose connection stops answering after its first code shows codes of a new one', async () => {
     const { account, network, clock, settle } = setUp()
     await account.requestPairing()
     await settle()
@@ -436,7 +436,7 @@ describe('a pairing', () => {
     assert.deepEqual(again, { code: 'code', expiresAt: windowEndsAt })
   })
 
-  test('says when the network makes no offer in time, and when it ends meanwhile', async () => {
+  test('reports when the network makes no offer in time, and when it ends meanwhile', async () => {
     const { account, clock, settle } = setUp()
     await account.requestPairing()
     await settle()
@@ -464,7 +464,7 @@ describe('a pairing', () => {
 })
 
 describe('a linked account', () => {
-  test('says once that it was logged out on request', async () => {
+  test('announces once that it was logged out on request', async () => {
     const { account, network, store, events, settle } = setUp(linked)
     await account.boot(0)
     await settle()
@@ -482,7 +482,7 @@ describe('a linked account', () => {
     )
   })
 
-  test('whose keys are gone is logged out instead of tried for ever', async () => {
+  test('whose keys are gone is logged out', async () => {
     const { account, network, settle } = setUp(linked)
     await account.boot(0)
     await settle()
@@ -492,7 +492,7 @@ describe('a linked account', () => {
     assert.match(account.record.lastError ?? '', /pair it again/)
   })
 
-  test('keeps one timer for its probes however long it is connected', async () => {
+  test('keeps one timer for its probes as long as it is connected', async () => {
     const { account, network, clock, settle } = setUp(linked)
     await account.boot(0)
     await settle()

@@ -76,12 +76,12 @@ export class LinkedAccount {
     return isActive(this.state) ? this.#link.connection.session : undefined
   }
 
-  /** Takes up what the last process left. */
+  /** Goes on with the session or the pairing of the last process. */
   boot(pauseMs: number): Promise<void> {
     return this.#inTurn(() => this.#link.boot(pauseMs))
   }
 
-  /** Goes on after a removal that failed: whether the record is still stored, and as what, is not known. */
+  /** Goes on after a removal that failed: the stored record may be missing. */
   async resurrect(): Promise<void> {
     this.#account.saveWhole()
     await this.boot(0)

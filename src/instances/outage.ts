@@ -1,9 +1,9 @@
-// Whether subscribers believe an account to be up or down, and when to tell them otherwise.
+// Decides when subscribers hear that an account is down, unreachable or back.
 //
 // up      → down when its session drops, or is not ready in time after a start
-// down    → told to be unreachable once, when it has been down for the first grace
+// down    → announced as unreachable once, when it has been down for the first grace
 // down    → up when it has been ready again for the second grace
-// There is one timer, however often the session drops; what was told survives a restart in the record.
+// There is one timer for any number of drops. The record stores what was announced, for the next process.
 
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -30,7 +30,7 @@ export class Outage {
     this.#deps = deps
   }
 
-  /** Subscribers are being told that the session dropped. */
+  /** The drop of the session is being announced. */
   began(why: EventExtras): void {
     const { clock, graces, row, save } = this.#deps
     this.#why = why
@@ -38,7 +38,7 @@ export class Outage {
     this.#wait(graces.unreachableMs, this.#stillDown.bind(this))
   }
 
-  /** A session is being opened without anybody having been told that it was closed: at a start, or a restart. */
+  /** A session is being opened whose end was not announced: at a start, or a restart. */
   watch(): void {
     const { clock, graces, row, announce } = this.#deps
     const since = clock.now()
@@ -64,7 +64,7 @@ export class Outage {
     })
   }
 
-  /** There is no session any more, or another one: what was told of it is over. */
+  /** There is no session any more, or another one: the outage is over without an announcement. */
   forget(): void {
     const { row, save } = this.#deps
     this.stop()

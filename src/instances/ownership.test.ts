@@ -45,7 +45,7 @@ function setUp(leases = new LeaseRow()) {
   return { clock, leases, lost, recorded, ownership }
 }
 
-test('a free lease is taken at once, kept while renewed, and given back at the end', async () => {
+test('a free lease is taken at once, kept while renewed, and released at the end', async () => {
   const { clock, leases, ownership } = setUp()
   assert.equal(ownership.state, 'standby')
   assert.throws(() => ownership.epoch, /does not own/)
@@ -57,7 +57,7 @@ test('a free lease is taken at once, kept while renewed, and given back at the e
   assert.deepEqual([ownership.state, leases.taken, clock.pending], ['released', false, 0])
 })
 
-test('a standby takes over when the other one lets go', async () => {
+test('a standby takes over when the owner releases the lease', async () => {
   const leases = new LeaseRow()
   await leases.acquire('first')
   const { clock, recorded, ownership } = setUp(leases)
@@ -72,7 +72,7 @@ test('a standby takes over when the other one lets go', async () => {
   await ownership[Symbol.asyncDispose]()
 })
 
-test('a standby gives up after 60 s, naming the other one', async () => {
+test('a standby gives up after 60 s and names the owner', async () => {
   const leases = new LeaseRow()
   await leases.acquire('host-a pid 7')
   const { clock, ownership } = setUp(leases)
@@ -83,7 +83,7 @@ test('a standby gives up after 60 s, naming the other one', async () => {
   await givenUp
 })
 
-test('without the database ownership becomes uncertain before the lease ends, and held again when it is back', async () => {
+test('ownership becomes uncertain before the lease ends when the database is away, and held again when it is back', async () => {
   const { clock, leases, lost, ownership } = setUp()
   await ownership.acquire()
   await clock.advance(1000)
@@ -110,7 +110,7 @@ test('a lease that another process took is lost for good', async () => {
   assert.equal(leases.taken, true, 'the new owner keeps what it took')
 })
 
-test('a database that is away is told as such when it does not come back, not as another owner', async () => {
+test('a database that stays away is reported as such, not as another owner', async () => {
   const { clock, leases, recorded, ownership } = setUp()
   leases.away = true
   const givenUp = assert.rejects(
@@ -122,7 +122,7 @@ test('a database that is away is told as such when it does not come back, not as
   assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 0)
 })
 
-test('an owner that is seen only after the database was away is named', async () => {
+test('an owner that is seen after the database was away is named', async () => {
   const leases = new LeaseRow()
   await leases.acquire('host-a pid 7')
   leases.away = true
@@ -135,7 +135,7 @@ test('an owner that is seen only after the database was away is named', async ()
   assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 1)
 })
 
-test('a lease that is granted while we stop is given back at once', async () => {
+test('a lease that is granted during the stop is released at once', async () => {
   const { leases, ownership } = setUp()
   const granted = Promise.withResolvers<undefined>()
   const take = leases.acquire.bind(leases)

@@ -1,8 +1,8 @@
-// Makes sure that one process at a time owns the accounts: a lease in the database, renewed while we live.
+// Makes sure that one process at a time owns the accounts, by a lease in the database that it renews.
 //
 // standby   → held when the lease is ours; gives up after the standby time, naming the holder
 // held      → uncertain when no renewal succeeded until shortly before the lease ends (the database is away)
-// uncertain → held when a renewal succeeds after all: nobody took over meanwhile
+// uncertain → held when a renewal succeeds after all: no other process took over meanwhile
 // held, uncertain → lost when another process has taken the lease: everything must close
 // any       → released on disposal, so that the next process need not wait
 
@@ -20,7 +20,7 @@ const safetyMs = 500
 const standbyMs = 60_000
 
 type Deps = {
-  /** Names this process to the operator of another one. */
+  /** The name of this process, for the operator of another one. */
   owner: string
   leases: Pick<LeaseStore, 'acquire' | 'renew' | 'release' | 'holder'>
   clock: Clock
@@ -49,7 +49,7 @@ export class Ownership {
     return this.#deps.clock.monotonic() < this.#deadline ? 'held' : 'uncertain'
   }
 
-  /** Whether requests are answered here. Uncertain goes on: only work that needs the lease stops. */
+  /** Whether this process answers requests. It does while uncertain, too: only work that needs the lease stops. */
   get serves(): boolean {
     return this.state === 'held' || this.state === 'uncertain'
   }
@@ -68,7 +68,7 @@ export class Ownership {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
-    // A lease asked for may still be granted, and is given back then.
+    // The lease may still be granted, and is released then.
     await this.#acquiring?.catch(ignoreRejection)
     await this.#renewing
     if (this.#epoch === undefined || this.#lost) return
@@ -112,7 +112,7 @@ export class Ownership {
     for (;;) {
       await sleep(clock, renewEveryMs, this.#stop.signal)
       if (this.#stop.signal.aborted) return
-      // Counted from before the question: the database may have answered long before we hear of it.
+      // Measured before the request: the database may have answered long before the answer arrives.
       const asked = clock.monotonic()
       try {
         if (!(await this.#renew())) return

@@ -10,7 +10,7 @@ import type { AccountRecord } from './account-record.ts'
 import { Pairing } from './pairing.ts'
 
 const qrCodesPerPairing = 6
-// The network sends all codes at once; connecting comes on top of the time they live.
+// The network sends all codes at once. The time to connect comes on top of their lifetimes.
 const pairingSlackMs = 15_000
 
 export type Qr = { text: string; generatedAt: number; lifetimeMs: number }
@@ -25,7 +25,7 @@ type Deps = {
   qrLifetimeMs: number
   onChange: () => void
   scanned: (sessionId: string, jid: Jid) => void
-  /** The pairing is done: scanned and let go by the network, or over without a scan. */
+  /** The pairing has ended: scanned and closed by the network, or over without a scan. */
   ended: (sessionId: string) => void
   forget: (sessionId: string) => Promise<void>
 }
@@ -74,7 +74,7 @@ export class PairingSlot {
       events: {
         qr: this.#show.bind(this),
         failed: ({ reason }) => {
-          // Its codes went with the connection.
+          // The codes are valid only while the connection lasts.
           this.#qr = null
           account.note(reason)
           onChange()
@@ -94,7 +94,7 @@ export class PairingSlot {
     this.#pairing.start()
   }
 
-  /** Closes the pairing and removes what it had stored; one that was scanned and waits to be adopted stays. */
+  /** Closes the pairing and removes its stored session; a pairing that was scanned and is not adopted yet stays. */
   async close(): Promise<void> {
     const { account, forget } = this.#deps
     const { pairingSessionId: staged } = account.row
@@ -105,7 +105,7 @@ export class PairingSlot {
     await forget(staged)
   }
 
-  /** Closes the pairing and leaves everything stored as it is, for the next start to look at. */
+  /** Closes the pairing and leaves its stored session for the next start. */
   async stop(): Promise<void> {
     const pairing = this.#pairing
     this.#pairing = undefined

@@ -42,7 +42,7 @@ type Deps = {
   events: PairingEvents
 }
 
-// The network answers with codes as soon as it has let us in.
+// The network sends codes as soon as we are connected.
 const firstCodeMs = 30_000
 // How long a request for a code to type waits for a connection that can give one.
 const offerPatienceMs = 20_000
@@ -81,7 +81,7 @@ export class Pairing {
     })
   }
 
-  /** The network's offer comes a moment after the connection, and is waited for. */
+  /** Waits for the network's offer, which comes a moment after the connection. */
   async requestCode(phone: string): Promise<PairingCode> {
     const late = () =>
       new BridgeError(
@@ -130,7 +130,7 @@ export class Pairing {
       const closing = await this.#connect()
       if (this.isScanned || over.aborted || closing.cause === 'pairing_over') return
       events.failed(closing)
-      // Asking again within seconds changes nothing about that.
+      // Another attempt within seconds would be refused, too.
       if (closing.cause === 'client_refused') return
       await sleep(clock, backoffMs(failures, { firstMs: 1000, ceilingMs: 10_000, random }), over)
     }

@@ -58,7 +58,7 @@ test('being replaced waits a minute, twice within 10 minutes waits for a person'
   assert.equal(policy.pauseAfter(ended('replaced')), minute)
 })
 
-test('being replaced is remembered however well the connection held in between', async () => {
+test('being replaced is remembered even when the connection held in between', async () => {
   const { clock, policy } = setUp()
   assert.equal(policy.pauseAfter(ended('replaced')), minute)
   policy.loggedIn()
@@ -67,7 +67,7 @@ test('being replaced is remembered however well the connection held in between',
   assert.equal(policy.pauseAfter(ended('replaced')), null)
 })
 
-test('a network that asks for one restart after the other is given pauses', async () => {
+test('a network that asks for one restart after the other is tried with pauses', async () => {
   const { clock, policy } = setUp()
   assert.deepEqual(
     [1, 2, 3].map(() => policy.pauseAfter(ended('restart'))),
@@ -79,7 +79,7 @@ test('a network that asks for one restart after the other is given pauses', asyn
   assert.equal(policy.pauseAfter(ended('restart')), 0, 'somebody asked for it')
 })
 
-test('a login starts the count of failed attempts anew, not the pauses', () => {
+test('a login resets the count of failed attempts, not the pauses', () => {
   const { policy } = setUp()
   for (let attempt = 0; attempt < 3; attempt++) policy.pauseAfter(ended('transient'))
   policy.loggedIn()

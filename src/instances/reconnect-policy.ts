@@ -1,4 +1,4 @@
-// How long to wait before the next attempt, by how the last connection ended.
+// Decides how long to wait before the next attempt, by how the last connection ended.
 
 import type { Closing } from '../core/network.ts'
 import { backoffMs } from '../lib/backoff.ts'
@@ -32,21 +32,21 @@ export class ReconnectPolicy {
     this.#loggedInAt = this.#deps.clock.monotonic()
   }
 
-  /** A connection that held for a minute wipes the slate; one that broke at once does not. */
+  /** A connection that held for a minute clears the failures before it; one that broke at once does not. */
   ended(): void {
     const held = this.#loggedInAt !== undefined && this.#deps.clock.monotonic() - this.#loggedInAt >= minute
     if (held) this.#forgetFailures()
     this.#loggedInAt = undefined
   }
 
-  /** Somebody asked to start over: what happened before no longer counts. */
+  /** A caller asked to start over: earlier failures no longer count. */
   forgive(): void {
     this.#forgetFailures()
     this.#replacedAt = undefined
     this.#restartedAt = undefined
   }
 
-  /** Milliseconds, or null: not before somebody asks. */
+  /** Milliseconds, or null: not before a caller asks. */
   pauseAfter({ cause, until }: Closing): number | null {
     const { clock } = this.#deps
     if (cause !== 'restart') this.#failedSinceLogin++
@@ -72,7 +72,7 @@ export class ReconnectPolicy {
     this.#failingSince = undefined
   }
 
-  // At once, but a network that says nothing else would be asked without end.
+  // At once the first time; a network that always asks for a restart must not cause an endless loop.
   #pauseAfterRestart(): number {
     const now = this.#deps.clock.monotonic()
     const again = this.#restartedAt !== undefined && now - this.#restartedAt < minute
@@ -80,7 +80,7 @@ export class ReconnectPolicy {
     return again ? this.#pauseAfterFailure() : 0
   }
 
-  // Two clients that reconnect at once throw each other out for ever: one try, then a person decides.
+  // Two clients that reconnect at once replace each other for ever: one attempt, then a person decides.
   #pauseAfterReplaced(): number | null {
     const now = this.#deps.clock.monotonic()
     const again = this.#replacedAt !== undefined && now - this.#replacedAt < 10 * minute

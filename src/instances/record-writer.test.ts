@@ -8,7 +8,7 @@ import { RecordWriter } from './record-writer.ts'
 
 const unused = () => Promise.reject(new Error('not expected'))
 
-test('a change is stored whatever moment it comes after the one before', async () => {
+test('a change is stored at every moment after the change before', async () => {
   for (let steps = 0; steps < 8; steps++) {
     const written: InstanceChanges[] = []
     const first = Promise.withResolvers<undefined>()
@@ -32,7 +32,7 @@ test('a change is stored whatever moment it comes after the one before', async (
   }
 })
 
-test('a record is stored as a whole before the changes that come after it', async () => {
+test('a whole record is stored before the changes that come after it', async () => {
   const written: object[] = []
   let isAway = true
   const store = (what: object) => {

@@ -1,6 +1,6 @@
-// Stores the changes of one record in order: one write at a time, what changes meanwhile goes along with the next.
+// Stores the changes of one record in order: one write at a time; changes that come meanwhile share the next write.
 //
-// A write that storage refuses is repeated until it succeeds: the record in memory is what happened, storage follows.
+// A write that storage refuses is repeated until it succeeds: the record in memory is right, and storage follows it.
 
 import type { AuditRecord } from '../core/audit.ts'
 import type { InstanceName } from '../core/ids.ts'
@@ -20,15 +20,15 @@ type Deps = {
   epoch: () => number
   clock: Clock
   log: Log
-  /** Told of the events that are stored now. */
+  /** Called with the events that are stored now. */
   onAnnounced: (announcements: readonly Announcement[]) => void
 }
 
-/** What is stored in the same breath as a change. */
+/** Stored in the same commit as a change. */
 export type Companions = { audits?: readonly AuditRecord[]; announcements?: readonly Announcement[] }
 
 type Pending = {
-  /** The record to start from, when what is stored cannot be relied on. */
+  /** The whole record, when the stored one may be missing. */
   whole?: InstanceRow
   changes: InstanceChanges
   audits: AuditRecord[]
@@ -56,7 +56,7 @@ export class RecordWriter {
     return next.stored.promise
   }
 
-  /** Stores the record as a whole, for what became of it in storage is not known. */
+  /** Stores the whole record; the stored one may be missing. */
   saveWhole(row: InstanceRow): void {
     this.#pending().whole = { ...row }
     this.#writing ??= this.#writeAll()
@@ -72,7 +72,7 @@ export class RecordWriter {
     this.#stop.abort()
   }
 
-  /** Waits for what is under way and gives up what storage keeps refusing. */
+  /** Waits for the write under way, and gives up writes that storage refuses. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.giveUp()
     await this.#writing
@@ -88,13 +88,13 @@ export class RecordWriter {
   }
 
   async #writeAll(): Promise<void> {
-    // A microtask later, so that what belongs together is written together.
+    // A microtask later, so that changes of one step are written together.
     await Promise.resolve()
     for (let pending = this.#next; pending; pending = this.#next) {
       this.#next = undefined
       await this.#write(pending)
     }
-    // In the same breath as the last look: a change that comes right after starts anew.
+    // Without an await after the last check: a later change starts the loop again.
     this.#writing = undefined
   }
 

@@ -1,7 +1,8 @@
-// Which stored session is the account's: a scanned one takes over at once, the one before is kept until the new one has logged in.
+// Decides which stored session the account uses. A scanned session takes over at once; the one before is kept until the
+// new one has logged in.
 //
 // The keys of a pairing are stored before the network is told of them. A process killed in between leaves keys that the
-// network has never heard of and refuses; then the session before is taken up again.
+// network does not know and refuses; then the account goes back to the session before.
 
 import type { AuditRecord } from '../core/audit.ts'
 import type { Jid } from '../core/ids.ts'
@@ -31,7 +32,7 @@ export class SessionHandover {
     this.#deps = deps
   }
 
-  /** The scanned session becomes the session of this account; returns the one that nobody needs any more. */
+  /** The scanned session becomes the session of this account; returns a session that is not needed any more. */
   adopt(sessionId: string, jid: Jid): SessionId {
     const { account, clock } = this.#deps
     const { name, ownerTag, sessionId: current, previousSessionId: proven } = account.row
@@ -44,7 +45,7 @@ export class SessionHandover {
       jid,
       lastJid: jid,
     }
-    // Until the login these two tell of the session that may have to come back.
+    // Until the login these two describe the session that may have to come back.
     const since = previous === null ? { pairedAt: at, readyAt: null } : {}
     const who = { instance: name, ownerTag, target: name }
     const audit: AuditRecord = { at, actor: 'system', action: 'instance.paired', ...who }
@@ -52,7 +53,7 @@ export class SessionHandover {
     return proven === null ? null : current
   }
 
-  /** The session has logged in; when that was its first time, returns how to remove what it has replaced. */
+  /** The session has logged in; after its first login, returns how to remove the session before. */
   prove(): (() => Promise<void>) | undefined {
     const { account, clock } = this.#deps
     const { name, previousSessionId: previous, readyAt } = account.row
@@ -68,7 +69,7 @@ export class SessionHandover {
     }
   }
 
-  /** The network refuses the session: the one before is taken up again. False when there is none. */
+  /** The network refuses the session: the account goes back to the one before. False when there is none. */
   async revert(closing: Closing): Promise<boolean> {
     const { account, network, log } = this.#deps
     const { name, sessionId: refused, previousSessionId: previous } = account.row
@@ -92,7 +93,7 @@ export class SessionHandover {
     return [sessionId, previousSessionId]
   }
 
-  /** Removes keys once the record that no longer names them is stored. */
+  /** Waits until the record without these sessions is stored, then removes their keys. */
   async forget(...sessionIds: readonly SessionId[]): Promise<void> {
     await this.#deps.account.stored()
     for (const sessionId of sessionIds) {
@@ -103,7 +104,7 @@ export class SessionHandover {
     }
   }
 
-  /** For what may be left undone: keys that nothing refers to are removed within a day. */
+  /** For work that may fail: keys without a record are removed within a day. */
   async #quietly(failure: string, work: () => Promise<void>): Promise<void> {
     const { account, log } = this.#deps
     try {

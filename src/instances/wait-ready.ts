@@ -1,4 +1,4 @@
-// Waits until an instance is ready, and tells why it stopped waiting when it is not.
+// Waits until an instance is ready, or returns why it stopped waiting.
 
 import type { InstanceName } from '../core/ids.ts'
 import { sleep } from '../lib/clock.ts'
@@ -9,7 +9,7 @@ export type WaitOutcome = 'ready' | 'timeout' | 'logged_out' | 'deleted'
 
 type Deps = { registry: InstanceRegistry; clock: Clock }
 
-/** Event-driven; a *transition* to logged_out ends the wait, an instance that is logged out already may still be paired. */
+/** A *transition* to logged_out ends the wait; an instance that is logged out at the beginning may still be paired. */
 export async function waitReady(
   { registry, clock }: Deps,
   name: InstanceName,

@@ -70,7 +70,7 @@ export class Metrics implements PerInstance {
       labelNames: ['version'],
       registers: [this.#registry],
     }).set({ version }, 1)
-    // Finer, it would keep an idle process awake.
+    // A finer precision would keep an idle process awake.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 })
   }
 

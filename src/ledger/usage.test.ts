@@ -17,7 +17,7 @@ class GatedStore extends UsageStore {
   }
 }
 
-test('all who ask while a flush runs share the next one, and find what they counted', async () => {
+test('callers that ask while a flush runs share the next one, and find their counts', async () => {
   await using opened = await newDatabase('sqlite')
   const store = new GatedStore(opened.database)
   const usage = new Usage({ store, clock: new ManualClock() })

@@ -1,4 +1,4 @@
-// Counts per instance and day, kept in memory and added to storage every minute, before each read and at the end.
+// Counts usage per instance and day in memory, and adds it to storage every minute, before each read and at the end.
 
 import type { InstanceName } from '../core/ids.ts'
 import { noUsage, usageCounters } from '../core/usage.ts'
@@ -37,19 +37,19 @@ export class Usage implements PerInstance {
 
   /** Stores what was counted so far; after a failure the counts wait for the next flush. */
   flush(): Promise<void> {
-    // A flush that waits for its turn has taken nothing yet: it stores what this caller counted too.
+    // A flush that has not begun yet stores the counts of this caller, too.
     if (this.#waiting) return this.#waiting
     const turn = this.#last.then(() => {
       this.#waiting = undefined
       return this.#store()
     })
     this.#waiting = turn
-    // The next flush takes its turn whether or not this one fails; the failure belongs to those who asked for it.
+    // The next flush runs also when this one fails; its callers see the failure.
     this.#last = turn.catch(ignoreRejection)
     return turn
   }
 
-  /** What was counted of an instance is stored before it moves. */
+  /** The counts of an instance are stored before it moves. */
   leave(): Promise<void> {
     return this.flush()
   }

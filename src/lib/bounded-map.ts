@@ -1,4 +1,4 @@
-// A map that holds at most so many entries, each for at most so long; the oldest goes first. No timers.
+// A map with a limit of entries and of their age; the oldest entry goes first. It needs no timers.
 
 import type { Clock } from './clock.ts'
 

@@ -5,7 +5,7 @@ import { noteBufferGarbage } from './buffer-garbage.ts'
 const megabyte = 1024 * 1024
 const chunkBytes = megabyte / 16
 
-/** How far the buffers of this process grow while that much passes in chunks of which nobody keeps any. */
+/** How far the buffers of this process grow while so many bytes pass in chunks that are not kept. */
 async function growth(bytes: number, spent: (bytes: number) => void): Promise<number> {
   const before = process.memoryUsage().arrayBuffers
   let most = before
@@ -18,7 +18,7 @@ async function growth(bytes: number, spent: (bytes: number) => void): Promise<nu
   return most - before
 }
 
-test('spent buffers do not pile up, whatever passes, and would without a word', async () => {
+test('used buffers do not pile up, and would without the report', async () => {
   const paced = await growth(256 * megabyte, noteBufferGarbage)
   // Buffers are swept in the background, which a busy machine does a little later.
   assert.ok(paced < 32 * megabyte, `${paced} bytes lay there`)

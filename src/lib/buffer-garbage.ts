@@ -1,8 +1,8 @@
-// Keeps files that pass through from piling up as garbage.
+// Keeps the buffers of streamed files from piling up as garbage.
 //
-// V8 hardly counts the bytes behind a buffer: it lets about 64 MB of spent ones lie before it looks for them, however
-// little is held. So whoever streams says what it has used up, and every few megabytes the young objects are collected,
-// which takes a millisecond or two: spent buffers are among them.
+// V8 hardly counts the bytes behind a buffer: it collects used buffers only after about 64 MB of them. Code that streams
+// therefore reports the bytes it has used, and every few megabytes this file collects the young objects. That takes a
+// millisecond or two and frees the used buffers.
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -13,7 +13,7 @@ const enoughBytes = 8 * 1024 * 1024
 let spentBytes = 0
 let collect: Collect | undefined
 
-/** That many bytes of buffers are not needed any more, or will not be in a moment. */
+/** Reports that so many bytes of buffers are not needed any more, or will not be in a moment. */
 export function noteBufferGarbage(bytes: number): void {
   spentBytes += bytes
   if (spentBytes < enoughBytes) return
@@ -22,7 +22,7 @@ export function noteBufferGarbage(bytes: number): void {
   collect({ type: 'minor' })
 }
 
-/** Without a flag for the whole process: scripts elsewhere do not see it. */
+/** Exposes the collector to this file only, not to the whole process. */
 function exposedCollector(): Collect {
   setFlagsFromString('--expose-gc')
   const found = runInNewContext('gc') as Collect

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { sleep, systemClock, withDeadline, withPausableDeadline } from './clock.ts'
 
-test('a sleep ends when its time is over, not before', async () => {
+test('a sleep ends when its time is over', async () => {
   const clock = new ManualClock()
   let awake = false
   const sleeping = sleep(clock, 1000).then(() => (awake = true))
@@ -46,7 +46,7 @@ test('a deadline rejects when the work takes longer', async () => {
   await late
 })
 
-test('the system clock tells real time and cancels timers', async () => {
+test('the system clock gives real time and cancels timers', async () => {
   assert.ok(Math.abs(systemClock.now() - Date.now()) < 1000)
   let ran = false
   systemClock.after(1, () => (ran = true))()
@@ -54,7 +54,7 @@ test('the system clock tells real time and cancels timers', async () => {
   assert.equal(ran, false)
 })
 
-test('a timer longer than Node can wait fires when it is due, neither at once nor early', () => {
+test('a timer longer than Node supports fires when it is due', () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const longest = 2 ** 31 - 1
@@ -77,7 +77,7 @@ test('a timer longer than Node can wait fires when it is due, neither at once no
   }
 })
 
-test('time that work spends in a line does not count against its deadline', async () => {
+test('time that work waits in a queue does not count against its deadline', async () => {
   const clock = new ManualClock()
   const place = Promise.withResolvers<undefined>()
   const work = withPausableDeadline(
@@ -98,7 +98,7 @@ test('time that work spends in a line does not count against its deadline', asyn
   assert.equal(await work, 'done')
 })
 
-test('before and after the line the deadline holds', async () => {
+test('before and after the queue the deadline holds', async () => {
   for (const [before, after] of [
     [1001, 0],
     [0, 1001],

@@ -1,4 +1,4 @@
-// Where time comes from: everything that waits or stamps takes a Clock, so tests decide when time passes.
+// The source of time: every part that waits or needs the time takes a Clock, so that tests decide when time passes.
 
 export type Clock = {
   /** Milliseconds since the Unix epoch. */
@@ -9,7 +9,7 @@ export type Clock = {
   after(ms: number, work: () => void): () => void
 }
 
-/** Node fires a longer timer at once. */
+/** Node fires a longer timer immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
 export const systemClock: Clock = {
@@ -57,7 +57,7 @@ export function withDeadline<T>(clock: Clock, ms: number, work: Promise<T>, late
   })
 }
 
-/** Like withDeadline, for work that may have to stand in a line: the time it waits there does not count. */
+/** Like withDeadline, for work that may have to wait in a queue: the time inside `withoutDeadline` does not count. */
 export function withPausableDeadline<T>(
   clock: Clock,
   ms: number,

@@ -25,7 +25,7 @@ async function share(workers: number, pieces: number): Promise<string[]> {
   return log
 }
 
-test('however many work, a turn of the loop holds one slice of it after the first piece', async () => {
+test('a turn of the loop holds one slice of work after the first piece, for any number of workers', async () => {
   const log = await share(5, 4)
   assert.equal(log.shift(), '0.0')
   const perTurn = log
@@ -36,7 +36,7 @@ test('however many work, a turn of the loop holds one slice of it after the firs
   assert.equal(log.filter((entry) => entry !== 'turn').length, 19)
 })
 
-test('who comes first in a turn while nobody waits need not wait', async () => {
+test('the first caller of a turn need not wait when no other caller waits', async () => {
   const turns = new EventLoopShare(() => 0)
   let isNextTurn = false
   setImmediate(() => (isNextTurn = true))
@@ -46,7 +46,7 @@ test('who comes first in a turn while nobody waits need not wait', async () => {
   assert.equal(isNextTurn, true)
 })
 
-test('all get on alike', async () => {
+test('all workers advance equally', async () => {
   const done = (await share(3, 3)).filter((entry) => entry !== 'turn')
   assert.deepEqual(done, ['0.0', '1.0', '2.0', '0.1', '1.1', '2.1', '0.2', '1.2', '2.2'])
 })

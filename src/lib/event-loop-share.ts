@@ -1,5 +1,5 @@
-// Shares the event loop: work that keeps the processor busy asks for a turn before each piece of it, and all of that work
-// together gets only a slice of every turn of the loop. So however much there is of it, requests are answered in between.
+// Shares the event loop: work that keeps the processor busy asks for a turn before each piece, and all such work together
+// gets only a slice of every turn of the loop. Requests are answered in between, independent of the amount of work.
 
 const sliceMs = 8
 
@@ -13,8 +13,8 @@ export class EventLoopShare {
   }
 
   /**
-   * In the order of asking. Resolves in this turn of the loop while its slice lasts, else in a later one; at once for the
-   * first of a turn, when nobody waits.
+   * Resolves in the order of the calls: in this turn of the loop while its slice lasts, else in a later one. The first
+   * caller of a turn need not wait when no other caller waits.
    */
   next(): Promise<void> {
     if (this.#waiting === 0 && this.#sliceStartedAt === undefined && this.#isWithinSlice()) return Promise.resolve()
@@ -33,7 +33,7 @@ export class EventLoopShare {
     const now = this.#now()
     if (this.#sliceStartedAt !== undefined) return now - this.#sliceStartedAt < sliceMs
     this.#sliceStartedAt = now
-    // The first of the next turn, for nobody can have asked for that one earlier.
+    // Runs first in the next turn: no caller can have scheduled anything earlier.
     setImmediate(() => {
       this.#sliceStartedAt = undefined
     })
@@ -41,5 +41,5 @@ export class EventLoopShare {
   }
 }
 
-/** Of this process, which has one event loop. */
+/** A process has one event loop, and this is its share. */
 export const eventLoopShare = new EventLoopShare(() => performance.now())

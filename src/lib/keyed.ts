@@ -1,4 +1,4 @@
-// Maps whose values are made when they are first asked for.
+// Reads a value of a map, or creates it at its first use.
 
 export function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
   const known = map.get(key)

@@ -1,4 +1,4 @@
-// Runs pieces of work one after the other, in the order they were asked for.
+// Runs pieces of work one after the other, in the order of the calls.
 
 import { ignoreRejection } from './ignore.ts'
 
@@ -7,12 +7,12 @@ export class Lane {
 
   run<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work)
-    // A failure belongs to who asked for the work; the next piece runs all the same.
+    // The caller sees a failure; the next piece runs all the same.
     this.#last = turn.catch(ignoreRejection)
     return turn
   }
 
-  /** Resolves when everything asked for so far has settled. */
+  /** Resolves when all work so far has ended. */
   async idle(): Promise<void> {
     await this.#last
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RecordedLog } from '../../test/harness/logs.ts'
 
-test('an error is logged with what names it, not with what a library hung on it', () => {
+test('an error is logged with its own fields, not with what a library attached to it', () => {
   const recorded = new RecordedLog()
   const cause = Object.assign(new Error('inner'), { data: { attrs: 'canary' } })
   recorded.log.error(
@@ -16,7 +16,7 @@ test('an error is logged with what names it, not with what a library hung on it'
   assert.ok(!recorded.lines.join('').includes('canary'))
 })
 
-test('fields that carry secrets are blanked wherever they stand', () => {
+test('fields that carry secrets are blanked at any depth', () => {
   const recorded = new RecordedLog()
   recorded.log.info(
     { token: 'canary', settings: { downstream_api_token: 'canary', deep: { password: 'canary' } } },
@@ -25,7 +25,7 @@ test('fields that carry secrets are blanked wherever they stand', () => {
   assert.ok(!recorded.lines.join('').includes('canary'), recorded.lines.join(''))
 })
 
-test('what carries no secret is logged as it is, lists and bindings are looked at too', () => {
+test('fields without secrets are logged as they are; lists and bindings are blanked, too', () => {
   const recorded = new RecordedLog()
   const settings = { list: [{ token: 'canary' }], at: new Date(0), count: 1 }
   recorded.log.child({ secret: 'canary' }).info(settings, 'seen')

@@ -1,4 +1,4 @@
-// The one logger: JSON lines or readable text, with every field that could carry a secret blanked.
+// Creates the logger: JSON lines or readable text. Fields that could carry a secret are blanked.
 
 import { pino } from 'pino'
 import type { DestinationStream, Logger } from 'pino'
@@ -18,7 +18,7 @@ const secretFields = new Set([
   'encryption_key',
   'connectionString',
 ])
-/** How deep fields are looked at. */
+/** How deep fields are searched for secrets. */
 const levels = 3
 const blanked = '[redacted]'
 
@@ -35,9 +35,9 @@ export function createLog({ level, format, destination }: Options): Log {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: describeError },
-    // Also in what child loggers are bound to.
+    // For the bindings of child loggers.
     redact: { paths: [...secretFields], censor: blanked },
-    // Paths with wildcards would make every line several times as dear.
+    // Paths with wildcards would make every line several times as expensive.
     formatters: { log: blankSecrets },
   }
   // Synchronous on purpose: the lines just before a crash are the ones that matter.
@@ -49,7 +49,7 @@ function blankSecrets(fields: Record<string, unknown>): Record<string, unknown> 
   return blank(fields, 1) as Record<string, unknown>
 }
 
-/** A copy where there is something to blank, else the value itself. */
+/** Returns a copy when there is something to blank, else the value itself. */
 function blank(value: unknown, level: number): unknown {
   if (level > levels || typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
   let copy: Record<string, unknown> | undefined
@@ -62,7 +62,7 @@ function blank(value: unknown, level: number): unknown {
   return copy ?? value
 }
 
-/** Only what names the failure: libraries hang whole messages, numbers and connections on their errors. */
+/** Only the fields that name the failure: libraries attach whole messages, numbers and connections to their errors. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
   const { name, message, stack, cause } = error

@@ -6,7 +6,7 @@ import { mimeByContent } from './mime-by-content.ts'
 const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))))
 
-test('known files are told by their first bytes, whatever was declared', () => {
+test('known files are recognised by their first bytes, not by the declared type', () => {
   const cases: [Buffer, string][] = [
     [bytes([0xff, 0xd8, 0xff, 0xe0]), 'image/jpeg'],
     [bytes([0x89], 'PNG\r\n\x1a\n'), 'image/png'],
@@ -34,14 +34,14 @@ test('in a container the declared type decides between sound and picture', () =>
   assert.equal(mimeByContent(bytes('OggS', [0, 2], 'OpusHead'), 'audio/opus'), 'audio/opus')
 })
 
-test('what is not recognised keeps its declared type: documents are zip files inside', () => {
+test('an unrecognised file keeps its declared type: documents are zip files inside', () => {
   const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
   assert.equal(mimeByContent(bytes('PK\x03\x04'), docx), docx)
   assert.equal(mimeByContent(bytes('BM is how this text begins'), 'text/plain'), 'text/plain')
   assert.equal(mimeByContent(Buffer.alloc(0), null), null)
 })
 
-test('no bytes make it fail', () => {
+test('no sequence of bytes makes it fail', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 20 }), (content) => mimeByContent(Buffer.from(content), null) !== ''),
   )

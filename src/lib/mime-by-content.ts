@@ -1,4 +1,4 @@
-// Tells the type of a file by its first bytes; senders and servers often declare a wrong one.
+// Finds the type of a file by its first bytes; senders and servers often declare a wrong one.
 
 /** How many bytes at the start are enough. */
 export const sniffBytes = 128
@@ -29,11 +29,11 @@ const brands: Record<string, string> = {
   'qt  ': 'video/quicktime',
 }
 
-/** The type the bytes show, else the declared one; null when both say nothing. */
+/** The type that the bytes show, else the declared one; null when neither is known. */
 export function mimeByContent(bytes: Buffer, declared: string | null): string | null {
   const shown = sniff(bytes)
   if (shown === null) return declared
-  // A container tells neither sound from picture nor one of its own dialects from another.
+  // The first bytes of a container show neither whether it holds sound or video nor its dialect.
   const isContainer = /^(audio|video)\/(mp4|quicktime|ogg|webm)$/.test(shown)
   const agrees = isContainer && declared !== null && /^(audio|video)\//.test(declared)
   return agrees && containerOf(shown) === containerOf(declared) ? declared : shown
@@ -48,7 +48,7 @@ function containerOf(mime: string): string {
 function sniff(bytes: Buffer): string | null {
   const known = signatures.find(({ at, expected }) => bytes.subarray(at, at + expected.length).equals(expected))
   if (known) return known.mime
-  // Two letters alone begin many texts; four reserved bytes follow in a bitmap.
+  // Many texts begin with these two letters; in a bitmap four reserved bytes follow.
   if (bytes.toString('latin1', 0, 2) === 'BM' && bytes.subarray(6, 10).equals(Buffer.alloc(4))) return 'image/bmp'
   if (bytes.toString('latin1', 4, 8) === 'ftyp') return brands[bytes.toString('latin1', 8, 12)] ?? 'video/mp4'
   if (bytes.toString('latin1', 0, 4) === 'OggS') return bytes.includes('theora') ? 'video/ogg' : 'audio/ogg'
@@ -58,7 +58,7 @@ function sniff(bytes: Buffer): string | null {
   return isMpegAudio(bytes) ? 'audio/mpeg' : null
 }
 
-/** A frame header of layer III: eleven bits of sync, then a layer, a bit rate and a sampling rate that exist. */
+/** A frame header of layer III: eleven bits of sync, then a valid layer, bit rate and sampling rate. */
 function isMpegAudio(bytes: Buffer): boolean {
   const [first = 0, second = 0, third = 0] = bytes
   return first === 0xff && (second & 0xe6) === 0xe2 && (third & 0xf0) !== 0xf0 && (third & 0x0c) !== 0x0c

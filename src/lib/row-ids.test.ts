@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRowIds } from './row-ids.ts'
 
-test('ids sort in the order they were given out, also when the clock stands still or goes back', () => {
+test('ids sort in the order of creation, also when the clock stands still or goes back', () => {
   let now = Date.UTC(2026, 0, 1)
   const nextId = createRowIds({ now: () => now })
   const ids = [nextId(), nextId()]

@@ -1,4 +1,5 @@
-// Ids of rows that sort in the order they were given out, also across restarts and when the clock goes back a little.
+// Creates ids like ULIDs: time in base 36, a counter and random characters. They sort in the order of creation, also across
+// restarts and when the clock goes back a little.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from './clock.ts'
@@ -9,7 +10,7 @@ const endDigits = 6
 const drawnBytes = 768
 const countLimit = 36 ** countDigits
 
-/** One process at a time gives them out; the random end keeps two that overlap apart. */
+/** One process at a time creates ids; the random end tells apart those of two processes that overlap. */
 export function createRowIds(clock: Pick<Clock, 'now'>): () => string {
   const takeEnd = createEnds()
   let time = 0
@@ -23,7 +24,7 @@ export function createRowIds(clock: Pick<Clock, 'now'>): () => string {
   }
 }
 
-/** Random bytes are drawn for many ids at once: asking for a few costs as much as asking for a thousand. */
+/** Draws random bytes for many ids at once: a few bytes cost as much as a thousand. */
 function createEnds(): () => string {
   let drawn = ''
   return () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { clearScratch, makeScratch } from './scratch.ts'
 
-test('what killed processes left is cleared away; what a living one uses stays', async () => {
+test('directories of killed processes are removed; those of a running one stay', async () => {
   const { pid: dead } = spawnSync(process.execPath, ['--version'])
   const left = join(tmpdir(), `causeway-scratch-${dead}-abcdef`)
   const used = join(tmpdir(), `causeway-scratch-${process.ppid}-abcdef`)

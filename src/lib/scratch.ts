@@ -1,4 +1,4 @@
-// Directories for files that live for a moment. They carry the process, so that the next one can clear away what a kill left.
+// Directories for short-lived files. Their names carry the process id, so that the next process can remove what a kill left.
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,12 +11,12 @@ export function makeScratch(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
 }
 
-/** For the start, before anything is made: what carries our own number then is from an earlier process. */
+/** For the start, before any directory is made: one with our own process id is then from an earlier process. */
 export async function clearScratch(): Promise<void> {
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1] ?? 0)
     const isLeft = pid > 0 && (pid === process.pid || !isRunning(pid))
-    // Somebody else's is not ours to clear.
+    // Directories of other users are left alone.
     if (isLeft) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(ignoreRejection)
   }
 }

@@ -6,7 +6,7 @@ import { keyPrefixLength, SecretBox } from './secret-box.ts'
 const key = (fill: number) => Buffer.alloc(32, fill)
 const bytes = fc.uint8Array({ maxLength: 300 })
 
-test('whatever is sealed opens again at its place, with and without a key', () => {
+test('a sealed value opens again at its place, with and without a key', () => {
   fc.assert(
     fc.property(bytes, fc.string(), fc.boolean(), (value, place, withKey) => {
       const box = new SecretBox(withKey ? [key(1)] : [])

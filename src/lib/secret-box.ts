@@ -1,6 +1,6 @@
 // Encrypts stored values with AES-256-GCM; the key id in front of each value lets keys rotate.
 //
-// A stored value is one marker byte and what it announces:
+// A stored value is one marker byte and what follows it:
 //   0 plain bytes · 1 key id (4) nonce (12) tag (16) ciphertext
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
@@ -49,7 +49,7 @@ export class SecretBox {
     }
   }
 
-  /** What can be told of a value by its first bytes and its length; says nothing about the bytes behind them. */
+  /** Judges a value by its first bytes and its length only. */
   inspect(prefix: Uint8Array, length: number): 'opens' | 'needs another key' | 'damaged' {
     if (prefix[0] === plainMarker) return 'opens'
     if (prefix[0] !== sealedMarker || length < tagEnd) return 'damaged'

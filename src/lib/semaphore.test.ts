@@ -6,7 +6,7 @@ import { KeyedLanes } from './keyed-lanes.ts'
 const never = new AbortController().signal
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a gate lets its width through and the others in order as room is made', async () => {
+test('a semaphore admits its limit of callers at once, and the others in order', async () => {
   const gate = new Semaphore(2)
   const inside: number[] = []
   const leave: (() => void)[] = []
@@ -27,7 +27,7 @@ test('a gate lets its width through and the others in order as room is made', as
   assert.deepEqual(inside, [0, 1, 2, 3])
 })
 
-test('a place that is handed on cannot be taken by who comes in the same moment', async () => {
+test('a place that is passed on cannot be taken by a caller of the same moment', async () => {
   const gate = new Semaphore(1)
   const leave = await gate.enter(never)
   const inside: string[] = []
@@ -39,7 +39,7 @@ test('a place that is handed on cannot be taken by who comes in the same moment'
   assert.deepEqual(inside, ['waited'])
 })
 
-test('who gives up waiting at a gate is refused and leaves no hole in the queue', async () => {
+test('a caller that gives up waiting is refused and leaves no gap in the queue', async () => {
   const gate = new Semaphore(1)
   const leave = await gate.enter(never)
   const impatient = new AbortController()
@@ -51,7 +51,7 @@ test('who gives up waiting at a gate is refused and leaves no hole in the queue'
   assert.equal(typeof (await next), 'function')
 })
 
-test('a place that is offered to somebody who gives up at that moment goes to the next', async () => {
+test('a place goes to the next caller when the first one gives up at that moment', async () => {
   const gate = new Semaphore(1)
   const leave = await gate.enter(never)
   const impatient = new AbortController()
@@ -63,7 +63,7 @@ test('a place that is offered to somebody who gives up at that moment goes to th
   assert.equal(typeof (await next), 'function')
 })
 
-test('who comes just when a place is made does not go before those who wait', async () => {
+test('a caller that comes when a place becomes free does not overtake those who wait', async () => {
   const gate = new Semaphore(1)
   const leave = await gate.enter(never)
   const inside: string[] = []
@@ -74,7 +74,7 @@ test('who comes just when a place is made does not go before those who wait', as
   assert.deepEqual(inside, ['waited'])
 })
 
-test('work of one key runs in order, work of another does not wait, and a failure stops nobody', async () => {
+test('work of one key runs in order, work of another does not wait, and a failure stops neither', async () => {
   const lanes = new KeyedLanes()
   const gate = Promise.withResolvers<undefined>()
   const done: string[] = []

@@ -1,4 +1,4 @@
-// Lets a bounded number of callers through at once; the others wait in order.
+// Limits how many callers run at once; the others wait in order.
 
 export class Semaphore {
   readonly #width: number
@@ -9,12 +9,12 @@ export class Semaphore {
     this.#width = width
   }
 
-  /** Whether the next one has to wait. */
+  /** Whether the next caller has to wait. */
   get isFull(): boolean {
     return this.#inside >= this.#width
   }
 
-  /** Resolves to the function that makes room for the next one; calling it twice does no harm. */
+  /** Resolves to the function that makes room for the next caller; calling it twice does no harm. */
   async enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
     if (this.#inside < this.#width) this.#inside++
@@ -30,14 +30,14 @@ export class Semaphore {
     throw signal.reason
   }
 
-  /** The place goes straight to the next in line: nobody who comes now can be quicker. */
+  /** Gives the place to the next in line, so that a caller who comes now cannot take it. */
   #makeRoom(): void {
     const next = this.#waiting.shift()
     if (next) next()
     else this.#inside--
   }
 
-  /** True with a place; false when the signal came first. */
+  /** False when the signal aborted before there was a place. */
   #turn(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const leave = () => {

@@ -1,4 +1,4 @@
-// Callers who ask for the same thing at the same time share one answer.
+// Callers that ask for the same key at the same time share one answer.
 
 export class SingleFlight {
   readonly #flights = new Map<string, Promise<unknown>>()

@@ -1,4 +1,4 @@
-// Stop signals of the process: the first asks, the second ends.
+// The stop signals of the process: the first asks for an orderly stop, the second ends the process.
 
 import type { Log } from './log.ts'
 

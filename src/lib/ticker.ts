@@ -1,6 +1,6 @@
 // A named background worker: runs one piece of work at an interval, never twice at once, and remembers its last failure.
 //
-// idle    → running when the interval has passed or somebody calls tick()
+// idle    → running when the interval has passed or a caller uses tick()
 // running → idle when the work settles; a failure is kept until the next success
 // stopped → after disposal, which waits for the run in flight
 
@@ -28,7 +28,7 @@ export class Ticker {
     this.#deps = deps
   }
 
-  /** The error of the last run, or undefined when that went well. */
+  /** The error of the last run, or undefined when it succeeded. */
   get failure(): Error | undefined {
     return this.#failure
   }

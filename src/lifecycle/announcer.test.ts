@@ -18,7 +18,7 @@ function urlsFor(instance: typeof linked, event: 'paired' | 'disconnected'): str
   return announcer.prepare(instance, event).deliveries.map(({ url }) => url)
 }
 
-test('a payload says who, what and when, and what the event adds', () => {
+test('a payload has the instance, the event, the time and the fields of the event', () => {
   const { deliveries } = announcer.prepare(linked, 'disconnected', { reason: 'gone', code: 428 })
   const [delivery] = deliveries
   assert.ok(delivery)
@@ -35,7 +35,7 @@ test('a payload says who, what and when, and what the event adds', () => {
   })
 })
 
-test('without subscribers the single URL hears of everything; without a URL nobody does', () => {
+test('without subscribers the single URL receives every event; without a URL no delivery is made', () => {
   assert.deepEqual(urlsFor(linked, 'paired'), ['http://one'])
   assert.deepEqual(urlsFor({ ...linked, eventsWebhookUrl: '' }, 'paired'), [])
 })
@@ -50,7 +50,7 @@ test('subscribers replace the single URL, each with its filter; an empty filter 
   assert.deepEqual(urlsFor(instance, 'disconnected'), ['http://all'])
 })
 
-test('a URL that is named twice hears of an event once', () => {
+test('a URL that is named twice receives an event once', () => {
   const instance = subscribed({ url: 'http://x', events: [] }, { url: 'http://x', events: ['paired'] })
   assert.deepEqual(urlsFor(instance, 'paired'), ['http://x'])
 })
@@ -67,7 +67,7 @@ test('all subscribers of one event see the same id and body; rows sort by age', 
   assert.notEqual(first.eventId, later.eventId)
 })
 
-test('a logout names the number that was lost', () => {
+test('a logout names the number that was logged out', () => {
   const out = { ...linked, jid: null, lastJid: jid }
   const jidIn = (event: 'logged_out' | 'qr_generated') =>
     (JSON.parse(announcer.prepare(out, event).deliveries[0]?.body ?? '{}') as { jid: string | null }).jid
@@ -75,7 +75,7 @@ test('a logout names the number that was lost', () => {
   assert.equal(jidIn('qr_generated'), null)
 })
 
-test('a QR code is worth 20 s, news of the backend 5 minutes, everything else as long as it is tried', () => {
+test('a QR code expires after 20 s, events of the backend after 5 minutes, others never', () => {
   const lifetimeOf = (event: 'qr_generated' | 'backend_started' | 'backend_restarting' | 'strike') => {
     const [delivery] = announcer.prepare(linked, event).deliveries
     return delivery?.expiresAt === null ? null : (delivery?.expiresAt ?? 0) - clock.now()

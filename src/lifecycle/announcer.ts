@@ -1,4 +1,4 @@
-// Turns what happened to an instance into deliveries, one for each subscriber that wants to hear of it.
+// Turns an event of an instance into deliveries, one for each subscriber of the event.
 
 import { randomUUID } from 'node:crypto'
 import type { Delivery } from '../core/delivery.ts'
@@ -13,7 +13,7 @@ export type Subject = Pick<
   'name' | 'ownerTag' | 'jid' | 'lastJid' | 'eventsWebhookUrl' | 'eventsWebhookSubscribers'
 >
 
-/** What happened, with the deliveries to store together with it. */
+/** An event, with the deliveries to store together with it. */
 export type Announcement = {
   event: LifecycleEvent
   instance: InstanceName
@@ -24,7 +24,7 @@ export type Announcement = {
 
 type Deps = { version: string; clock: Clock }
 
-/** Events that are worth nothing later than this. */
+/** How long an event is worth delivering; the others do not expire. */
 const lifetimes: Partial<Record<LifecycleEvent, number>> = {
   qr_generated: 20_000,
   backend_restarting: 5 * 60_000,
@@ -72,7 +72,7 @@ export class Announcer {
       event,
       instance: name,
       owner_tag: ownerTag,
-      // The number that was lost is what the reader of this one needs to know.
+      // Readers of this event need the number that was logged out.
       jid: event === 'logged_out' ? (jid ?? lastJid) : jid,
       occurred_at: new Date(now).toISOString(),
       version: this.#deps.version,
@@ -81,7 +81,7 @@ export class Announcer {
   }
 }
 
-/** Subscribers replace the single URL; each hears of an event once. */
+/** Subscribers replace the single URL; each URL receives an event once. */
 function targetsOf(subject: Readonly<Subject>, event: LifecycleEvent) {
   const { eventsWebhookUrl, eventsWebhookSubscribers: subscribers } = subject
   if (subscribers.length === 0) return eventsWebhookUrl === '' ? [] : [eventsWebhookUrl]

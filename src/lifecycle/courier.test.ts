@@ -80,7 +80,7 @@ test('a dead subscriber is tried by the schedule and then given up; newer events
   assert.equal(stage.courier.pending, 0)
 })
 
-test('a subscriber that never answers holds two of its own and nobody else', async () => {
+test('a subscriber that never answers delays only its own deliveries', async () => {
   await using stage = new Stage()
   const silence = Promise.withResolvers<Attempt>()
   stage.answers.set('http://silent', () => silence.promise)
@@ -109,7 +109,7 @@ test('a dead server with many subscribers leaves room for the others', async () 
   assert.equal(stage.courier.pending, 0)
 })
 
-test('no more than 64 are in flight, and places that become free are used', async () => {
+test('at most 64 attempts are in flight, and free places are used', async () => {
   await using stage = new Stage()
   const open: PromiseWithResolvers<Attempt>[] = []
   for (let n = 0; n < 50; n++) {
@@ -131,7 +131,7 @@ test('no more than 64 are in flight, and places that become free are used', asyn
   assert.equal(stage.courier.pending, 0)
 })
 
-test('of more than 1,000 for one subscriber of one instance the oldest goes, and is counted', async () => {
+test('the oldest of more than 1,000 deliveries for one subscriber of one instance is dropped and counted', async () => {
   await using stage = new Stage()
   stage.answers.set('http://dead', () => Promise.resolve(no))
   const ids: string[] = []
@@ -163,7 +163,7 @@ test('a newer QR code replaces one that waits, never one of another instance', a
   assert.equal(stage.knocks.filter(({ id }) => id === old).length, 1)
 })
 
-test('what came too late is not told at all', async () => {
+test('an expired event is not delivered', async () => {
   await using stage = new Stage()
   const id = stage.add('http://x', 'backend_started', { expiresAt: stage.clock.now() - 1 })
   await stage.clock.advance(0)
@@ -171,7 +171,7 @@ test('what came too late is not told at all', async () => {
   assert.deepEqual(stage.knocks, [])
 })
 
-test('a result that storage does not take is stored later; the subscriber is not told twice', async () => {
+test('a result that storage refuses is stored later; the delivery is not repeated', async () => {
   await using stage = new Stage()
   stage.storageFails = true
   const id = stage.add('http://x')
@@ -183,7 +183,7 @@ test('a result that storage does not take is stored later; the subscriber is not
   assert.equal(stage.knocks.length, 1)
 })
 
-test('the end waits for what is in flight, and starts nothing new', async () => {
+test('disposal waits for attempts in flight and starts no other', async () => {
   await using stage = new Stage()
   const answer = Promise.withResolvers<Attempt>()
   stage.answers.set('http://x', () => answer.promise)
@@ -201,7 +201,7 @@ test('the end waits for what is in flight, and starts nothing new', async () => 
   assert.equal(stage.knocks.length, 2)
 })
 
-test('whether these have been told can be waited for', async () => {
+test('a caller can wait until deliveries are no longer in flight', async () => {
   await using stage = new Stage()
   const answer = Promise.withResolvers<Attempt>()
   stage.answers.set('http://slow', () => answer.promise)
@@ -215,7 +215,7 @@ test('whether these have been told can be waited for', async () => {
   assert.equal(stage.statusOf(id), 'pending')
 })
 
-test('an instance that leaves is forgotten with all that waits; taken again, it goes on from what is stored', async () => {
+test('an instance that leaves is forgotten; taken again, its stored deliveries go on', async () => {
   await using stage = new Stage()
   const later = stage.clock.now() + 60_000
   const waiting = stage.add('http://x', 'paired', { nextAt: later })
@@ -232,7 +232,7 @@ test('an instance that leaves is forgotten with all that waits; taken again, it 
   assert.equal(stage.courier.pending, 0)
 })
 
-test('an attempt in flight while its instance leaves is not made twice; it is repeated only when the instance is back', async () => {
+test('an attempt in flight while its instance leaves is repeated only when the instance is back', async () => {
   for (const isBack of [false, true]) {
     await using stage = new Stage()
     const answer = Promise.withResolvers<Attempt>()

@@ -1,8 +1,8 @@
-// Brings deliveries to their subscribers: a lane for each, so that nobody waits for another's dead server.
+// Delivers events to their subscribers: each has a lane, so that a dead server delays no other subscriber.
 //
 // waiting  → due when its time has come
 // due      → in flight when its subscriber has fewer than 2, its host fewer than 16 and all together fewer than 64
-// in flight → ended, or waiting for the next attempt; stored before anything else happens to it
+// in flight → ended, or waiting for the next attempt, as soon as the result is stored
 
 import type { Delivery, DeliveryResult } from '../core/delivery.ts'
 import type { InstanceName } from '../core/ids.ts'
@@ -19,30 +19,30 @@ type Lane = { due: Delivery[]; inFlight: number; host: string }
 
 type Deps = {
   deliveries: Pick<DeliveryStore, 'pending' | 'pendingOfDeleted' | 'record'>
-  /** One attempt; resolves whatever came of it. */
+  /** Makes one attempt; never rejects. */
   deliver: (delivery: Delivery, signal: AbortSignal) => Promise<Attempt>
   clock: Clock
   random: () => number
   log: Log
-  /** Told once when a delivery has ended. */
+  /** Called once when a delivery has ended. */
   onEnded: (event: LifecycleEvent, result: DeliveryResult) => void
 }
 
 const perSubscriber = 2
-/** Every instance may have a URL of its own at the same dead server. */
+/** Many instances may each have a URL at the same dead server. */
 const perHost = 16
 const inAll = 64
 const pendingPerSubscriber = 1000
 const shutdownDrainMs = 5000
-/** When storage did not take the result. */
+/** How long to wait before a result is stored again that storage refused. */
 const recordAgainMs = 5000
 
 export class Courier implements PerInstance {
   readonly #deps: Deps
   readonly #lanes = new Map<string, Lane>()
-  /** How many are in flight, by host. */
+  /** How many attempts are in flight, by host. */
   readonly #hosts = new Map<string, number>()
-  /** How to stop the wait of those that wait, by id. */
+  /** How to cancel the wait for the next attempt, by id. */
   readonly #waiting = new Map<string, () => void>()
   readonly #running = new Map<string, Promise<void>>()
   /** Everything that has not ended, by instance and subscriber, oldest first. */
@@ -65,12 +65,12 @@ export class Courier implements PerInstance {
     this.add(await this.#deps.deliveries.pending(instance))
   }
 
-  /** The same for instances that are deleted: their subscribers still hear of what happened before. */
+  /** The same for deleted instances: their subscribers still receive the events before the deletion. */
   async takeDeleted(): Promise<void> {
     this.add(await this.#deps.deliveries.pendingOfDeleted())
   }
 
-  /** Drops what waits. An attempt in flight ends by itself; its result is stored. */
+  /** Drops the deliveries that wait. An attempt in flight ends by itself; its result is stored. */
   leave(instance: InstanceName): void {
     for (const [key, group] of this.#open) {
       if (!key.startsWith(`${instance} `)) continue
@@ -90,7 +90,7 @@ export class Courier implements PerInstance {
     }
   }
 
-  /** Resolves when none of these is due or in flight any more: delivered, given up, or waiting for another attempt. */
+  /** Resolves when none of these deliveries is due or in flight any more. */
   async settled(ids: ReadonlySet<string>): Promise<void> {
     const isOpen = () =>
       [...this.#running.keys()].some((id) => ids.has(id)) ||
@@ -98,7 +98,7 @@ export class Courier implements PerInstance {
     while (isOpen() && this.#running.size > 0) await Promise.race(this.#running.values())
   }
 
-  /** What is under way may end within 5 s; what waits is taken up by the next process. */
+  /** Attempts in flight may end within 5 s; the next process takes up what waits. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true
     for (const cancel of this.#waiting.values()) cancel()
@@ -168,7 +168,7 @@ export class Courier implements PerInstance {
     const attempt = isLate
       ? { code: null, error: 'it was too late to tell', retryAfter: null }
       : await this.#deps.deliver(delivery, this.#abort.signal)
-    // Cut off by our own end: whether it arrived is unknown, and the next process tries again under the same id.
+    // The process ends: whether the delivery arrived is unknown, and the next process repeats it under the same id.
     if (this.#abort.signal.aborted) return
     await this.#settle(delivery, nextStep(delivery, attempt, { now: clock.now(), random }))
   }
@@ -179,7 +179,7 @@ export class Courier implements PerInstance {
       await deliveries.record(delivery.id, result, clock.now())
     } catch (err) {
       log.error({ err, instance: delivery.instance, event: delivery.event }, 'the result of a delivery was not stored')
-      // Not told a second time because of that: only the result waits.
+      // The delivery is not repeated because of that; only its result is stored later.
       if (!this.#stopped) clock.after(recordAgainMs, () => void this.#settle(delivery, result))
       return
     }
@@ -209,7 +209,7 @@ export class Courier implements PerInstance {
     if (group.size === 0) this.#open.delete(`${delivery.instance} ${delivery.url}`)
   }
 
-  /** A newer QR code replaces the one before; of too many for one subscriber the oldest goes. */
+  /** A newer QR code replaces the one before; the oldest of too many for one subscriber is dropped. */
   #makeRoom(delivery: Delivery): void {
     const group = this.#groupOf(delivery)
     const isIdle = ({ id }: Delivery) => !this.#running.has(id)

@@ -1,4 +1,4 @@
-// One attempt to tell a subscriber: a signed POST with a deadline, no redirects.
+// Makes one attempt to deliver an event: a signed POST with a deadline, no redirects.
 
 import type { Delivery } from '../core/delivery.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -9,7 +9,7 @@ import { deliveryHeaders } from './signing.ts'
 
 type Deps = { egress: Pick<Egress, 'request'>; clock: Clock; timeoutMs: number; secret: Uint8Array | null }
 
-/** Nobody reads what a subscriber answers besides its status. */
+/** Only the status of the answer is used. */
 const answerBytes = 64 * 1024
 
 export function createDelivery({ egress, clock, timeoutMs, secret }: Deps) {

@@ -48,7 +48,7 @@ function stage(state: InstanceState = 'logged_out') {
   return { notices, account, posted, failures, clock, strike }
 }
 
-test('"qr" written to the contact asks for a code, however it is spelt; anything else does not', async () => {
+test('"qr" in any spelling asks for a code; other texts do not', async () => {
   const { notices, account } = stage()
   await notices.onOperationsMessage('a', ' QR\n', 'here')
   assert.equal(account.asked, 1)
@@ -56,14 +56,14 @@ test('"qr" written to the contact asks for a code, however it is spelt; anything
   assert.equal(account.asked, 1)
 })
 
-test('another inbox cannot ask, and nobody can for an instance that does not exist', async () => {
+test('agents of another inbox cannot ask for a code, and a request for an unknown instance does nothing', async () => {
   const { notices, account } = stage()
   await notices.onOperationsMessage('a', 'qr', 'elsewhere')
   await notices.onOperationsMessage('b', 'qr', 'here')
   assert.equal(account.asked, 0)
 })
 
-test('while the account is connected there is an answer instead of a code', async () => {
+test('a connected account answers with a text instead of a code', async () => {
   const { notices, posted, clock } = stage('ready')
   await notices.onOperationsMessage('a', 'qr', 'here')
   await clock.advance(0)

@@ -1,6 +1,6 @@
-// Tells agents in their inbox how an account's connection is doing, and shows the QR code where they work.
+// Posts notices about an account's connection, and its QR code, to the helpdesk inbox where agents work.
 //
-// One lane per instance: notices come in order, and a code is taken back when the next one is there or nobody needs it.
+// One lane per instance: notices come in order. A code is removed when the next one is posted or the account is linked.
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -21,7 +21,7 @@ type NoticedAccount = {
   readonly record: Readonly<{ name: string; jid: Jid | null; lastQrMessageId: number }>
   readonly qr: Readonly<{ text: string }> | null
   requestPairing(): Promise<void>
-  /** Remembers which message shows the code. */
+  /** Stores which message shows the code. */
   keepQrMessage(id: number): Promise<void>
 }
 
@@ -29,12 +29,12 @@ type NoticeTarget = { key: string; inbox: HelpdeskInbox }
 
 type Deps = {
   find: (instance: InstanceName) => NoticedAccount | undefined
-  /** The inbox of an instance; null while none is configured. */
+  /** The helpdesk inbox of an instance; null while none is configured. */
   inboxOf: (instance: InstanceName) => Promise<NoticeTarget | null>
   /** A picture of a QR code, as PNG. */
   draw: (text: string) => Promise<Buffer>
   texts: NoticeTexts
-  /** A reconnect is told when the outage was, too. */
+  /** A reconnect is announced only when the outage was announced, too. */
   unreachableMs: number
   clock: Clock
   log: Log
@@ -51,7 +51,7 @@ export class HelpdeskNotices implements PerInstance {
     this.#deps = deps
   }
 
-  /** Told of every event. */
+  /** Called for every lifecycle event. */
   heard({ event, instance, extras }: Announcement): void {
     const { texts, unreachableMs } = this.#deps
     const reason = String(extras['reason'] ?? '')
@@ -68,8 +68,8 @@ export class HelpdeskNotices implements PerInstance {
   }
 
   /**
-   * What an agent wrote to the operations contact of `instance`. `destinationKey` is where it was written: who may
-   * write in one inbox cannot ask for the codes of another.
+   * An agent wrote to the operations contact of `instance`. `destinationKey` is the inbox it was written in: agents of one
+   * inbox cannot ask for the codes of another.
    */
   async onOperationsMessage(instance: InstanceName, text: string, destinationKey: DestinationKey): Promise<void> {
     const { find, inboxOf, texts } = this.#deps
@@ -80,7 +80,7 @@ export class HelpdeskNotices implements PerInstance {
     if (account.state !== 'qr_pending') this.#tell(instance, texts.noCode)
   }
 
-  /** After the notices that wait in line. */
+  /** Drops what is remembered, after the notices that are under way. */
   leave(instance: InstanceName): void {
     this.#inTurn(instance, () => {
       this.#shown.delete(instance)
@@ -125,13 +125,13 @@ export class HelpdeskNotices implements PerInstance {
       mimeType: 'image/png',
       size: picture.length,
     }
-    // A newer code has its own turn.
+    // A newer code is posted by its own event.
     const isCurrent = () => account.qr?.text === code
     const outdated = await this.#codeShown(instance)
     const posted = await this.#post({ content: texts.scan, files: [file], isCurrent }, instance)
     if (!posted) return
     this.#shown.set(instance, posted)
-    // Linked meanwhile: then this one is taken back in a moment, and there is nothing to remember.
+    // When the account was linked meanwhile, the code is removed in a moment and need not be stored.
     if (account.qr !== null) await account.keepQrMessage(posted.messageId)
     if (outdated) await this.#takeBack(instance, outdated)
     if (account.qr === null) await this.#hideCode(instance)
@@ -147,7 +147,7 @@ export class HelpdeskNotices implements PerInstance {
     const shown = this.#shown.get(instance)
     const messageId = this.#deps.find(instance)?.record.lastQrMessageId ?? 0
     if (shown || messageId === 0) return shown
-    // One that the process before has shown is in the same conversation.
+    // A code of the process before is in the same conversation.
     const at = await this.#deps.inboxOf(instance)
     return at ? { conversationId: (await conversationOf(at.inbox, this.#contact(instance))).id, messageId } : undefined
   }

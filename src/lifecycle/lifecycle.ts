@@ -1,4 +1,4 @@
-// The lifecycle events of all instances: prepared, stored with what caused them, counted, and handed to the courier.
+// Announces the lifecycle events of all instances: they are stored with the change that caused them, counted, and delivered.
 
 import type { DeliveryReport } from '../core/delivery.ts'
 import { BridgeError } from '../core/errors.ts'
@@ -16,7 +16,7 @@ type Deps = {
   deliveries: Pick<DeliveryStore, 'insert' | 'list' | 'reopen' | 'exists'>
   clock: Clock
   log: Log
-  /** Told of every event, whether somebody subscribed to it or not. */
+  /** Called for every event, also for those without a subscriber. */
   onAnnounced: (announcement: Announcement) => void
 }
 
@@ -29,7 +29,7 @@ export class Lifecycle {
     this.#deps = deps
   }
 
-  /** The caller stores the deliveries together with what happened, then calls stored(). */
+  /** The caller stores the deliveries together with the change that caused the event, then calls stored(). */
   prepare(subject: Readonly<Subject>, event: LifecycleEvent, extras?: EventExtras): Announcement {
     return this.#deps.announcer.prepare(subject, event, extras)
   }
@@ -41,7 +41,7 @@ export class Lifecycle {
     }
   }
 
-  /** For events that go with no change of their own. Never rejects: an event that was not stored is logged. */
+  /** For events without a change to store. Never rejects: an event that was not stored is logged. */
   async announce(subject: Readonly<Subject>, event: LifecycleEvent, extras?: EventExtras): Promise<Announcement> {
     const { deliveries, log } = this.#deps
     const announcement = this.prepare(subject, event, extras)

@@ -13,7 +13,7 @@ export type NoticeTexts = {
   reconnected: (minutes: number) => string
   loggedOut: (reason: string) => string
   strike: (reason: string) => string
-  /** Somebody asked for a code where none can be given. */
+  /** The answer when an agent asks for a code and the account needs none. */
   noCode: string
 }
 

@@ -1,4 +1,4 @@
-// The conversation of an instance's operations contact at the helpdesk: posts there, tries again, and takes back.
+// Posts notices to the conversation of an instance's operations contact, tries again, and removes them.
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { HelpdeskInbox, UploadFile } from '../core/downstream.ts'
@@ -12,9 +12,9 @@ export type Notice = {
   contactName: string
   content: string
   files: readonly UploadFile[]
-  /** Tells this one from every other, so that it is not posted twice. */
+  /** Identifies the notice, so that it is not posted twice. */
   sourceId: string
-  /** Asked before every attempt: whether it still says something. */
+  /** Asked before every attempt: whether the notice is still true. */
   isCurrent: () => boolean
 }
 
@@ -50,7 +50,7 @@ async function postOnce(inbox: HelpdeskInbox, notice: Notice, isRepeated: boolea
   return { conversationId, messageId: id }
 }
 
-/** A message that agents or a restart have taken away already is no failure. */
+/** A message that is gone already is no failure: agents or an earlier process may have removed it. */
 export async function takeBack(inbox: HelpdeskInbox, { conversationId, messageId }: Posted): Promise<void> {
   try {
     await inbox.deleteMessage(conversationId, messageId)

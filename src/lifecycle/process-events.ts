@@ -1,4 +1,4 @@
-// Tells every instance's subscribers that this process is about to stop, or has started.
+// Announces to the subscribers of every instance that this process is about to stop, or has started.
 
 import { isActive } from '../core/instance.ts'
 import type { InstanceState } from '../core/instance.ts'
@@ -15,9 +15,9 @@ type Deps = {
   clock: Clock
 }
 
-/** Long enough for most sessions to be back when subscribers ask. */
+/** Long enough for most sessions to be connected again. */
 const startedAfterMs = 8000
-/** Of the time before connections close. */
+/** How long stopping waits for subscribers. */
 const restartingMs = 5000
 
 export class ProcessEvents {
@@ -28,7 +28,7 @@ export class ProcessEvents {
     this.#deps = deps
   }
 
-  /** The news follows when there has been time to connect. */
+  /** Announces the start after there was time to connect. */
   started(): void {
     const { clock, instances, lifecycle } = this.#deps
     this.#cancelStarted = clock.after(startedAfterMs, () => {
@@ -38,7 +38,7 @@ export class ProcessEvents {
     })
   }
 
-  /** Resolves when everybody was told or 5 s have passed. */
+  /** Resolves when every subscriber was told, or after 5 s. */
   async restarting(): Promise<void> {
     const { clock, instances, lifecycle, courier } = this.#deps
     this.#cancelStarted()

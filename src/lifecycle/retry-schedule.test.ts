@@ -15,7 +15,7 @@ function failed(code: number | null = 500, retryAfter: string | null = null) {
   return { code, error: 'no', retryAfter }
 }
 
-test('the pauses are 5 s, 30 s, 5 min, 30 min and 2 h, then it is over', () => {
+test('the pauses are 5 s, 30 s, 5 min, 30 min and 2 h, then the delivery is exhausted', () => {
   const results = [0, 1, 2, 3, 4, 5].map((attempts) => nextStep(delivery(attempts), failed(), middle))
   assert.deepEqual(
     results.map(({ status, nextAt }) => (status === 'pending' ? (nextAt - now) / 1000 : status)),
@@ -29,7 +29,7 @@ test('each pause is a little shorter or longer, by a tenth at most', () => {
   assert.equal(pause(1), 5500)
 })
 
-test('2xx is success, 410 ends it, anything else is a failure, redirects too', () => {
+test('2xx is success, 410 ends the delivery, any other status is a failure, redirects too', () => {
   const statusOf = (code: number | null) => nextStep(delivery(0), failed(code), middle).status
   assert.deepEqual([200, 202, 299].map(statusOf), ['delivered', 'delivered', 'delivered'])
   assert.equal(statusOf(410), 'refused')
@@ -46,7 +46,7 @@ test('Retry-After is honoured, in seconds and as a date, up to a day, and never 
   assert.equal(pause(new Date(now - 90_000).toUTCString()), 5)
 })
 
-test('nothing is tried again after its time', () => {
+test('an expired delivery is not tried again', () => {
   assert.equal(nextStep(delivery(0, now + 20_000), failed(), middle).status, 'pending')
   assert.equal(nextStep(delivery(1, now + 20_000), failed(), middle).status, 'exhausted')
 })

@@ -1,4 +1,4 @@
-// What follows an attempt: when to try again, and when to stop.
+// Decides what follows an attempt: when to try again, and when to stop.
 
 import type { Delivery, DeliveryResult } from '../core/delivery.ts'
 
@@ -35,7 +35,7 @@ export function nextStep(
   return { status: 'pending', attempts, nextAt, code, error }
 }
 
-/** Retry-After in seconds or as a date; nonsense is no wish. */
+/** Retry-After in seconds or as a date; an unreadable value is ignored. */
 function wishedPause(retryAfter: string | null, now: number): number {
   if (retryAfter === null) return 0
   const ms = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * second : Date.parse(retryAfter) - now

@@ -1,4 +1,4 @@
-// How deliveries are signed: the Standard Webhooks headers, and our own over the body alone.
+// Signs deliveries: the Standard Webhooks headers, and our own header over the body alone.
 
 import { createHmac } from 'node:crypto'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { newDatabase } from '../../test/harness/databases.ts'
 import { compileOnce, compileReadOnce } from './compile-once.ts'
 
-test('a statement that was compiled once takes its values by name, and keeps the others', async () => {
+test('a compiled statement takes its values by name and keeps the others', async () => {
   await using set = await newDatabase('sqlite')
   const { database } = set
   const { query } = database
@@ -18,7 +18,7 @@ test('a statement that was compiled once takes its values by name, and keeps the
   assert.deepEqual(await database.read(find({ owner: 'nobody' })), [])
 })
 
-test('a value that does not become a parameter is found when the statement is built', async () => {
+test('a value that does not become a parameter is reported when the statement is compiled', async () => {
   await using set = await newDatabase('sqlite')
   const { query } = set.database
   assert.throws(

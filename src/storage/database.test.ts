@@ -22,7 +22,7 @@ class SilentEngine implements Engine {
   }
 }
 
-test('however many ask for a ping, the database is asked once at a time, apart from the requests', async () => {
+test('callers of ping share one question, apart from the requests', async () => {
   const [requests, vital, clock] = [new SilentEngine(), new SilentEngine(), new ManualClock()]
   const database = new Database('postgres', requests, vital)
   const pings = Array.from({ length: 100 }, () => assert.rejects(database.ping(clock, 2000), /no answer within 2000/))

@@ -58,7 +58,7 @@ test('the inbox is the tenant’s, else the instance’s, else the default one',
   assert.equal(await inboxOf(0, 0, 0), undefined)
 })
 
-test('nowhere to go while the default is not configured', async () => {
+test('there is no destination while the default is not configured', async () => {
   const where = { ownerTag: '', inboxId: 1 }
   assert.equal(await routing([], { baseUrl: null }).destinationOf(where), null)
   assert.equal(await routing([], { apiToken: '' }).destinationOf(where), null)

@@ -1,4 +1,4 @@
-// Which helpdesk an instance talks to: that of its tenant, else the default; and which secret signs the callbacks.
+// Decides which helpdesk an instance talks to (that of its tenant, else the default), and which secret signs its callbacks.
 
 import { destinationKey } from '../core/downstream.ts'
 import type { Destination } from '../core/downstream.ts'
@@ -22,7 +22,7 @@ export class Routing {
     this.#deps = deps
   }
 
-  /** Null while no helpdesk or no inbox is configured: what arrives waits. */
+  /** Null while no helpdesk or no inbox is configured: received events wait. */
   async destinationOf({ ownerTag, inboxId: ownInbox }: Route): Promise<Destination | null> {
     const { standard } = this.#deps
     const tenant = await this.#tenantOf(ownerTag)

@@ -25,7 +25,7 @@ function setUp() {
   return { clock, loads, cache: new TenantCache({ tenants: { findWithSecrets }, clock }) }
 }
 
-test('a tenant is loaded once for all who ask within 30 s, and again after', async () => {
+test('a tenant is loaded once for all callers within 30 s, and again after', async () => {
   const { clock, loads, cache } = setUp()
   const asked = [cache.find('acme'), cache.find('acme')]
   loads[0]?.resolve(tenant('one'))
@@ -42,7 +42,7 @@ test('a tenant is loaded once for all who ask within 30 s, and again after', asy
   assert.equal((await again)?.apiToken, 'two')
 })
 
-test('that there is no such tenant is remembered too', async () => {
+test('an unknown tenant is remembered, too', async () => {
   const { loads, cache } = setUp()
   const asked = cache.find('nobody')
   loads[0]?.resolve(undefined)
@@ -62,7 +62,7 @@ test('a change is seen at once', async () => {
   assert.equal((await second)?.apiToken, 'two')
 })
 
-test('a load that began before a change does not come back after it', async () => {
+test('a load that began before a change is not used after it', async () => {
   const { loads, cache } = setUp()
   const early = cache.find('acme')
   cache.evict('acme')
@@ -94,7 +94,7 @@ test('a failed load is not remembered, nor does it drop a newer one', async () =
   assert.equal((await again)?.apiToken, 'three')
 })
 
-test('of more than 10,000 tenants the oldest make room', async () => {
+test('the oldest of more than 10,000 tenants are dropped', async () => {
   const { loads, cache } = setUp()
   for (let i = 0; i <= 10_000; i++) {
     void cache.find(`tag-${i}`)

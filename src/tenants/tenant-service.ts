@@ -1,4 +1,4 @@
-// The use cases behind the tenant endpoints: every change is audited without its secrets and evicts what is cached.
+// The use cases behind the tenant endpoints: every change is audited without its secrets, and cached settings are dropped.
 
 import type { AuditRecord } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
@@ -9,11 +9,11 @@ import type { TenantStore } from '../storage/stores/accounts/tenant-store.ts'
 type Deps = {
   tenants: Pick<TenantStore, 'list' | 'find' | 'put' | 'patch' | 'remove'>
   clock: Clock
-  /** Told after every committed change, so that nothing goes on using the old settings. */
+  /** Called after every committed change, so that no part goes on with the old settings. */
   onChanged: (ownerTag: string) => void
 }
 
-/** How the settings are called in audit entries. */
+/** The names of the settings in audit entries. */
 const wireNames: Record<keyof TenantSettings, string> = {
   baseUrl: 'downstream_base_url',
   apiToken: 'downstream_api_token',

@@ -1,4 +1,4 @@
-// The lifecycle deliveries of an instance: how the newest went, and sending one again.
+// The lifecycle deliveries of an instance: the results of the newest, and sending one again.
 
 import { Type } from 'typebox'
 import { lifecycleEvents } from '../../core/lifecycle.ts'
@@ -76,7 +76,7 @@ export function addDeliveryRoutes(app: HttpApp, { instances, lifecycle }: Delive
   )
 }
 
-/** Secrets of subscribers are in their user info or query. */
+/** Without user info and query: they may hold secrets of the subscriber. */
 function plainUrl(text: string): string {
   const url = new URL(text)
   return url.origin + url.pathname

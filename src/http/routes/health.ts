@@ -1,4 +1,4 @@
-// GET /api/health: whether the service is sane, and what is wrong with it when it is not.
+// GET /api/health: whether the service works, and what is wrong when it does not.
 
 import { Type } from 'typebox'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'

@@ -1,4 +1,4 @@
-// The helpdesk's callbacks, and editing what was sent.
+// The webhook for the helpdesk's callbacks, and editing of sent messages.
 
 import { Type } from 'typebox'
 import { BridgeError } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-// What waits to be sent, and how an account looks to the network.
+// The totals of the outbox, and the ban risk of an account.
 
 import { Type } from 'typebox'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'

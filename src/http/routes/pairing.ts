@@ -165,7 +165,7 @@ async function describeWait({ state, record, qr }: LinkedAccount) {
   return { state, jid: record.jid, qr: image ? { available: true, image } : { available: false } }
 }
 
-/** Aborts when the caller hangs up: nobody is left to wait for. */
+/** Aborts when the caller hangs up. */
 function whenGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => {

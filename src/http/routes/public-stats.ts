@@ -13,7 +13,7 @@ const cacheMs = 30_000
 
 export type PublicStatsDeps = {
   publicStats: boolean
-  /** Browser origins that may read; none stands for any: the figures are public. */
+  /** Browser origins that may read the figures; an empty list allows all of them. */
   publicStatsOrigins: readonly string[]
   version: string
   clock: Clock
@@ -71,7 +71,7 @@ export function addPublicStatsRoutes(app: HttpApp, deps: PublicStatsDeps): void 
 }
 
 function allowOrigin(origins: readonly string[], request: FastifyRequest, reply: FastifyReply): void {
-  // Helmet's default keeps other origins from reading; these figures are meant to be read.
+  // The security headers keep other origins from reading; these figures are public.
   void reply.header('cross-origin-resource-policy', 'cross-origin')
   if (origins.length === 0) {
     void reply.header('access-control-allow-origin', '*')
@@ -96,7 +96,7 @@ async function gather({ version, clock, instances, tenantCount, usage }: PublicS
   }
 }
 
-/** Shares one answer among all who ask within the cache time; a failure is not kept. */
+/** All callers within the cache time share one answer; a failure is not kept. */
 function cached<T>(clock: Clock, load: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined
   let loadedAt = 0

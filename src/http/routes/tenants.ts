@@ -1,4 +1,4 @@
-// The tenant endpoints: secrets come in and never go out.
+// The tenant endpoints: secrets are accepted and never shown.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
@@ -146,7 +146,7 @@ function checkBaseUrl(given: string): string {
   if (!url || !/^https?:$/.test(url.protocol) || /[?#]/.test(given)) {
     throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must be an http:// or https:// URL without query')
   }
-  // The URL is shown to whoever lists tenants; the token has a field of its own.
+  // The list of tenants shows the URL; the token has a field of its own.
   if (url.username !== '' || url.password !== '') {
     throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must not carry a user name or password')
   }

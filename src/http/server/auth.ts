@@ -6,9 +6,9 @@ import { BridgeError } from '../../core/errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Served without a token. Declared on the route, so no path can be dressed up to look exempt. */
+    /** Served without a token. The route declares it, so that no spelling of a path can look exempt. */
     public?: true
-    /** Never refused for load or rate: a refusal here would fail an agent's message or blind the operator. */
+    /** Never refused for load or rate: a refusal would fail an agent's message or hide the state from the operator. */
     unlimited?: true
     /** The handler gets the bytes as they came: it checks a signature over them. */
     rawBody?: true
@@ -21,7 +21,7 @@ export function createTokenCheck(token: string): (request: FastifyRequest) => vo
   return (request) => {
     if (request.routeOptions.config.public) return
     const given = /^bearer +(.+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    // Digests have one length whatever was sent, which timingSafeEqual needs and an attacker must not learn.
+    // Digests have one length for every token: timingSafeEqual needs that, and the length of the token stays secret.
     if (given === undefined || !timingSafeEqual(digest(given), expected)) {
       throw new BridgeError('SERVICE_UNAUTHORIZED', 'send the header "Authorization: Bearer <SERVICE_API_TOKEN>"')
     }

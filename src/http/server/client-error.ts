@@ -1,4 +1,4 @@
-// Answers what the HTTP parser itself refuses, before there is a request: broken syntax, slow or oversized headers.
+// Answers when the HTTP parser refuses before there is a request: broken syntax, slow or oversized headers.
 
 import type { Socket } from 'node:net'
 import { STATUS_CODES } from 'node:http'

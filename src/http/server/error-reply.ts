@@ -20,7 +20,7 @@ const storageSentences: Record<StorageFailure, string> = {
   unavailable: 'the database did not answer; look whether a change was made before you repeat it',
 }
 
-/** What Fastify itself refuses, by the status it chose. */
+/** The codes of refusals by Fastify itself, by their status. */
 const codeOfStatus: Record<number, ErrorCode> = {
   408: 'SERVICE_REQUEST_TIMEOUT',
   413: 'SERVICE_BODY_TOO_LARGE',
@@ -28,7 +28,7 @@ const codeOfStatus: Record<number, ErrorCode> = {
   429: 'SERVICE_RATE_LIMITED',
 }
 
-/** Refusals for a while: the request line tells of them, nobody has to look into anything. */
+/** Temporary refusals: their request line is enough, an operator need not look into them. */
 const passing: readonly ErrorCode[] = ['SERVICE_STANDBY', 'SERVICE_OVERLOADED']
 
 export function replyWithError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
@@ -39,7 +39,7 @@ export function replyWithError(error: FastifyError | Error, request: FastifyRequ
   void reply.code(status).send({ error: message, error_code: code } satisfies ErrorObject)
 }
 
-/** What the router refuses before there is a route, and so before the hooks. */
+/** Answers refusals of the router, which come before the hooks. */
 export function replyWithRouterError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   echoTraceIds(request, reply)
   const tooLong = error.code === 'FST_ERR_MAX_PARAM_LENGTH'

@@ -8,7 +8,7 @@ const closeDeadlineMs = 5000
 
 type Place = { host: string; port: number }
 
-/** The URL it listens on; undefined when the port is taken and that is tolerated. */
+/** Returns the URL of the listener; undefined when the port is taken and `tolerateBusy` is set. */
 export async function listen(
   app: HttpApp,
   { host, port }: Place,
@@ -27,7 +27,7 @@ export async function listen(
   return url
 }
 
-/** Stops listening, lets running requests finish, and cuts those that do not. */
+/** Stops listening, lets running requests finish, and cuts those that take too long. */
 export async function closeServer(app: HttpApp): Promise<void> {
   const cut = setTimeout(() => {
     app.server.closeAllConnections()

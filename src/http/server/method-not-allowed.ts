@@ -1,4 +1,4 @@
-// Answers 405 where a path exists but not with this method.
+// Answers 405 when a path exists, but not with this method.
 
 import { METHODS } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -6,10 +6,10 @@ import { BridgeError } from '../../core/errors.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
 
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-// Node itself answers CONNECT; the others are refused without looking at a body.
+// Node itself answers CONNECT; the others are refused without reading a body.
 const unusual = METHODS.filter((method) => method !== 'CONNECT' && !usual.includes(method))
 
-/** Must be called before the first route: it watches what is declared. Returns what to call after the last. */
+/** Must be called before the first route. Returns a function to call after the last route. */
 export function watchMethods(app: FastifyInstance): () => void {
   for (const method of unusual) app.addHttpMethod(method, { overrideExisting: true })
   const declared = new Map<string, Set<string>>()

@@ -31,7 +31,7 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
       },
       security: [{ bearer: [] }],
     },
-    // A route says once whether it is public; the document follows.
+    // A route declares once whether it is public; the document shows that.
     transform: ({ schema, url, route }) => ({
       url,
       schema: route.config?.public ? { ...schema, security: [] } : schema,

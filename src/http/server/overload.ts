@@ -1,6 +1,7 @@
-// Refuses requests while the event loop does not keep up: when every turn of it takes long, not just one.
+// Refuses requests while the event loop does not keep up: when every turn takes long, not just one.
 //
-// Looks ten times a second. A finer look wakes an idle process hundreds of times a second and costs more than all else it does.
+// Measures ten times a second. A finer measurement wakes an idle process hundreds of times a second and costs more than all
+// of its other work.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyRequest } from 'fastify'

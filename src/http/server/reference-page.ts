@@ -135,7 +135,7 @@ function describeObject({ type = 'any', title = '', format, properties }: ApiSch
 
 type Html = { text: string }
 
-/** Everything that is not markup made here is escaped. */
+/** Escapes every value that is not markup from this file. */
 function html(parts: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   const shown = values.map((value) => {
     if (typeof value === 'string') return escape(value)

@@ -1,4 +1,4 @@
-// Ids that follow a request through logs and back to the caller, and the one log line per request.
+// Gives every request its ids, for the logs and for the caller, and writes one log line per request.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
@@ -24,7 +24,7 @@ export function addRequestContext(app: FastifyInstance): void {
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
     }
-    // Probes ask every few seconds; they would bury everything else.
+    // Probes come every few seconds; their lines would hide the others.
     const level = request.routeOptions.config.unlimited && reply.statusCode < 400 ? 'debug' : 'info'
     request.log[level](line, 'request answered')
     done()

@@ -1,5 +1,5 @@
-// What browsers may do with our pages. Constant, so it is set as it stands: building it for every request was a visible part
-// of what a callback costs.
+// The headers that restrict what browsers do with our pages. They are constant: building them for every request was a
+// visible part of the cost of a callback.
 
 import type { HttpApp } from '../http-app.ts'
 

@@ -1,4 +1,4 @@
-// Builds the HTTP server: limits first, then who may pass, then the routes.
+// Creates the HTTP server: limits first, then authentication, then the routes.
 
 import { fileURLToPath } from 'node:url'
 import rateLimit from '@fastify/rate-limit'
@@ -84,7 +84,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: settings.bodyLimit,
-    // One hop: the entry the proxy in front of us wrote. Those before it are whatever the client claims.
+    // One hop: the entry of the proxy in front of us. The entries before it come from the client and prove nothing.
     trustProxy: settings.trustProxy && ((_address: string, hop: number) => hop === 0),
     genReqId: requestIdOf,
     routerOptions: { maxParamLength: 512 },
@@ -93,7 +93,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
     clientErrorHandler: answerClientError,
     frameworkErrors: replyWithRouterError,
     return503OnClosing: false,
-    // No coercion: a wrong type is an error, not something to guess about. Verbose for readable messages.
+    // No coercion: a wrong type is an error. Verbose for readable messages.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.setErrorHandler(replyWithError)
@@ -128,7 +128,7 @@ async function addStaticFiles(app: HttpApp): Promise<void> {
       route.config = { ...route.config, public: true }
       route.schema = { hide: true }
     })
-    // Whatever the file server refuses, a path outside of the folder or no path at all, is no file of ours.
+    // A path that the file server refuses, such as one outside of the folder, is answered like an unknown route.
     scope.setErrorHandler((error: FastifyError, request, reply) => {
       const isRefusal = !(error instanceof BridgeError) && (error.statusCode ?? 500) < 500
       replyWithError(isRefusal ? unknownRoute() : error, request, reply)
@@ -148,7 +148,7 @@ async function addProtection(app: HttpApp, { settings, isActive }: Deps): Promis
       errorResponseBuilder: () =>
         new BridgeError('SERVICE_RATE_LIMITED', `more than ${settings.rateLimit} requests a minute from this address`),
     })
-    // Routes are limited by the plugin; what is no route must be too, or tokens could be guessed there.
+    // The plugin limits routes only; unknown paths must be limited too, or tokens could be guessed there.
     const limit = app.rateLimit()
     app.addHook('onRequest', async (request, reply) => {
       if (request.is404) await limit.call(app, request, reply)

@@ -1,4 +1,4 @@
-// The door of the helpdesk's callbacks: who may knock, what a callback means, and an answer in time.
+// Handles the helpdesk's callbacks: checks the signature, reads the command, follows it, and answers in time.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
@@ -20,7 +20,7 @@ import type { WebhookAnswer } from './webhook-reply.ts'
 
 // The helpdesk hangs up after 5 s and takes that for a failure.
 const answerWithinMs = 4000
-// Leaves time to say so when the decision was not made in time.
+// Leaves time to answer when the decision takes too long.
 const decideWithinMs = 3800
 
 type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
@@ -32,7 +32,7 @@ type Deps = {
   changes: Pick<MessageChanges, 'follow'>
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
   ownerOf: OwnerOf
-  /** An agent wrote to the contact under which the service itself speaks. */
+  /** An agent wrote to the operations contact of an instance. */
   onOperationsMessage: (
     instance: InstanceName,
     text: string,
@@ -65,7 +65,7 @@ export class WebhookHandler {
     return withDeadline(clock, answerWithinMs, work(), late)
   }
 
-  /** Nobody without the secret learns which instances exist. */
+  /** Checks the signature first: a caller without the secret must not learn which instances exist. */
   async #admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
     const { instances, routing, clock } = this.#deps
     const sender = instances.find(name)?.record
@@ -109,7 +109,7 @@ export class WebhookHandler {
     return answer
   }
 
-  /** Nothing written to the service's own contact reaches the network or any counter. */
+  /** Messages to the operations contact never reach the network or a counter. */
   #isForUs({ sender, destination }: Route, command: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
     const named = namedInstance(command.recipient)
     if (named === undefined) return false
@@ -122,7 +122,7 @@ export class WebhookHandler {
     return true
   }
 
-  /** What is shown of an agent is shown by the account that holds the conversation. */
+  /** Typing, seen and online are shown by the account that owns the conversation. */
   async #observe(route: Route, command: Command<'seen' | 'typing'>): Promise<void> {
     const { activity, ownerOf, clock } = this.#deps
     const { conversationId } = command.place
@@ -132,14 +132,14 @@ export class WebhookHandler {
       activity.acted(sender.name, now)
       activity.typing(sender.name, command.recipient, command.typing)
     } else if (destination && conversationId !== null && command.at !== null) {
-      // The helpdesk tells this time with every change of the conversation, also with those that customers cause.
+      // The helpdesk sends this time with every change of the conversation, also with changes by customers.
       activity.acted(sender.name, command.at)
-      // Told in whole seconds: whatever was posted within that second was there.
+      // The time is in whole seconds: messages posted within that second were visible.
       activity.seen(destination, conversationId, command.at + 999)
     }
   }
 
-  /** Waits until it is stored, but not for ever: a failure here is no reason to mark the message failed. */
+  /** Waits until the change is stored, but not for ever: a failure here is no reason to mark the message failed. */
   async #change(route: Route, command: Command<'changed'>, leftMs: number): Promise<void> {
     const { changes, clock, log } = this.#deps
     if (!route.destination) return

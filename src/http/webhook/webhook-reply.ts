@@ -1,4 +1,4 @@
-// What the helpdesk is answered: a 2xx leaves its message as it is, anything else marks it failed.
+// The answers to the helpdesk: a 2xx leaves its message as it is, any other status marks it failed.
 
 import { Type } from 'typebox'
 import type { SendAnswer } from '../../bridge/outbound/accept/send-answer.ts'

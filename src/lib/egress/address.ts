@@ -1,4 +1,4 @@
-// Tells what kind of network an IP address belongs to: anybody's, our own, or one that nothing may be sent to.
+// Finds the kind of network of an IP address: public, private, or one that nothing may be sent to.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
@@ -7,7 +7,7 @@ export type AddressKind = 'public' | 'private' | 'never'
 
 type Ranges = Record<'ipv4' | 'ipv6', readonly string[]>
 
-// Metadata services stand on addresses that look private (fd00:ec2::254) or even public (168.63.129.16).
+// Some metadata services have addresses that look private (fd00:ec2::254) or even public (168.63.129.16).
 const never = blockList({
   ipv4: ['169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'],
   ipv6: ['fe80::/10', 'ff00::/8', 'fd00:ec2::/32', 'fd20:ce::/32', '2001::/32'],
@@ -21,10 +21,10 @@ const notPublic = blockList({
   ipv6: ['2001::/23', '2001:db8::/32', '3fff::/20'],
 })
 
-/** All that is handed out to the world; whatever lies outside is not public. */
+/** The range of public addresses; an address outside of it is not public. */
 const globalUnicast = blockList({ ipv4: [], ipv6: ['2000::/3'] })
 
-/** Prefixes, in groups, behind which an IPv4 address stands; those of translators lead to that very address. */
+/** Prefixes, in groups, that an IPv4 address follows; a translator sends a packet to that IPv4 address. */
 const carriers = [
   { prefix: [0, 0, 0, 0, 0, 0xffff], leadsThere: true },
   { prefix: [0x64, 0xff9b, 0, 0, 0, 0], leadsThere: true },
@@ -53,7 +53,7 @@ function kindOfIpv4(address: string): AddressKind {
   return notPublic.check(address, 'ipv4') ? 'private' : 'public'
 }
 
-/** The eight groups of an IPv6 address, whatever its notation. */
+/** The eight groups of an IPv6 address in any notation. */
 function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail] = canonical.split('::')

@@ -1,15 +1,15 @@
-// The body of an answer as a stream: whoever asked reads it to its end or destroys it.
+// The body of an answer as a stream: the caller reads it to its end or destroys it.
 
 import { Readable } from 'node:stream'
 
 export class AnswerBody extends Readable {
   onRead: () => void = () => undefined
-  /** Called when it is destroyed before its end. */
+  /** Called when the body is destroyed before its end. */
   onDrop: () => void = () => undefined
 
   constructor() {
     super()
-    // A body that nobody reads may still be cut off; that must not end the process.
+    // A body without a reader may still be cut off; that must not end the process.
     this.on('error', () => undefined)
   }
 

@@ -16,7 +16,7 @@ export class Deadline {
     this.#arm()
   }
 
-  /** Counts anew from now. */
+  /** Starts again from now. */
   restart(ms: number): void {
     this.#at = this.#clock.monotonic() + ms
     if (this.#at < this.#timerAt) this.#arm()
@@ -26,7 +26,7 @@ export class Deadline {
     this.#at += ms
   }
 
-  /** Counts anew from now, unless the end is nearer already. */
+  /** Starts again from now, unless the end is nearer already. */
   shorten(ms: number): void {
     if (this.#clock.monotonic() + ms < this.#at) this.restart(ms)
   }
@@ -40,7 +40,7 @@ export class Deadline {
     this.#cancel()
     this.#timerAt = this.#at
     this.#cancel = this.#clock.after(Math.max(0, this.#at - this.#clock.monotonic()), () => {
-      // Less than a timer can count is not worth another one.
+      // A timer cannot measure less than this.
       if (this.#at - this.#timerAt >= 1) this.#arm()
       else this.#passed()
     })

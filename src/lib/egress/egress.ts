@@ -1,4 +1,4 @@
-// The one HTTP client: every request of this service to somebody else's server leaves through here.
+// The HTTP client of the service: every request to another server leaves through it.
 
 import type { LookupFunction, Socket } from 'node:net'
 import { unescape } from 'node:querystring'
@@ -28,15 +28,15 @@ export type EgressRequest = {
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   url: string | URL
   headers?: Record<string, string>
-  /** A stream is destroyed when the request is over. */
+  /** A stream is destroyed at the end of the request. */
   body?: string | Uint8Array | AsyncIterable<Uint8Array>
-  /** Length of a stream, when it is known; else it is sent in chunks. */
+  /** Length of a stream, when it is known; else the body is sent in chunks. */
   bodyBytes?: number | undefined
   /** From the last byte of the body to the end of a collected answer, or to the head of a streamed one. */
   timeoutMs: number
   maxResponseBytes?: number
   signal?: AbortSignal | undefined
-  /** The origin that the configuration names: it may be private, whatever the policy says of others. */
+  /** The origin that the configuration names: it may be private even when the policy forbids that for others. */
   trustedOrigin?: string | undefined
 }
 
@@ -68,7 +68,7 @@ export class Egress {
   readonly clock: Clock
   readonly #sockets = new Set<Socket>()
   readonly #agent: Agent
-  // Apart from the others: a connection that only trust has opened is not lent to a request without it.
+  // Separate from the others: a connection to a trusted origin must not serve a request without that trust.
   readonly #trustedAgent: Agent
 
   constructor({ policy, clock = systemClock, connectTimeoutMs = 10_000, ca, lookup, ...options }: EgressOptions) {
@@ -77,7 +77,7 @@ export class Egress {
       new Agent({
         connect: guardedConnector({ clock, judge: createJudge(judged), connectTimeoutMs, ca, lookup }, this.#sockets),
         connections: options.connectionsPerOrigin ?? 16,
-        // Deadlines are ours: undici's are per chunk and know no clock but their own.
+        // We keep our own deadlines: those of undici are per chunk and do not use our clock.
         headersTimeout: 0,
         bodyTimeout: 0,
       })
@@ -85,7 +85,7 @@ export class Egress {
     this.#trustedAgent = agentFor(privateAllowed)
   }
 
-  /** Resolves with the whole answer, whatever its status; rejects with an EgressError. Follows no redirect. */
+  /** Resolves with the whole answer, of any status; rejects with an EgressError. Follows no redirect. */
   request(request: EgressRequest): Promise<Answer> {
     return new Promise((resolve, reject) => {
       let head: AnswerHead

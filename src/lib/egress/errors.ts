@@ -1,4 +1,4 @@
-// What can become of a request that brought no answer, told apart by what the server may have seen of it.
+// The failures of a request without an answer, by what the server may have seen of it.
 
 /**
  * How much of the request was handed to the connection. A request sent in `part` is incomplete: a server that reads
@@ -14,11 +14,11 @@ export type EgressReason =
   | 'refused'
   /** No connection: name, network, TLS. */
   | 'unreachable'
-  /** The connection broke, or what came was no HTTP. */
+  /** The connection broke, or the answer was no HTTP. */
   | 'lost'
   | 'timeout'
   | 'aborted'
-  /** The body that was to be sent failed. */
+  /** The stream of the request body failed. */
   | 'body_failed'
   | 'too_large'
   | 'too_many_redirects'
@@ -51,7 +51,7 @@ export class EgressError extends Error {
 /** Refused by policy: nothing was sent, and a repetition will not help until the configuration changes. */
 export class EgressRefused extends EgressError {
   readonly host: string
-  /** What the host resolved to. Not in the message: whoever named the host need not learn it. */
+  /** The address of the host. Not in the message: the message may reach the person who named the host. */
   readonly address: string
 
   constructor(host: string, address: string, kind: 'private' | 'never') {

@@ -1,11 +1,11 @@
 // One request and its answer.
 //
 // waiting   in the queue of its origin, or for a connection: the base time, and nothing is sent
-// sending   the body leaves: the base time plus its size at the slowest rate we put up with
+// sending   the body leaves: the base time plus its size at the slowest rate we accept
 // awaiting  the last byte has left: the base time from there
 // answering the head of the answer has come; a streamed body gets time for every byte that comes, a collected one
 //           must end within what is left
-// over      answered, failed or given up; whatever the connection still says is not heard
+// over      answered, failed or given up; later events of the connection are ignored
 
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
@@ -27,7 +27,7 @@ export type AnswerHead = {
 
 type Terms = {
   clock: Clock
-  /** Names the other side in errors: scheme and host, never a path, which may hold a secret. */
+  /** Names the server in errors: scheme and host, never the path, which may hold a secret. */
   origin: string
   timeoutMs: number
   maxResponseBytes: number
@@ -39,13 +39,13 @@ type Terms = {
 }
 
 type Callbacks = {
-  /** The head has come. Returning a body has it filled; without one the answer is collected. */
+  /** The head of the answer has come. A returned body is filled; without one the answer is collected. */
   onHead(head: AnswerHead): AnswerBody | undefined
   onEnd(chunks: Buffer[]): void
   onFailure(error: EgressError): void
 }
 
-// The older of undici's two handler interfaces: only this one tells when the request has left.
+// The older of undici's two handler interfaces: only this one reports when the request has left.
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #terms: Terms
   readonly #callbacks: Callbacks
@@ -72,7 +72,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onConnect(abort: (error?: Error) => void): void {
-    // Thrown, not aborted: that would cost the connection, on which nothing was written.
+    // Thrown, not aborted: an abort would close the connection, on which nothing was written.
     if (this.#isOver) throw new Error('given up while it waited')
     this.#abort = abort
     this.#deadline.restart(this.#terms.timeoutMs + (this.#terms.bodyBytes ?? 0) / slowestRate)
@@ -86,7 +86,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestSent(): void {
     this.#sent = 'all'
-    // A buffer is handed over at once, but has not left by then.
+    // undici takes a buffer at once, but the buffer has not left by then.
     if (this.#terms.bodyStream) this.#deadline.shorten(this.#terms.timeoutMs)
   }
 
@@ -178,13 +178,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return true
   }
 
-  /** False when it was over already. */
+  /** False when the exchange was over already. */
   #finish(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
     this.#deadline.end()
     this.#terms.signal?.removeEventListener('abort', this.#onAborted)
-    // Also when it was read to its end: an answer may come before the body is through.
+    // Also when the answer is complete: it may come before the request body has left.
     this.#terms.bodyStream?.destroy()
     return true
   }

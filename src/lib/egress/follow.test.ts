@@ -24,7 +24,7 @@ async function read(answer: { body: AsyncIterable<unknown> }): Promise<string> {
   return text
 }
 
-test('every hop is asked for: its address is rewritten, and only the chosen ones learn the token', async () => {
+test('the caller decides every hop: its address is rewritten, and only chosen hops receive the token', async () => {
   const atStorage: string[] = []
   const atDesk: string[] = []
   await using storage = await LoopbackServer.start(redirecting(() => undefined, atStorage))
@@ -60,7 +60,7 @@ test('five redirects are followed, relative ones too; the sixth is not', async (
   await assert.rejects(start('/-1'), { reason: 'too_many_redirects' })
 })
 
-test('a hop that the caller refuses, or that is no address, is not made', async () => {
+test('a hop that the caller refuses, or with an invalid address, is not made', async () => {
   const seen: string[] = []
   await using server = await LoopbackServer.start(
     redirecting((path) => (path === '/bad' ? 'http://' : 'http://elsewhere.example/'), seen),

@@ -1,29 +1,29 @@
-// Follows redirects, asking before every hop where it may really go and what may be told there.
+// Follows redirects. Before every hop it asks the caller where to go and which headers to send there.
 
 import { EgressError } from './errors.ts'
 import type { Egress, EgressRequest, StreamedAnswer } from './egress.ts'
 
 type Hop = {
-  /** Where to go: the address that was named, or another one in its place. */
+  /** Where to go: the address of the redirect, or another one instead. */
   url: URL
-  /** What only this hop may learn, such as a token. */
+  /** Headers for this hop only, such as a token. */
   headers?: Record<string, string>
   trustedOrigin?: string | undefined
 }
 
 export type FollowRequest = Pick<EgressRequest, 'timeoutMs' | 'maxResponseBytes' | 'signal'> & {
   url: string | URL
-  /** Asked for the first address (hop 0) and for every redirect; undefined refuses. The policy judges the hop besides. */
+  /** Called for the first address (hop 0) and for every redirect; undefined refuses. The policy is checked as well. */
   route(named: URL, hop: number): Hop | undefined
 }
 
 const maxRedirects = 5
 const redirects: readonly number[] = [301, 302, 303, 307, 308]
 
-/** A smaller body is read to its end, which keeps the connection for the next request. */
+/** A smaller body is read to its end, so that the connection can be used again. */
 const worthReading = 16 * 1024
 
-/** GET; the time is for all hops together. The body must be read to the end or destroyed. */
+/** A GET; the time is for all hops together. The caller reads the body to its end or destroys it. */
 export async function follow(egress: Egress, request: FollowRequest): Promise<StreamedAnswer & { url: URL }> {
   const { clock } = egress
   const { timeoutMs, maxResponseBytes, signal } = request

@@ -25,7 +25,7 @@ function connect(options: Partial<ConnectOptions>, url: string): { sockets: Set<
   return { sockets, result }
 }
 
-test('a connection that came to stand somewhere else than was judged is dropped before anything is written', async () => {
+test('a connection to another address than the checked one is dropped before anything is written', async () => {
   await using server = await LoopbackServer.start()
   const asked: string[] = []
   const judge: ConnectOptions['judge'] = (host, addresses) => {
@@ -39,7 +39,7 @@ test('a connection that came to stand somewhere else than was judged is dropped 
   assert.equal(server.requests, 0)
 })
 
-test('a name without an address and a resolver that fails are errors, not crashes', async () => {
+test('a name without an address and a resolver that fails are errors', async () => {
   const nowhere: LookupFunction = (_host, _options, answer) => {
     answer(null, [])
   }

@@ -1,4 +1,4 @@
-// Opens connections to addresses the policy allows, and to no other: the check is made on what the name resolved to.
+// Opens connections only to addresses that the policy allows: it checks the addresses that the name resolved to.
 
 import { lookup as systemLookup } from 'node:dns'
 import { connect as connectTcp, isIP } from 'node:net'
@@ -12,7 +12,7 @@ import type { Judge } from './policy.ts'
 export type ConnectOptions = {
   clock: Clock
   judge: Judge
-  /** Resolves names; the system's unless a test says otherwise. */
+  /** Resolves names; the system's resolver unless a test gives another one. */
   lookup?: LookupFunction | undefined
   /** A PEM certificate trusted besides the usual ones. */
   ca?: string | undefined
@@ -22,9 +22,9 @@ export type ConnectOptions = {
 type Target = buildConnector.Options
 type Answer = buildConnector.Callback
 
-/** Every socket is in `sockets` until it is closed, so that whoever owns the connections can end them all. */
+/** Every socket is in `sockets` until it is closed, so that the owner can end all of them. */
 export function guardedConnector(options: ConnectOptions, sockets: Set<Socket>): buildConnector.connector {
-  // Made when it is needed: reading the usual certificates takes a while.
+  // Created at its first use: reading the usual certificates takes a while.
   let startTls: buildConnector.connector | undefined
   return (target, answer) => {
     openTcp(options, target, sockets, (error, socket) => {
@@ -32,7 +32,7 @@ export function guardedConnector(options: ConnectOptions, sockets: Set<Socket>):
         answer(error, null)
       } else if (target.protocol === 'https:') {
         const finish = boundTls(options, socket, answer)
-        // A connector that opens its own socket for TLS would look the name up again, unguarded.
+        // A connector that opens its own socket for TLS would resolve the name again, without the check.
         startTls ??= buildConnector({ timeout: 0, ...trusting(options.ca) })
         startTls({ ...target, httpSocket: socket }, finish)
       } else {
@@ -65,7 +65,7 @@ function openTcp(options: ConnectOptions, target: Target, sockets: Set<Socket>, 
 
 function boundTls(options: ConnectOptions, tcp: Socket, answer: Answer): Answer {
   const finish = bounded(options, tcp, answer)
-  // An end before the handshake is told on the socket below, not on the one above.
+  // When the connection ends before the handshake, only the socket below has an event.
   tcp.once('close', () => {
     finish(new Error('the connection closed during the TLS handshake'), null)
   })
@@ -75,7 +75,7 @@ function boundTls(options: ConnectOptions, tcp: Socket, answer: Answer): Answer 
   }
 }
 
-/** Answers once: with what comes first of the result, an error of the socket, and the end of the time. */
+/** Calls back once: with the result, an error of the socket, or the end of the time, whichever comes first. */
 function bounded({ clock, connectTimeoutMs }: ConnectOptions, socket: Socket, answer: Answer): Answer {
   let isAnswered = false
   const finish: Answer = (...result) => {
@@ -83,7 +83,7 @@ function bounded({ clock, connectTimeoutMs }: ConnectOptions, socket: Socket, an
     isAnswered = true
     cancel()
     socket.off('error', fail)
-    // An error after the answer belongs to whoever uses the socket, or to nobody.
+    // Later errors belong to the user of the socket; without one they are ignored.
     if (result[0]) socket.on('error', () => undefined)
     answer(...result)
   }
@@ -98,7 +98,7 @@ function bounded({ clock, connectTimeoutMs }: ConnectOptions, socket: Socket, an
   return finish
 }
 
-/** One answer that is not allowed spoils them all: nobody else decides which one is used. */
+/** One forbidden address refuses them all: which one would be used cannot be known. */
 function guardedLookup(judge: Judge, lookup: LookupFunction): LookupFunction {
   return (host, options, answer) => {
     lookup(host, { ...options, all: true }, (error, found) => {

@@ -64,7 +64,7 @@ class WritableServer {
   }
 }
 
-test('a drip of bytes ends with the time of the whole, collected or streamed', async () => {
+test('an answer that drips ends with the time of the whole request, collected or streamed', async () => {
   for (const way of ['request', 'open'] as const) {
     const clock = new ManualClock()
     await using server = await WritableServer.start()
@@ -90,7 +90,7 @@ test('a drip of bytes ends with the time of the whole, collected or streamed', a
   }
 })
 
-test('a streamed answer gets time for what comes', async () => {
+test('a streamed answer gets time for every byte that comes', async () => {
   const clock = new ManualClock()
   await using server = await WritableServer.start()
   await using egress = client({ clock })
@@ -137,7 +137,7 @@ test('an upload has its size at 256 KB/s on top, and from its last byte the plai
   await waitUntil('it is over', () => whole.result() === 'timeout')
 })
 
-test('an upload of unknown length gets time for what leaves', async () => {
+test('an upload of unknown length gets time for every byte that leaves', async () => {
   const clock = new ManualClock()
   await using server = await RawServer.start()
   await using egress = client({ clock })
@@ -151,7 +151,7 @@ test('an upload of unknown length gets time for what leaves', async () => {
   await waitUntil('it is over', () => result() === 'timeout')
 })
 
-test('an answer larger than agreed is cut off, announced or not', async () => {
+test('an answer above the limit is cut off, announced or not', async () => {
   const endless: RequestListener = (_, response) => {
     const more = () => {
       while (response.write(Buffer.alloc(64 * kilobyte)));
@@ -173,7 +173,7 @@ test('an answer larger than agreed is cut off, announced or not', async () => {
   }
 })
 
-test('a body that is not read holds the server back instead of filling memory', async () => {
+test('a body that is not read slows the server down instead of filling memory', async () => {
   let written = 0
   const listener: RequestListener = (_, response) => {
     const more = () => {
@@ -208,7 +208,7 @@ test('connections are kept for the next request and bounded per origin', async (
   assert.ok(server.connections <= 3, `${server.connections} connections`)
 })
 
-test('disposal ends what runs, what waits and what is being opened', async () => {
+test('disposal ends requests that run, that wait and that open a connection', async () => {
   const clock = new ManualClock()
   await using server = await RawServer.start()
   const egress = client({ clock, connectionsPerOrigin: 1 })

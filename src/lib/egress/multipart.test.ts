@@ -44,7 +44,7 @@ test('fields and files arrive as they were given, and the length is the one anno
   assert.deepEqual(Buffer.from(second[1].bytes), Buffer.concat([content, content]))
 })
 
-test('no file name breaks the form, and every one arrives', async () => {
+test('every file name arrives, and none breaks the form', async () => {
   const names = [
     ...['plain name.pdf', 'Müller & Söhne.pdf', '发票 👍.png', 'with "quotes".txt', "it's (1) *new*.txt", 'a\\b.txt'],
     ...['50%20off.txt', '100%.txt', 'a\r\nContent-Type: text/html\r\n\r\n<b>', 'x"; name="message_type', 'a;b=c.txt'],
@@ -81,7 +81,7 @@ test('a source that fails, even before its turn, ends the form and the other sou
   assert.ok(waiting.destroyed)
 })
 
-test('20 MB pass through without being held', async () => {
+test('20 MB pass through without staying in memory', async () => {
   const chunk = Buffer.alloc(64 * 1024, 'q')
   const hash = createHash('sha256')
   let received = 0

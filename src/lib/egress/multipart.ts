@@ -18,7 +18,7 @@ export type FilePart = {
 
 export type Part = FieldPart | FilePart
 
-/** What a request needs to know; the type belongs into its headers. */
+/** A form as a request needs it; the type belongs into the headers. */
 export type MultipartBody = { contentType: string; body: Readable; bodyBytes: number | undefined }
 
 type Section = { head: Buffer; content: FilePart['content']; bytes: number | undefined }
@@ -45,7 +45,7 @@ class PartStream extends Readable {
     super()
     this.#chunks = chunksOf(sections, end)
     this.#sources = sections.flatMap(({ content }) => (content instanceof Readable ? [content] : []))
-    // A source may fail long before it is its turn.
+    // A source may fail long before it is read.
     for (const source of this.#sources) source.on('error', (error) => this.destroy(error))
   }
 
@@ -60,7 +60,7 @@ class PartStream extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    // The sources first: the generator may be waiting for one of them.
+    // The sources first, because the generator may be waiting for one of them.
     for (const source of this.#sources) source.destroy()
     this.#chunks.return().catch(ignoreRejection)
     done(error)
@@ -92,10 +92,10 @@ function quoted(text: string): string {
   return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
-// Rack undoes percent signs in a plain file name and finds parameters inside of it. It prefers the encoded form, where
-// nothing is left to find; others see a readable stand-in.
+// Rack decodes percent signs in a plain file name and finds parameters inside of it. It prefers the encoded form, which has
+// neither; other servers see a readable replacement.
 function filenameParameters(filename: string): string {
-  // Rack takes a part without a file name for a form in which no file was chosen.
+  // Rack treats a part with an empty file name as a form in which no file was chosen.
   const name = filename.toWellFormed() || 'file'
   const plain = `filename="${name.replace(/[^A-Za-z0-9._ -]/g, '_')}"`
   if (/^[A-Za-z0-9._ -]+$/.test(name)) return plain

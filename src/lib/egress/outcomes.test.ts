@@ -31,7 +31,7 @@ const facts = ({ reason, sent, outcome }: EgressError) => ({ reason, sent, outco
 const notSent = (reason: string) => ({ reason, sent: 'nothing', outcome: 'not_sent' })
 const unknown = (reason: string) => ({ reason, sent: 'all', outcome: 'unknown' })
 
-test('a refused connection, an unknown name and a failed handshake are certainly not sent', async () => {
+test('with a refused connection, an unknown name or a failed handshake the request is certainly not sent', async () => {
   const gone = await RawServer.start()
   const closedUrl = gone.url
   await gone[Symbol.asyncDispose]()
@@ -54,7 +54,7 @@ test('a refused connection, an unknown name and a failed handshake are certainly
   assert.equal(untrusted.requests + plain.requests, 0)
 })
 
-test('a connection that breaks after the request was written leaves its fate unknown', async () => {
+test('a connection that breaks after the request was written leaves the outcome unknown', async () => {
   const ways: Record<string, (socket: Socket) => void> = {
     reset: (socket) => socket.once('data', () => socket.resetAndDestroy()),
     end: (socket) => socket.once('data', () => socket.end()),
@@ -71,7 +71,7 @@ test('a connection that breaks after the request was written leaves its fate unk
   }
 })
 
-test('an answer cut off in its body tells the status it had begun with', async () => {
+test('an answer that is cut off in its body keeps its status', async () => {
   const cut = 'HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\nhalf'
   await using server = await RawServer.start((socket) => socket.once('data', () => socket.end(cut)))
   await using egress = client()
@@ -80,7 +80,7 @@ test('an answer cut off in its body tells the status it had begun with', async (
   assert.equal(error.status, 201)
 })
 
-test('a server that closes idle connections is met with a new one, and every request is sent once', async () => {
+test('after a server closed an idle connection a new one is opened, and every request is sent once', async () => {
   await using server = await RawServer.start((socket) => socket.on('data', () => socket.write(ok)))
   await using egress = client()
   for (let round = 1; round <= 5; round++) {
@@ -92,7 +92,7 @@ test('a server that closes idle connections is met with a new one, and every req
   }
 })
 
-test('a kept connection that breaks under a POST is not tried again behind our back', async () => {
+test('a POST on a kept connection that breaks is not repeated silently', async () => {
   let requests = 0
   await using server = await RawServer.start((socket) =>
     socket.on('data', () => (++requests === 1 ? socket.write(ok) : socket.resetAndDestroy())),
@@ -104,7 +104,7 @@ test('a kept connection that breaks under a POST is not tried again behind our b
   assert.equal(server.connections, 1)
 })
 
-test('no answer in time leaves the fate unknown; no connection in time does not', async () => {
+test('no answer in time leaves the outcome unknown; no connection in time does not', async () => {
   const clock = new ManualClock()
   await using server = await RawServer.start()
   await using egress = client({ clock, connectionsPerOrigin: 1, connectTimeoutMs: 60_000 })
@@ -157,7 +157,7 @@ test('an abort before the start opens no connection, one under way closes it', a
   await waitUntil('the connection is closed', () => server.sockets.size === 0)
 })
 
-test('a body that fails says whether anything of it had left', async () => {
+test('a request body that fails reports whether a part of it had left', async () => {
   await using server = await RawServer.start()
   await using egress = client()
   const broken = new Readable({ read: () => undefined })
@@ -183,7 +183,7 @@ test('a body that fails says whether anything of it had left', async () => {
   }
 })
 
-test('an answer that comes before the body is through is taken, and the rest is not sent', async () => {
+test('an answer that comes before the end of the request body is used, and the rest is not sent', async () => {
   const early = 'HTTP/1.1 413 Payload Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
   await using server = await RawServer.start((socket) => socket.once('data', () => socket.end(early)))
   await using egress = client()
@@ -201,7 +201,7 @@ test('errors name the origin, never the path, which may hold a secret', async ()
   assert.ok(!/secret|hidden/.test(error.message), error.message)
 })
 
-test('an address that is no http URL, and a header that is none, are refused before anything is opened', async () => {
+test('an address that is no http URL and an invalid header are refused before a connection is opened', async () => {
   await using egress = client()
   for (const url of ['not a url', 'ftp://files.example/', 'file:///etc/passwd', 'http://']) {
     assert.deepEqual(facts(await failure(egress, { url })), notSent('refused'), url)

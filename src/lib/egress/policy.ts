@@ -1,25 +1,25 @@
-// Whom a client may talk to, as data, and the judgement over the addresses of a host.
+// Decides which hosts a client may contact, by the addresses of a host.
 
 import { BlockList, isIP } from 'node:net'
 import { addRange, kindOfAddress } from './address.ts'
 import { EgressRefused } from './errors.ts'
 
 export type EgressPolicy = {
-  /** `public`: addresses of the internet only. `private`: the own networks and loopback too. */
+  /** `public`: addresses of the internet only. `private`: private networks and loopback too. */
   reach: 'public' | 'private'
-  /** Hosts and CIDR ranges that may be private nevertheless. Nothing opens link-local and metadata addresses. */
+  /** Hosts and CIDR ranges that may be private nevertheless. Link-local and metadata addresses stay forbidden. */
   allow: readonly string[]
 }
 
-/** For addresses that strangers name, such as those of attachments; `allow` comes from SERVICE_EGRESS_ALLOW. */
+/** For addresses that come from outside, such as those of attachments; `allow` comes from SERVICE_EGRESS_ALLOW. */
 export function publicOnly(allow: readonly string[] = []): EgressPolicy {
   return { reach: 'public', allow }
 }
 
-/** For addresses that the operator names, such as those of lifecycle subscribers. */
+/** For addresses that the operator sets, such as those of lifecycle subscribers. */
 export const privateAllowed: EgressPolicy = { reach: 'private', allow: [] }
 
-/** Finds the reason why a host with these addresses may not be contacted: one that is forbidden is enough. */
+/** Returns why a host with these addresses may not be contacted: one forbidden address is enough. */
 export type Judge = (host: string, addresses: readonly string[]) => EgressRefused | undefined
 
 export function createJudge({ reach, allow }: EgressPolicy): Judge {

@@ -1,4 +1,4 @@
-// The way of fetch through a proxy. There is no way around it: a proxy that cannot be used makes the request fail.
+// Sends fetch through a proxy. When the proxy cannot be used, the request fails; it never goes around the proxy.
 
 import { SocksClient } from 'socks'
 import type { SocksProxy } from 'socks'
@@ -7,7 +7,7 @@ import type { Dispatcher } from 'undici'
 
 const defaultSocksPort = 1080
 
-/** For a proxy URL with the scheme http, https or socks5; close it when nothing is fetched any more. */
+/** For a proxy URL with the scheme http, https or socks5; the caller closes the dispatcher after the last fetch. */
 export function createProxiedDispatcher(proxy: string): Dispatcher {
   const url = new URL(proxy)
   if (url.protocol === 'http:' || url.protocol === 'https:') return new ProxyAgent(proxy)
@@ -26,7 +26,7 @@ function throughSocks(url: URL): buildConnector.connector {
   const secure = buildConnector({})
   return (options, callback) => {
     const isSecure = options.protocol === 'https:'
-    // The proxy is given the name: it is resolved there, not here.
+    // The proxy resolves the name.
     const destination = { host: options.hostname, port: Number(options.port || (isSecure ? 443 : 80)) }
     SocksClient.createConnection({ proxy, destination, command: 'connect' }).then(
       ({ socket }) => {

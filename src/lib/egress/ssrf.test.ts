@@ -12,7 +12,7 @@ import { follow } from './follow.ts'
 import { privateAllowed, publicOnly } from './policy.ts'
 import type { EgressPolicy } from './policy.ts'
 
-// An address of nobody: the mixed names must not lead to a real server when the guard is off.
+// An unused address: the mixed names must not lead to a real server when the guard is off.
 const outside = '203.0.113.7'
 
 const names: Record<string, readonly string[]> = {
@@ -130,7 +130,7 @@ for (const protocol of ['http:', 'https:'] as const) {
   })
 }
 
-test('link-local and metadata addresses are out of reach of every policy, list and trust', async () => {
+test('no policy, list or trust allows link-local and metadata addresses', async () => {
   await using wide = clientWith(publicOnly(['169.254.0.0/16', 'metadata.example', 'fd00::/8', '0.0.0.0/0', '::/0']))
   await using own = clientWith(privateAllowed)
   for (const host of ['169.254.169.254', 'metadata.example', 'metadata6.example', '[fd00:ec2::254]', '2852039166']) {
@@ -143,7 +143,7 @@ test('link-local and metadata addresses are out of reach of every policy, list a
   }
 })
 
-test('the trusted origin is reached though it is private, its neighbours and its connections are not lent', async () => {
+test('the trusted origin is reached though it is private; its neighbours are not, and its connections serve no other request', async () => {
   await using server = await LoopbackServer.start()
   await using neighbour = await LoopbackServer.start()
   await using egress = clientWith(publicOnly())
@@ -174,7 +174,7 @@ test('a redirect to a forbidden address is refused, and followed when the guard 
   }
 })
 
-test('the refusal keeps the address that was found out of its message', async () => {
+test('the message of a refusal does not contain the address', async () => {
   await using egress = clientWith(publicOnly())
   const error = await egress.request({ url: 'http://loopback.example/', timeoutMs: 2000 }).catch((e: unknown) => e)
   assert.ok(error instanceof EgressRefused)

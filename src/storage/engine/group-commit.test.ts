@@ -18,7 +18,7 @@ function connectionRefusing(...refused: string[]): SqliteConnection {
   return connection
 }
 
-test('a commit that fails fails the whole batch, and the connection goes on', () => {
+test('a commit that fails refuses the whole batch, and the connection goes on', () => {
   const connection = connectionRefusing('COMMIT')
   const answers = commitTogether(connection, [insert, insert])
   assert.deepEqual(
@@ -29,7 +29,7 @@ test('a commit that fails fails the whole batch, and the connection goes on', ()
   assert.deepEqual(commitTogether(connection, [insert]), [[1]])
 })
 
-test('a transaction that cannot be ended at all is not hidden: the first error is told with it', () => {
+test('a transaction that cannot be ended is reported together with the first error', () => {
   const connection = connectionRefusing('COMMIT', 'ROLLBACK')
   assert.throws(
     () => commitTogether(connection, [insert]),

@@ -12,7 +12,7 @@ test('an SQLite that can corrupt a WAL database is refused', () => {
   for (const version of ['3.51.3', '3.51.10', '3.53.4', '4.0.0']) refuseOldSqlite(version)
 })
 
-test('the writer waits for the disk, journals ahead, and checks foreign keys', async () => {
+test('the writer waits for the disk, writes ahead, and checks foreign keys', async () => {
   await using opened = await newDatabase('sqlite')
   const pragma = async (name: string) => {
     const [row] = await opened.database.writeReturning<Record<string, unknown>>({

@@ -45,7 +45,7 @@ export class SqliteEngine implements Engine {
   }
 }
 
-/** Session keys and tokens live here: nobody but the owner reads the directory or the file. */
+/** The file holds session keys and tokens: only the owner may read it and its directory. */
 function createPrivately(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   closeSync(openSync(path, 'a', 0o600))

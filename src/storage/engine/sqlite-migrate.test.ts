@@ -13,7 +13,7 @@ test('a migration waits longer for another process than a request does', () => {
   assert.equal(timeoutOf(database)?.['timeout'], 5000)
 })
 
-test('a migration that fails leaves nothing and says what was wrong', () => {
+test('a migration that fails leaves nothing behind and reports the error', () => {
   const database = new DatabaseSync(':memory:', { timeout: 5000 })
   const sqlite = ['CREATE TABLE half (id INTEGER)', 'NONSENSE']
   assert.throws(() => {
@@ -23,7 +23,7 @@ test('a migration that fails leaves nothing and says what was wrong', () => {
   assert.equal(database.isTransaction, false)
 })
 
-test('a failure that has ended the transaction itself is still the one that is told', () => {
+test('a failure that ended the transaction itself is still the one that is reported', () => {
   const database = new DatabaseSync(':memory:', { timeout: 5000 })
   const sqlite = ['ROLLBACK', 'NONSENSE']
   assert.throws(() => {

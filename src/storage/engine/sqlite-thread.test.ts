@@ -22,7 +22,7 @@ const select = (value: unknown): { statements: Statement[] } => ({
   statements: [{ sql: 'SELECT ? AS value', parameters: [value as never] }],
 })
 
-test('a batch that cannot be sent to the worker is refused, and the next one is not hurt', async () => {
+test('a batch that cannot be sent to the worker is refused, and the next one succeeds', async () => {
   await using opened = await openLane()
   const { lane, fatal } = opened
   const refused = await Promise.allSettled([lane.run(select(() => 1)), lane.run(select(2))])
@@ -34,7 +34,7 @@ test('a batch that cannot be sent to the worker is refused, and the next one is 
   assert.deepEqual(fatal, [])
 })
 
-test('more jobs than can wait are refused, those that wait are done', async () => {
+test('jobs above the limit are refused, and those that wait are done', async () => {
   await using opened = await openLane()
   const { lane } = opened
   const jobs = Array.from({ length: 100_001 }, () => lane.run({ statements: [{ sql: 'SELECT 1', parameters: [] }] }))

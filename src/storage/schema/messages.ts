@@ -83,7 +83,7 @@ export type OutboxTable = {
   expires_at: number | null
   attempts: Generated<number>
   next_attempt_at: Generated<number>
-  /** 1 when a frame may have left that nobody has acknowledged. */
+  /** 1 when a frame may have left without an acknowledgement. */
   unconfirmed: Generated<number>
   /** OutboxPart[] as JSON. */
   parts: Generated<string>

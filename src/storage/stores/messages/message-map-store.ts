@@ -12,17 +12,17 @@ import type { LightRow } from './message-map-sql.ts'
 import { placeOf, toStatement } from '../../engine/statement.ts'
 import type { Scalar, Secret, Statement } from '../../engine/statement.ts'
 
-/** What later quotes, votes and edits need of a message. */
+/** The facts of a message that later quotes, votes and edits need. */
 export type MappedContent = {
-  /** What can be shown of it in a quote. */
+  /** The text that a quote of the message shows. */
   text?: string
-  /** Opens what refers to it; base64. */
+  /** Opens sealed events that refer to the message; base64. */
   secret?: string
   pollOptions?: readonly string[]
   sender?: Person
-  /** The text is only what went along with a file, or its name. */
+  /** The text is the caption or the name of a file. */
   isFile?: true
-  /** Of a reaction of ours: the message that carries it. */
+  /** For a reaction that we sent: the message that it reacts to. */
   reactsTo?: MessageKey
 }
 
@@ -137,7 +137,7 @@ export class MessageMapStore {
     )
   }
 
-  /** Everything known under these ids of the network. */
+  /** The rows of these messages of the network. */
   async findByNetworkId(instance: InstanceName, networkIds: readonly NetworkMessageId[]): Promise<MappedMessage[]> {
     if (networkIds.length === 0) return []
     const query = this.#database.query.selectFrom('message_map').select(lightColumns)
