@@ -35,7 +35,7 @@ const restarts = [0.04, 0.18, 0.36, 0.54, 0.72]
 
 test(
   `${total} messages over 20 chats arrive once, in order, in one conversation each`,
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     const clock = new FastClock(10)
     const environment = { DOWNSTREAM_TIMEOUT: '5s' }

@@ -52,7 +52,7 @@ async function writeAndKill(world: ProcessWorld, { messages, kills, chats }: Run
 describe('a killed service loses nothing and doubles nothing', { concurrency: true }, () => {
   for (const run of runs) {
     const name = `${run.kills} × kill -9 among ${run.messages} messages on ${run.engine}`
-    test(name, { timeout: 240_000 }, async () => {
+    test(name, { timeout: 300_000 }, async () => {
       await using world = await ProcessWorld.open({ engine: run.engine })
       const { helpdesk } = world
       const written = await writeAndKill(world, run)
