@@ -1,4 +1,4 @@
-// Runs a batch of operations in one transaction: all of them wait for the disk once, and one that fails does not undo the others.
+// Runs a batch of operations in one transaction: they wait for the disk once, and one that fails does not undo the others.
 
 import type { JobAnswer } from './sqlite-protocol.ts'
 import { encodeResult } from './sqlite-protocol.ts'
