@@ -18,7 +18,7 @@ import type { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import type { TenantCache } from '../tenants/tenant-cache.ts'
 import type { Base } from './base.ts'
 import { bootWarnings } from './boot-warnings.ts'
-import type { OutboundSet } from './create-outbound.ts'
+import type { OutboundSet } from './outbound/create-outbound.ts'
 
 type Storage = { ownership: Ownership; audit: AuditStore; usage: Usage }
 

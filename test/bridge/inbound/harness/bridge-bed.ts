@@ -1,8 +1,8 @@
 // The inbound bridge with a real database, a clock that a test moves, and a scripted helpdesk and network.
 
 import type { Readable } from 'node:stream'
-import { createInbound } from '../../../../src/app/create-inbound.ts'
-import type { InboundSet } from '../../../../src/app/create-inbound.ts'
+import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
+import type { InboundSet } from '../../../../src/app/inbound/create-inbound.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
 import type { Destination } from '../../../../src/core/downstream.ts'
 import type { Chat } from '../../../../src/core/address.ts'

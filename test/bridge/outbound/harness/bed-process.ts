@@ -1,9 +1,9 @@
 // What one process of the service consists of in the outbound bed: both directions of the bridge on one database.
 
-import { createInbound } from '../../../../src/app/create-inbound.ts'
-import type { InboundSet } from '../../../../src/app/create-inbound.ts'
-import { createOutbound } from '../../../../src/app/create-outbound.ts'
-import type { OutboundSet } from '../../../../src/app/create-outbound.ts'
+import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
+import type { InboundSet } from '../../../../src/app/inbound/create-inbound.ts'
+import { createOutbound } from '../../../../src/app/outbound/create-outbound.ts'
+import type { OutboundSet } from '../../../../src/app/outbound/create-outbound.ts'
 import type { SendStep } from '../../../../src/bridge/outbound/send/row-sender.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
 import type { PerInstance } from '../../../../src/core/per-instance.ts'

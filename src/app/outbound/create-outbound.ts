@@ -1,18 +1,18 @@
 // Creates the path from the helpdesk to the network: the outbox, its guards and its workers.
 
-import { editMessage } from '../bridge/outbound/edit-message.ts'
-import type { EditRequest } from '../bridge/outbound/edit-message.ts'
-import { SendingAccounts } from '../bridge/outbound/send/sending-accounts.ts'
-import type { InstanceName } from '../core/ids.ts'
-import { createRowIds } from '../lib/row-ids.ts'
-import { Ticker } from '../lib/ticker.ts'
+import { editMessage } from '../../bridge/outbound/edit-message.ts'
+import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
+import { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
+import type { InstanceName } from '../../core/ids.ts'
+import { createRowIds } from '../../lib/row-ids.ts'
+import { Ticker } from '../../lib/ticker.ts'
 import { createAccepting } from './create-accepting.ts'
 import { createSending } from './create-sending.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import { createOutboundRoutes } from './outbound-routes.ts'
 import { createOutboundStores } from './outbound-stores.ts'
 
-export type { OutboundAccount } from '../bridge/outbound/send/sending-accounts.ts'
+export type { OutboundAccount } from '../../bridge/outbound/send/sending-accounts.ts'
 
 const drainMs = 5000
 const expireMs = 30_000

@@ -1,0 +1,36 @@
+// What the parts of the outbound path are created with.
+
+import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
+import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
+import type { People } from '../../bridge/people/people.ts'
+import type { Config } from '../../config/config.ts'
+import type { Downstream } from '../../core/downstream.ts'
+import type { DestinationKey, InstanceName } from '../../core/ids.ts'
+import type { Metrics } from '../../ledger/metrics.ts'
+import type { Usage } from '../../ledger/usage.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Routing } from '../../tenants/routing.ts'
+
+export type OutboundDeps = {
+  config: Pick<Config, 'outbound' | 'sync'>
+  database: Database
+  epoch: () => number
+  people: People
+  accounts: AccountDirectory
+  routing: Routing
+  downstream: Downstream
+  metrics: Metrics
+  usage: Usage
+  /** Called between the steps of a send, which waits for the promise. */
+  onSendStep: (step: SendStep) => Promise<void>
+  onOperationsMessage: (
+    instance: InstanceName,
+    text: string,
+    destinationKey: DestinationKey,
+  ) => Promise<void> | undefined
+  clock: Clock
+  log: Log
+  stack: AsyncDisposableStack
+}
