@@ -12,9 +12,10 @@ const names = Object.keys(outboxTransitions) as OutboxTransition[]
 const intro = [
   '# States of an outbox row',
   'Generated from `src/core/outbox.ts` by `npm run generate`.',
-  'A row of the outbox is one accepted message. Its `status` says whether the message is sent. Its `report` says what the ' +
-    'helpdesk was told when the message is not sent. The stores build the conditions of their SQL from the same table, so a ' +
-    'row changes its state only in the ways below.',
+  'A row of the outbox is one accepted message. Its `status` says whether the message is sent. Its `report` says whether ' +
+    'the helpdesk knows that the message was not sent, and whether the agent asked for it again. The stores build the ' +
+    'conditions of their SQL from the same table, so a row changes its state only in the ways below. `prune` is the ' +
+    'exception: its SQL asks only for `settled_at`, which exactly the rows in its states have.',
 ]
 
 export function renderOutboxPage(): Promise<string> {
@@ -25,7 +26,8 @@ export function renderOutboxPage(): Promise<string> {
     '## Report',
     diagram(names.flatMap(reportEdges)),
     '## Transitions',
-    'An empty cell means that the transition does not depend on it, or does not change it.',
+    'An empty From cell means any value. An empty To cell means that the value stays. A new row without a To report ' +
+      'starts with the report `none`.',
     table(),
   ]
   return format(parts.join('\n\n'), { parser: 'markdown', printWidth: 120, proseWrap: 'always' })

@@ -13,7 +13,7 @@ export const outboxStatuses = ['pending', 'sending', 'sent', 'failed', 'expired'
 export type OutboxStatus = (typeof outboxStatuses)[number]
 
 /**
- * What the helpdesk was told of a row that will not be sent:
+ * Whether the helpdesk knows that a row was not sent, and whether the agent asked for it again:
  * none     nothing to tell
  * due      the helpdesk is to be told at `report_at`
  * done     the helpdesk was told
@@ -29,7 +29,7 @@ type Transition = {
   to: OutboxStatus | 'same' | 'deleted'
   /** `from`: the reports in which a row can make the transition (any, when left out). `to`: the possible reports afterwards. */
   report?: { from?: readonly OutboxReport[]; to: readonly OutboxReport[] }
-  /** The classes that decide on the transition. */
+  /** The classes that decide on the transition, or the background worker. */
   who: string
   meaning: string
 }
@@ -38,7 +38,10 @@ const live: readonly OutboxStatus[] = ['pending', 'sending']
 const unsent: readonly OutboxStatus[] = ['failed', 'expired', 'refused']
 const told = { to: ['none', 'due'] } as const
 
-/** Every way in which a row can change its state. The stores build the conditions of their statements from this table. */
+/**
+ * Every way in which a row can change its state. The stores build the conditions of their statements from this table. Only
+ * `prune` does not: its statement asks for `settled_at`, which exactly the rows in its states have.
+ */
 export const outboxTransitions = {
   accept: {
     from: [],
@@ -171,7 +174,12 @@ export const outboxTransitions = {
     who: 'Retries',
     meaning: 'The message cannot be sent again: the helpdesk is told.',
   },
-  prune: { from: ['sent', ...unsent], to: 'deleted', who: 'outbox-prune', meaning: 'The row finished 30 days ago.' },
+  prune: {
+    from: ['sent', ...unsent],
+    to: 'deleted',
+    who: 'background worker outbox-prune',
+    meaning: 'The row finished 30 days ago.',
+  },
 } as const satisfies Record<string, Transition>
 
 export type OutboxTransition = keyof typeof outboxTransitions

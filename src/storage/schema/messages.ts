@@ -6,7 +6,7 @@ import type { OutboxPayload, OutboxReport, OutboxStatus } from '../../core/outbo
 import type { SecretColumns } from '../engine/statement.ts'
 import type { Sealed, SealedOrNull } from './sealed.ts'
 
-/** Opened envelopes: the network may deliver an envelope again, and a key opens it only once. */
+/** Opened messages. The network may deliver a message again, and a key opens it only once. `envelope` is its fingerprint. */
 export type OpenedTable = {
   session_id: string
   envelope: string

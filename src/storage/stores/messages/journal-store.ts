@@ -1,4 +1,5 @@
-// The journal of what the network delivered: opened envelopes, received events, stanzas that the library must still handle.
+// The journal of what the network delivered: fingerprints of opened messages (column `envelope`), received events, and
+// stanzas that the library must still handle.
 //
 // The rows of a received message are written together with the keys that opened it, so this store returns statements.
 
@@ -83,7 +84,7 @@ export class JournalStore {
     )
   }
 
-  /** Forgets envelopes that the network will not deliver again; returns how many there were. */
+  /** Deletes the fingerprints of messages that the network will not deliver again. Returns their number. */
   async prune(epoch: number, openedBefore: number): Promise<number> {
     const { query } = this.#database
     const old = query

@@ -1,5 +1,5 @@
-// The transitions of a stored outbox row. Each is one UPDATE with a guard from the table in core/outbox.ts; it answers whether
-// the row was in a state that allows the transition.
+// The transitions of a stored outbox row, except for those of Retry (retry-store.ts) and of accepting (outbox-store.ts).
+// Each is one UPDATE with a guard from the table in core/outbox.ts; it answers whether the row was in a state that allows it.
 
 import { sql } from 'kysely'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
