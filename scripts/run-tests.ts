@@ -4,7 +4,7 @@ import { runNodeTests } from './node-tests.ts'
 import type { TestRun } from './node-tests.ts'
 
 const onSqliteOnly = { TEST_ENGINES: 'sqlite' }
-const unit = ['src/**/*.test.ts', 'test/architecture.test.ts']
+const unit = ['src/**/*.test.ts', 'test/*.test.ts']
 const fast = [...unit, 'test/bridge/**/*.test.ts', 'test/storage/**/*.test.ts', 'test/downstream/**/*.test.ts']
 const all = ['src/**/*.test.ts', 'test/**/*.test.ts']
 
