@@ -162,8 +162,10 @@ export type DownloadedFile = { stream: Readable; mimeType: string | null; fileNa
 
 /** Facts of the helpdesk that the bridge must know. */
 export type DownstreamLimits = {
-  /** The most characters of a text, by the kind of message. */
-  textLength: Readonly<Record<NewMessage['type'], number>>
+  /** Whether the helpdesk takes a text of this length. */
+  fits(text: string, type: NewMessage['type']): boolean
+  /** A text with this many characters fits: any text, any kind of message. */
+  safeLength: number
   /** How long after a lost answer the helpdesk may still carry out the request. */
   lateCommitMs: number
 }

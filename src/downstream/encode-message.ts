@@ -4,7 +4,7 @@ import { DownstreamError } from '../core/downstream.ts'
 import type { NewMessage, UploadFile } from '../core/downstream.ts'
 import { multipart } from '../lib/egress/multipart.ts'
 import type { FilePart, MultipartBody } from '../lib/egress/multipart.ts'
-import { maxCharacters, maxFiles } from './limits.ts'
+import { isTooLong, maxCharacters, maxFiles } from './limits.ts'
 import { breakUpLiquid } from './liquid.ts'
 
 export function encodeMessage(written: NewMessage): { json: object } | { multipart: MultipartBody } {
@@ -58,9 +58,4 @@ function fieldsOf({ type, content, sourceId, inReplyTo, isEcho, private: isPriva
     ...(isPrivate && { private: true }),
     ...((inReplyTo !== null || isEcho) && { content_attributes: attributes }),
   }
-}
-
-/** Chatwoot counts characters, not UTF-16 units. */
-function isTooLong(content: string): boolean {
-  return content.length > maxCharacters && Array.from(content).length > maxCharacters
 }

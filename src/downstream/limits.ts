@@ -1,6 +1,7 @@
 // What Chatwoot takes, and how late it may still act.
 
 import type { DownstreamLimits } from '../core/downstream.ts'
+import { breakUpLiquid } from './liquid.ts'
 
 /** The most characters of one message. */
 export const maxCharacters = 150_000
@@ -8,9 +9,15 @@ export const maxCharacters = 150_000
 /** The most files of one message. */
 export const maxFiles = 15
 
+/** Chatwoot counts characters, not UTF-16 units. */
+export function isTooLong(content: string): boolean {
+  return content.length > maxCharacters && Array.from(content).length > maxCharacters
+}
+
 export const chatwootLimits: DownstreamLimits = {
+  fits: (text, type) => !isTooLong(type === 'outgoing' ? breakUpLiquid(text) : text),
   // Breaking up Liquid can double the length of an outgoing text.
-  textLength: { incoming: maxCharacters, activity: maxCharacters, outgoing: maxCharacters / 2 },
+  safeLength: maxCharacters / 2,
   // Chatwoot may commit up to 15 s after it has the whole request, also when the caller has stopped waiting.
   lateCommitMs: 20_000,
 }

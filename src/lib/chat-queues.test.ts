@@ -203,6 +203,26 @@ test('merged chats are one queue in the order of ids, after the work of both', a
   assert.deepEqual(names(), ['a 1', 'a 2', 'a 3', 'a 4', 'a 5'])
 })
 
+test('a second merge during the wait for the first one is waited for too', async () => {
+  const { names, insert, end, queues } = setUp()
+  for (const [chat, id] of [
+    ['p', '1'],
+    ['q', '2'],
+    ['r', '3'],
+    ['p', '4'],
+  ] as const) {
+    insert(chat, id)
+  }
+  queues.merge('a', 'p', 'q')
+  await end(0)
+  queues.merge('a', 'p', 'r')
+  assert.deepEqual([...queues.ids('a')].sort(), ['2', '3', '4'], 'the rows under way are known')
+  await end(1)
+  assert.deepEqual(names(), ['a 1', 'a 2', 'a 3'], 'the work of the third chat has not ended')
+  await end(2)
+  assert.deepEqual(names(), ['a 1', 'a 2', 'a 3', 'a 4'])
+})
+
 test('a row that has to wait while its chat is merged waits in the kept chat', async () => {
   const { names, insert, end, queues } = setUp()
   insert('q', '1')

@@ -29,12 +29,14 @@ type Queue<Row> = {
   chatId: string
   waiting: ItemList<Row>
   current?: QueueItem<Row> | undefined
-  running?: Promise<void> | undefined
+  running?: Promise<undefined> | undefined
   /** A start was asked for since the running work began. */
   isWoken: boolean
   cancelTimer?: () => void
   /** Work that must end before this queue takes its next row. */
   before: Promise<unknown>[]
+  /** Merged queues whose work may still be under way. */
+  absorbed: Queue<Row>[]
   mergedInto?: Queue<Row>
 }
 
@@ -42,7 +44,7 @@ type InstanceQueues<Row> = {
   instance: string
   chats: Map<string, Queue<Row>>
   rows: number
-  running: Set<Promise<void>>
+  running: Set<Promise<undefined>>
   stop: AbortController
 }
 
@@ -127,6 +129,7 @@ export class ChatQueues<Row> {
     drop.cancelTimer?.()
     const keep = this.#queueOf(of, keepChatId)
     drop.mergedInto = keep
+    keep.absorbed.push(drop, ...drop.absorbed)
     if (drop.running) keep.before.push(drop.running)
     keep.before.push(...drop.before.splice(0))
     keep.waiting.absorb(drop.waiting)
@@ -175,7 +178,7 @@ export class ChatQueues<Row> {
       instance,
       rows: 0,
       chats: new Map<string, Queue<Row>>(),
-      running: new Set<Promise<void>>(),
+      running: new Set<Promise<undefined>>(),
       stop: new AbortController(),
     }))
     of.rows++
@@ -185,7 +188,7 @@ export class ChatQueues<Row> {
   #queueOf(of: InstanceQueues<Row>, chatId: string): Queue<Row> {
     return getOrCreate(of.chats, chatId, () => {
       const leaving = this.#leaving.get(of.instance)
-      return { chatId, waiting: new ItemList<Row>(), isWoken: false, before: leaving ? [leaving] : [] }
+      return { chatId, waiting: new ItemList<Row>(), isWoken: false, before: leaving ? [leaving] : [], absorbed: [] }
     })
   }
 
@@ -209,9 +212,14 @@ export class ChatQueues<Row> {
     queue.cancelTimer?.()
     queue.isWoken = true
     if (queue.running || of.stop.signal.aborted || this.#isStopped) return
-    const running = this.#run(of, queue).finally(() => of.running.delete(running))
+    const { promise: running, resolve } = Promise.withResolvers<undefined>()
+    // Before the work begins, because the work may push rows.
     queue.running = running
     of.running.add(running)
+    void this.#run(of, queue).finally(() => {
+      of.running.delete(running)
+      resolve(undefined)
+    })
   }
 
   async #run(of: InstanceQueues<Row>, queue: Queue<Row>): Promise<void> {
@@ -231,7 +239,9 @@ export class ChatQueues<Row> {
   async #workOff(of: InstanceQueues<Row>, queue: Queue<Row>): Promise<WorkOutcome> {
     const { signal } = of.stop
     for (;;) {
-      if (queue.before.length > 0) await Promise.all(queue.before.splice(0))
+      // Another merge may add work while this one is awaited.
+      while (queue.before.length > 0) await Promise.all(queue.before.splice(0))
+      queue.absorbed.length = 0
       const item = signal.aborted ? undefined : queue.waiting.takeFirst()
       if (!item) return 'done'
       this.#uncache([item])
@@ -267,6 +277,7 @@ function lengthOf({ waiting, current }: Queue<unknown>): number {
   return waiting.length + (current ? 1 : 0)
 }
 
-function idsOf({ waiting, current }: Queue<unknown>): string[] {
-  return current ? [current.id, ...waiting.ids()] : waiting.ids()
+function idsOf({ waiting, current, absorbed }: Queue<unknown>): string[] {
+  const underWay = [current, ...absorbed.map((queue) => queue.current)]
+  return [...underWay.flatMap((item) => item?.id ?? []), ...waiting.ids()]
 }

@@ -85,7 +85,7 @@ function createComposer(parts: InboundParts, map: MessageMapStore): EventCompose
     network,
     map,
     ownJid: (instance) => recordOf(parts, instance)?.jid ?? '',
-    textLength: downstream.limits.textLength,
+    limits: downstream.limits,
   })
 }
 

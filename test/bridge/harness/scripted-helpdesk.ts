@@ -20,7 +20,8 @@ export type Script = (call: Call, destination: Destination) => void | Promise<vo
 
 export class ScriptedHelpdesk implements Downstream {
   readonly limits: DownstreamLimits = {
-    textLength: { incoming: 150_000, outgoing: 75_000, activity: 150_000 },
+    fits: (text) => text.length <= 150_000,
+    safeLength: 75_000,
     lateCommitMs: 20_000,
   }
   readonly messages: Posted[] = []

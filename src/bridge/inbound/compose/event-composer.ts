@@ -1,6 +1,6 @@
 // Composes the message that the helpdesk gets for an event, or says why it gets none.
 
-import type { DownstreamLimits, NewMessage } from '../../../core/downstream.ts'
+import type { NewMessage } from '../../../core/downstream.ts'
 import type { InstanceName, Jid, NetworkMessageId } from '../../../core/ids.ts'
 import type { Content, EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
@@ -13,7 +13,7 @@ import type { EventContext } from '../../conversations/event-context.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
 import { renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
-import type { RenderedQuote, RenderSettings } from './render.ts'
+import type { RenderedQuote, RenderSettings, TextLimits } from './render.ts'
 import type { Texts } from './texts.ts'
 
 type ComposeSettings = RenderSettings & {
@@ -29,7 +29,7 @@ type Deps = {
   network: Pick<Network, 'unseal'>
   map: Pick<MessageMapStore, 'findByNetworkId' | 'contentOf'>
   ownJid: (instance: InstanceName) => Jid
-  textLength: DownstreamLimits['textLength']
+  limits: TextLimits
 }
 
 export type EventDraft = {
@@ -155,7 +155,7 @@ export class EventComposer {
   }
 
   async #group(given: Composing, event: GroupEvent): Promise<EventDraft | Skipped> {
-    const { settings, texts, textLength } = this.#deps
+    const { settings, texts, limits } = this.#deps
     if (!settings.groupEvents) return { skipped: 'skip_disabled' }
     const names = new Map<string, string>()
     for (const change of event.changes) {
@@ -165,7 +165,7 @@ export class EventComposer {
     const actor = mentionName(given.context.sender)
     const nameOf = (person: Person) => names.get(keyOf(person)) ?? ''
     const text = renderGroupChanges(event.changes, actor === '' ? null : actor, nameOf, texts.change)
-    const write = () => truncate(text, textLength.activity, texts)
+    const write = () => truncate(text, 'activity', limits, texts)
     return { ...this.#plain(given, text), type: 'activity', write }
   }
 
@@ -195,7 +195,7 @@ export class EventComposer {
       separator?: string
     } = {},
   ): EventDraft {
-    const { settings, texts, textLength } = this.#deps
+    const { settings, texts, limits } = this.#deps
     const { event, context, showsHeader } = given
     const type = event.fromMe ? 'outgoing' : 'incoming'
     const inGroup =
@@ -205,7 +205,7 @@ export class EventComposer {
       const below = extra && !extra.instead ? extra.notice : ''
       const whole = extra?.instead ? extra.notice : [body, below].filter((part) => part !== '').join('\n\n')
       const text = renderMessage({ header, separator, quote: extra?.instead ? null : quote, body: whole }, settings)
-      return truncate(text, textLength[type], texts)
+      return truncate(text, type, limits, texts)
     }
     return {
       kind: event.kind,

@@ -1,5 +1,6 @@
 // Writes the text of a message for the helpdesk: the header, the quote, then the words or the caption.
 
+import type { DownstreamLimits, NewMessage } from '../../../core/downstream.ts'
 import type { Ad, Content } from '../../../core/message.ts'
 import { fillHeader } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
@@ -17,6 +18,8 @@ export type RenderSettings = {
   groupHeaderSeparator: string
   reactionHeaderSeparator: string
 }
+
+export type TextLimits = Pick<DownstreamLimits, 'fits' | 'safeLength'>
 
 export type RenderedQuote = { author: KnownPerson | null; text: string | null; mentioned?: readonly KnownPerson[] }
 
@@ -88,10 +91,9 @@ export function renderAd({ title, body, url }: Ad, texts: Texts): string {
 }
 
 /** Cuts a text that is longer than the helpdesk takes, and says so. */
-export function truncate(text: string, maxLength: number, texts: Texts): string {
-  const fitting = maxLength - noticeLength
-  if (text.length <= fitting || Array.from(text).length <= fitting) return text
-  return `${firstCharacters(text, fitting / 2)}\n\n${texts.truncated}`
+export function truncate(text: string, type: NewMessage['type'], limits: TextLimits, texts: Texts): string {
+  if (limits.fits(text, type)) return text
+  return `${firstCharacters(text, limits.safeLength - noticeLength)}\n\n${texts.truncated}`
 }
 
 function renderLocation(

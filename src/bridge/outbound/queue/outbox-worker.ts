@@ -60,8 +60,8 @@ export class OutboxWorker {
 
   /** Queues the stored rows of an instance. They wait until it is connected. */
   async take(instance: InstanceName): Promise<void> {
-    const { outbox, transitions, clock } = this.#deps
-    const rows = await outbox.live(instance)
+    const { outbox, transitions, isUndecided, clock } = this.#deps
+    const rows = (await outbox.live(instance)).filter(({ id }) => !isUndecided(id))
     if (rows.length === 0) return
     await transitions.recover(instance)
     await transitions.startWaiting(instance, clock.now())
@@ -83,6 +83,8 @@ export class OutboxWorker {
   submit({ id, instance, chatId }: LiveRow, listener?: OutcomeListener, fresh?: OpenOutboxRow): void {
     if (listener) this.#deps.outcomes.listen(id, listener)
     this.#accountOf(instance)
+    // The drain may have queued the row since it was stored.
+    if (this.#queues.ids(instance).has(id)) return
     // A row that waits behind others is read again in its turn: it may have changed by then.
     const isNext = this.#queues.isFree(instance, chatId)
     this.#queues.push(instance, chatId, { id, row: fresh && isNext ? { row: fresh } : null })
