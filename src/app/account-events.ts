@@ -2,6 +2,8 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
+import { runAll } from '../lib/run-all.ts'
 import type { Announcement } from '../lifecycle/announcer.ts'
 
 type Listeners = {
@@ -20,12 +22,20 @@ export class AccountEvents implements PerInstance {
     this.#listeners = listeners
   }
 
+  /** After a failure no part remembers the instance, so that the caller can try again. */
   async take(instance: InstanceName): Promise<void> {
-    for (const part of this.#connected().perInstance) await part.take?.(instance)
+    try {
+      for (const part of this.#connected().perInstance) await part.take?.(instance)
+    } catch (error) {
+      // The caller hears why the instance was not taken.
+      await this.leave(instance).catch(ignoreRejection)
+      throw error
+    }
   }
 
-  async leave(instance: InstanceName): Promise<void> {
-    for (const part of this.#connected().perInstance) await part.leave(instance)
+  /** Every part leaves the instance, also after one part has failed. */
+  leave(instance: InstanceName): Promise<void> {
+    return runAll(this.#connected().perInstance.map((part) => () => part.leave(instance)))
   }
 
   onChange(instance: InstanceName): void {

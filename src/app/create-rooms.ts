@@ -78,9 +78,14 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onOperationsMessage: (...message) => notices?.onOperationsMessage(...message),
   })
 
+  const [inboxWorker, ...inboundMemory] = inbound.perInstance
+  const [outboxWorker, ...outboundMemory] = outbound.perInstance
   const perInstance: readonly PerInstance[] = [
-    ...inbound.perInstance,
-    ...outbound.perInstance,
+    // The workers leave first: a delivery or a send under way could fill the memory of another part again.
+    inboxWorker,
+    outboxWorker,
+    ...inboundMemory,
+    ...outboundMemory,
     ...(notices ? [notices] : []),
     lifecycle.courier,
     usage,

@@ -45,10 +45,12 @@ export class InstanceRegistry {
     }
   }
 
-  /** An instance becomes live in this process; nothing of it is connected yet. */
-  async take(row: InstanceRow): Promise<LinkedAccount> {
+  /** An instance becomes live in this process. Commands to its account wait until every part has taken the instance. */
+  take(row: InstanceRow): LinkedAccount {
     const account = this.#add(row)
-    await this.#deps.parts.take?.(row.name)
+    account.prepare(async () => {
+      await this.#deps.parts.take?.(row.name)
+    })
     return account
   }
 

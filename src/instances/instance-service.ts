@@ -13,6 +13,7 @@ import type { InstanceRegistry } from './instance-registry.ts'
 import { destroyKeptSessions, keepSessionsMs } from './kept-sessions.ts'
 import type { LinkedAccount } from './linked-account.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
+import { runAll } from '../lib/run-all.ts'
 
 /** What a caller can set. */
 export type InstanceSettings = Pick<
@@ -75,33 +76,51 @@ export class InstanceService {
   /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
   remove(name: InstanceName, logout: boolean): Promise<void> {
     return this.#lanes.run(name, async () => {
-      const { registry, instances, network, messages, epoch, onDeleted } = this.#deps
+      const { registry, instances, messages, epoch } = this.#deps
       const account = registry.get(name)
       if (logout) await account.logout()
       await account.close()
-      // From here on nothing more is received, so the count of undelivered events is final.
-      if (account.record.sessionId !== null) await network.release(account.record.sessionId)
       try {
-        await registry.leave(name)
+        await this.#stop(account.record)
         const facts = { logout, undelivered: await messages.undelivered(name) }
         const keep = this.#sessionToKeep(account.record)
         await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, facts))
       } catch (error) {
         // The caller is told that the instance was not deleted, so the account must go on.
-        await (await registry.take({ ...account.record })).resurrect()
+        registry.take({ ...account.record }).resurrect()
         throw error
       }
       registry.remove(name)
-      try {
-        await messages.forget(name)
-      } finally {
-        // Once more: messages that fail with the instance are counted.
-        await registry.leave(name)
-      }
-      await onDeleted()
-      await this.#letGo(account.record)
-      if (logout) await destroyKeptSessions(this.#deps, name)
+      await this.#afterRemoval(account.record, logout)
     })
+  }
+
+  /** Afterwards nothing more is received, so the count of undelivered events is final. */
+  #stop({ name, sessionId }: Readonly<InstanceRow>): Promise<void> {
+    const { registry, network } = this.#deps
+    return runAll([
+      async () => {
+        if (sessionId !== null) await network.release(sessionId)
+      },
+      // Also when the step before fails: the parts take the instance again then.
+      () => registry.leave(name),
+    ])
+  }
+
+  /** The record is gone, and no second request repeats these steps: each runs even if one before it fails. */
+  #afterRemoval(record: Readonly<InstanceRow>, logout: boolean): Promise<void> {
+    const { registry, messages, onDeleted } = this.#deps
+    const { name } = record
+    return runAll([
+      () => messages.forget(name),
+      // Once more: messages that fail with the instance are counted.
+      () => registry.leave(name),
+      () => onDeleted(),
+      () => this.#letGo(record),
+      async () => {
+        if (logout) await destroyKeptSessions(this.#deps, name)
+      },
+    ])
   }
 
   /** Removes the keys of an open pairing and of a replaced session. */
@@ -120,7 +139,7 @@ export class InstanceService {
     const row = this.#newRow(name, settings, kept)
     const facts = { fields: fieldsOf(settings), resume }
     await instances.insert(epoch(), row, this.#audit('instance.create', row, facts))
-    const account = await registry.take(row)
+    const account = registry.take(row)
     if (kept) await account.boot(0)
     else await account.requestPairing()
     return account

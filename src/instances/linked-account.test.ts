@@ -3,81 +3,12 @@ import { describe, test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { silentLog } from '../../test/harness/logs.ts'
 import { sampleInstance } from '../../test/harness/samples.ts'
-import type { AccountNetwork, CloseCause, NetworkSession, SessionName, SessionSignal } from '../core/network.ts'
+import { ScriptedNetwork, authenticated, closed, code, jid, paired } from '../../test/harness/scripted-network.ts'
+import type { SessionSignal } from '../core/network.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { LinkedAccount } from './linked-account.ts'
-
-const jid = '5511999990001@s.whatsapp.net'
-const paired: SessionSignal = { kind: 'paired', jid }
-const authenticated: SessionSignal = { kind: 'authenticated', jid }
-const code: SessionSignal = { kind: 'qr', text: 'code' }
-
-function closed(cause: CloseCause): SessionSignal {
-  return { kind: 'closed', closing: { cause, code: null, reason: cause } }
-}
-
-type Opened = { sessionId: string; isOpen: boolean; say: (signal: SessionSignal) => void }
-
-/** Does nothing by itself: the test says what the network says. */
-class ScriptedNetwork implements AccountNetwork {
-  readonly opened: Opened[] = []
-  readonly forgotten: string[] = []
-  /** The sessions whose credentials are stored. */
-  readonly stored = new Map<string, string>()
-  isDeaf = false
-  codeExpiresAt = Infinity
-  /** Opening waits for this. */
-  storage: Promise<unknown> = Promise.resolve()
-
-  get last(): Opened {
-    const last = this.opened.at(-1)
-    assert.ok(last, 'nothing was opened')
-    return last
-  }
-
-  async open({ sessionId }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
-    await this.storage
-    const opened: Opened = {
-      sessionId,
-      isOpen: true,
-      say: (signal) => {
-        if (opened.isOpen) onSignal(signal)
-      },
-    }
-    this.opened.push(opened)
-    return {
-      probe: () => (this.isDeaf ? Promise.reject(new Error('no answer')) : Promise.resolve()),
-      requestPairingCode: () => Promise.resolve({ code: 'code', expiresAt: this.codeExpiresAt }),
-      logout: () => {
-        setImmediate(opened.say, closed('invalidated'))
-        return Promise.resolve()
-      },
-      close: () => {
-        opened.isOpen = false
-        return Promise.resolve()
-      },
-    } satisfies Partial<NetworkSession> as Partial<NetworkSession> as NetworkSession
-  }
-
-  storedJid(sessionId: string): Promise<string | null> {
-    return Promise.resolve(this.stored.get(sessionId) ?? null)
-  }
-
-  release(): Promise<void> {
-    return Promise.resolve()
-  }
-
-  forget(sessionId: string): Promise<void> {
-    this.forgotten.push(sessionId)
-    return Promise.resolve()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    return Promise.resolve()
-  }
-}
 
 /** Storage whose writes take until the test lets them through. */
 class ScriptedStore {
@@ -434,6 +365,26 @@ describe('a pairing', () => {
     const windowEndsAt = clock.now() - 1000 + 6 * 20_000 + 15_000
     const again = await account.requestPairingCode('5511999990001')
     assert.deepEqual(again, { code: 'code', expiresAt: windowEndsAt })
+  })
+
+  test('gives a code of the next connection while the one before is being closed', async () => {
+    const { account, network, clock, settle } = setUp()
+    await account.requestPairing()
+    await settle()
+    network.last.say(code)
+    const closing = Promise.withResolvers<undefined>()
+    network.closing = closing.promise
+    network.last.say(closed('transient'))
+    await settle()
+    assert.equal(network.last.isOpen, false)
+    const asked = account.requestPairingCode('5511999990001')
+    closing.resolve(undefined)
+    await settle()
+    await clock.advance(1000)
+    await settle()
+    assert.equal(network.opened.length, 2)
+    network.last.say(code)
+    assert.equal((await asked)?.code, 'code')
   })
 
   test('reports when the network makes no offer in time, and when it ends meanwhile', async () => {

@@ -10,6 +10,7 @@ import type { InstanceState } from '../core/instance.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { NetworkSession, PairingCode } from '../core/network.ts'
 import { Lane } from '../lib/lane.ts'
+import { retryUntil } from '../lib/retry.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { AccountLink } from './account-link.ts'
@@ -18,6 +19,8 @@ import { AccountRecord } from './account-record.ts'
 import type { Graces } from './outage.ts'
 import type { Qr } from './pairing-slot.ts'
 
+const pauses = { firstMs: 200, ceilingMs: 5000 }
+
 export type AccountDeps = LinkDeps & { lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>; graces: Graces }
 
 export class LinkedAccount {
@@ -25,7 +28,7 @@ export class LinkedAccount {
   readonly #account: AccountRecord
   readonly #link: AccountLink
   readonly #commands = new Lane()
-  #isClosed = false
+  readonly #closed = new AbortController()
 
   constructor(deps: AccountDeps, record: InstanceRow) {
     this.#deps = deps
@@ -34,7 +37,7 @@ export class LinkedAccount {
       ...deps,
       account: this.#account,
       inTurn: this.#follow.bind(this),
-      isClosed: () => this.#isClosed,
+      isClosed: () => this.#isClosed(),
     })
   }
 
@@ -76,15 +79,24 @@ export class LinkedAccount {
     return isActive(this.state) ? this.#link.connection.session : undefined
   }
 
+  /** The commands that follow wait until `work` has succeeded. A failure is repeated until the account closes. */
+  prepare(work: () => Promise<void>): void {
+    const { clock, log } = this.#deps
+    const onFailure = (err: unknown) => {
+      log.error({ err, instance: this.record.name }, 'an instance cannot be taken up yet')
+    }
+    void this.#commands.run(() => retryUntil({ clock, signal: this.#closed.signal, pauses, onFailure }, work))
+  }
+
   /** Goes on with the session or the pairing of the last process. */
   boot(pauseMs: number): Promise<void> {
     return this.#inTurn(() => this.#link.boot(pauseMs))
   }
 
-  /** Goes on after a removal that failed: the stored record may be missing. */
-  async resurrect(): Promise<void> {
+  /** Goes on after a removal that failed, as soon as storage answers: the stored record may be missing. */
+  resurrect(): void {
     this.#account.saveWhole()
-    await this.boot(0)
+    this.prepare(() => this.#link.boot(0))
   }
 
   /** Changes settings; resolves when they are stored. */
@@ -147,15 +159,19 @@ export class LinkedAccount {
 
   /** Ends everything and stores it; the session stays valid and can be taken up again. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closed.abort()
     await this.#commands.idle()
     await this.#link.close()
     await this.#account[Symbol.asyncDispose]()
   }
 
+  #isClosed(): boolean {
+    return this.#closed.signal.aborted
+  }
+
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#commands.run(() => {
-      if (!this.#isClosed) return work()
+      if (!this.#isClosed()) return work()
       const { name } = this.record
       throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `the instance ${JSON.stringify(name)} is being removed`)
     })
@@ -163,7 +179,7 @@ export class LinkedAccount {
 
   /** For what the network causes: a failure has no caller that could hear of it. */
   #follow(work: () => Promise<void>): void {
-    const run = () => (this.#isClosed ? Promise.resolve() : work())
+    const run = () => (this.#isClosed() ? Promise.resolve() : work())
     this.#commands.run(run).catch((err: unknown) => {
       this.#deps.log.error({ err, instance: this.record.name }, 'an instance could not follow the network')
     })

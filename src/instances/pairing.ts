@@ -141,6 +141,9 @@ export class Pairing {
     const closing = await runSession(this.#deps, this.#over.signal, {
       onStart: (run) => {
         this.#run = run
+        run.atEnd(() => {
+          this.#withdrawOffer()
+        })
         cancelFirstCode = run.hangUpAfter(firstCodeMs, 'the network gave no code within 30 s')
       },
       onSignal: (signal, run) => {
@@ -149,9 +152,13 @@ export class Pairing {
         this.#hear(signal, run)
       },
     })
+    return closing ?? closed
+  }
+
+  /** The session has ended and is about to be closed. A request for a code waits for the next session. */
+  #withdrawOffer(): void {
     if (this.#phase !== 'connecting') this.#offer = newOffer()
     if (this.#phase === 'offering') this.#phase = 'connecting'
-    return closing ?? closed
   }
 
   #hear(signal: SessionSignal, run: SessionRun): void {

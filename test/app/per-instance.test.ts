@@ -10,6 +10,8 @@ import { calm } from '../../sim/helpdesk/settings.ts'
 import { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
 import { textOfMessage } from '../../sim/network/people/received-message.ts'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
+import { InboxWorker } from '../../src/bridge/inbound/inbox-worker.ts'
+import { OutboxWorker } from '../../src/bridge/outbound/queue/outbox-worker.ts'
 import type { PerInstance } from '../../src/core/per-instance.ts'
 import { BoundedMap } from '../../src/lib/bounded-map.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -121,11 +123,12 @@ test('after every part has left an instance that was in use, only the registry k
     'the test uses less than it should',
   )
   const [inbox, ...others] = service.app.perInstance
+  assert.ok(inbox instanceof InboxWorker && others[0] instanceof OutboxWorker, 'the workers leave first')
   for (const part of others) await part.leave(name)
   // The worker itself takes and leaves the parked rows.
   const missing = ['src/bridge/inbound/inbox-worker.ts', 'src/bridge/inbound/parked-rows.ts', registry]
   assert.deepEqual(await memory.files(), missing, 'a missing part is noticed')
-  await inbox?.leave(name)
+  await inbox.leave(name)
   assert.deepEqual(await memory.files(), [registry])
 })
 

@@ -31,7 +31,7 @@ export type InboundSet = {
   parked: ParkedRows
   held: HeldDestinations
   /** Every part that keeps memory per instance. The worker is first: it ends the work that uses the others. */
-  perInstance: readonly PerInstance[]
+  perInstance: readonly [worker: PerInstance, ...memory: PerInstance[]]
   /** How many received events of an instance did not reach the helpdesk. */
   undelivered: (instance: InstanceName) => Promise<number>
   /** Removes the record of the messages of a deleted instance. */

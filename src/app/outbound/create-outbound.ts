@@ -4,6 +4,7 @@ import { editMessage } from '../../bridge/outbound/edit-message.ts'
 import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
 import { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import type { PerInstance } from '../../core/per-instance.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import { Ticker } from '../../lib/ticker.ts'
 import { createAccepting } from './create-accepting.ts'
@@ -31,13 +32,14 @@ export function createOutbound(deps: OutboundDeps) {
   const { accounts, stores, sending, accepting } = parts
   const { worker, restrictions, banRisk, pace } = sending
   const { activity } = accepting
+  const memory: PerInstance[] = [activity, banRisk, pace, restrictions, stores.contexts]
   return {
     outbox: stores.outbox,
     banRisk,
     webhook: accepting.webhook,
     workers,
-    /** Every part that keeps memory per instance. */
-    perInstance: [worker, activity, banRisk, pace, restrictions, stores.contexts],
+    /** Every part that keeps memory per instance. The worker is first: it ends the work that uses the others. */
+    perInstance: [worker, ...memory] as const,
     edit: (request: EditRequest) => edit(deps, parts, request),
     outboxPending: async () => sum((await stores.outbox.countPending()).values()),
     failRowsOfDeletedInstances: () => worker.failRowsOfDeletedInstances(),

@@ -57,6 +57,8 @@ function describe(error: FastifyError | Error): { code: ErrorCode; message: stri
   if (error instanceof StorageError) {
     return { code: 'SERVICE_STORAGE_FAILED', message: storageSentences[error.failure] }
   }
+  // Of several failures the caller is told the first; the log has all of them.
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return describe(error.errors[0])
   const [invalid] = ('validation' in error && error.validation) || []
   if (invalid) {
     return { code: 'SERVICE_BAD_REQUEST', message: sentenceFor(invalid, (error as FastifyError).validationContext) }

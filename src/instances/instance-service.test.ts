@@ -1,0 +1,248 @@
+// The life of an instance while storage fails. The database, the parts and the network do what the test says.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { silentLog } from '../../test/harness/logs.ts'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { ScriptedNetwork, jid } from '../../test/harness/scripted-network.ts'
+import type { InstanceName } from '../core/ids.ts'
+import { Semaphore } from '../lib/semaphore.ts'
+import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
+import type { InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
+import { InstanceRegistry } from './instance-registry.ts'
+import { InstanceService } from './instance-service.ts'
+
+const name = 'a'
+
+class ScriptedStore {
+  readonly rows = new Map<InstanceName, InstanceRow>()
+  kept: KeptSession[] = []
+  failure: Error | undefined
+
+  insert(_epoch: number, row: InstanceRow): Promise<void> {
+    return this.put(_epoch, row)
+  }
+
+  async put(_epoch: number, row: InstanceRow): Promise<void> {
+    await this.#answer()
+    this.rows.set(row.name, row)
+  }
+
+  update(): Promise<void> {
+    return this.#answer()
+  }
+
+  async remove(_epoch: number, instance: InstanceName, keep: KeptSession | null): Promise<void> {
+    await this.#answer()
+    this.rows.delete(instance)
+    if (keep) this.kept.push(keep)
+  }
+
+  async keptSessions(): Promise<KeptSession[]> {
+    await this.#answer()
+    return this.kept
+  }
+
+  async dropKeptSessions(): Promise<void> {
+    await this.#answer()
+    this.kept = []
+  }
+
+  #answer(): Promise<void> {
+    return this.failure ? Promise.reject(this.failure) : Promise.resolve()
+  }
+}
+
+/** The parts and the messages of an instance. */
+class ScriptedParts {
+  readonly taken = new Set<InstanceName>()
+  takeFailure: Error | undefined
+  leaveFailure: Error | undefined
+  forgetFailure: Error | undefined
+
+  take(instance: InstanceName): Promise<void> {
+    if (this.takeFailure) return Promise.reject(this.takeFailure)
+    assert.ok(!this.taken.has(instance), 'the parts are taken twice')
+    this.taken.add(instance)
+    return Promise.resolve()
+  }
+
+  leave(instance: InstanceName): Promise<void> {
+    this.taken.delete(instance)
+    return this.leaveFailure ? Promise.reject(this.leaveFailure) : Promise.resolve()
+  }
+
+  undelivered(): Promise<number> {
+    return Promise.resolve(0)
+  }
+
+  forget(): Promise<void> {
+    return this.forgetFailure ? Promise.reject(this.forgetFailure) : Promise.resolve()
+  }
+}
+
+function setUp() {
+  const clock = new ManualClock()
+  const network = new ScriptedNetwork()
+  const store = new ScriptedStore()
+  const parts = new ScriptedParts()
+  const deleted: string[] = []
+  const shared = { instances: store as unknown as InstanceStore, network, epoch: () => 1, clock }
+  const registry = new InstanceRegistry({
+    ...shared,
+    parts,
+    gate: new Semaphore(4),
+    random: () => 0.5,
+    log: silentLog,
+    qrLifetimeMs: 20_000,
+    lifecycle: {
+      prepare: ({ ownerTag }, event, extras = {}) => ({ event, instance: name, ownerTag, extras, deliveries: [] }),
+      stored: () => undefined,
+    },
+    graces: { unreachableMs: 60_000, reconnectedMs: 5000 },
+    onChange: () => undefined,
+  })
+  const service = new InstanceService({
+    ...shared,
+    registry,
+    messages: parts,
+    onDeleted: () => {
+      deleted.push(name)
+      return Promise.resolve()
+    },
+    onChanged: () => undefined,
+  })
+  /** Lets everything that can go on without time passing go on. */
+  const settle = async () => {
+    for (let turn = 0; turn < 5; turn++) await clock.advance(0)
+  }
+  return { clock, network, store, parts, deleted, registry, service, settle }
+}
+
+/** An instance with a session that is connecting. */
+async function linked() {
+  const stage = setUp()
+  stage.store.kept = [{ sessionId: 'stored', name, ownerTag: '', jid, keptAt: stage.clock.now() }]
+  await stage.service.create(name, {}, true)
+  stage.store.kept = []
+  await stage.settle()
+  assert.deepEqual(sessionsOf(stage.network), ['stored'])
+  return stage
+}
+
+function sessionsOf(network: ScriptedNetwork): string[] {
+  return network.opened.filter(({ isOpen }) => isOpen).map(({ sessionId }) => sessionId)
+}
+
+describe('an instance that is created while its parts cannot be read', () => {
+  test('connects its kept session as soon as the parts are taken', async () => {
+    const { service, network, parts, store, clock, settle } = setUp()
+    store.kept = [{ sessionId: 'stored', name, ownerTag: '', jid, keptAt: clock.now() }]
+    parts.takeFailure = new Error('storage is away')
+    const asked = service.create(name, {}, true)
+    await settle()
+    await clock.advance(1000)
+    assert.equal(store.rows.size, 1)
+    assert.deepEqual(sessionsOf(network), [], 'nothing is received before the parts are taken')
+    parts.takeFailure = undefined
+    await clock.advance(5000)
+    assert.equal((await asked).created, true)
+    await settle()
+    assert.deepEqual([...parts.taken], [name])
+    assert.deepEqual(sessionsOf(network), ['stored'])
+  })
+
+  test('opens its pairing after the parts are taken, and a second request finds it', async () => {
+    const { service, network, parts, clock, settle } = setUp()
+    parts.takeFailure = new Error('storage is away')
+    const asked = service.create(name, {}, false)
+    const again = service.create(name, {}, false)
+    await settle()
+    assert.deepEqual(sessionsOf(network), [])
+    parts.takeFailure = undefined
+    await clock.advance(5000)
+    assert.deepEqual([(await asked).created, (await again).created], [true, false])
+    await settle()
+    assert.deepEqual([...parts.taken], [name])
+    assert.equal(sessionsOf(network).length, 1)
+  })
+
+  test('does not delay the end of the process', async () => {
+    const { service, network, parts, registry, settle } = setUp()
+    parts.takeFailure = new Error('storage is away')
+    const asked = assert.rejects(service.create(name, {}, false), { code: 'SERVICE_INSTANCE_NOT_FOUND' })
+    await settle()
+    await registry[Symbol.asyncDispose]()
+    await asked
+    assert.deepEqual(sessionsOf(network), [])
+  })
+})
+
+describe('a deletion that fails', () => {
+  test('reports its own error, and the account goes on when storage is back', async () => {
+    const { service, network, parts, store, registry, clock, settle } = await linked()
+    store.failure = new Error('the removal was not stored')
+    parts.takeFailure = new Error('the parts cannot be read')
+    await assert.rejects(service.remove(name, false), /the removal was not stored/)
+    assert.deepEqual(sessionsOf(network), [])
+    await clock.advance(10_000)
+    store.failure = undefined
+    parts.takeFailure = undefined
+    await clock.advance(5000)
+    await settle()
+    assert.deepEqual([...parts.taken], [name])
+    assert.deepEqual(sessionsOf(network), ['stored'])
+    assert.equal(registry.get(name).record.sessionId, 'stored')
+  })
+
+  test('because the network keeps the session does not cost the connection', async () => {
+    const { service, network, settle } = await linked()
+    network.release = () => Promise.reject(new Error('the keys were not stored'))
+    await assert.rejects(service.remove(name, false), /the keys were not stored/)
+    await settle()
+    assert.deepEqual(sessionsOf(network), ['stored'])
+  })
+
+  test('can be repeated before the account goes on', async () => {
+    const { service, network, parts, store, registry, settle } = await linked()
+    parts.leaveFailure = new Error('the counts were not stored')
+    parts.takeFailure = new Error('the parts cannot be read')
+    await assert.rejects(service.remove(name, false), /the counts were not stored/)
+    await settle()
+    parts.leaveFailure = undefined
+    await service.remove(name, false)
+    assert.equal(registry.has(name), false)
+    assert.equal(store.rows.size, 0)
+    assert.deepEqual(sessionsOf(network), [])
+  })
+})
+
+describe('a deleted instance', () => {
+  test('whose messages cannot be forgotten is let go all the same, and the failure is reported', async () => {
+    const { service, network, parts, store, registry, deleted, settle } = await linked()
+    store.kept = [{ sessionId: 'kept before', name, ownerTag: '', jid, keptAt: 1 }]
+    parts.forgetFailure = new Error('the messages were not removed')
+    await assert.rejects(service.remove(name, true), /the messages were not removed/)
+    await settle()
+    assert.equal(registry.has(name), false)
+    assert.deepEqual(deleted, [name], 'the events that wait are taken up again')
+    assert.deepEqual([...parts.taken], [])
+    assert.deepEqual(store.kept, [])
+    assert.ok(network.forgotten.includes('kept before'))
+  })
+
+  test('lets go of an open pairing when a part does not leave', async () => {
+    const { service, network, parts, deleted, settle } = setUp()
+    const { account } = await service.create(name, {}, false)
+    await settle()
+    const { pairingSessionId } = account.record
+    assert.ok(pairingSessionId)
+    parts.forget = () => {
+      parts.leaveFailure = new Error('the counts were not stored')
+      return Promise.resolve()
+    }
+    await assert.rejects(service.remove(name, false), /the counts were not stored/)
+    assert.deepEqual(deleted, [name])
+    assert.deepEqual(network.forgotten, [pairingSessionId])
+  })
+})
