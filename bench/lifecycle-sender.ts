@@ -44,7 +44,7 @@ const desk = {
       void lifecycle.announce(instance, 'connected')
       await sleep(clock, everyMs)
     }
-    const isUnderWay = async () => (await deliveries.pending('bench')).some(({ url }) => healthy.has(url))
+    const isUnderWay = async () => (await deliveries.pending()).some(({ url }) => healthy.has(url))
     while (await isUnderWay()) await sleep(clock, 100)
   },
 }

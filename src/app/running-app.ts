@@ -27,7 +27,7 @@ type Parts = {
   storage: Storage
   instances: InstanceRegistry
   outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'hold'>
-  courier: Pick<Courier, 'takeDeleted'>
+  courier: Pick<Courier, 'start'>
   processEvents: ProcessEvents
   tenants: TenantCache
   workers: readonly Ticker[]
@@ -84,7 +84,7 @@ export class RunningApp {
     await instances.takeAll()
     this.#isServing = true
     onServing()
-    await courier.takeDeleted()
+    await courier.start()
     await instances.boot()
     processEvents.started()
     for (const worker of workers) worker.start()

@@ -5,6 +5,7 @@
 // again when the value falls below the threshold.
 
 import type { InstanceName, Jid } from '../core/ids.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import { getOrCreate } from '../lib/keyed.ts'
 import { Tally } from './tally.ts'
@@ -39,7 +40,7 @@ type Counts = ReturnType<Tally['counts']>
 
 const nothing: Counts = { velocity: 0, diversity: 0, delivered: 0, samples: 0 }
 
-export class BanRisk {
+export class BanRisk implements PerInstance {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #memories = new Map<InstanceName, Memory>()
 

@@ -1,6 +1,7 @@
 // Limits how fast an account sends: a number of messages per minute, and a lower rate for messages that waited for a connection.
 
 import type { InstanceName } from '../core/ids.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { getOrCreate } from '../lib/keyed.ts'
@@ -26,7 +27,7 @@ type Gauge = {
   nextDrainAt: number
 }
 
-export class Pace {
+export class Pace implements PerInstance {
   readonly #deps: Deps
   readonly #gauges = new Map<InstanceName, Gauge>()
 

@@ -64,10 +64,6 @@ export class Connection {
     this.#policy = new ReconnectPolicy(deps)
   }
 
-  get sessionId(): string {
-    return this.#deps.sessionId
-  }
-
   get session(): NetworkSession | undefined {
     return this.#run?.session
   }

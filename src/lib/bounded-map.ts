@@ -12,10 +12,6 @@ export class BoundedMap<Value> {
     this.#options = options
   }
 
-  get size(): number {
-    return this.#entries.size
-  }
-
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key)
     if (!entry) return undefined

@@ -18,10 +18,15 @@ class Stage implements AsyncDisposable {
   readonly recorded = new Map<string, DeliveryResult>()
   readonly answers = new Map<string, () => Promise<Attempt>>()
   readonly stored: Delivery[] = []
+  readsOfOne = 0
   storageFails = false
   readonly courier = new Courier({
     deliveries: {
-      pending: (instance) => Promise.resolve(this.stored.filter((each) => each.instance === instance)),
+      pending: () => Promise.resolve([...this.stored]),
+      pendingOf: (instance) => {
+        this.readsOfOne++
+        return Promise.resolve(this.stored.filter((each) => each.instance === instance))
+      },
       pendingOfDeleted: () => Promise.resolve([]),
       record: (id, result) => {
         if (this.storageFails) return Promise.reject(new Error('storage is away'))
@@ -215,8 +220,27 @@ test('a caller can wait until deliveries are no longer in flight', async () => {
   assert.equal(stage.statusOf(id), 'pending')
 })
 
+test('deliveries of instances that are taken before the start are read at once, and sent after the start', async () => {
+  await using stage = new Stage()
+  const fixed = { event: 'paired', url: 'http://x', body: '{}', createdAt: 0, expiresAt: null } as const
+  for (const instance of ['a', 'b', 'deleted']) {
+    stage.stored.push({ ...fixed, id: instance, eventId: instance, instance, attempts: 0, nextAt: 0 })
+  }
+  for (const instance of ['a', 'b']) await stage.courier.take(instance)
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.knocks, [])
+  await stage.courier.start()
+  await stage.clock.advance(0)
+  assert.deepEqual(
+    stage.knocks.map(({ id }) => id),
+    ['a', 'b', 'deleted'],
+  )
+  assert.equal(stage.readsOfOne, 0)
+})
+
 test('an instance that leaves is forgotten; taken again, its stored deliveries go on', async () => {
   await using stage = new Stage()
+  await stage.courier.start()
   const later = stage.clock.now() + 60_000
   const waiting = stage.add('http://x', 'paired', { nextAt: later })
   const other = stage.add('http://x', 'paired', { instance: 'b', nextAt: later })
@@ -235,6 +259,7 @@ test('an instance that leaves is forgotten; taken again, its stored deliveries g
 test('an attempt in flight while its instance leaves is repeated only when the instance is back', async () => {
   for (const isBack of [false, true]) {
     await using stage = new Stage()
+    await stage.courier.start()
     const answer = Promise.withResolvers<Attempt>()
     stage.answers.set('http://slow', () => answer.promise)
     const id = stage.add('http://slow')

@@ -1,4 +1,4 @@
-// Delivers events to their subscribers: each has a lane, so that a dead server delays no other subscriber.
+// Delivers events to their subscribers: each has a queue, so that a dead server delays no other subscriber.
 //
 // waiting  → due when its time has come
 // due      → in flight when its subscriber has fewer than 2, its host fewer than 16 and all together fewer than 64
@@ -15,10 +15,10 @@ import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import { nextStep } from './retry-schedule.ts'
 import type { Attempt } from './retry-schedule.ts'
 
-type Lane = { due: Delivery[]; inFlight: number; host: string }
+type Queue = { due: Delivery[]; inFlight: number; host: string }
 
 type Deps = {
-  deliveries: Pick<DeliveryStore, 'pending' | 'pendingOfDeleted' | 'record'>
+  deliveries: Pick<DeliveryStore, 'pending' | 'pendingOf' | 'pendingOfDeleted' | 'record'>
   /** Makes one attempt; never rejects. */
   deliver: (delivery: Delivery, signal: AbortSignal) => Promise<Attempt>
   clock: Clock
@@ -39,7 +39,7 @@ const recordAgainMs = 5000
 
 export class Courier implements PerInstance {
   readonly #deps: Deps
-  readonly #lanes = new Map<string, Lane>()
+  readonly #queues = new Map<string, Queue>()
   /** How many attempts are in flight, by host. */
   readonly #hosts = new Map<string, number>()
   /** How to cancel the wait for the next attempt, by id. */
@@ -48,6 +48,7 @@ export class Courier implements PerInstance {
   /** Everything that has not ended, by instance and subscriber, oldest first. */
   readonly #open = new Map<string, Map<string, Delivery>>()
   readonly #abort = new AbortController()
+  #isStarted = false
   #stopped = false
 
   constructor(deps: Deps) {
@@ -60,12 +61,21 @@ export class Courier implements PerInstance {
     return count
   }
 
-  /** Takes up the deliveries that are stored and have not ended. */
-  async take(instance: InstanceName): Promise<void> {
-    this.add(await this.#deps.deliveries.pending(instance))
+  /**
+   * Takes up every delivery that is stored and has not ended, with one read. Called when the routes answer, because a
+   * subscriber may react to an event with a request.
+   */
+  async start(): Promise<void> {
+    this.#isStarted = true
+    this.add(await this.#deps.deliveries.pending())
   }
 
-  /** The same for deleted instances: their subscribers still receive the events before the deletion. */
+  /** An instance that is taken before the start needs no read of its own. */
+  async take(instance: InstanceName): Promise<void> {
+    if (this.#isStarted) this.add(await this.#deps.deliveries.pendingOf(instance))
+  }
+
+  /** Takes up the deliveries of deleted instances: their subscribers still receive the events before the deletion. */
   async takeDeleted(): Promise<void> {
     this.add(await this.#deps.deliveries.pendingOfDeleted())
   }
@@ -94,7 +104,7 @@ export class Courier implements PerInstance {
   async settled(ids: ReadonlySet<string>): Promise<void> {
     const isOpen = () =>
       [...this.#running.keys()].some((id) => ids.has(id)) ||
-      [...this.#lanes.values()].some(({ due }) => due.some(({ id }) => ids.has(id)))
+      [...this.#queues.values()].some(({ due }) => due.some(({ id }) => ids.has(id)))
     while (isOpen() && this.#running.size > 0) await Promise.race(this.#running.values())
   }
 
@@ -103,7 +113,7 @@ export class Courier implements PerInstance {
     this.#stopped = true
     for (const cancel of this.#waiting.values()) cancel()
     this.#waiting.clear()
-    this.#lanes.clear()
+    this.#queues.clear()
     const cancel = this.#deps.clock.after(shutdownDrainMs, () => {
       this.#abort.abort()
     })
@@ -127,39 +137,39 @@ export class Courier implements PerInstance {
 
   #due(delivery: Delivery): void {
     const { url } = delivery
-    const lane = getOrCreate(this.#lanes, url, () => ({ due: [], inFlight: 0, host: new URL(url).host }))
-    lane.due.push(delivery)
-    this.#pump(url, lane)
+    const queue = getOrCreate(this.#queues, url, () => ({ due: [], inFlight: 0, host: new URL(url).host }))
+    queue.due.push(delivery)
+    this.#pump(url, queue)
   }
 
-  #pump(url: string, lane: Lane): void {
-    while (this.#hasRoom(lane)) {
-      const delivery = lane.due.shift()
+  #pump(url: string, queue: Queue): void {
+    while (this.#hasRoom(queue)) {
+      const delivery = queue.due.shift()
       if (!delivery) break
-      this.#count(lane, 1)
+      this.#count(queue, 1)
       this.#running.set(
         delivery.id,
         this.#attempt(delivery).finally(() => {
-          this.#count(lane, -1)
+          this.#count(queue, -1)
           this.#running.delete(delivery.id)
-          this.#pump(url, lane)
-          for (const [other, waiting] of this.#lanes) if (waiting !== lane) this.#pump(other, waiting)
+          this.#pump(url, queue)
+          for (const [other, waiting] of this.#queues) if (waiting !== queue) this.#pump(other, waiting)
         }),
       )
     }
-    if (lane.due.length === 0 && lane.inFlight === 0) this.#lanes.delete(url)
+    if (queue.due.length === 0 && queue.inFlight === 0) this.#queues.delete(url)
   }
 
-  #hasRoom({ inFlight, host }: Lane): boolean {
+  #hasRoom({ inFlight, host }: Queue): boolean {
     const atHost = this.#hosts.get(host) ?? 0
     return !this.#stopped && inFlight < perSubscriber && atHost < perHost && this.#running.size < inAll
   }
 
-  #count(lane: Lane, change: 1 | -1): void {
-    lane.inFlight += change
-    const atHost = (this.#hosts.get(lane.host) ?? 0) + change
-    if (atHost === 0) this.#hosts.delete(lane.host)
-    else this.#hosts.set(lane.host, atHost)
+  #count(queue: Queue, change: 1 | -1): void {
+    queue.inFlight += change
+    const atHost = (this.#hosts.get(queue.host) ?? 0) + change
+    if (atHost === 0) this.#hosts.delete(queue.host)
+    else this.#hosts.set(queue.host, atHost)
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
@@ -233,7 +243,7 @@ export class Courier implements PerInstance {
   #cancel({ id, url }: Delivery): void {
     this.#waiting.get(id)?.()
     this.#waiting.delete(id)
-    const lane = this.#lanes.get(url)
-    if (lane) lane.due = lane.due.filter((other) => other.id !== id)
+    const queue = this.#queues.get(url)
+    if (queue) queue.due = queue.due.filter((other) => other.id !== id)
   }
 }

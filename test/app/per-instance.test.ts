@@ -2,7 +2,7 @@
 
 import '../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { glob, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -25,9 +25,18 @@ const path = `/api/instances/${name}`
 /** The registry itself keeps the account until it is removed. */
 const registry = 'src/instances/instance-registry.ts'
 
+const root = join(import.meta.dirname, '../..')
+
+/** The classes that are not in the list, with the reason. */
+const unlistedParts = new Map([
+  ['AccountEvents', 'passes the calls on to the list'],
+  ['ParkedRows', 'the InboxWorker takes and leaves the parked rows itself'],
+])
+
 /** What the steps of openUsed() leave traces in. */
 const usedParts = [
   'src/bridge/conversations/conversation-directory.ts',
+  'src/bridge/inbound/compose/group-headers.ts',
   'src/bridge/inbound/files/file-fetcher.ts',
   'src/bridge/inbound/inbox-worker.ts',
   'src/bridge/outbound/agent-activity.ts',
@@ -36,11 +45,12 @@ const usedParts = [
   'src/bridge/people/people.ts',
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
+  'src/guard/restrictions.ts',
   'src/ledger/usage.ts',
   'src/lifecycle/courier.ts',
 ]
 
-/** A service whose instance has received texts, a group message and a file, and has sent a message. */
+/** A service whose instance has received texts, a group message and a file, has sent messages, and is restricted. */
 async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
   const network = stack.use(await SimNetwork.start())
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm }))
@@ -59,6 +69,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
         DOWNSTREAM_INBOX_ID: String(facts.inbox_id),
         SERVICE_OUTGOING_RATE_LIMIT: '1000',
         SERVICE_HELPDESK_NOTICES: 'true',
+        SERVICE_GROUP_HEADER_TTL: '1h',
       },
     }),
   )
@@ -95,6 +106,11 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
     await agent.post(`/conversations/${conversations[0]}/messages`, { content, message_type: 'outgoing' })
     await bob.messages.waitFor(`"${content}"`, ({ message }) => textOfMessage(message) === content, 20_000)
   }
+  network.fault({ kind: 'ack_error', code: 463 })
+  await agent.post(`/conversations/${conversations[0]}/messages`, { content: 'refused', message_type: 'outgoing' })
+  await waitUntil('the network has refused a message', async () => {
+    return ((await service.get(`${path}/outbox`)).body as { failed: number }).failed === 1
+  })
   return service
 }
 
@@ -139,6 +155,23 @@ test('a deleted instance is known nowhere, except for the events that its subscr
   await settled(memory, service)
   assert.equal((await service.request('DELETE', path)).status, 200)
   assert.deepEqual(await memory.files(), ['src/lifecycle/courier.ts'])
+})
+
+test('every class that keeps memory per instance is in the list of the composition', async () => {
+  const declared: string[] = []
+  for (const file of await Array.fromAsync(glob(join(root, 'src/**/*.ts'), { exclude: ['**/*.test.ts'] }))) {
+    const source = await readFile(file, 'utf8')
+    const [, className] = /^export class (\w+) implements .*\bPerInstance\b/m.exec(source) ?? []
+    if (className !== undefined) declared.push(className)
+    const leaves = /^ {2}(?:async )?leave\(instance: InstanceName\): [\w<>]+ \{$/m.test(source)
+    assert.ok(
+      className !== undefined || !leaves,
+      `the class in ${file} does not declare that it implements PerInstance`,
+    )
+  }
+  await using service = await Service.start({ environment: { SERVICE_HELPDESK_NOTICES: 'true' } })
+  const listed = service.app.perInstance.map((part) => part.constructor.name)
+  assert.deepEqual([...listed, ...unlistedParts.keys()].sort(), declared.sort())
 })
 
 test('a part that is missing in the list is noticed, whatever it keeps the instance in', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import type { Delivery, DeliveryResult } from '../../src/core/delivery.ts'
 import { DeliveryStore } from '../../src/storage/stores/ledger/delivery-store.ts'
@@ -21,15 +22,16 @@ for (const engine of engines) {
       const [first, second] = [sample('1'), sample('2', { expiresAt: 20_000, event: 'qr_generated' })]
       await store.insert([second, first])
       await store.insert([])
-      assert.deepEqual(await store.pending('a'), [first, second])
+      assert.deepEqual(await store.pendingOf('a'), [first, second])
     })
 
-    test('each instance is asked for its own; what deleted instances left is found apart', async () => {
+    test('a read returns the deliveries of all instances, of one instance, or of the deleted instances', async () => {
       await using opened = await newDatabase(engine)
       const store = new DeliveryStore(opened.database)
       await opened.database.write(opened.database.query.insertInto('instances').values(sampleInstanceColumns('a')))
       await store.insert([sample('1'), sample('2', { instance: 'gone' })])
-      assert.deepEqual(await store.pending('a'), [sample('1')])
+      assert.deepEqual(await store.pendingOf('a'), [sample('1')])
+      assert.deepEqual(await store.pending(), [sample('1'), sample('2', { instance: 'gone' })])
       assert.deepEqual(await store.pendingOfDeleted(), [sample('2', { instance: 'gone' })])
     })
 
@@ -39,7 +41,7 @@ for (const engine of engines) {
       await store.insert([sample('1'), sample('2')])
       await store.record('1', again, 100)
       assert.deepEqual(
-        (await store.pending('a')).map(({ id, attempts, nextAt }) => ({ id, attempts, nextAt })),
+        (await store.pendingOf('a')).map(({ id, attempts, nextAt }) => ({ id, attempts, nextAt })),
         [
           { id: '1', attempts: 1, nextAt: 5000 },
           { id: '2', attempts: 0, nextAt: 1 },
@@ -76,7 +78,7 @@ for (const engine of engines) {
       assert.equal(await store.reopen('b', '1', 900), undefined)
       assert.deepEqual(await store.reopen('a', '1', 900), sample('1', { nextAt: 900 }))
       assert.equal(await store.reopen('a', '1', 900), undefined)
-      assert.equal((await store.pending('a')).length, 1)
+      assert.equal((await store.pendingOf('a')).length, 1)
     })
 
     test('a delivery that ended long ago is forgotten, a waiting one never', async () => {
@@ -93,3 +95,24 @@ for (const engine of engines) {
     })
   })
 }
+
+test('the read of a start finds the waiting deliveries by their status, without those that have ended', async () => {
+  await using opened = await newDatabase('sqlite')
+  const { database, location } = opened
+  assert.ok(location.engine === 'sqlite')
+  const asked: string[] = []
+  const read = database.read.bind(database)
+  database.read = (query, opens) => {
+    asked.push(query.compile().sql)
+    return read(query, opens)
+  }
+  const store = new DeliveryStore(database)
+  await store.pending()
+  await store.pendingOfDeleted()
+  using file = new DatabaseSync(location.path)
+  for (const statement of asked) {
+    const plan = file.prepare(`EXPLAIN QUERY PLAN ${statement}`).all()
+    assert.match(JSON.stringify(plan), /SEARCH deliveries USING INDEX deliveries_by_status/)
+  }
+  assert.equal(asked.length, 2)
+})

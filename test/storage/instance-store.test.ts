@@ -50,7 +50,7 @@ for (const engine of engines) {
       )
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a', { state: 'ready', jid: 'x' })])
       assert.deepEqual((await actions(opened.database))[0], 'instance.paired')
-      await assert.rejects(instances.update(1, 'b', { state: 'ready' }), { failure: 'expectation' })
+      await assert.rejects(instances.update(1, 'b', { state: 'ready' }, {}), { failure: 'expectation' })
     })
 
     test('an owner whose epoch is over changes nothing', async () => {
@@ -59,7 +59,7 @@ for (const engine of engines) {
       await instances.insert(1, sampleInstance('a'), sampleAudit())
       const stale = { failure: 'expectation' }
       await assert.rejects(instances.insert(2, sampleInstance('b'), sampleAudit()), stale)
-      await assert.rejects(instances.update(2, 'a', { state: 'ready' }), stale)
+      await assert.rejects(instances.update(2, 'a', { state: 'ready' }, {}), stale)
       await assert.rejects(instances.remove(2, 'a', null, sampleAudit()), stale)
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a')])
     })
@@ -134,7 +134,7 @@ for (const engine of engines) {
       await instances.insert(1, sampleInstance('a'), sampleAudit())
       await instances.dropOrphans(1, 10)
       assert.equal((await instances.keptSessions('a')).length, 1, 'not linked yet')
-      await instances.update(1, 'a', { readyAt: 30 })
+      await instances.update(1, 'a', { readyAt: 30 }, {})
       await instances.dropOrphans(1, 10)
       assert.equal((await instances.keptSessions('a')).length, 0)
     })
@@ -148,12 +148,12 @@ for (const engine of engines) {
       await instances.remove(1, 'a', other, sampleAudit())
       await instances.insert(1, { ...row, sessionId: null }, sampleAudit())
       await instances.remove(1, 'a', { ...other, sessionId: 's' }, sampleAudit())
-      await instances.put(1, row)
+      await instances.put(1, row, {})
       assert.deepEqual(plain(await instances.list()), [row])
       assert.deepEqual(plain(await instances.keptSessions('a')), [other], 'its own session is in use again')
-      await instances.put(1, { ...row, jid: 'k', lastError: 'x' })
+      await instances.put(1, { ...row, jid: 'k', lastError: 'x' }, {})
       assert.deepEqual(plain(await instances.list()), [{ ...row, jid: 'k', lastError: 'x' }])
-      await assert.rejects(instances.put(2, row), { failure: 'expectation' })
+      await assert.rejects(instances.put(2, row, {}), { failure: 'expectation' })
     })
   })
 }

@@ -175,7 +175,7 @@ for (const engine of engines) {
       assert.equal(await transitions.markSent({ id: 'a', instance: 'shop' }, part('sent'), 2000, []), false)
       const [b, c] = await Promise.all([outbox.find('b'), outbox.find('c')])
       assert.ok(b && c)
-      assert.equal(await transitions.fail(b, 'refused', 3000), true)
+      assert.equal(await transitions.fail(b, 'refused', 3000, 3000), true)
       assert.equal(await transitions.expire(c, 'time over', 6000), true)
       const totals = { pending: 1, sent: 1, expired: 1, failed: 1, oldestPendingAt: 1000 }
       assert.deepEqual(await outbox.totals('shop'), totals)
@@ -266,7 +266,7 @@ for (const engine of engines) {
       assert.equal((await outbox.newestOf('shop', 'p1'))?.fingerprint, 'two')
       const b = await outbox.find('b')
       assert.ok(b)
-      await transitions.fail(b, 'refused', 2000)
+      await transitions.fail(b, 'refused', 2000, 2000)
       assert.equal((await outbox.newestOf('shop', 'p1'))?.fingerprint, 'one')
       assert.equal(await outbox.newestOf('shop', 'p2'), undefined)
     })

@@ -2,7 +2,7 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import type { MediaContent } from '../../core/message.ts'
-import { backoffMs } from '../../lib/backoff.ts'
+import { doubledMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
@@ -30,7 +30,7 @@ type Deps = {
 
 const giveUpMs = 24 * 3_600_000
 /** After 5 minutes, then each time at twice the age: about nine attempts in a day. */
-const ages = { firstMs: 5 * 60_000, ceilingMs: giveUpMs, random: () => 0.5 }
+const ages = { firstMs: 5 * 60_000, ceilingMs: giveUpMs }
 const pageSize = 50
 
 export class LateFiles {
@@ -66,7 +66,7 @@ export class LateFiles {
   }
 
   #isDue({ receivedAt, attempts }: InboxRow): boolean {
-    return this.#deps.clock.now() >= receivedAt + backoffMs(attempts, ages)
+    return this.#deps.clock.now() >= receivedAt + doubledMs(attempts, ages)
   }
 
   async #try(row: InboxRow): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName, RowId } from '../../core/ids.ts'
+import type { PerInstance } from '../../core/per-instance.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
@@ -19,7 +20,7 @@ type Deps = {
 const maxListed = 500
 const pauses = { firstMs: 1000, ceilingMs: 30_000 }
 
-export class ParkedRows {
+export class ParkedRows implements PerInstance {
   readonly #deps: Deps
   readonly #counts = new Map<InstanceName, number>()
 

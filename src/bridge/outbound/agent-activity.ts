@@ -4,6 +4,7 @@ import { chatJid } from '../../core/address.ts'
 import type { Destination, Recipient } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
+import type { PerInstance } from '../../core/per-instance.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
 import type { Log } from '../../lib/log.ts'
@@ -26,7 +27,7 @@ type Deps = {
   log: Log
 }
 
-export class AgentActivity {
+export class AgentActivity implements PerInstance {
   readonly #deps: Deps
   readonly #reading = new KeyedLanes()
   readonly #goingOffline = new Map<InstanceName, { at: number; cancel: () => void }>()

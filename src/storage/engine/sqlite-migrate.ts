@@ -5,11 +5,11 @@ import { pendingMigrations, versionTable } from '../migrations/migration.ts'
 import type { Migration } from '../migrations/migration.ts'
 
 // Another process may be migrating a large database.
-const ackTimeoutMs = 60_000
+const busyTimeoutMs = 60_000
 
 export function migrateSqlite(database: DatabaseSync, known: readonly Migration[]): void {
   const usual = Number(database.prepare('SELECT timeout FROM pragma_busy_timeout').get()?.['timeout'])
-  database.exec(`PRAGMA busy_timeout = ${ackTimeoutMs}`)
+  database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
   try {
     migrateInOne(database, known)
   } finally {

@@ -32,7 +32,8 @@ test('whoever is looked up while two records become one is not remembered as bef
   assert.equal((await joined).id, 'p1')
   assert.equal((await people.lookUp('a', { phone: null, lid: '99' }))?.id, 'p1')
   await people.applyNames('a', { person: { phone: null, lid: '99' }, savedName: 'Mum' })
-  assert.equal((await store.get('a', 'p1'))?.savedName, 'Mum')
+  const stored = await find('a', { phone: '55', lid: null })
+  assert.deepEqual(stored, [{ id: 'p1', phone: '55', lid: '99', pushName: null, savedName: 'Mum' }])
 })
 
 test('two that become one with one account leave what is remembered for another', async () => {

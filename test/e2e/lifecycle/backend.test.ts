@@ -2,9 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
+import { newLocation } from '../../harness/databases.ts'
+import { requestFrom } from '../../harness/http-request.ts'
 import { owner, ownerJid } from '../../harness/instance-api.ts'
 import { LifecycleWorld } from '../../harness/lifecycle-world.ts'
+import { LoopbackServer } from '../../harness/loopback-server.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
+import { apiToken, Service } from '../../harness/service.ts'
 import { assertPayload } from '../../harness/subscriber-server.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 
 const backend = ['backend_started', 'backend_restarting']
 
@@ -35,6 +42,39 @@ describe('a start', () => {
     await world.tells('c', event, 1)
     await world.pass(60_000)
     assert.deepEqual(subscribers.events('/a'), [event])
+  })
+  test('delivers stored events only when the service answers the requests of subscribers', async () => {
+    await using place = await newLocation('sqlite')
+    const before = await Service.start({ place })
+    const address = before.app.url
+    await before[Symbol.asyncDispose]()
+    const answers: number[] = []
+    await using subscriber = await LoopbackServer.start((request, response) => {
+      request.resume().on('end', () => {
+        void requestFrom(address, 'GET', '/api/instances/n0', { token: apiToken }).then(({ status }) => {
+          answers.push(status)
+          response.end()
+        })
+      })
+    })
+    // The start takes them in many steps, which leaves time for a delivery that comes too early.
+    const names = Array.from({ length: 300 }, (_, n) => `n${n}`)
+    await using service = await Service.start({
+      place,
+      environment: { PORT: new URL(address).port },
+      seed: async (database) => {
+        const rows = names.map((name) => database.query.insertInto('instances').values(sampleInstanceColumns(name)))
+        await database.write(...rows)
+        const delivery = { eventId: 'e', event: 'paired', instance: 'n0', url: subscriber.url(), body: '{}' } as const
+        const unsent = { id: 'd', ...delivery, createdAt: 0, expiresAt: null, attempts: 0, nextAt: 0 }
+        await new DeliveryStore(database).insert([unsent])
+      },
+    })
+    await waitUntil('the event is delivered', async () => {
+      const { body } = await service.get('/api/instances/n0/deliveries')
+      return (body as { status: string }[])[0]?.status === 'delivered'
+    })
+    assert.deepEqual(answers, [200])
   })
 })
 

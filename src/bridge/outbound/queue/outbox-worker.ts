@@ -5,6 +5,7 @@ import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import { ChatQueues } from '../../../lib/chat-queues.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -33,7 +34,7 @@ type Deps = {
 
 type Account = { slots: SendSlots; isReady: boolean }
 
-export class OutboxWorker {
+export class OutboxWorker implements PerInstance {
   readonly #deps: Deps
   readonly #accounts = new Map<InstanceName, Account>()
   readonly #queues: ChatQueues<FreshRow>

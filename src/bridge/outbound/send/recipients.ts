@@ -1,6 +1,6 @@
 // Finds the chat that a callback is for, and the address to which a message of that chat is sent.
 
-import { chatJid, groupJid, parseChat, personJid } from '../../../core/address.ts'
+import { chatJid, groupChatId, groupJid, parseChat, personJid } from '../../../core/address.ts'
 import type { Chat, Person } from '../../../core/address.ts'
 import type { Recipient } from '../../../core/downstream.ts'
 import type { ChatId, InstanceName, Jid } from '../../../core/ids.ts'
@@ -128,8 +128,5 @@ export class Recipients {
 }
 
 function groupRef(id: string): ChatRef {
-  const jid = groupJid(id)
-  // Our key of a group is its jid.
-  const chatId: string = jid
-  return { chatId, jid, isGroup: true }
+  return { chatId: groupChatId(id), jid: groupJid(id), isGroup: true }
 }

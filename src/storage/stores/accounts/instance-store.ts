@@ -52,7 +52,7 @@ export class InstanceStore {
     )
   }
 
-  async update(epoch: number, name: InstanceName, changes: InstanceChanges, along: Along = {}): Promise<void> {
+  async update(epoch: number, name: InstanceName, changes: InstanceChanges, along: Along): Promise<void> {
     const update = this.#database.query
       .updateTable('instances')
       .set(toInstanceColumns(changes))
@@ -62,7 +62,7 @@ export class InstanceStore {
   }
 
   /** Writes the whole record; after a removal that failed the record may be there or not. */
-  async put(epoch: number, row: InstanceRow, along: Along = {}): Promise<void> {
+  async put(epoch: number, row: InstanceRow, along: Along): Promise<void> {
     const { query } = this.#database
     const { name, ...columns } = toInstanceColumns(row)
     await this.#database.write(

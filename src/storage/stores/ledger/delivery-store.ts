@@ -37,13 +37,19 @@ export class DeliveryStore {
     if (deliveries.length > 0) await this.#database.write(...deliveryInserts(this.#database, deliveries))
   }
 
-  /** The deliveries of an instance that have not ended, oldest first. */
-  async pending(instance: InstanceName): Promise<Delivery[]> {
+  /** The deliveries of all instances that have not ended, also of deleted ones, oldest first. */
+  async pending(): Promise<Delivery[]> {
+    const rows = await this.#database.read(this.#pending(), deliverySecrets)
+    return rows.map(toDelivery)
+  }
+
+  /** The same of one instance. This reads every delivery that is kept for the instance; a start reads those of all instances. */
+  async pendingOf(instance: InstanceName): Promise<Delivery[]> {
     const rows = await this.#database.read(this.#pending().where('instance', '=', instance), deliverySecrets)
     return rows.map(toDelivery)
   }
 
-  /** The deliveries of deleted instances that have not ended, oldest first. */
+  /** The same of deleted instances. */
   async pendingOfDeleted(): Promise<Delivery[]> {
     const live = this.#database.query.selectFrom('instances').select('name')
     const rows = await this.#database.read(this.#pending().where('instance', 'not in', live), deliverySecrets)

@@ -102,7 +102,7 @@ export class OutboxTransitions {
     return this.#writer.guarded(update)
   }
 
-  fail(row: OutboxRow, reason: string, at: number, reportAt = at): Promise<boolean> {
+  fail(row: OutboxRow, reason: string, at: number, reportAt: number): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({

@@ -32,12 +32,6 @@ export class PeopleStore {
     return (await this.#database.read(query)).map(toRecord)
   }
 
-  async get(instance: InstanceName, id: ChatId): Promise<PersonRecord | undefined> {
-    const query = this.#database.query.selectFrom('people').selectAll()
-    const [row] = await this.#database.read(query.where('instance', '=', instance).where('id', '=', id))
-    return row && toRecord(row)
-  }
-
   /** Rejects with a constraint failure when another record has the phone number or the anonymous id by now. */
   async insert(epoch: number, instance: InstanceName, person: PersonRecord): Promise<void> {
     const { id, phone, lid, pushName: push_name, savedName: saved_name } = person
