@@ -12,7 +12,7 @@ const sets: Readonly<Record<string, TestRun>> = {
   all: { files: all },
   long: { files: all, environment: { TEST_LONG: '1' } },
   e2e: { files: ['test/e2e/**/*.test.ts'] },
-  fast: { files: fast, environment: onSqliteOnly },
+  fast: { files: fast, flags: ['--test-concurrency=4'], environment: onSqliteOnly },
   unit: { files: unit, environment: onSqliteOnly },
   watch: { files: fast, flags: ['--watch'], environment: onSqliteOnly },
 }

@@ -1,14 +1,17 @@
 // A fresh database per test, on either engine, gone when the test is over.
 
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
 import type { DatabaseLocation } from '../../src/core/database-location.ts'
 import { silentLog } from './logs.ts'
+
+/** The variable that names the migrated SQLite file of this run. */
+export const sqliteTemplate = 'TEST_SQLITE_TEMPLATE'
 
 /** The engines of this run: both, or those that TEST_ENGINES names. */
 export const engines: readonly EngineName[] = chosenEngines(process.env['TEST_ENGINES'])
@@ -28,6 +31,7 @@ export async function newDatabase(
 ): Promise<{ database: Database; location: DatabaseLocation; [Symbol.asyncDispose](): Promise<void> }> {
   await using stack = new AsyncDisposableStack()
   const { location } = stack.use(await newLocation(engine))
+  if (location.engine === 'sqlite') await copyTemplate(location.path)
   const database = stack.use(await openDatabase({ location, encryptionKeys, log: silentLog }))
   const owned = stack.move()
   return { database, location, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -40,6 +44,14 @@ function chosenEngines(names: string | undefined): EngineName[] {
   if (chosen.length !== names.split(',').length)
     throw new Error(`TEST_ENGINES names sqlite or postgres, not "${names}"`)
   return chosen
+}
+
+/** A single test file may run without the setup of a whole run. Then opening the database migrates it. */
+async function copyTemplate(path: string): Promise<void> {
+  const template = process.env[sqliteTemplate]
+  if (template === undefined) return
+  await mkdir(dirname(path), { recursive: true })
+  await copyFile(template, path)
 }
 
 async function newSqliteFile(): Promise<TestLocation> {

@@ -1,5 +1,5 @@
 // Starts one PostgreSQL for the whole test run and stops it at the end, unless TEST_POSTGRES_URL names one or TEST_ENGINES
-// leaves PostgreSQL out. Gives all processes of the run one place for compiled modules.
+// leaves PostgreSQL out. Gives all processes of the run one place for compiled modules, and one migrated SQLite file to copy.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -7,13 +7,16 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { engines } from './databases.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { engines, sqliteTemplate } from './databases.ts'
+import { silentLog } from './logs.ts'
 
-let stop: (() => Promise<void>) | undefined
+const owned = new AsyncDisposableStack()
 
 export async function globalSetup(): Promise<void> {
   // Some hundred processes load the same modules: each is compiled once.
   process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
+  await makeSqliteTemplate()
   if (process.env['TEST_POSTGRES_URL'] || !engines.includes('postgres')) return
   const { default: EmbeddedPostgres } = await importWithoutExitHooks()
   const databaseDir = await mkdtemp(join(tmpdir(), 'causeway-postgres-'))
@@ -33,14 +36,24 @@ export async function globalSetup(): Promise<void> {
   await server.initialise()
   await server.start()
   process.env['TEST_POSTGRES_URL'] = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`
-  stop = async () => {
+  owned.defer(async () => {
     await server.stop()
     await rm(databaseDir, { recursive: true, force: true })
-  }
+  })
 }
 
 export async function globalTeardown(): Promise<void> {
-  await stop?.()
+  await owned.disposeAsync()
+}
+
+/** Migrating takes longer than copying the migrated file, and some hundred tests need one. */
+async function makeSqliteTemplate(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'causeway-template-'))
+  owned.defer(() => rm(directory, { recursive: true, force: true }))
+  const path = join(directory, 'service.db')
+  const database = await openDatabase({ location: { engine: 'sqlite', path }, encryptionKeys: [], log: silentLog })
+  await database[Symbol.asyncDispose]()
+  process.env[sqliteTemplate] = path
 }
 
 // The package ends the process with code 0 as soon as nothing is left to do, failed tests or not: its hooks for that are
