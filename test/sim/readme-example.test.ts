@@ -1,12 +1,15 @@
 // Runs the example of docs/simulator.md as it is printed there.
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import './harness/quiet.ts'
 import { ControlServer } from '../../sim/control/control-server.ts'
 import { SimWorld } from '../../sim/sim-world.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 test('the example in the documentation pairs the unmodified library', async () => {
   await using world = await SimWorld.start()
@@ -26,11 +29,17 @@ test('the example in the documentation pairs the unmodified library', async () =
     .replace('./auth', directory)
     .replace("from 'baileys'", `from '${import.meta.resolve('baileys')}'`)
     .replace('waWebSocketUrl: NETWORK_URL', "waWebSocketUrl: NETWORK_URL, logger: pino({ level: 'silent' })")
-  await import(`data:text/javascript,${encodeURIComponent(quiet + constants.join('') + runnable)}`)
+  const file = join(directory, 'example.mjs')
+  await writeFile(file, quiet + constants.join('') + runnable)
+  // In a process of its own: the unmodified library leaves timers behind that would keep this one alive.
+  const client = spawn(process.execPath, [file], { stdio: 'ignore' })
+  await waitUntil('the account exists', () => network.phone('5511999990001') !== undefined)
   const phone = network.phone('5511999990001')
   await phone?.companionEvents.waitFor('the client online', (one) => one.state === 'online')
   assert.equal(phone?.companions.length, 1)
   phone.unlink()
   await phone.companionEvents.waitFor('the client offline', (one) => one.state === 'unlinked')
+  client.kill('SIGKILL')
+  await once(client, 'exit')
   await rm(directory, { recursive: true, maxRetries: 5, retryDelay: 50 })
 })
