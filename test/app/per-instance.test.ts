@@ -101,7 +101,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
   const channel = { webhook_url: `${service.app.url}${path}/webhook` }
   await new DeskClient(helpdesk).patch('/inboxes/1', { channel })
   const agent = new DeskClient(helpdesk, helpdesk.world.addAgent({ name: 'Ana', role: 'administrator' }).token)
-  // What was looked up for a message is remembered once the first answer has marked Bob's messages read.
+  // The service caches the context of a chat only when Bob has no unread message, so it takes several answers.
   for (const content of ['hello', 'again', 'and again']) {
     await agent.post(`/conversations/${conversations[0]}/messages`, { content, message_type: 'outgoing' })
     await bob.messages.waitFor(`"${content}"`, ({ message }) => textOfMessage(message) === content, 20_000)

@@ -4,7 +4,7 @@ import type { Compilable, CompiledQuery } from 'kysely'
 
 export type Scalar = string | number | null | Uint8Array
 
-/** A value that the engine seals just before it is stored; `place` is the place it is sealed to. */
+/** A value that the engine encrypts just before it stores it. `place` names the table, row and column it belongs to. */
 export type Secret = { seal: Uint8Array; place: string }
 
 export type Row = Record<string, Scalar>
