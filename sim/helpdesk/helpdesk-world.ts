@@ -38,7 +38,7 @@ export class HelpdeskWorld {
   }
 
   addBot(name: string, accountId?: number): { id: number; token: string } {
-    const { id, token } = addBot(this.#office.desk, this.#account(accountId), name)
+    const { id, token } = addBot(this.#office.desk, this.#account(accountId), { name })
     return { id, token }
   }
 

@@ -5,7 +5,7 @@ import type { InboxParams } from './desk/inboxes.ts'
 import type { Desk } from './desk/desk.ts'
 import type { AccountRow, AgentBotRow, InboxRow, Role, UserRow } from './state/rows.ts'
 
-export type NewAgent = { name: string; role?: Role; inboxIds?: readonly number[] }
+export type NewAgent = { name: string; role?: Role; email?: string; inboxIds?: readonly number[] }
 
 export type Installation = { account: AccountRow; bridge: UserRow; inbox: InboxRow }
 
@@ -27,13 +27,15 @@ export function addAccount(desk: Desk, name: string): AccountRow {
 }
 
 /** Without `inboxIds` an agent sees all helpdesk inboxes that exist now. */
-export function addUser(desk: Desk, account: AccountRow, { name, role = 'agent', inboxIds }: NewAgent): UserRow {
+export function addUser(desk: Desk, account: AccountRow, newAgent: NewAgent): UserRow {
+  const { name, role = 'agent', email, inboxIds } = newAgent
   const user = desk.state.users.insert((id) => ({
     id,
     name,
-    email: `${name.toLowerCase().replace(/[^a-z0-9]+/g, '.')}.${id}@example.com`,
+    email: email ?? `${name.toLowerCase().replace(/[^a-z0-9]+/g, '.')}.${id}@example.com`,
     token: desk.choices.token('user', id),
     memberships: new Map([[account.id, role]]),
+    isOnline: false,
   }))
   for (const inbox of desk.state.inboxes.all()) {
     if (inbox.account === account && (inboxIds?.includes(inbox.id) ?? true)) inbox.memberIds.add(user.id)
@@ -41,8 +43,19 @@ export function addUser(desk: Desk, account: AccountRow, { name, role = 'agent',
   return user
 }
 
-export function addBot(desk: Desk, account: AccountRow, name: string): AgentBotRow {
-  return desk.state.agentBots.insert((id) => ({ id, account, name, token: desk.choices.token('bot', id) }))
+export type NewBot = { name: string; description?: string | null; outgoingUrl?: string | null }
+
+export function addBot(desk: Desk, account: AccountRow, newBot: NewBot): AgentBotRow {
+  const { name, description = null, outgoingUrl = null } = newBot
+  return desk.state.agentBots.insert((id) => ({
+    id,
+    account,
+    name,
+    description,
+    outgoingUrl,
+    token: desk.choices.token('bot', id),
+    secret: desk.choices.token('bot secret', id),
+  }))
 }
 
 export function addInbox(desk: Desk, account: AccountRow, params: InboxParams & { name: string }): InboxRow {

@@ -73,6 +73,13 @@ export type Settings = {
   frontendUrl: string
   /** The place of files: another host with presigned addresses, or another address of Chatwoot. */
   storage: 's3' | 'disk'
+  /**
+   * How long a request that creates a contact, a conversation or an incoming message waits between its checks and its
+   * commit. Parallel requests then race as in the real database. 0 handles one request at a time.
+   */
+  raceMs: number
+  /** False ignores unknown parameters as Chatwoot does. True refuses them, because they are mistakes of the client. */
+  isStrict: boolean
   /** The account feature that hides contacts without phone and e-mail from the contact list. */
   crmV2: boolean
   quirks: Quirks
@@ -94,6 +101,8 @@ export const stockSettings: Settings = {
   maxBodyBytes: 512 * 1024 * 1024,
   frontendUrl: '',
   storage: 's3',
+  raceMs: 0,
+  isStrict: true,
   crmV2: false,
   quirks: lifelike,
 }

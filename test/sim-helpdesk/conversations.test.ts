@@ -65,7 +65,7 @@ test('an incoming message opens a resolved or snoozed conversation and leaves a 
     assert.equal(statusOf(id), then)
   }
   const notes = helpdesk.messages(1).filter((one) => one.messageType === 'activity')
-  assert.equal(notes.at(-1)?.content, 'Conversation was reopened by system due to a new incoming message')
+  assert.equal(notes.at(-1)?.content, 'System reopened the conversation due to a new incoming message.')
 })
 
 test('a blocked contact opens no conversation', async () => {

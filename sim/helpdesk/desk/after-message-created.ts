@@ -1,14 +1,24 @@
 // Runs the effects of a new message, in the order of the model's callbacks.
 
-import type { MessageRow } from '../state/rows.ts'
+import type { ConversationStatus, MessageRow } from '../state/rows.ts'
 import { changeConversation } from './change-conversation.ts'
 import { touchContact } from './contacts.ts'
+import type { Author } from './create-message.ts'
 import type { Desk } from './desk.ts'
 import { answerWithTemplates } from './templates.ts'
 import { updateMessage } from './update-message.ts'
 
-export function afterMessageCreated(desk: Desk, message: MessageRow): void {
-  if (message.messageType === 'incoming') reopen(desk, message)
+/** The author owns the token of the request, also when the contact is the sender. */
+export function afterMessageCreated(
+  desk: Desk,
+  message: MessageRow,
+  author: Author | null,
+  readStatus: ConversationStatus = message.conversation.status,
+): void {
+  // A parallel request has reopened the conversation. This one writes the status that it read, and reopens it again.
+  const isReopenedTwice = message.messageType === 'incoming' && readStatus === 'resolved'
+  if (isReopenedTwice) message.conversation.status = readStatus
+  if (message.messageType === 'incoming') reopen(desk, message, author)
   if (message.messageType !== 'activity') desk.emit({ event: 'message_created', message })
   keepReplyTimes(desk, message)
   if (message.messageType === 'incoming') {
@@ -21,15 +31,21 @@ export function afterMessageCreated(desk: Desk, message: MessageRow): void {
 }
 
 /** A pending conversation stays pending, and a blocked contact opens no conversation. */
-function reopen(desk: Desk, { conversation }: MessageRow): void {
+function reopen(desk: Desk, { conversation }: MessageRow, author: Author | null): void {
   if (conversation.contact.blocked) return
-  if (conversation.status !== 'resolved' && conversation.status !== 'snoozed') return
-  changeConversation(desk, conversation, { status: 'open', snoozedUntil: null }, 'incoming message')
+  if (conversation.status === 'snoozed') {
+    const by = author?.type === 'User' ? author.user : 'system'
+    changeConversation(desk, conversation, { status: 'open', snoozedUntil: null }, by)
+  }
+  if (conversation.status === 'resolved') {
+    const status = conversation.inbox.agentBot ? 'pending' : 'open'
+    changeConversation(desk, conversation, { status }, 'incoming message')
+  }
 }
 
 /**
- * An incoming message starts the waiting time. A person's answer ends it; a message typed on the phone counts as an
- * answer.
+ * An incoming message starts the waiting time. An answer of a person or a bot ends it. A person's answer, also one
+ * typed on the phone, can be the first reply.
  */
 function keepReplyTimes(desk: Desk, message: MessageRow): void {
   const { conversation, createdAt } = message
@@ -38,9 +54,9 @@ function keepReplyTimes(desk: Desk, message: MessageRow): void {
     changeConversation(desk, conversation, { waitingSince: createdAt }, 'system')
     return
   }
-  if (message.messageType !== 'outgoing' || message.private || message.sender?.type !== 'User') return
+  if (message.messageType !== 'outgoing' || message.private || message.sender === null) return
   if ('automation_rule_id' in message.contentAttributes) return
-  const isFirst = conversation.firstReplyCreatedAt === null
+  const isFirst = message.sender.type === 'User' && conversation.firstReplyCreatedAt === null
   const reply = isFirst ? { firstReplyCreatedAt: createdAt } : {}
   changeConversation(desk, conversation, { waitingSince: null, ...reply }, 'system')
 }

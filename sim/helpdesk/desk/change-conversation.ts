@@ -58,7 +58,7 @@ function afterStatusChange(desk: Desk, conversation: ConversationRow, by: Change
 }
 
 function statusSentence(status: ConversationStatus, by: ChangedBy): string {
-  if (by === 'incoming message') return 'Conversation was reopened by system due to a new incoming message'
+  if (by === 'incoming message') return 'System reopened the conversation due to a new incoming message.'
   const verbs: Record<ConversationStatus, string> = {
     open: 'reopened',
     resolved: 'marked resolved',
@@ -78,8 +78,15 @@ function differences(conversation: ConversationRow, changes: Changes): ChangedAt
     const previous = shown(key, conversation[key])
     const current = shown(key, changes[key])
     if (JSON.stringify(previous) === JSON.stringify(current)) return []
-    return [{ [wireNames[key]]: { previous_value: previous, current_value: current } }]
+    const cached = key === 'labels' ? [cachedLabels(conversation.labels, changes.labels ?? [])] : []
+    return [...cached, { [wireNames[key]]: { previous_value: previous, current_value: current } }]
   })
+}
+
+/** Chatwoot also keeps the labels as one text. */
+function cachedLabels(before: readonly string[], after: readonly string[]): ChangedAttribute {
+  const previous = before.length === 0 ? null : before.join(', ')
+  return { cached_label_list: { previous_value: previous, current_value: after.join(', ') } }
 }
 
 function shown(key: keyof Changes, value: unknown): unknown {

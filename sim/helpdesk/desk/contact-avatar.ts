@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { BlobRow, ContactRow } from '../state/rows.ts'
 import type { Desk } from './desk.ts'
 import { recordInvalid } from './rails-error.ts'
+import { sniffContentType } from './sniff-content-type.ts'
 import { storeBlob } from './uploaded-file.ts'
 import type { UploadedFile } from './uploaded-file.ts'
 
@@ -11,7 +12,7 @@ const maxBytes = 15 * 1024 * 1024
 const types = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
 export function saveAvatar(desk: Desk, file: UploadedFile): BlobRow {
-  if (!types.has(file.contentType)) throw recordInvalid('Avatar filetype not supported', ['avatar'])
+  if (!types.has(sniffContentType(file))) throw recordInvalid('Avatar filetype not supported', ['avatar'])
   if (file.bytes.length > maxBytes) throw recordInvalid('Avatar is too big', ['avatar'])
   return storeBlob(desk, file)
 }

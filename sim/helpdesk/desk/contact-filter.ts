@@ -35,6 +35,7 @@ export function filterContacts(desk: Desk, account: AccountRow, conditions: read
     check(rows, condition, at === conditions.length - 1)
   }
   const groups = splitAtOr(conditions)
+  if (groups.length === 0) return rows
   return rows.filter((row) => groups.some((group) => group.every((one) => holds(desk, row, one))))
 }
 
@@ -43,7 +44,7 @@ function check(rows: ContactRow[], condition: Condition, isLast: boolean): void 
   const isCustom = () => rows.some((row) => key in row.customAttributes)
   const allowed = operators[key] ?? (isCustom() ? [...textual, 'is_present', 'is_not_present'] : undefined)
   if (!allowed) {
-    const keys = Object.keys(operators).join(', ')
+    const keys = Object.keys(operators).join(',')
     throw unprocessable(
       `Invalid attribute key - [${key}]. The key should be one of [${keys}] or a custom attribute defined in the account.`,
     )

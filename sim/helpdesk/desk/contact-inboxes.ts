@@ -16,12 +16,15 @@ type Wanted = {
 
 /** Without a source_id every call creates a new row, because a random UUID never matches an existing one. */
 export function buildContactInbox(desk: Desk, wanted: Wanted): ContactInboxRow {
+  const { contact, inbox, sourceId } = wanted
+  const known = sourceId === undefined ? undefined : desk.state.contactInboxBySource(inbox, sourceId)
+  return known?.contact === contact ? known : insertContactInbox(desk, wanted)
+}
+
+/** The unique index refuses a source_id that a parallel request stored, even for the same contact. */
+export function insertContactInbox(desk: Desk, wanted: Wanted): ContactInboxRow {
   const { contact, inbox, sourceId, hmacVerified = false, taken } = wanted
-  if (sourceId !== undefined) {
-    const known = desk.state.contactInboxBySource(inbox, sourceId)
-    if (known?.contact === contact) return known
-    refuseTakenSource(desk, inbox, sourceId, taken)
-  }
+  if (sourceId !== undefined) refuseTakenSource(desk, inbox, sourceId, taken)
   const now = desk.clock.now()
   const row = desk.state.contactInboxes.insert((id) => ({
     id,

@@ -6,6 +6,7 @@ import { buildContactInbox, refuseTakenSource } from './contact-inboxes.ts'
 import type { Desk } from './desk.ts'
 import { crashed, recordInvalid } from './rails-error.ts'
 import type { UploadedFile } from './uploaded-file.ts'
+import { normalEmail, validateContact } from './validate-contact.ts'
 
 export type ContactParams = {
   name?: string | null
@@ -21,14 +22,32 @@ export type ContactParams = {
 
 export type NewContactInbox = { inbox: InboxRow; sourceId: string | undefined }
 
-/** Creates the contact and its contact inbox in one transaction: a taken source_id leaves no contact behind. */
+export type CreatedContact = { contact: ContactRow; contactInbox: ContactInboxRow | null }
+
 export function createContact(
   desk: Desk,
   account: AccountRow,
   params: ContactParams,
   wanted?: NewContactInbox,
-): { contact: ContactRow; contactInbox: ContactInboxRow | null } {
-  validate(desk, account, params)
+): CreatedContact {
+  validateContact(desk, account, params)
+  return insertContact(desk, account, params, wanted)
+}
+
+/**
+ * Creates the contact and its contact inbox in one transaction: a taken source_id leaves no contact behind. The database
+ * has a unique index on identifiers and none on phone numbers, so parallel requests can store one number twice.
+ */
+export function insertContact(
+  desk: Desk,
+  account: AccountRow,
+  params: ContactParams,
+  wanted?: NewContactInbox,
+): CreatedContact {
+  const { identifier } = params
+  if (identifier && desk.state.contactsWith(account, 'identifier', identifier).length > 0) {
+    throw recordInvalid('Identifier has already been taken', ['identifier'])
+  }
   if (wanted?.sourceId !== undefined) refuseTakenSource(desk, wanted.inbox, wanted.sourceId, crashed)
   const now = desk.clock.now()
   const contact = desk.state.contacts.insert((id) => ({
@@ -59,7 +78,7 @@ export function createContact(
 }
 
 export function updateContact(desk: Desk, contact: ContactRow, params: ContactParams): void {
-  validate(desk, contact.account, params, contact)
+  validateContact(desk, contact.account, params, contact)
   desk.state.unindexContact(contact)
   if (params.name !== undefined) contact.name = params.name ?? ''
   if (params.email !== undefined) contact.email = normalEmail(params.email)
@@ -84,41 +103,4 @@ export function touchContact(desk: Desk, contact: ContactRow): void {
 export function isListed(desk: Desk, contact: ContactRow): boolean {
   const isLead = Boolean(contact.email) || Boolean(contact.phoneNumber)
   return desk.settings.crmV2 ? isLead : isLead || Boolean(contact.identifier)
-}
-
-function validate(desk: Desk, account: AccountRow, params: ContactParams, self?: ContactRow): void {
-  const problems: { attribute: string; message: string }[] = []
-  const complain = (attribute: string, message: string) => problems.push({ attribute, message })
-  const isTaken = (field: 'email' | 'phoneNumber' | 'identifier', value: string) =>
-    desk.state.contactsWith(account, field, value).some((one) => one !== self)
-  const { phoneNumber, identifier } = params
-  const email = normalEmail(params.email)
-  if (email) {
-    if (!/^[^@\s]+@[^@\s]+$/.test(email)) complain('email', 'Email Invalid email')
-    if (isTaken('email', email)) complain('email', 'Email has already been taken')
-  }
-  if (identifier && isTaken('identifier', identifier)) complain('identifier', 'Identifier has already been taken')
-  if (phoneNumber) {
-    if (isTaken('phoneNumber', phoneNumber)) complain('phone_number', 'Phone number has already been taken')
-    // Like Chatwoot's expression, this one is not anchored at the start.
-    if (!/\+[1-9]\d{1,14}$/.test(phoneNumber)) complain('phone_number', 'Phone number should be in e164 format')
-  }
-  for (const [attribute, value] of Object.entries({ name: params.name, identifier, phone_number: phoneNumber })) {
-    if ((value ?? '').length > 255)
-      complain(attribute, `${humanName(attribute)} is too long (maximum is 255 characters)`)
-  }
-  if (problems.length > 0) {
-    const attributes = new Set(problems.map((one) => one.attribute))
-    throw recordInvalid(problems.map((one) => one.message).join(', '), [...attributes])
-  }
-  // The validation accepts an empty identifier, but the unique index refuses the second one.
-  if (identifier === '' && isTaken('identifier', '')) throw crashed()
-}
-
-function normalEmail(email: string | null | undefined): string | null {
-  return email ? email.toLowerCase() : null
-}
-
-function humanName(attribute: string): string {
-  return attribute.charAt(0).toUpperCase() + attribute.slice(1).replaceAll('_', ' ')
 }

@@ -6,6 +6,7 @@ import type {
   ContactInboxRow,
   ConversationRow,
   ConversationStatus,
+  InboxRow,
   UserRow,
 } from '../state/rows.ts'
 import type { Desk } from './desk.ts'
@@ -25,12 +26,18 @@ export function startConversation(
   contactInbox: ContactInboxRow,
   params: ConversationParams,
 ): ConversationRow {
-  const last = contactInbox.conversations.at(-1)
-  if (contactInbox.inbox.lockToSingleConversation && last) return last
-  return createConversation(desk, contactInbox, params)
+  return lockedConversation(contactInbox) ?? createConversation(desk, contactInbox, params)
 }
 
-function createConversation(desk: Desk, contactInbox: ContactInboxRow, params: ConversationParams): ConversationRow {
+export function lockedConversation({ inbox, conversations }: ContactInboxRow): ConversationRow | undefined {
+  return inbox.lockToSingleConversation ? conversations.at(-1) : undefined
+}
+
+export function createConversation(
+  desk: Desk,
+  contactInbox: ContactInboxRow,
+  params: ConversationParams,
+): ConversationRow {
   const { contact, inbox } = contactInbox
   refuseLongAttributes('additional_attributes', params.additionalAttributes)
   refuseLongAttributes('custom_attributes', params.customAttributes)
@@ -42,7 +49,7 @@ function createConversation(desk: Desk, contactInbox: ContactInboxRow, params: C
     inbox,
     contact,
     contactInbox,
-    status: contact.blocked ? ('resolved' as const) : (params.status ?? ('open' as const)),
+    status: contact.blocked ? ('resolved' as const) : (params.status ?? initialStatus(inbox)),
     assignee: params.assignee ?? null,
     uuid: desk.choices.uuid('conversation', id),
     additionalAttributes: { ...params.additionalAttributes },
@@ -63,6 +70,11 @@ function createConversation(desk: Desk, contactInbox: ContactInboxRow, params: C
   desk.state.addConversation(conversation)
   desk.emit({ event: 'conversation_created', conversation })
   return conversation
+}
+
+/** A bot gets new conversations first. */
+function initialStatus(inbox: InboxRow): ConversationStatus {
+  return inbox.agentBot ? 'pending' : 'open'
 }
 
 export function refuseLongAttributes(field: string, attributes: Attributes = {}): void {

@@ -1,15 +1,23 @@
 // Creates a message: the rules of the builder, the validations of the model, and the effects of the new row.
 
 import { messageTypes } from '../state/rows.ts'
-import type { Attributes, ConversationRow, MessageRow, MessageType, Sender } from '../state/rows.ts'
+import type {
+  Attributes,
+  BlobRow,
+  ConversationRow,
+  ConversationStatus,
+  MessageRow,
+  MessageType,
+  Sender,
+} from '../state/rows.ts'
 import { insertMessage } from './activity.ts'
 import { afterMessageCreated } from './after-message-created.ts'
 import type { Desk } from './desk.ts'
 import { renderLiquid } from './render-liquid.ts'
+import { findItemProblem } from './message-items.ts'
 import { isFlooded } from './message-flood.ts'
 import { unprocessable } from './rails-error.ts'
-import { extensionOf, fileTypeOf, storeBlob } from './uploaded-file.ts'
-import type { UploadedFile } from './uploaded-file.ts'
+import { extensionOf, fileTypeOf, storeBlob, UploadedFile } from './uploaded-file.ts'
 
 export type Author = Exclude<Sender, { type: 'Contact' }>
 
@@ -21,7 +29,9 @@ export type MessageParams = {
   contentAttributes?: Attributes
   sourceId?: string | null
   externalCreatedAt?: unknown
-  files?: readonly UploadedFile[]
+  files?: readonly (UploadedFile | BlobRow)[]
+  /** The conversation's status that the request read before parallel requests changed it. */
+  readStatus?: ConversationStatus
   /** The id and the time that the message got when its transaction began. */
   begun?: BegunMessage
 }
@@ -32,7 +42,6 @@ const contentTypes = [
   ...['text', 'input_text', 'input_textarea', 'input_email', 'input_select', 'cards', 'form', 'article'],
   ...['incoming_email', 'input_csat', 'integrations', 'sticker', 'voice_call'],
 ]
-const withItems = ['input_select', 'cards', 'form', 'article']
 
 /** The author is the sender of outgoing messages. The contact is the sender of all others. */
 export function createMessage(
@@ -60,7 +69,7 @@ export function createMessage(
     ...params.begun,
   })
   for (const file of params.files ?? []) attach(desk, message, file)
-  afterMessageCreated(desk, message)
+  afterMessageCreated(desk, message, author, params.readStatus)
   return message
 }
 
@@ -81,8 +90,9 @@ function parseType(name: string): MessageType {
 }
 
 function keptAttributes(params: MessageParams, conversation: ConversationRow): Attributes {
-  const given = { ...params.contentAttributes }
-  if (params.externalCreatedAt !== undefined) given['external_created_at'] = params.externalCreatedAt
+  // Attributes of the request replace external_created_at.
+  const isTimed = params.externalCreatedAt !== undefined && params.contentAttributes === undefined
+  const given = isTimed ? { external_created_at: params.externalCreatedAt } : { ...params.contentAttributes }
   if ('automation_rule_id' in given) return { automation_rule_id: given['automation_rule_id'] }
   return withReply(given, conversation)
 }
@@ -93,7 +103,7 @@ function withReply(given: Attributes, { messages }: ConversationRow): Attributes
   if (!id && !externalId) return given
   const original = id
     ? messages.find((one) => one.id === Number(id))
-    : messages.findLast((one) => one.sourceId === externalId)
+    : messages.find((one) => one.sourceId === externalId)
   return { ...given, in_reply_to: original?.id ?? null, in_reply_to_external_id: original?.sourceId ?? null }
 }
 
@@ -109,20 +119,19 @@ function validate(
   if (isFlooded(desk, conversation)) problems.push('Too many messages')
   if ((content ?? '').length > 150_000) problems.push('Content is too long (maximum is 150000 characters)')
   if ((sourceId ?? '').length > 20_000) problems.push('Source is too long (maximum is 20000 characters)')
-  if (withItems.includes(contentType) && !Array.isArray(contentAttributes['items'])) {
-    problems.push('Content attributes At least one item is required.')
-  }
+  const itemProblem = findItemProblem(contentType, contentAttributes)
+  if (itemProblem) problems.push(itemProblem)
   if (problems.length > 0) throw unprocessable(`Validation failed: ${problems.join(', ')}`)
 }
 
-function attach(desk: Desk, message: MessageRow, file: UploadedFile): void {
-  const blob = storeBlob(desk, file)
+function attach(desk: Desk, message: MessageRow, file: UploadedFile | BlobRow): void {
+  const blob = file instanceof UploadedFile ? storeBlob(desk, file) : file
   const attachment = desk.state.attachments.insert((id) => ({
     id,
     messageId: message.id,
     accountId: message.conversation.account.id,
     fileType: fileTypeOf(file.contentType),
-    extension: extensionOf(file.filename),
+    extension: extensionOf(blob.filename),
     blob,
     transcribedText: '',
     createdAt: message.createdAt,

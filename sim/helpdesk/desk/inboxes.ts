@@ -5,7 +5,7 @@ import type { Desk } from './desk.ts'
 import { recordInvalid } from './rails-error.ts'
 
 export type InboxParams = Partial<
-  Omit<InboxRow, 'id' | 'account' | 'channel' | 'avatar' | 'memberIds' | 'createdAt' | 'updatedAt'>
+  Omit<InboxRow, 'id' | 'account' | 'channel' | 'avatar' | 'memberIds' | 'agentBot' | 'createdAt' | 'updatedAt'>
 > & { webhookUrl?: string | null; hmacMandatory?: boolean; channelAttributes?: Attributes }
 
 export function createInbox(desk: Desk, account: AccountRow, params: InboxParams & { name: string }): InboxRow {
@@ -40,6 +40,7 @@ export function createInbox(desk: Desk, account: AccountRow, params: InboxParams
     businessName: null,
     csatConfig: {},
     memberIds: new Set<number>(),
+    agentBot: null,
     createdAt: now,
     updatedAt: now,
   }))
@@ -68,8 +69,8 @@ function validate({ name, webhookUrl, channelAttributes = {} }: InboxParams): vo
   }
   const hours = channelAttributes['agent_reply_time_window']
   if (hours !== undefined && !(Number(hours) > 0)) {
-    throw recordInvalid('Additional attributes agent_reply_time_window must be greater than 0', [
-      'additional_attributes',
+    throw recordInvalid('Agent reply time window agent_reply_time_window must be greater than 0', [
+      'agent_reply_time_window',
     ])
   }
 }

@@ -1,4 +1,5 @@
 // Merges two contacts: the base keeps its values, fills its gaps from the other contact and gets its addresses.
+// The other contact's conversations keep their addresses, so they show the base's phone number and the old source_id.
 
 import type { ContactRow } from '../state/rows.ts'
 import { touchContact } from './contacts.ts'
@@ -9,11 +10,14 @@ export function mergeContacts(desk: Desk, base: ContactRow, mergee: ContactRow):
   const { state } = desk
   for (const row of mergee.contactInboxes) {
     row.contact = base
+    row.updatedAt = desk.clock.now()
     base.contactInboxes.push(row)
     for (const conversation of row.conversations) conversation.contact = base
   }
   for (const message of state.messages.all()) {
-    if (message.sender?.type === 'Contact' && message.sender.contact === mergee) message.sender.contact = base
+    if (message.sender?.type !== 'Contact' || message.sender.contact !== mergee) continue
+    message.sender = { type: 'Contact', contact: base }
+    desk.emit({ event: 'message_updated', message })
   }
   mergee.contactInboxes = []
   state.removeContact(mergee)
@@ -23,6 +27,7 @@ export function mergeContacts(desk: Desk, base: ContactRow, mergee: ContactRow):
   base.phoneNumber ??= mergee.phoneNumber
   base.identifier ??= mergee.identifier
   base.avatar ??= mergee.avatar
+  base.lastActivityAt ??= mergee.lastActivityAt
   base.additionalAttributes = { ...mergee.additionalAttributes, ...base.additionalAttributes }
   base.customAttributes = { ...mergee.customAttributes, ...base.customAttributes }
   state.indexContact(base)

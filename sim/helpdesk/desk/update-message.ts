@@ -33,7 +33,10 @@ function withError(attributes: Attributes, status: MessageStatus, externalError:
   return isWritten ? { ...attributes, external_error: error } : attributes
 }
 
+/** A second deletion changes nothing and reports nothing. */
 export function deleteMessage(desk: Desk, message: MessageRow): void {
+  if (message.contentAttributes['deleted'] === true) return
+  for (const { blob } of message.attachments) desk.state.blobs.delete(blob.key)
   updateMessage(desk, message, {
     content: 'This message was deleted',
     contentType: 'text',

@@ -2,9 +2,11 @@
 
 import type { Desk } from './desk.ts'
 import type { BlobRow, FileType } from '../state/rows.ts'
+import { sniffContentType } from './sniff-content-type.ts'
 
 export class UploadedFile {
   readonly filename: string
+  /** The Content-Type of the part, as it was sent. It is empty if the part has none. */
   readonly contentType: string
   readonly bytes: Uint8Array
 
@@ -18,9 +20,9 @@ export class UploadedFile {
 const images = new Set(['image/jpeg', 'image/jpg', 'image/png', 'image/gif', 'image/bmp', 'image/webp'])
 const videos = new Set(['video/ogg', 'video/mp4', 'video/webm', 'video/quicktime'])
 
-/** Uses only the Content-Type of the part: heic, 3gpp and svg are plain files. */
+/** Uses only the Content-Type of the part, in lower case: heic, 3gpp, svg and IMAGE/JPEG are plain files. */
 export function fileTypeOf(contentType: string): FileType {
-  const bare = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
+  const bare = contentType.split(';')[0]?.trim() ?? ''
   if (images.has(bare)) return 'image'
   if (bare.includes('audio/')) return 'audio'
   if (videos.has(bare)) return 'video'
@@ -32,13 +34,19 @@ export function extensionOf(filename: string): string | null {
   return dot > 0 ? filename.slice(dot + 1) : null
 }
 
+/** Rails keeps the last part of a path and replaces the characters that a file system may refuse. */
+function cleanName(filename: string): string {
+  const last = filename.slice(filename.lastIndexOf('/') + 1)
+  return last.trim().replace(/[\u202E%$|:;\t\r\n\\]/g, '-')
+}
+
 /** Chatwoot uploads the file to the storage after the commit. Until storedAt a download finds no file. */
 export function storeBlob(desk: Desk, file: UploadedFile): BlobRow {
   const number = desk.state.blobs.size + 1
   const blob: BlobRow = {
     key: desk.choices.token('blob', number).toLowerCase() + number.toString(36),
-    filename: file.filename,
-    contentType: file.contentType.split(';')[0]?.trim() || 'application/octet-stream',
+    filename: cleanName(file.filename),
+    contentType: sniffContentType(file),
     bytes: file.bytes,
     storedAt: desk.clock.now() + desk.choices.between(desk.settings.quirks.fileDelayMs, 'stored', number),
   }

@@ -18,18 +18,28 @@ const botMay = new Set(
 export function tokenOf(request: FastifyRequest, dropUnderscores: boolean): string | undefined {
   const { headers } = request
   const token = headers['api-access-token'] ?? (dropUnderscores ? undefined : headers['api_access_token'])
-  return Array.isArray(token) ? token[0] : token
+  // An empty header counts as none.
+  return (Array.isArray(token) ? token[0] : token) || undefined
+}
+
+/** Finds the owner of the token. Every kind of wrong token has its own answer. */
+export function authorOf({ desk }: Office, request: FastifyRequest): Author {
+  const token = tokenOf(request, desk.settings.dropUnderscoreHeaders)
+  if (token === undefined) {
+    throw new RailsError(401, { errors: ['You need to sign in or sign up before continuing.'] })
+  }
+  const user = desk.state.users.find((one) => one.token === token)
+  if (user) return { type: 'User', user }
+  const bot = desk.state.agentBots.find((one) => one.token === token)
+  if (!bot) throw unauthorized('Invalid Access Token')
+  return { type: 'AgentBot', bot }
 }
 
 export function authenticate(office: Office, request: FastifyRequest): void {
   const { desk } = office
   const { fault } = notesOn(request)
-  const token = tokenOf(request, desk.settings.dropUnderscoreHeaders)
-  if (token === undefined) {
-    throw new RailsError(401, { errors: ['You need to sign in or sign up before continuing.'] })
-  }
-  const author = authorOf(office, token)
-  if (!author || fault?.kind === 'wrong_token') throw unauthorized('Invalid Access Token')
+  const author = authorOf(office, request)
+  if (fault?.kind === 'wrong_token') throw unauthorized('Invalid Access Token')
   const account = desk.state.accounts.get(Number((request.params as { account_id: string }).account_id))
   if (!account) throw notFound()
   if (account.suspended || fault?.kind === 'account_suspended') throw unauthorized('Account is suspended')
@@ -41,9 +51,7 @@ export function authenticate(office: Office, request: FastifyRequest): void {
         : 'You are not authorized to access this account',
     )
   }
-  if (role === 'bot' && !isOpenToBots(request)) {
-    throw unauthorized('Access to this endpoint is not authorized for bots')
-  }
+  if (role === 'bot' && !isOpenToBots(request)) throw closedToBots()
   notesOn(request).caller = { account, author, role }
 }
 
@@ -53,15 +61,12 @@ function isOpenToBots(request: FastifyRequest): boolean {
   return botMay.has(routeOptions.url ?? '')
 }
 
-function unauthorized(error: string): RailsError {
-  return new RailsError(401, { error })
+export function closedToBots(): RailsError {
+  return unauthorized('Access to this endpoint is not authorized for bots')
 }
 
-function authorOf({ desk }: Office, token: string): Author | undefined {
-  const user = desk.state.users.find((one) => one.token === token)
-  if (user) return { type: 'User', user }
-  const bot = desk.state.agentBots.find((one) => one.token === token)
-  return bot ? { type: 'AgentBot', bot } : undefined
+function unauthorized(error: string): RailsError {
+  return new RailsError(401, { error })
 }
 
 function roleOf(author: Author, account: AccountRow): Caller['role'] | undefined {

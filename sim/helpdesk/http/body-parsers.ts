@@ -3,15 +3,20 @@
 import type { HttpApp } from './http-app.ts'
 import { parseMultipart } from './parse-multipart.ts'
 
+/** Rails answers an unreadable body with 400 and an empty body. */
+export class UnreadableBody extends Error {
+  readonly statusCode = 400
+}
+
 type Nested = Record<string, unknown>
 
 export function addBodyParsers(app: HttpApp): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body: string, done) => {
     try {
-      done(null, body === '' ? {} : JSON.parse(body))
+      done(null, body === '' ? {} : parseJson(body))
     } catch (error) {
-      done(Object.assign(error as Error, { statusCode: 400 }))
+      done(new UnreadableBody('the body is no JSON', { cause: error }))
     }
   })
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body: string, done) => {
@@ -27,6 +32,17 @@ export function addBodyParsers(app: HttpApp): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => {
     done(null, {})
   })
+}
+
+/** PostgreSQL and Rails refuse half of a surrogate pair, which JavaScript accepts. */
+function parseJson(body: string): unknown {
+  const isSuspicious = /\\u[dD][89a-fA-F]/.test(body)
+  return isSuspicious ? (JSON.parse(body, refuseHalfPairs) as unknown) : (JSON.parse(body) as unknown)
+}
+
+function refuseHalfPairs(_: string, value: unknown): unknown {
+  if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('half of a surrogate pair')
+  return value
 }
 
 /** `a[b]` becomes a key in an object, `a[]` an item of a list. */

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import type { TSchema } from 'typebox'
 import { throttled } from '../desk/rails-error.ts'
-import { misfit } from '../schemas/schema-check.ts'
+import { misfit, withoutUnknown } from '../schemas/schema-check.ts'
 import { authenticate } from './authenticate.ts'
 import { addBodyParsers } from './body-parsers.ts'
 import type { FaultGate } from './fault-gate.ts'
@@ -12,7 +12,8 @@ import type { HttpApp } from './http-app.ts'
 import { MinuteLimit } from './minute-limit.ts'
 import type { Office } from './office.ts'
 import { addErrorReplies } from './rails-reply.ts'
-import { addAccountRoutes, addProfileRoute } from './routes/account.ts'
+import { addAccountRoutes } from './routes/account.ts'
+import { addAgentBotRoutes } from './routes/agent-bots.ts'
 import { addContactInboxRoutes } from './routes/contact-inboxes.ts'
 import { addContactListRoutes } from './routes/contact-lists.ts'
 import { addContactRoutes } from './routes/contacts.ts'
@@ -22,8 +23,10 @@ import { addConversationRoutes } from './routes/conversations.ts'
 import { addFileRoutes } from './routes/files.ts'
 import { addInboxRoutes } from './routes/inboxes.ts'
 import { addMessageRoutes } from './routes/messages.ts'
+import { addProfileRoute } from './routes/profile.ts'
 import { addPublicContactRoutes } from './routes/public-contacts.ts'
 import { addPublicConversationRoutes } from './routes/public-conversations.ts'
+import { addUploadRoute } from './routes/uploads.ts'
 import { addViewRoutes } from './routes/view.ts'
 
 /** One route with its schemas. A test compares them with the published description. */
@@ -38,7 +41,7 @@ export async function buildApp(office: Office, gate: FaultGate): Promise<{ app: 
   const routes = recordRoutes(app)
   addBodyParsers(app)
   addErrorReplies(app, office)
-  checkRequests(app)
+  checkRequests(app, office)
   checkAnswers(app)
   gate.guard(app)
   limitRequests(app, office)
@@ -92,17 +95,20 @@ function addAccountScope(scope: HttpApp, office: Office): void {
   addConversationActionRoutes(scope, office)
   addMessageRoutes(scope, office)
   addInboxRoutes(scope, office)
+  addAgentBotRoutes(scope, office)
+  addUploadRoute(scope, office)
   addAccountRoutes(scope, office)
 }
 
-/** Refuses requests that do not fit their schema. It coerces no values. */
-function checkRequests(app: HttpApp): void {
+/** Refuses requests that do not fit their schema. It coerces no values. Without `isStrict` it drops unknown parameters. */
+function checkRequests(app: HttpApp, { desk }: Office): void {
   // A request without a body has no parameters.
   app.addHook('preValidation', (request, _, done) => {
     if (request.routeOptions.schema?.body) request.body ??= {}
     done()
   })
-  app.setValidatorCompiler<TSchema>(({ schema, httpPart = '' }) => (value: unknown) => {
+  app.setValidatorCompiler<TSchema>(({ schema, httpPart = '' }) => (given: unknown) => {
+    const value = desk.settings.isStrict ? given : withoutUnknown(schema, given)
     const reason = misfit(schema, value)
     return reason === undefined ? { value } : { error: new Error(`${httpPart} ${reason}`) }
   })

@@ -4,13 +4,16 @@ import type { Static } from 'typebox'
 import { defined } from '../../defined.ts'
 import type { ContactParams } from '../desk/contacts.ts'
 import type { MessageParams } from '../desk/create-message.ts'
+import type { Desk } from '../desk/desk.ts'
 import type { InboxParams } from '../desk/inboxes.ts'
 import { unprocessable } from '../desk/rails-error.ts'
 import { UploadedFile } from '../desk/uploaded-file.ts'
 import { isTrue, toAttributes } from '../schemas/basics.ts'
 import type { ContactUpdate } from '../schemas/contact-schemas.ts'
 import type { InboxUpdate } from '../schemas/inbox-schemas.ts'
-import type { MessageCreate } from '../schemas/message-schemas.ts'
+import type { AttachmentParams, MessageCreate } from '../schemas/message-schemas.ts'
+import type { HelpdeskState } from '../state/helpdesk-state.ts'
+import type { BlobRow } from '../state/rows.ts'
 
 export function contactParams(body: Static<typeof ContactUpdate>): ContactParams {
   return defined({
@@ -26,7 +29,7 @@ export function contactParams(body: Static<typeof ContactUpdate>): ContactParams
   })
 }
 
-export function messageParams(body: Static<typeof MessageCreate>): MessageParams {
+export function messageParams({ state }: Desk, body: Static<typeof MessageCreate>): MessageParams {
   return defined({
     content: body.content ?? null,
     messageType: body.message_type,
@@ -35,15 +38,23 @@ export function messageParams(body: Static<typeof MessageCreate>): MessageParams
     contentAttributes: body.content_attributes ? toAttributes(body.content_attributes) : undefined,
     sourceId: body.source_id,
     externalCreatedAt: body.external_created_at,
-    files: filesOf(body.attachments),
+    files: filesOf(state, body.attachments),
   })
 }
 
-/** Signed ids of earlier uploads are not simulated. */
-export function filesOf(attachments: readonly (UploadedFile | string)[] = []): UploadedFile[] {
+/** A text is the signed id of an earlier upload. */
+export function filesOf(
+  { blobs }: HelpdeskState,
+  attachments: Static<typeof AttachmentParams> = [],
+): (UploadedFile | BlobRow)[] {
+  if (!Array.isArray(attachments)) {
+    const type = attachments instanceof UploadedFile ? 'ActionDispatch::Http::UploadedFile' : 'String'
+    throw unprocessable(`undefined method 'each' for an instance of ${type}`)
+  }
   return attachments.map((one) => {
-    if (one instanceof UploadedFile) return one
-    throw unprocessable('ActiveSupport::MessageVerifier::InvalidSignature')
+    const file = typeof one === 'string' ? blobs.get(one) : one
+    if (!file) throw unprocessable('mismatched digest')
+    return file
   })
 }
 

@@ -13,7 +13,7 @@ export function parseMultipart(contentType: string, body: Buffer): [string, unkn
   const boundary = quoted ?? bare
   if (boundary === undefined) throw new MalformedMultipart('the content type names no boundary')
   const parts = splitAt(body, Buffer.from(`--${boundary}`))
-  return parts.map(parsePart)
+  return parts.map(parsePart).filter((field) => field !== undefined)
 }
 
 /** The parts between the boundaries, without the line breaks around them. */
@@ -31,7 +31,8 @@ function splitAt(body: Buffer, boundary: Buffer): Buffer[] {
   return parts
 }
 
-function parsePart(part: Buffer): [string, unknown] {
+/** Returns undefined for a file without a readable name. Rack drops such a file. */
+function parsePart(part: Buffer): [string, unknown] | undefined {
   const end = part.indexOf(blankLine)
   if (end < 0) throw new MalformedMultipart('a part has no end of headers')
   const head = part.toString('utf8', 0, end)
@@ -40,8 +41,9 @@ function parsePart(part: Buffer): [string, unknown] {
   const name = parameter(disposition, 'name')
   if (name === undefined) throw new MalformedMultipart('a part has no name')
   const filename = extendedFilename(disposition) ?? parameter(disposition, 'filename')
-  if (filename === undefined) return [name, content.toString('utf8')]
-  const type = /^content-type:\s*(.+?)\s*$/im.exec(head)?.[1] ?? 'application/octet-stream'
+  if (filename === undefined && !/;\s*filename/i.test(disposition)) return [name, content.toString('utf8')]
+  if (!filename) return undefined
+  const type = /^content-type:\s*(.+?)\s*$/im.exec(head)?.[1] ?? ''
   const bytes = new Uint8Array(content.buffer, content.byteOffset, content.byteLength)
   return [name, new UploadedFile(filename, type, bytes)]
 }

@@ -2,14 +2,14 @@
 
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { RailsError } from '../desk/rails-error.ts'
+import { UnreadableBody } from './body-parsers.ts'
 import { RequestLost } from './fault-gate.ts'
 import type { HttpApp } from './http-app.ts'
 import { refuse } from './office.ts'
 import type { Office } from './office.ts'
 
 const notFoundPage =
-  "<!DOCTYPE html>\n<html>\n<head><title>The page you were looking for doesn't exist (404)</title></head>\n" +
-  '<body><h1>404</h1></body>\n</html>\n'
+  '<!DOCTYPE html>\n<html lang="en">\n<head><title>Page not found</title></head>\n<body><h1>404</h1></body>\n</html>\n'
 
 const tooLargePage = '<html><head><title>413 Request Entity Too Large</title></head></html>\n'
 
@@ -36,10 +36,10 @@ export function addErrorReplies(app: HttpApp, office: Office): void {
   })
 }
 
-/** The public API answers a missing record with a page, not with JSON. */
+/** The public API has its own body for a missing record. */
 function sendRailsError({ status, body }: RailsError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.code(status)
-  if (status === 404 && request.url.startsWith('/public/')) return reply.type('text/html').send(notFoundPage)
+  if (status === 404 && request.url.startsWith('/public/')) return reply.send({ status, error: 'Not Found' })
   if (body === null) return reply.send()
   return typeof body === 'string' ? reply.type('text/plain').send(body) : reply.send(body)
 }
@@ -49,5 +49,6 @@ function sendRefusal(office: Office, error: FastifyError, request: FastifyReques
   const kind = status < 500 ? 'bad_request' : 'bad_response'
   const reason = status < 500 ? error.message : (error.stack ?? error.message)
   refuse(office, { kind, method: request.method, path: request.url, reason })
+  if (error instanceof UnreadableBody) return reply.code(status).send()
   return reply.code(status).send({ error: `refused by the simulated helpdesk: ${error.message}` })
 }

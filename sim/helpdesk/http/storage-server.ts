@@ -27,10 +27,29 @@ export function sendFile({ desk }: Office, key: string, request: IncomingMessage
     response.writeHead(404, { 'Content-Type': 'application/xml' }).end('<Error><Code>NoSuchKey</Code></Error>')
     return
   }
-  response.writeHead(200, {
+  const range = rangeOf(request, blob.bytes.length)
+  const part = blob.bytes.subarray(range.from, range.to + 1)
+  response.writeHead(range.isPart ? 206 : 200, {
     'Content-Type': blob.contentType,
-    'Content-Length': blob.bytes.length,
-    'Content-Disposition': `inline; filename*=UTF-8''${encodeURIComponent(blob.filename)}`,
+    'Content-Length': part.length,
+    'Content-Disposition': disposition(blob.filename),
+    ...(range.isPart ? { 'Content-Range': `bytes ${range.from}-${range.to}/${blob.bytes.length}` } : {}),
   })
-  response.end(request.method === 'HEAD' ? undefined : blob.bytes)
+  response.end(request.method === 'HEAD' ? undefined : part)
+}
+
+function rangeOf({ headers }: IncomingMessage, length: number): { from: number; to: number; isPart: boolean } {
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? []
+  if (from === undefined || Number(from) >= length) return { from: 0, to: length - 1, isPart: false }
+  return { from: Number(from), to: to ? Math.min(Number(to), length - 1) : length - 1, isPart: true }
+}
+
+/** The name in plain letters for old clients, and as it is. */
+function disposition(filename: string): string {
+  const plain = filename
+    .normalize('NFD')
+    .replaceAll('ß', 'ss')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^ -~]/g, '?')
+  return `inline; filename="${plain.replaceAll('"', '%22')}"; filename*=UTF-8''${encodeURIComponent(filename)}`
 }

@@ -8,7 +8,7 @@ import type { PublicContactRecord, PublicConversation } from '../schemas/public-
 import type { AccountRow, ContactRow, ConversationRow, MessageRow, UserRow } from '../state/rows.ts'
 import { contactJson, contactPush } from './contact-json.ts'
 import type { FileAddresses } from './file-addresses.ts'
-import { messageJson, publicMessageJson, pushMessage } from './message-json.ts'
+import { messageJson, presence, publicMessageJson, pushMessage } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
 export type JsonSource = { desk: Desk; files: FileAddresses }
@@ -94,13 +94,13 @@ export function publicContactRecord(contact: ContactRow): Static<typeof PublicCo
     additional_attributes: contact.additionalAttributes,
     custom_attributes: contact.customAttributes,
     contact_type: contact.email || contact.phoneNumber ? 'lead' : 'visitor',
-    country_code: '',
+    country_code: null,
     last_activity_at: isoOrNull(contact.lastActivityAt),
     created_at: iso(contact.createdAt),
     updated_at: iso(contact.updatedAt),
     last_name: '',
     middle_name: '',
-    location: '',
+    location: null,
     account_id: contact.account.id,
     company_id: null,
     label_list: contact.labels,
@@ -111,7 +111,7 @@ export function agentJson(account: AccountRow, user: UserRow): Static<typeof Age
   return {
     id: user.id,
     account_id: account.id,
-    availability_status: 'online',
+    availability_status: presence(user),
     auto_offline: true,
     confirmed: true,
     email: user.email,

@@ -2,6 +2,9 @@
 
 import type { BlobRow } from '../state/rows.ts'
 
+/** The signed size of a preview. The simulator serves the original in its place. */
+const variation = 'preview'
+
 export type FileAddresses = { readonly frontendUrl: string }
 
 export function blobUrl({ frontendUrl }: FileAddresses, blob: BlobRow): string {
@@ -10,5 +13,6 @@ export function blobUrl({ frontendUrl }: FileAddresses, blob: BlobRow): string {
 
 export function previewUrl({ frontendUrl }: FileAddresses, blob: BlobRow | null): string {
   if (!blob) return ''
-  return `${frontendUrl}/rails/active_storage/representations/redirect/${blob.key}/${encodeURIComponent(blob.filename)}`
+  const name = encodeURIComponent(blob.filename)
+  return `${frontendUrl}/rails/active_storage/representations/redirect/${blob.key}/${variation}/${name}`
 }

@@ -19,6 +19,7 @@ export function inboxJson(files: FileAddresses, inbox: InboxRow, forAdmin: boole
     ...settings(inbox),
     working_hours: [...defaultWorkingHours],
     callback_webhook_url: null,
+    ...otherChannels,
     provider: null,
     hmac_mandatory: channel.hmacMandatory,
     ...(forAdmin ? { hmac_token: channel.hmacToken, secret: channel.secret } : {}),
@@ -54,6 +55,20 @@ export function publicInboxJson(inbox: InboxRow): Static<typeof PublicInbox> {
     csat_survey_enabled: inbox.csatSurveyEnabled,
     greeting_enabled: inbox.greetingEnabled,
   }
+}
+
+const otherChannels = {
+  allowed_domains: null,
+  widget_color: null,
+  website_url: null,
+  welcome_title: null,
+  welcome_tagline: null,
+  web_widget_script: null,
+  website_token: null,
+  selected_feature_flags: null,
+  reply_time: null,
+  messaging_service_sid: null,
+  phone_number: null,
 }
 
 function settings(inbox: InboxRow) {

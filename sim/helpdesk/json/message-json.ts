@@ -58,16 +58,14 @@ export function pushMessage(files: FileAddresses, message: MessageRow): Static<t
       last_activity_at: unix(conversation.lastActivityAt),
       contact_inbox: { source_id: conversation.contactInbox.sourceId },
     },
-    attachments: message.attachments.map((one) => attachmentJson(files, one)),
+    ...attachmentField(files, message),
     ...senderField(files, message),
   }
 }
 
-export function publicMessageJson(
-  files: FileAddresses,
-  message: MessageRow,
-  echoId?: string,
-): Static<typeof PublicMessage> {
+/** The public API echoes no echo_id and hides whether a person is online. */
+export function publicMessageJson(files: FileAddresses, message: MessageRow): Static<typeof PublicMessage> {
+  const { sender } = message
   return {
     id: message.id,
     content: message.content,
@@ -76,9 +74,9 @@ export function publicMessageJson(
     content_attributes: message.contentAttributes,
     created_at: unix(message.createdAt),
     conversation_id: message.conversation.displayId,
-    ...(echoId === undefined ? {} : { echo_id: echoId }),
     ...attachmentField(files, message),
     ...senderField(files, message),
+    ...(sender?.type === 'User' ? { sender: { ...userPush(sender.user), availability_status: null } } : {}),
   }
 }
 
@@ -95,7 +93,7 @@ function attachmentJson(files: FileAddresses, attachment: AttachmentRow): Static
     account_id: attachment.accountId,
     extension: attachment.extension,
     content_type: blob.contentType,
-    data_url: blobUrl(files, blob),
+    data_url: blobUrl(files, blob) + (fileType === 'audio' ? '?disposition=inline' : ''),
     thumb_url: fileType === 'image' ? previewUrl(files, blob) : '',
     file_size: blob.bytes.length,
     width: null,
@@ -121,9 +119,13 @@ export function userPush(user: UserRow): Static<typeof UserPush> {
     available_name: user.name,
     avatar_url: '',
     type: 'user',
-    availability_status: 'online',
+    availability_status: presence(user),
     thumbnail: '',
   }
+}
+
+export function presence(user: UserRow): 'online' | 'offline' {
+  return user.isOnline ? 'online' : 'offline'
 }
 
 function senderId(sender: Sender): number {

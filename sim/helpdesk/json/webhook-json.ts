@@ -14,6 +14,7 @@ import type {
 import type { ContactInboxRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
 import { contactHook, contactPush } from './contact-json.ts'
 import type { JsonSource } from './conversation-json.ts'
+import { hookContent } from './hook-content.ts'
 import { attachmentField, pushMessage, userPush } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
@@ -58,7 +59,7 @@ function messageEvent(
     additional_attributes: {},
     content_attributes: message.contentAttributes,
     content_type: message.contentType,
-    content: source.desk.settings.stripHardBreaks ? withoutHardBreaks(message.content) : message.content,
+    content: hookContent(source, message),
     conversation: conversationHook(source, conversation),
     created_at: iso(message.createdAt),
     id: message.id,
@@ -70,11 +71,6 @@ function messageEvent(
     ...attachmentField(source.files, message),
     event,
   }
-}
-
-/** The editor writes a hard break as a backslash before the newline. */
-function withoutHardBreaks(content: string | null): string | null {
-  return content?.replaceAll('\\\n', '\n') ?? null
 }
 
 function conversationHook({ desk, files }: JsonSource, row: ConversationRow): Static<typeof ConversationHook> {

@@ -1,13 +1,48 @@
 // The schemas of requests and answers about the people and webhooks of an account.
 
 import { Type } from 'typebox'
-import { Attributes, exact, Id, IsoTime, NullableString } from './basics.ts'
+import { Attributes, exact, Id, IsoTime, nullable, NullableString } from './basics.ts'
 import { AgentBody } from './conversation-schemas.ts'
 
 export const AgentList = Type.Array(AgentBody)
 export const MemberList = exact({ payload: Type.Array(AgentBody) })
 export const MembersChange = exact({ inbox_id: Id, user_ids: Type.Array(Id) })
 
+export const AgentBotCreate = exact({
+  name: Type.String(),
+  description: Type.Optional(NullableString),
+  outgoing_url: Type.Optional(NullableString),
+})
+export const AgentBotChoice = exact({ agent_bot: Type.Optional(nullable(Id)) })
+export const AgentBotBody = exact({
+  id: Id,
+  name: Type.String(),
+  description: NullableString,
+  thumbnail: Type.String(),
+  outgoing_url: NullableString,
+  bot_type: Type.String(),
+  bot_config: Attributes,
+  account_id: Id,
+  access_token: Type.String(),
+  secret: Type.String(),
+  system_bot: Type.Boolean(),
+})
+export const InboxAgentBot = exact({ agent_bot: Type.Union([AgentBotBody, exact({})]) })
+
+const Membership = exact({
+  id: Id,
+  name: Type.String(),
+  status: Type.String(),
+  onboarding_step: Type.Null(),
+  active_at: Type.Null(),
+  role: Type.String(),
+  permissions: Type.Array(Type.String()),
+  availability: Type.String(),
+  availability_status: Type.String(),
+  auto_offline: Type.Boolean(),
+  custom_role_id: Type.Null(),
+  custom_role: Type.Null(),
+})
 export const Profile = exact({
   id: Id,
   access_token: Type.String(),
@@ -15,12 +50,18 @@ export const Profile = exact({
   available_name: Type.String(),
   avatar_url: Type.String(),
   confirmed: Type.Boolean(),
+  display_name: Type.Null(),
+  message_signature: Type.Null(),
   email: Type.String(),
+  inviter_id: Type.Null(),
   provider: Type.String(),
   name: Type.String(),
+  pubsub_token: Type.String(),
   role: Type.String(),
+  ui_settings: Attributes,
+  uid: Type.String(),
   type: Type.Null(),
-  accounts: Type.Array(exact({ id: Id, name: Type.String(), status: Type.String(), role: Type.String() })),
+  accounts: Type.Array(Membership),
 })
 
 export const AccountBody = exact({

@@ -97,18 +97,19 @@ export const ContactFilterQuery = exact({
 })
 
 export const FilterBody = exact({
-  payload: Type.Array(
-    exact({
-      attribute_key: Type.String(),
-      filter_operator: Type.String(),
-      values: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
-      query_operator: Type.Optional(NullableString),
-      custom_attribute_type: Type.Optional(Type.String()),
-    }),
-    { minItems: 1 },
+  payload: Type.Optional(
+    Type.Array(
+      exact({
+        attribute_key: Type.String(),
+        filter_operator: Type.String(),
+        values: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+        query_operator: Type.Optional(NullableString),
+        custom_attribute_type: Type.Optional(Type.String()),
+      }),
+    ),
   ),
 })
-export const ContactInboxFilter = exact({ inbox_id: Id, source_id: Type.String() })
+export const ContactInboxFilter = exact({ inbox_id: Type.Optional(Id), source_id: Type.Optional(Type.String()) })
 export const ContactInboxCreate = exact({
   inbox_id: Id,
   source_id: Type.Optional(Type.String()),
@@ -124,7 +125,7 @@ export const ContactList = exact({
   payload: Type.Array(ContactBody),
 })
 export const ContactSearchResult = exact({
-  meta: exact({ count: Type.Integer(), current_page: page, has_more: Type.Boolean() }),
+  meta: exact({ count: nullable(Type.Integer()), current_page: page, has_more: nullable(Type.Boolean()) }),
   payload: Type.Array(ContactBody),
 })
 export const ContactPayload = exact({ payload: ContactBody })

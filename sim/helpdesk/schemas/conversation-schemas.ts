@@ -70,7 +70,10 @@ const counts = exact({
 export const ConversationCounts = exact({ meta: counts })
 export const ConversationList = exact({ data: exact({ meta: counts, payload: Type.Array(ConversationBody) }) })
 /** The filter answers without the `data` object around its result. */
-export const FilteredConversations = exact({ meta: counts, payload: Type.Array(ConversationBody) })
+export const FilteredConversations = exact({
+  meta: exact({ mine_count: Type.Integer(), unassigned_count: Type.Integer(), all_count: Type.Integer() }),
+  payload: Type.Array(ConversationBody),
+})
 export const ContactConversations = exact({ payload: Type.Array(ConversationBody) })
 export const MessageList = exact({
   meta: exact({
@@ -115,12 +118,11 @@ export const StatusToggle = exact({
   snoozed_until: Type.Optional(nullable(Type.Integer())),
 })
 export const StatusToggled = exact({
-  meta: exact({}),
   payload: exact({
     success: Type.Boolean(),
     conversation_id: Id,
     current_status: StatusName,
-    snoozed_until: nullable(UnixSeconds),
+    snoozed_until: nullable(IsoTime),
   }),
 })
 export const TypingToggle = exact({

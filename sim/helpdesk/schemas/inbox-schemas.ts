@@ -15,6 +15,21 @@ const WorkingHours = exact({
 
 const ChannelType = Type.Union([Type.Literal('Channel::Api'), Type.Literal('Channel::WebWidget')])
 
+/** Every helpdesk inbox shows the keys of all channels. Those of other channels are null. */
+const otherChannels = {
+  allowed_domains: Type.Null(),
+  widget_color: Type.Null(),
+  website_url: Type.Null(),
+  welcome_title: Type.Null(),
+  welcome_tagline: Type.Null(),
+  web_widget_script: Type.Null(),
+  website_token: Type.Null(),
+  selected_feature_flags: Type.Null(),
+  reply_time: Type.Null(),
+  messaging_service_sid: Type.Null(),
+  phone_number: Type.Null(),
+}
+
 /** Only administrators get hmac_token and secret. */
 export const InboxBody = exact({
   id: Id,
@@ -38,6 +53,7 @@ export const InboxBody = exact({
   lock_to_single_conversation: Type.Boolean(),
   sender_name_type: Type.String(),
   business_name: NullableString,
+  ...otherChannels,
   provider: Type.Null(),
   hmac_mandatory: Type.Boolean(),
   hmac_token: Type.Optional(Type.String()),
@@ -98,9 +114,9 @@ const channelParams = {
   additional_attributes: Type.Optional(Attributes),
 }
 export const InboxCreate = exact({
-  name: Type.String(),
+  name: Type.Optional(Type.String()),
   ...inboxParams,
-  channel: exact({ type: Type.Literal('api'), ...channelParams }),
+  channel: Type.Optional(exact({ type: Type.Literal('api'), ...channelParams })),
 })
 export const InboxUpdate = exact({
   name: Type.Optional(Type.String()),

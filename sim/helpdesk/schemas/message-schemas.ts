@@ -3,7 +3,6 @@
 import { Type } from 'typebox'
 import {
   Attributes,
-  Digits,
   exact,
   Flag,
   FormAttributes,
@@ -23,7 +22,7 @@ export const UserPush = exact({
   available_name: Type.String(),
   avatar_url: Type.String(),
   type: Type.Literal('user'),
-  availability_status: Type.String(),
+  availability_status: NullableString,
   thumbnail: Type.String(),
 })
 const BotPush = exact({
@@ -101,9 +100,12 @@ export const PushMessage = exact({
     last_activity_at: UnixSeconds,
     contact_inbox: exact({ source_id: Type.String() }),
   }),
-  attachments: Type.Array(AttachmentBody),
+  attachments: Type.Optional(Type.Array(AttachmentBody)),
   sender: Type.Optional(SenderPush),
 })
+
+/** Chatwoot fails on a single file, because it asks for a list. */
+export const AttachmentParams = Type.Union([Type.Array(Type.Union([Upload, Type.String()])), Upload, Type.String()])
 
 export const MessageCreate = exact({
   content: Type.Optional(NullableString),
@@ -118,7 +120,7 @@ export const MessageCreate = exact({
   sender_id: Type.Optional(FormId),
   campaign_id: Type.Optional(FormId),
   template_params: Type.Optional(Attributes),
-  attachments: Type.Optional(Type.Array(Type.Union([Upload, Type.String()]))),
+  attachments: Type.Optional(AttachmentParams),
 })
 /** Chatwoot ignores the last three fields and answers 200. */
 export const MessageUpdate = exact({
@@ -128,4 +130,11 @@ export const MessageUpdate = exact({
   source_id: Type.Optional(Type.String()),
   created_at: Type.Optional(Type.Unknown()),
 })
-export const MessageListQuery = exact({ before: Type.Optional(Digits), after: Type.Optional(Digits) })
+export const MessageListQuery = exact({
+  before: Type.Optional(Type.String()),
+  after: Type.Optional(Type.String()),
+  filter_internal_messages: Type.Optional(Type.String()),
+})
+
+export const UploadCreate = exact({ attachment: Upload })
+export const UploadCreated = exact({ file_url: Type.String(), blob_id: Type.String() })

@@ -1,9 +1,9 @@
 // The schemas of requests and answers of the public client API.
 
 import { Type } from 'typebox'
-import { Attributes, exact, Id, nullable, NullableString, IsoTime, UnixSeconds, Upload } from './basics.ts'
+import { Attributes, exact, Id, nullable, NullableString, IsoTime, UnixSeconds } from './basics.ts'
 import { StatusName } from './conversation-schemas.ts'
-import { AttachmentBody, MessageTypeNumber, SenderPush } from './message-schemas.ts'
+import { AttachmentBody, AttachmentParams, MessageTypeNumber, SenderPush } from './message-schemas.ts'
 
 export const PublicContactParams = exact({
   source_id: Type.Optional(Type.String()),
@@ -33,13 +33,13 @@ export const PublicContactRecord = exact({
   additional_attributes: Attributes,
   custom_attributes: Attributes,
   contact_type: Type.String(),
-  country_code: Type.String(),
+  country_code: Type.Null(),
   last_activity_at: nullable(IsoTime),
   created_at: IsoTime,
   updated_at: IsoTime,
   last_name: Type.String(),
   middle_name: Type.String(),
-  location: Type.String(),
+  location: Type.Null(),
   account_id: Id,
   company_id: Type.Null(),
   label_list: Type.Array(Type.String()),
@@ -52,7 +52,6 @@ export const PublicMessage = exact({
   content_attributes: Attributes,
   created_at: UnixSeconds,
   conversation_id: Id,
-  echo_id: Type.Optional(Type.String()),
   attachments: Type.Optional(Type.Array(AttachmentBody)),
   sender: Type.Optional(SenderPush),
 })
@@ -70,7 +69,6 @@ export const PublicConversationParams = exact({ custom_attributes: Type.Optional
 export const PublicMessageParams = exact({
   content: Type.Optional(NullableString),
   echo_id: Type.Optional(Type.String()),
-  attachments: Type.Optional(Type.Array(Type.Union([Upload, Type.String()]))),
+  attachments: Type.Optional(AttachmentParams),
 })
-const typing = Type.Union([Type.Literal('on'), Type.Literal('off')])
-export const PublicTyping = exact({ typing_status: typing })
+export const Submission = exact({ submitted_values: Type.Union([Attributes, Type.Array(Attributes)]) })

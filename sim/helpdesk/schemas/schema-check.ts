@@ -18,3 +18,14 @@ export function misfit(schema: TSchema, value: unknown): string | undefined {
     .map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
     .join('; ')
 }
+
+/** Drops the keys of an object that its schema does not name, as the strong parameters of Rails do. */
+export function withoutUnknown(schema: TSchema, value: unknown): unknown {
+  const { properties, additionalProperties } = schema as {
+    properties?: Record<string, TSchema>
+    additionalProperties?: unknown
+  }
+  if (!properties || additionalProperties !== false || typeof value !== 'object' || value === null) return value
+  const known = Object.entries(value).filter(([key]) => key in properties)
+  return Object.fromEntries(known.map(([key, inner]) => [key, withoutUnknown(properties[key] ?? {}, inner)]))
+}

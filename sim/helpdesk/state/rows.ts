@@ -15,9 +15,25 @@ export const messageStatuses: readonly MessageStatus[] = ['sent', 'delivered', '
 
 export type AccountRow = { id: number; name: string; suspended: boolean; lastDisplayId: number; createdAt: number }
 
-export type UserRow = { id: number; name: string; email: string; token: string; memberships: Map<number, Role> }
+export type UserRow = {
+  id: number
+  name: string
+  email: string
+  token: string
+  memberships: Map<number, Role>
+  /** True while the person has the dashboard open. */
+  isOnline: boolean
+}
 
-export type AgentBotRow = { id: number; account: AccountRow; name: string; token: string }
+export type AgentBotRow = {
+  id: number
+  account: AccountRow
+  name: string
+  description: string | null
+  outgoingUrl: string | null
+  token: string
+  secret: string
+}
 
 export type ChannelApi = {
   id: number
@@ -51,6 +67,8 @@ export type InboxRow = {
   businessName: string | null
   csatConfig: Attributes
   memberIds: Set<number>
+  /** The bot that takes new conversations, which are then pending. */
+  agentBot: AgentBotRow | null
   createdAt: number
   updatedAt: number
 }

@@ -4,9 +4,9 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { agentJson } from '../../json/conversation-json.ts'
-import { RailsError } from '../../desk/rails-error.ts'
+import { Nothing } from '../../schemas/basics.ts'
 import * as accounts from '../../schemas/account-schemas.ts'
-import { requireAdmin, tokenOf } from '../authenticate.ts'
+import { requireAdmin } from '../authenticate.ts'
 import type { HttpApp } from '../http-app.ts'
 import { findInbox, findUser } from '../lookups.ts'
 import type { Office } from '../office.ts'
@@ -31,17 +31,7 @@ export function addAccountRoutes(app: HttpApp, office: Office): void {
     const users = desk.state.users.all().filter((user) => inbox.memberIds.has(user.id))
     return { payload: users.map((user) => agentJson(inbox.account, user)) }
   })
-  app.post(
-    '/inbox_members',
-    { schema: { body: accounts.MembersChange, response: { 200: accounts.MemberList } } },
-    (request) => {
-      const { account } = requireAdmin(request)
-      const inbox = findInbox(office, request, request.body.inbox_id)
-      const users = request.body.user_ids.map((id) => findUser(office, request, id))
-      for (const user of users) inbox.memberIds.add(user.id)
-      return { payload: users.map((user) => agentJson(account, user)) }
-    },
-  )
+  addMemberChanges(app, office)
   app.post(
     '/webhooks',
     { schema: { body: accounts.WebhookCreate, response: { 200: accounts.WebhookPayload } } },
@@ -55,6 +45,33 @@ export function addAccountRoutes(app: HttpApp, office: Office): void {
       const secret = desk.choices.token('account webhook', url)
       const row = desk.state.accountWebhooks.insert((id) => ({ id, account, url, secret, subscriptions }))
       return { payload: { webhook: { id: row.id, name, url, account_id: account.id, subscriptions, secret } } }
+    },
+  )
+}
+
+function addMemberChanges(app: HttpApp, office: Office): void {
+  app.route({
+    method: ['POST', 'PATCH'],
+    url: '/inbox_members',
+    schema: { body: accounts.MembersChange, response: { 200: accounts.MemberList } },
+    handler: (request) => {
+      const { account } = requireAdmin(request)
+      const inbox = findInbox(office, request, request.body.inbox_id)
+      const users = request.body.user_ids.map((id) => findUser(office, request, id))
+      // PATCH replaces the members, POST adds to them.
+      if (request.method === 'PATCH') inbox.memberIds.clear()
+      for (const user of users) inbox.memberIds.add(user.id)
+      return { payload: users.map((user) => agentJson(account, user)) }
+    },
+  })
+  app.delete(
+    '/inbox_members',
+    { schema: { body: accounts.MembersChange, response: { 200: Nothing } } },
+    (request, reply) => {
+      requireAdmin(request)
+      const inbox = findInbox(office, request, request.body.inbox_id)
+      for (const id of request.body.user_ids) inbox.memberIds.delete(id)
+      void reply.send(null)
     },
   )
 }
@@ -76,30 +93,4 @@ function accountJson({ desk }: Office, request: FastifyRequest): Static<typeof a
     latest_chatwoot_version: null,
     subscribed_features: [],
   }
-}
-
-export function addProfileRoute(app: HttpApp, { desk }: Office): void {
-  app.get('/api/v1/profile', { schema: { response: { 200: accounts.Profile } } }, (request) => {
-    const token = tokenOf(request, desk.settings.dropUnderscoreHeaders)
-    const user = desk.state.users.find((one) => one.token === token)
-    if (!user) throw new RailsError(401, { error: 'Invalid Access Token' })
-    const memberships = [...user.memberships].flatMap(([id, role]) => {
-      const account = desk.state.accounts.get(id)
-      return account ? [{ id, name: account.name, status: account.suspended ? 'suspended' : 'active', role }] : []
-    })
-    return {
-      id: user.id,
-      access_token: user.token,
-      account_id: memberships[0]?.id ?? 1,
-      available_name: user.name,
-      avatar_url: '',
-      confirmed: true,
-      email: user.email,
-      provider: 'email',
-      name: user.name,
-      role: memberships[0]?.role ?? 'agent',
-      type: null,
-      accounts: memberships,
-    }
-  })
 }

@@ -2,7 +2,7 @@
 
 import { listedContacts, pageOf, searchContacts } from '../../desk/contact-lists.ts'
 import { filterContacts } from '../../desk/contact-filter.ts'
-import { RailsError, throttled } from '../../desk/rails-error.ts'
+import { crashed, RailsError, throttled } from '../../desk/rails-error.ts'
 import { contactJson } from '../../json/contact-json.ts'
 import * as contacts from '../../schemas/contact-schemas.ts'
 import type { HttpApp } from '../http-app.ts'
@@ -42,6 +42,7 @@ export function addContactListRoutes(app: HttpApp, office: Office): void {
     },
     (request) => {
       const { page = 1, sort } = request.query
+      if (!request.body.payload) throw crashed()
       const rows = filterContacts(desk, callerOf(request).account, request.body.payload)
       const found = pageOf(desk, rows, Number(page), sort)
       return {
@@ -55,7 +56,7 @@ export function addContactListRoutes(app: HttpApp, office: Office): void {
     { schema: { body: contacts.ContactInboxFilter, response: { 200: contacts.ContactBody } } },
     (request) => {
       const inbox = findInbox(office, request, request.body.inbox_id)
-      const found = desk.state.contactInboxBySource(inbox, request.body.source_id)
+      const found = desk.state.contactInboxBySource(inbox, request.body.source_id ?? '')
       if (!found) throw new RailsError(404, null)
       return contactJson(files, found.contact, true)
     },
@@ -73,6 +74,7 @@ function addSearch(app: HttpApp, office: Office): void {
       if (!limit.admit(String(account.id), desk.settings.searchesPerMinute)) throw throttled()
       const { q = '', page = 1, sort } = request.query
       const found = pageOf(desk, searchContacts(desk, account, q), Number(page), sort)
+      if (q.trim() === '') return { meta: { count: null, current_page: page, has_more: null }, payload: [] }
       return {
         meta: { count: found.rows.length, current_page: page, has_more: found.hasMore },
         payload: found.rows.map((row) => contactJson(files, row, shows(request.query))),

@@ -2,8 +2,10 @@
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { createContact, updateContact } from '../../desk/contacts.ts'
+import { insertContact, updateContact } from '../../desk/contacts.ts'
 import { mergeContacts } from '../../desk/merge-contacts.ts'
+import { raceGap } from '../../desk/race-gap.ts'
+import { validateContact } from '../../desk/validate-contact.ts'
 import { contactJson } from '../../json/contact-json.ts'
 import { conversationJson } from '../../json/conversation-json.ts'
 import { inboxRecord } from '../../json/inbox-json.ts'
@@ -12,7 +14,7 @@ import * as contacts from '../../schemas/contact-schemas.ts'
 import { ContactConversations } from '../../schemas/conversation-schemas.ts'
 import { maySee, requireAdmin } from '../authenticate.ts'
 import type { HttpApp } from '../http-app.ts'
-import { findContact, findInbox } from '../lookups.ts'
+import { findAnyInbox, findContact } from '../lookups.ts'
 import type { Office } from '../office.ts'
 import { contactParams } from '../params.ts'
 import { callerOf } from '../request-notes.ts'
@@ -73,11 +75,14 @@ function addCreateAndUpdate(app: HttpApp, office: Office): void {
         response: { 200: contacts.ContactCreated },
       },
     },
-    (request) => {
+    async (request) => {
       const { inbox_id: inboxId, source_id: sourceId } = request.body
-      const wanted = inboxId === undefined ? undefined : { inbox: findInbox(office, request, inboxId), sourceId }
+      const wanted = inboxId === undefined ? undefined : { inbox: findAnyInbox(office, request, inboxId), sourceId }
       const { account } = callerOf(request)
-      const { contact, contactInbox } = createContact(desk, account, contactParams(request.body), wanted)
+      const values = contactParams(request.body)
+      validateContact(desk, account, values)
+      if (desk.settings.raceMs > 0) await raceGap(desk)
+      const { contact, contactInbox } = insertContact(desk, account, values, wanted)
       return {
         payload: {
           contact: contactJson(files, contact, shows(request.query)),

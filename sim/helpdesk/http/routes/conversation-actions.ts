@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { changeConversation } from '../../desk/change-conversation.ts'
 import { markSeenByAgent, refuseLongAttributes } from '../../desk/conversations.ts'
 import { agentJson, conversationJson } from '../../json/conversation-json.ts'
-import { unix } from '../../json/times.ts'
+import { isoOrNull } from '../../json/times.ts'
 import { Nothing } from '../../schemas/basics.ts'
 import { LabelsBody, LabelsPayload } from '../../schemas/contact-schemas.ts'
 import * as conversations from '../../schemas/conversation-schemas.ts'
@@ -55,7 +55,9 @@ function addStatus(app: HttpApp, office: Office): void {
       const { author, role } = callerOf(request)
       const { status: name, snoozed_until: until } = request.body
       const status = name === undefined ? toggled(conversation) : parseStatus(name)
-      const snoozedUntil = status === 'snoozed' && until != null ? until * 1000 : null
+      // A second snooze without a time keeps the first one.
+      const known = conversation.status === 'snoozed' ? conversation.snoozedUntil : null
+      const snoozedUntil = status === 'snoozed' ? (until == null ? known : until * 1000) : null
       const by = author.type === 'User' ? author.user : 'system'
       changeConversation(desk, conversation, { status, snoozedUntil }, by)
       // An agent who opens a conversation gets it assigned. An administrator does not.
@@ -63,12 +65,11 @@ function addStatus(app: HttpApp, office: Office): void {
         changeConversation(desk, conversation, { assignee: author.user }, by)
       }
       return {
-        meta: {},
         payload: {
           success: true,
           conversation_id: conversation.displayId,
           current_status: conversation.status,
-          snoozed_until: conversation.snoozedUntil === null ? null : unix(conversation.snoozedUntil),
+          snoozed_until: isoOrNull(conversation.snoozedUntil),
         },
       }
     },
@@ -100,7 +101,10 @@ function addSeen(app: HttpApp, office: Office): void {
   app.post('/conversations/:id/unread', { schema }, (request) => {
     const conversation = findConversation(office, request, request.params.id)
     const last = conversation.messages.findLast((one) => one.messageType === 'incoming')
-    if (last) conversation.agentLastSeenAt = last.createdAt - 1000
+    if (last) {
+      conversation.agentLastSeenAt = last.createdAt - 1000
+      conversation.assigneeLastSeenAt = last.createdAt - 1000
+    }
     return conversationJson(office, conversation)
   })
 }
@@ -113,7 +117,7 @@ function addAssignment(app: HttpApp, office: Office): void {
       schema: {
         params,
         body: conversations.Assignment,
-        response: { 200: Type.Union([conversations.AgentBody, Nothing]) },
+        response: { 200: Type.Union([conversations.AgentBody, Type.Literal('null')]) },
       },
     },
     (request, reply) => {
@@ -122,7 +126,9 @@ function addAssignment(app: HttpApp, office: Office): void {
       const { assignee_id: id } = request.body
       const assignee = id == null || id === 0 ? null : findUser(office, request, id)
       changeConversation(desk, conversation, { assignee }, author.type === 'User' ? author.user : 'system')
-      void reply.send(assignee ? agentJson(account, assignee) : null)
+      if (assignee) return agentJson(account, assignee)
+      void reply.type('application/json').serializer(String)
+      return 'null' as const
     },
   )
   const labels = { params, response: { 200: LabelsPayload } }

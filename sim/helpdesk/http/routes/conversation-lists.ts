@@ -51,7 +51,8 @@ export function addConversationListRoutes(app: HttpApp, office: Office): void {
     (request) => {
       const visible = matching(office, request, { status: 'all' })
       const rows = visible.filter((row) => holds(row, request.body))
-      return { meta: counts(rows, request), payload: page(office, rows, request.query.page) }
+      const { assigned_count: _, ...meta } = counts(rows, request)
+      return { meta, payload: page(office, rows, request.query.page) }
     },
   )
 }
@@ -94,7 +95,7 @@ function page(office: Office, rows: ConversationRow[], number: string | undefine
 }
 
 /** Knows only the keys that a bridge needs. All conditions must hold. */
-function holds(row: ConversationRow, { payload }: Static<typeof FilterBody>): boolean {
+function holds(row: ConversationRow, { payload = [] }: Static<typeof FilterBody>): boolean {
   const known: Record<string, unknown> = {
     status: row.status,
     inbox_id: row.inbox.id,

@@ -3,10 +3,12 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { FastifyRequest } from 'fastify'
-import { buildContactInbox } from '../../desk/contact-inboxes.ts'
-import { startConversation } from '../../desk/conversations.ts'
+import { insertContactInbox } from '../../desk/contact-inboxes.ts'
+import { createConversation, lockedConversation } from '../../desk/conversations.ts'
+import type { ConversationParams } from '../../desk/conversations.ts'
 import { createMessage } from '../../desk/create-message.ts'
 import { crashed, notFound, RailsError, unprocessable } from '../../desk/rails-error.ts'
+import { raceGap } from '../../desk/race-gap.ts'
 import { conversationJson } from '../../json/conversation-json.ts'
 import { Nothing } from '../../schemas/basics.ts'
 import * as conversations from '../../schemas/conversation-schemas.ts'
@@ -32,16 +34,15 @@ export function addConversationRoutes(app: HttpApp, office: Office): void {
     {
       schema: { body: conversations.ConversationCreate, response: { 200: conversations.ConversationBody } },
     },
-    (request) => {
-      const { message, assignee_id: assigneeId } = request.body
-      const conversation = startConversation(desk, contactInboxFor(office, request, request.body), {
-        ...(request.body.status === undefined ? {} : { status: parseStatus(request.body.status) }),
-        additionalAttributes: request.body.additional_attributes ?? {},
-        customAttributes: request.body.custom_attributes ?? {},
-        assignee: assigneeId == null ? null : findUser(office, request, assigneeId),
-        snoozedUntil: parseMoment(request.body.snoozed_until),
-      })
-      if (message) createMessage(desk, conversation, callerOf(request).author, messageParams(message))
+    async (request) => {
+      const { message } = request.body
+      const address = findAddress(office, request, request.body)
+      const params = conversationParams(office, request, request.body)
+      // Parallel requests read before any of them has committed.
+      const locked = address.known && lockedConversation(address.known)
+      if (desk.settings.raceMs > 0) await raceGap(desk)
+      const conversation = locked ?? createConversation(desk, address.known ?? address.build(), params)
+      if (message) createMessage(desk, conversation, callerOf(request).author, messageParams(desk, message))
       return conversationJson(office, conversation)
     },
   )
@@ -55,25 +56,40 @@ export function addConversationRoutes(app: HttpApp, office: Office): void {
   })
 }
 
-function contactInboxFor(
-  office: Office,
-  request: FastifyRequest,
-  body: Static<typeof conversations.ConversationCreate>,
-): ContactInboxRow {
+type Body = Static<typeof conversations.ConversationCreate>
+
+function conversationParams(office: Office, request: FastifyRequest, body: Body): ConversationParams {
+  const { assignee_id: assigneeId } = body
+  return {
+    ...(body.status === undefined ? {} : { status: parseStatus(body.status) }),
+    additionalAttributes: body.additional_attributes ?? {},
+    customAttributes: body.custom_attributes ?? {},
+    assignee: assigneeId == null ? null : findUser(office, request, assigneeId),
+    snoozedUntil: parseMoment(body.snoozed_until),
+  }
+}
+
+/** The contact inbox of the new conversation, or the way to build it. */
+type Address = { known: ContactInboxRow | undefined; build: () => ContactInboxRow }
+
+function findAddress(office: Office, request: FastifyRequest, body: Body): Address {
   const { inbox_id: inboxId, contact_id: contactId, source_id: sourceId } = body
+  const { state } = office.desk
   if (inboxId !== undefined && contactId !== undefined) {
     const inbox = findInbox(office, request, inboxId)
     const contact = findContact(office, request, contactId)
     const taken = () => unprocessable('source_id should be unique')
-    return buildContactInbox(office.desk, { contact, inbox, sourceId, taken })
+    const known = sourceId === undefined ? undefined : state.contactInboxBySource(inbox, sourceId)
+    if (known && known.contact !== contact) throw taken()
+    return { known, build: () => insertContactInbox(office.desk, { contact, inbox, sourceId, taken }) }
   }
   // The old form of the call uses the first contact inbox with this source_id in any helpdesk inbox.
   const { account } = callerOf(request)
-  const found = office.desk.state.contactInboxes.find(
+  const known = state.contactInboxes.find(
     (one) => one.sourceId === sourceId && one.inbox.account === account && !office.faults.hides(one.inbox),
   )
-  if (!found) throw notFound()
-  return found
+  if (!known) throw notFound()
+  return { known, build: () => known }
 }
 
 /** Chatwoot does not handle an unknown status and answers 500. */

@@ -1,7 +1,6 @@
 // The addresses of attachments: they need no token and redirect to the file. Disk storage serves the file here.
 
 import { Type } from 'typebox'
-import { iso } from '../../json/times.ts'
 import type { HttpApp } from '../http-app.ts'
 import type { Office } from '../office.ts'
 import { signAddress } from '../signed-address.ts'
@@ -11,14 +10,15 @@ const params = Type.Object({ key: Type.String(), filename: Type.String() })
 
 export function addFileRoutes(app: HttpApp, office: Office): void {
   const { desk, files } = office
-  for (const kind of ['blobs', 'representations']) {
-    app.get(`/rails/active_storage/${kind}/redirect/:key/:filename`, { schema: { params } }, (request, reply) => {
+  for (const kind of ['blobs/redirect/:key', 'representations/redirect/:key/:variation']) {
+    app.get(`/rails/active_storage/${kind}/:filename`, { schema: { params } }, (request, reply) => {
       const blob = desk.state.blobs.get(request.params.key)
       if (!blob) return reply.code(404).send()
       const isDisk = desk.settings.storage === 'disk'
       const target = isDisk
         ? `${files.frontendUrl}/rails/active_storage/disk/${blob.key}/${encodeURIComponent(blob.filename)}`
         : `${files.storageUrl}/bucket/${blob.key}`
+      void reply.header('Cache-Control', 'max-age=300, private')
       return reply.redirect(signAddress(target, blob.key, desk.clock.now()), 302)
     })
   }
@@ -26,11 +26,4 @@ export function addFileRoutes(app: HttpApp, office: Office): void {
     reply.hijack()
     sendFile(office, (request.params as { key: string }).key, request.raw, reply.raw)
   })
-  app.get('/api', () => ({
-    version: desk.settings.version,
-    timestamp: iso(desk.clock.now()),
-    queue_services: 'ok',
-    data_services: 'ok',
-  }))
-  app.get('/health', () => ({ status: 'woot' }))
 }

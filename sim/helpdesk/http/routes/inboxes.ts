@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import { createInbox, resetSecret, updateInbox } from '../../desk/inboxes.ts'
+import { crashed } from '../../desk/rails-error.ts'
 import { inboxJson } from '../../json/inbox-json.ts'
 import { storeBlob, UploadedFile } from '../../desk/uploaded-file.ts'
 import * as inboxes from '../../schemas/inbox-schemas.ts'
@@ -30,7 +31,8 @@ export function addInboxRoutes(app: HttpApp, office: Office): void {
   })
   app.post('/inboxes', { schema: { body: inboxes.InboxCreate, response: { 200: inboxes.InboxBody } } }, (request) => {
     const { account } = requireAdmin(request)
-    const { name, avatar } = request.body
+    const { name = '', avatar, channel } = request.body
+    if (!channel) throw crashed()
     const inbox = createInbox(desk, account, { ...inboxParams(request.body), name })
     saveAvatar(office, inbox, avatar)
     return inboxJson(files, inbox, true)

@@ -5,7 +5,7 @@ import type { Static } from 'typebox'
 import type { FastifyRequest } from 'fastify'
 import { createMessage } from '../../desk/create-message.ts'
 import type { Author, MessageParams } from '../../desk/create-message.ts'
-import { unprocessable } from '../../desk/rails-error.ts'
+import { raceGap } from '../../desk/race-gap.ts'
 import { deleteMessage, retryMessage, setStatus } from '../../desk/update-message.ts'
 import { messageListJson } from '../../json/conversation-json.ts'
 import { messageJson } from '../../json/message-json.ts'
@@ -37,9 +37,12 @@ export function addMessageRoutes(app: HttpApp, office: Office): void {
     async (request) => {
       const conversation = findConversation(office, request, request.params.id)
       const author = authorOf(office, request, request.body)
+      const { status: readStatus } = conversation
+      if (desk.settings.raceMs > 0) await raceGap(desk)
       const message = createMessage(desk, conversation, author, {
-        ...messageParams(request.body),
+        ...messageParams(desk, request.body),
         ...beginning(request),
+        readStatus,
       })
       const answer = messageJson(files, message, request.body.echo_id)
       await office.webhooks.answerable(message)
@@ -83,8 +86,7 @@ function namedMessage(office: Office, request: FastifyRequest): MessageRow {
 function authorOf({ desk }: Office, request: FastifyRequest, body: Static<typeof messages.MessageCreate>): Author {
   if (body.sender_type !== 'AgentBot') return callerOf(request).author
   const bot = desk.state.agentBots.get(Number(body.sender_id))
-  if (!bot) throw unprocessable("Couldn't find AgentBot")
-  return { type: 'AgentBot', bot }
+  return bot ? { type: 'AgentBot', bot } : callerOf(request).author
 }
 
 /** Selects by id and sorts by time. The two orders differ for backdated rows. */
@@ -92,10 +94,15 @@ function selectMessages(
   rows: readonly MessageRow[],
   { before, after }: Static<typeof messages.MessageListQuery>,
 ): MessageRow[] {
-  const inside = rows.filter(
-    (row) => (after === undefined || row.id > Number(after)) && (before === undefined || row.id < Number(before)),
-  )
+  // With both limits the lower one belongs to the range.
+  const first = after === undefined ? 0 : toNumber(after) + (before === undefined ? 1 : 0)
+  const inside = rows.filter((row) => row.id >= first && (before === undefined || row.id < toNumber(before)))
   const byTime = inside.toSorted((a, b) => a.createdAt - b.createdAt || a.id - b.id)
   if (after !== undefined) return byTime.slice(0, before === undefined ? 100 : 1000)
   return byTime.slice(-20)
+}
+
+/** Ruby reads a text without digits as zero. */
+function toNumber(text: string): number {
+  return Number.parseInt(text) || 0
 }

@@ -74,10 +74,19 @@ function findOrCreate({ desk }: Office, inbox: InboxRow, body: Params): ContactI
   if (known) return known
   const contact = findPerson(desk.state, inbox, body)
   if (contact) return buildContactInbox(desk, { contact, inbox, sourceId, taken: crashed })
-  const name = body.name ?? desk.choices.token('name', desk.state.contacts.all().length).slice(0, 8).toLowerCase()
+  const name = body.name ?? drawName(desk)
   const { contactInbox } = createContact(desk, inbox.account, { ...contactParams(body), name }, { inbox, sourceId })
   if (!contactInbox) throw crashed()
   return contactInbox
+}
+
+/** Chatwoot gives a visitor without a name two words and a number. */
+function drawName({ choices, state }: Office['desk']): string {
+  const visitor = state.contacts.all().length
+  const word = (words: readonly string[]) =>
+    words[choices.between([0, words.length - 1], 'name', visitor, words.length)]
+  const number = choices.between([1, 999], 'name', visitor)
+  return `${word(['quiet', 'bright', 'early', 'gentle']) ?? ''}-${word(['river', 'meadow', 'harbour']) ?? ''}-${number}`
 }
 
 function findPerson(state: Office['desk']['state'], { account }: InboxRow, body: Params): ContactRow | undefined {

@@ -6,13 +6,14 @@ import { changeConversation } from '../../desk/change-conversation.ts'
 import { startConversation } from '../../desk/conversations.ts'
 import { createMessage } from '../../desk/create-message.ts'
 import { notFound, unprocessable } from '../../desk/rails-error.ts'
-import { markReadByContact } from '../../desk/update-message.ts'
+import { markReadByContact, updateMessage } from '../../desk/update-message.ts'
 import { publicConversationJson } from '../../json/conversation-json.ts'
 import { publicMessageJson } from '../../json/message-json.ts'
 import { exact, Nothing } from '../../schemas/basics.ts'
 import * as open from '../../schemas/public-schemas.ts'
 import type { ConversationRow } from '../../state/rows.ts'
 import type { HttpApp } from '../http-app.ts'
+import { findMessage } from '../lookups.ts'
 import type { Office } from '../office.ts'
 import { filesOf } from '../params.ts'
 import { findContactInbox } from './public-contacts.ts'
@@ -41,6 +42,7 @@ export function addPublicConversationRoutes(app: HttpApp, office: Office): void 
   )
   addActions(app, office)
   addMessages(app, office)
+  addSubmission(app, office)
 }
 
 /** The conversation must belong to this contact inbox, or, for a verified contact, to this contact. */
@@ -54,8 +56,8 @@ function findConversation(office: Office, path: Static<typeof params>): Conversa
 
 function addActions(app: HttpApp, office: Office): void {
   const { desk } = office
-  const query = exact({ typing_status: Type.Optional(Type.Union([Type.Literal('on'), Type.Literal('off')])) })
-  const body = Type.Partial(open.PublicTyping, { additionalProperties: false })
+  const query = exact({ typing_status: Type.Optional(Type.String()) })
+  const body = exact({ typing_status: Type.Optional(Type.String()) })
   app.post(
     `${base}/:id/toggle_typing`,
     { schema: { params, querystring: query, body, response: { 200: Nothing } } },
@@ -64,7 +66,9 @@ function addActions(app: HttpApp, office: Office): void {
       const status = request.body.typing_status ?? request.query.typing_status
       if (!status) throw unprocessable('param is missing or the value is empty: typing_status')
       const typist = { type: 'Contact' as const, contact: conversation.contact }
-      desk.emit({ event: `conversation_typing_${status}`, conversation, typist, isPrivate: false })
+      if (status === 'on' || status === 'off') {
+        desk.emit({ event: `conversation_typing_${status}`, conversation, typist, isPrivate: false })
+      }
       void reply.send(null)
     },
   )
@@ -96,16 +100,34 @@ function addMessages(app: HttpApp, office: Office): void {
     `${base}/:id/messages`,
     { schema: { params, body: open.PublicMessageParams, response: { 200: open.PublicMessage } } },
     async (request) => {
-      const { content = null, echo_id: echoId, attachments } = request.body
+      const { content = null, attachments } = request.body
       const conversation = findConversation(office, request.params)
       const message = createMessage(desk, conversation, null, {
         content,
         messageType: 'incoming',
-        files: filesOf(attachments),
+        files: filesOf(desk.state, attachments),
       })
-      const answer = publicMessageJson(files, message, echoId)
+      const answer = publicMessageJson(files, message)
       await office.webhooks.answerable(message)
       return answer
+    },
+  )
+}
+
+/** The contact answers a form, a list of choices or a survey. */
+function addSubmission(app: HttpApp, office: Office): void {
+  const messagePath = Type.Object({ ...params.properties, message_id: Type.String() })
+  app.patch(
+    `${base}/:id/messages/:message_id`,
+    { schema: { params: messagePath, body: open.Submission, response: { 200: open.PublicMessage } } },
+    (request) => {
+      const conversation = findConversation(office, request.params)
+      const message = findMessage(office, conversation, request.params.message_id)
+      const { submitted_values: submitted } = request.body
+      updateMessage(office.desk, message, {
+        contentAttributes: { ...message.contentAttributes, submitted_values: submitted },
+      })
+      return publicMessageJson(office.files, message)
     },
   )
 }
