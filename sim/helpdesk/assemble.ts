@@ -1,5 +1,6 @@
 // Assembles the parts of the simulated helpdesk: rows, jobs, webhooks, faults and the log of refusals.
 
+import { assignAfter } from './desk/auto-assign.ts'
 import type { Desk } from './desk/desk.ts'
 import { RailsError } from './desk/rails-error.ts'
 import { FaultPlan } from './faults/fault-plan.ts'
@@ -41,6 +42,7 @@ export function assemble(options: SimHelpdeskOptions, files: Office['files']): P
     settings: { ...stockSettings, ...options },
     emit: (event) => {
       webhooks.emit(event)
+      assignAfter(desk, event)
       watch.changed()
     },
     later: (work) => {

@@ -42,6 +42,13 @@ export class HelpdeskWorld {
     return { id, token }
   }
 
+  /** A person who is online gets conversations assigned in helpdesk inboxes with auto-assignment. */
+  setOnline(userId: number, isOnline: boolean): void {
+    const user = this.#office.desk.state.users.get(userId)
+    if (!user) throw new Error(`there is no user ${userId}`)
+    user.isOnline = isOnline
+  }
+
   suspendAccount(isSuspended: boolean, accountId?: number): void {
     this.#account(accountId).suspended = isSuspended
   }

@@ -4,13 +4,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { contactsPlan } from './replay/contacts-plan.ts'
+import { conversationsPlan } from './replay/conversations-plan.ts'
 import { errorsPlan } from './replay/errors-plan.ts'
 import { inboxPlan } from './replay/inbox-plan.ts'
 import { knownDifferences } from './replay/known-differences.ts'
 import { replay } from './replay/replay.ts'
 import type { Found, Plan } from './replay/replay.ts'
 
-const plans: Record<string, Plan> = { errors: errorsPlan, inbox: inboxPlan, contacts: contactsPlan }
+const plans: Record<string, Plan> = {
+  errors: errorsPlan,
+  inbox: inboxPlan,
+  contacts: contactsPlan,
+  conversations: conversationsPlan,
+}
 
 for (const [file, plan] of Object.entries(plans)) {
   test(`the simulator answers the recorded requests of ${file}.json as Chatwoot did`, async () => {

@@ -58,7 +58,7 @@ function keepReplyTimes(desk: Desk, message: MessageRow): void {
   if ('automation_rule_id' in message.contentAttributes) return
   const isFirst = message.sender.type === 'User' && conversation.firstReplyCreatedAt === null
   const reply = isFirst ? { firstReplyCreatedAt: createdAt } : {}
-  changeConversation(desk, conversation, { waitingSince: null, ...reply }, 'system')
+  changeConversation(desk, conversation, { ...reply, waitingSince: null }, 'system')
 }
 
 /** The default images contain the enterprise folder. Its attachment model updates the message of every audio file. */

@@ -41,13 +41,19 @@ export function changeConversation(desk: Desk, conversation: ConversationRow, ch
     event: 'conversation_updated',
     conversation,
     changed: [
+      ...changed.filter(isEarlyColumn),
       { updated_at: { previous_value: iso(previous), current_value: iso(conversation.updatedAt) } },
-      ...changed,
+      ...changed.filter((one) => !isEarlyColumn(one)),
     ],
   })
   if (changes.assignee !== undefined && changes.assignee !== null && by !== 'incoming message') {
     addActivity(desk, conversation, `Assigned to ${changes.assignee.name} by ${nameOf(by)}`)
   }
+}
+
+/** The changes come in the order of the columns. These two come before updated_at. */
+function isEarlyColumn(change: ChangedAttribute): boolean {
+  return 'status' in change || 'assignee_id' in change
 }
 
 function afterStatusChange(desk: Desk, conversation: ConversationRow, by: ChangedBy): void {

@@ -76,8 +76,8 @@ function compareIds(recorded: unknown, rows: Json[], ids: RecordedIds, { at, tab
 
 /** The recorder shortened a sender to its type and id, for example `contact 88`. */
 function compareSender(recorded: string, got: unknown, ids: RecordedIds, at: string): Difference[] {
-  const [type = '', id] = recorded.split(' ')
-  const wanted = { type, ...(type === '' ? {} : { id: Number(id) }) }
+  const [type, id] = recorded.split(' ')
+  const wanted = { type, ...(id === undefined ? {} : { id: Number(id) }) }
   return walk(wanted, got, ids, { at, key: 'sender', owner: {}, table: 'row' })
 }
 
