@@ -8,6 +8,7 @@ import { conversationsPlan } from './replay/conversations-plan.ts'
 import { errorsPlan } from './replay/errors-plan.ts'
 import { inboxPlan } from './replay/inbox-plan.ts'
 import { knownDifferences } from './replay/known-differences.ts'
+import { messagesPlan } from './replay/messages-plan.ts'
 import { replay } from './replay/replay.ts'
 import type { Found, Plan } from './replay/replay.ts'
 
@@ -16,6 +17,7 @@ const plans: Record<string, Plan> = {
   inbox: inboxPlan,
   contacts: contactsPlan,
   conversations: conversationsPlan,
+  messages: messagesPlan,
 }
 
 for (const [file, plan] of Object.entries(plans)) {

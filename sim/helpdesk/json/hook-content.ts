@@ -1,5 +1,8 @@
 // The text of a message in a webhook: surveys show their link, and hard breaks lose their backslash.
 
+import type { Static } from 'typebox'
+import type { PushMessage } from '../schemas/message-schemas.ts'
+import type { Settings } from '../settings.ts'
 import type { MessageRow } from '../state/rows.ts'
 import type { JsonSource } from './conversation-json.ts'
 
@@ -12,6 +15,13 @@ export function hookContent(
     return `Please rate this conversation, ${files.frontendUrl}/survey/responses/${conversation.uuid}`
   }
   return desk.settings.stripHardBreaks ? withoutHardBreaks(content) : content
+}
+
+/** The newest message of the conversation loses its backslashes too. */
+export function withPlainBreaks(settings: Settings, message: Static<typeof PushMessage>): Static<typeof PushMessage> {
+  if (!settings.stripHardBreaks) return message
+  const content = withoutHardBreaks(message.content)
+  return { ...message, content, processed_message_content: content }
 }
 
 /** The editor writes a hard break as a backslash before the newline. */

@@ -14,7 +14,7 @@ import type {
 import type { ContactInboxRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
 import { contactHook, contactPush } from './contact-json.ts'
 import type { JsonSource } from './conversation-json.ts'
-import { hookContent } from './hook-content.ts'
+import { hookContent, withPlainBreaks } from './hook-content.ts'
 import { attachmentField, pushMessage, userPush } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
@@ -83,7 +83,7 @@ function conversationHook({ desk, files }: JsonSource, row: ConversationRow): St
     contact_inbox: contactInboxHook(row.contactInbox),
     id: row.displayId,
     inbox_id: row.inbox.id,
-    messages: shown ? [pushMessage(files, shown)] : [],
+    messages: shown ? [withPlainBreaks(desk.settings, pushMessage(files, shown))] : [],
     labels: row.labels,
     meta: {
       sender: contactPush(files, row.contact),

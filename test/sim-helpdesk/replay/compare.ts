@@ -8,7 +8,8 @@ import type { Json } from './recording.ts'
 
 export type Difference = { at: string; recorded: unknown; got: unknown }
 
-type Place = { at: string; key: string; owner: Json; table: Table }
+/** Inside a shortened object everything may be shortened. */
+type Place = { at: string; key: string; owner: Json; table: Table; isShort: boolean }
 
 /** A recorded object with one of these sets of keys is whole. The recorder shortened the other objects with an id. */
 const wholeObjects = [
@@ -26,7 +27,7 @@ const wholeObjects = [
 ]
 
 export function compare(recorded: unknown, got: unknown, ids: RecordedIds, table: Table): Difference[] {
-  return walk(recorded, got, ids, { at: '', key: '', owner: {}, table })
+  return walk(recorded, got, ids, { at: '', key: '', owner: {}, table, isShort: false })
 }
 
 function walk(recorded: unknown, got: unknown, ids: RecordedIds, place: Place): Difference[] {
@@ -53,6 +54,7 @@ function inRecordedOrder(recorded: unknown[], got: unknown[], ids: RecordedIds):
 function walkObject(recorded: Json, given: unknown, ids: RecordedIds, place: Place): Difference[] {
   if (!isObject(given)) return [{ at: place.at, recorded, got: given }]
   const got = derive(recorded, given)
+  const isShort = place.isShort || '…' in recorded
   const inside = (key: string) => (place.at === '' ? key : `${place.at}.${key}`)
   const differences = Object.entries(recorded).flatMap(([key, value]) => {
     if (key === '…') return []
@@ -60,9 +62,9 @@ function walkObject(recorded: Json, given: unknown, ids: RecordedIds, place: Pla
     if (key === 'sender' && typeof value === 'string') return compareSender(value, got[key], ids, inside(key))
     if (!(key in got)) return [{ at: inside(key), recorded: value, got: undefined }]
     const table = key === 'payload' || key === 'contact' || key === 'meta' ? place.table : 'row'
-    return walk(value, got[key], ids, { at: inside(key), key, owner: recorded, table: atRoot(place, table) })
+    return walk(value, got[key], ids, { at: inside(key), key, owner: recorded, table: atRoot(place, table), isShort })
   })
-  const extra = isWhole(recorded, got) ? Object.keys(got).filter((key) => !(key in recorded)) : []
+  const extra = !isShort && isWhole(recorded, got) ? Object.keys(got).filter((key) => !(key in recorded)) : []
   return [...differences, ...extra.map((key) => ({ at: inside(key), recorded: undefined, got: got[key] }))]
 }
 
@@ -78,7 +80,7 @@ function compareIds(recorded: unknown, rows: Json[], ids: RecordedIds, { at, tab
 function compareSender(recorded: string, got: unknown, ids: RecordedIds, at: string): Difference[] {
   const [type, id] = recorded.split(' ')
   const wanted = { type, ...(id === undefined ? {} : { id: Number(id) }) }
-  return walk(wanted, got, ids, { at, key: 'sender', owner: {}, table: 'row' })
+  return walk(wanted, got, ids, { at, key: 'sender', owner: {}, table: 'row', isShort: true })
 }
 
 /** The ids of the answer's own object belong to the table that the request names. */
@@ -87,7 +89,6 @@ function atRoot(place: Place, table: Table): Table {
 }
 
 function isWhole(recorded: Json, got: Json): boolean {
-  if ('…' in recorded) return false
   if (!('id' in recorded)) return !('ids' in recorded) && !('id' in got)
   return wholeObjects.some((keys) => keys.every((key) => key in recorded))
 }

@@ -24,7 +24,7 @@ export async function sendRecorded(
     method: request.method,
     redirect: 'manual',
     headers: {
-      ...(request.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headersOf(bench, request),
     },
     ...(request.body === undefined
