@@ -3,12 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
+import { backdatePlan } from './replay/backdate-plan.ts'
 import { contactsPlan } from './replay/contacts-plan.ts'
 import { conversationsPlan } from './replay/conversations-plan.ts'
 import { errorsPlan } from './replay/errors-plan.ts'
+import { historyPlan } from './replay/history-plan.ts'
 import { inboxPlan } from './replay/inbox-plan.ts'
+import { interactivePlan } from './replay/interactive-plan.ts'
 import { knownDifferences } from './replay/known-differences.ts'
 import { messagesPlan } from './replay/messages-plan.ts'
+import { publicApiPlan } from './replay/public-api-plan.ts'
 import { replay } from './replay/replay.ts'
 import type { Found, Plan } from './replay/replay.ts'
 
@@ -18,6 +22,10 @@ const plans: Record<string, Plan> = {
   contacts: contactsPlan,
   conversations: conversationsPlan,
   messages: messagesPlan,
+  interactive: interactivePlan,
+  'public-api': publicApiPlan,
+  history: historyPlan,
+  backdate: backdatePlan,
 }
 
 for (const [file, plan] of Object.entries(plans)) {

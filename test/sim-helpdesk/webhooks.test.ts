@@ -165,7 +165,7 @@ test("an agent's answer clears the waiting time, and a status change sends two e
   await say(chat, { content: 'hello' }, asAna)
   const { body } = await bridge.waitFor('conversation_updated')
   const changed = (body['changed_attributes'] as object[]).flatMap((one) => Object.keys(one))
-  assert.deepEqual(changed, ['updated_at', 'waiting_since', 'first_reply_created_at'])
+  assert.deepEqual(changed, ['updated_at', 'first_reply_created_at', 'waiting_since'])
   assert.ok(Number(body['agent_last_seen_at']) > 0)
   await client.post(`/conversations/${chat}/toggle_status`, { status: 'resolved' })
   const status = await bridge.waitFor('conversation_status_changed')

@@ -21,7 +21,7 @@ async function openTheWorld(bench: ReplayBench): Promise<void> {
 
 async function fillContacts(bench: ReplayBench, wanted: number): Promise<void> {
   const { body } = await bench.admin.get('/contacts?page=99')
-  const have = Number((body['meta'] as { count: number }).count)
+  const have = (body['meta'] as { count: number }).count
   for (let at = have; at < wanted; at++) await bench.must(bench.admin.post('/contacts', { identifier: `fill-${at}` }))
 }
 

@@ -46,7 +46,7 @@ async function typeTable(bench: ReplayBench, recording: Recording): Promise<unkn
 
 async function postOfType(bench: ReplayBench, row: Json): Promise<Json> {
   const { file: name, declared, file_size: size } = row
-  const part = file(String(name), declared === null ? null : String(declared), Number(size))
+  const part = file(String(name), typeof declared === 'string' ? declared : null, Number(size))
   const { status, body } = await upload(bench, [incoming, part])
   await bench.helpdesk.settled()
   const attachment = asObject(asList(body['attachments'])[0])
@@ -82,7 +82,8 @@ async function oddName(bench: ReplayBench, recording: Recording): Promise<unknow
   const part = { name: 'attachments[]', head, type: 'application/pdf', bytes: sampleBytes('pdf') }
   const { status, body, text } = await upload(bench, [incoming, part])
   const attachment = asObject(asList(body['attachments'])[0])
-  if (attachment['data_url'] === undefined) {
+  const { data_url: url } = attachment
+  if (typeof url !== 'string') {
     const isEmpty = body['content'] === null && body['message_type'] === 0
     return {
       sent,
@@ -91,7 +92,7 @@ async function oddName(bench: ReplayBench, recording: Recording): Promise<unknow
       body_if_no_attachment: isEmpty ? recording['body_if_no_attachment'] : text,
     }
   }
-  const name = decodeURIComponent(String(attachment['data_url']).split('/').at(-1) ?? '')
+  const name = decodeURIComponent(url.split('/').at(-1) ?? '')
   const { file_type, extension } = attachment
   return { sent, status, answer_name: name.slice(0, 80), file_type, extension }
 }

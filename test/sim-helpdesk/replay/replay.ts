@@ -41,12 +41,7 @@ async function replayOne(bench: ReplayBench, plan: Plan, recording: Recording): 
   try {
     await setUp(bench, plan.before?.[what], recording.callbacks !== undefined)
     const fact = plan.facts?.[what]
-    if (fact) {
-      const got = await fact(bench, recording)
-      await bench.helpdesk.settled()
-      bench.catcher.caught.clear()
-      return compareFact(bench, recording, got)
-    }
+    if (fact) return compareFact(bench, recording, await withoutTraces(bench, () => fact(bench, recording)))
     if (recording.callbacks) return compareCallbacks(bench, recording.callbacks)
     if (recording.request) return await compareAnswer(bench, recording, plan.requests?.[what])
     if (recording['body']) return compareCallback(bench, recording['body'])
@@ -61,13 +56,20 @@ async function setUp(bench: ReplayBench, step: Step | undefined, showsCallbacks:
   if (!step) return
   await bench.helpdesk.settled()
   if (showsCallbacks) bench.catcher.caught.clear()
-  const count = bench.catcher.caught.entries.length
-  await step(bench)
+  if (showsCallbacks) await step(bench)
+  else await withoutTraces(bench, () => step(bench))
   await bench.helpdesk.settled()
-  if (showsCallbacks) return
-  const kept = bench.catcher.caught.entries.slice(0, count)
-  bench.catcher.caught.clear()
-  for (const one of kept) bench.catcher.caught.add(one)
+}
+
+/** Forgets the callbacks of this work. */
+async function withoutTraces<T>({ catcher, helpdesk }: ReplayBench, work: () => Promise<T>): Promise<T> {
+  const before = new Set(catcher.caught.entries)
+  const result = await work()
+  await helpdesk.settled()
+  const kept = catcher.caught.entries.filter((one) => before.has(one))
+  catcher.caught.clear()
+  for (const one of kept) catcher.caught.add(one)
+  return result
 }
 
 async function compareAnswer(bench: ReplayBench, recording: Recording, send?: Step): Promise<Difference[]> {
@@ -82,6 +84,6 @@ async function compareAnswer(bench: ReplayBench, recording: Recording, send?: St
 }
 
 function compareFact(bench: ReplayBench, recording: Recording, got: unknown): Difference[] {
-  const { what: _, request: __, note: ___, ...facts } = recording
-  return compare(facts, got, bench.ids, 'row')
+  const facts = Object.entries(recording).filter(([key]) => !['what', 'request', 'note'].includes(key))
+  return compare(Object.fromEntries(facts), got, bench.ids, 'row')
 }

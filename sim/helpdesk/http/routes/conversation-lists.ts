@@ -51,8 +51,8 @@ export function addConversationListRoutes(app: HttpApp, office: Office): void {
     (request) => {
       const visible = matching(office, request, { status: 'all' })
       const rows = visible.filter((row) => holds(row, request.body))
-      const { assigned_count: _, ...meta } = counts(rows, request)
-      return { meta, payload: page(office, rows, request.query.page) }
+      const { mine_count, unassigned_count, all_count } = counts(rows, request)
+      return { meta: { mine_count, unassigned_count, all_count }, payload: page(office, rows, request.query.page) }
     },
   )
 }
