@@ -205,3 +205,10 @@ test('a request with an unknown parameter is refused and recorded', async () => 
   await client.get('/contact')
   assert.equal(helpdesk.refusals.at(-1)?.kind, 'unknown_route')
 })
+
+test('without strict checks an unknown parameter is ignored, as Chatwoot ignores it', async () => {
+  helpdesk.configure({ isStrict: false })
+  const { status } = await client.post('/contacts', { name: 'A', nick_name: 'B' })
+  assert.equal(status, 200)
+  helpdesk.assertNothingRefused()
+})

@@ -166,6 +166,55 @@ test('a greeting answers the first incoming message only', async () => {
   )
 })
 
+test('a greeting comes in a pending conversation, and not after a private note', async () => {
+  await client.patch('/inboxes/1', { greeting_enabled: true, greeting_message: 'Welcome' })
+  const templates = (id: number) => helpdesk.messages(id).filter((one) => one.messageType === 'template').length
+  const pending = await openChat(client, 'one', { status: 'pending' })
+  await incoming(pending)
+  assert.deepEqual([templates(pending), statusOf(pending)], [1, 'pending'])
+  const noted = await openChat(client, 'two')
+  await client.post(`/conversations/${noted}/messages`, { content: 'a note', private: true })
+  await incoming(noted)
+  assert.equal(templates(noted), 0)
+})
+
+test('an answer of the last five minutes holds back the out-of-office message', async () => {
+  await client.patch('/inboxes/1', { working_hours_enabled: true, out_of_office_message: 'We are asleep' })
+  await helpdesk.advance(nextSunday(helpdesk.clock.now()) - helpdesk.clock.now())
+  const id = await openChat(client, 'one')
+  const templates = () => helpdesk.messages(id).filter((one) => one.messageType === 'template').length
+  await client.post(`/conversations/${id}/messages`, { content: 'an answer' })
+  await incoming(id)
+  assert.equal(templates(), 0)
+  await helpdesk.advance(301_000)
+  await incoming(id)
+  assert.equal(templates(), 1)
+})
+
+test('a bot gets new and reopened conversations as pending ones', async () => {
+  const bot = await client.post('/agent_bots', { name: 'Robot' })
+  await client.post('/inboxes/1/set_agent_bot', { agent_bot: bot.body.id })
+  const id = await openChat(client, 'one')
+  assert.equal(statusOf(id), 'pending')
+  await client.post(`/conversations/${id}/toggle_status`, { status: 'resolved' })
+  await incoming(id)
+  assert.equal(statusOf(id), 'pending')
+  await client.post('/inboxes/1/set_agent_bot', {})
+  assert.equal((await start(1)).body['status'], 'open')
+  helpdesk.assertNothingRefused()
+})
+
+test('an agent who is online gets the conversations that wait', async () => {
+  const first = await openChat(client, 'one')
+  await helpdesk.settled()
+  const assignee = () => helpdesk.see.conversations((one) => one.id === first)[0]?.assigneeId
+  assert.equal(assignee(), null)
+  helpdesk.world.setOnline(helpdesk.agent.id, true)
+  await openChat(client, 'two')
+  await helpdesk.settled()
+  assert.equal(assignee(), helpdesk.agent.id)
+})
+
 function nextSunday(now: number): number {
   const noon = now - (now % 86_400_000) + 43_200_000
   return noon + (7 - new Date(noon).getUTCDay()) * 86_400_000

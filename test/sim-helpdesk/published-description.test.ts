@@ -147,13 +147,8 @@ test('the simulator has every published operation that a bridge could use', { sk
     )
   assert.deepEqual(
     wanted.filter((name) => !ours.has(name)),
-    [
-      // Forms and surveys, reports, and the bots of a helpdesk inbox.
-      'PATCH /public/api/v1/inboxes/{}/contacts/{}/conversations/{}/messages/{}',
-      'GET /conversations/{}/reporting_events',
-      'GET /inboxes/{}/agent_bot',
-      'POST /inboxes/{}/set_agent_bot',
-    ],
+    // Reports are not simulated.
+    ['GET /conversations/{}/reporting_events'],
   )
 })
 

@@ -1,9 +1,8 @@
 // Runs the effects of a new message, in the order of the model's callbacks.
 
-import type { ConversationStatus, MessageRow } from '../state/rows.ts'
+import type { Author, ConversationStatus, MessageRow } from '../state/rows.ts'
 import { changeConversation } from './change-conversation.ts'
 import { touchContact } from './contacts.ts'
-import type { Author } from './create-message.ts'
 import type { Desk } from './desk.ts'
 import { answerWithTemplates } from './templates.ts'
 import { updateMessage } from './update-message.ts'

@@ -1,24 +1,12 @@
 // Creates, changes and deletes contacts, with the validations of the model.
 
-import type { Attributes, AccountRow, ContactInboxRow, ContactRow, InboxRow } from '../state/rows.ts'
+import type { AccountRow, ContactInboxRow, ContactRow, InboxRow } from '../state/rows.ts'
 import { saveAvatar, syncAvatarLater } from './contact-avatar.ts'
 import { buildContactInbox, refuseTakenSource } from './contact-inboxes.ts'
 import type { Desk } from './desk.ts'
 import { crashed, recordInvalid } from './rails-error.ts'
-import type { UploadedFile } from './uploaded-file.ts'
 import { normalEmail, validateContact } from './validate-contact.ts'
-
-export type ContactParams = {
-  name?: string | null
-  email?: string | null
-  phoneNumber?: string | null
-  identifier?: string | null
-  blocked?: boolean
-  additionalAttributes?: Attributes
-  customAttributes?: Attributes
-  avatar?: UploadedFile
-  avatarUrl?: string
-}
+import type { ContactParams } from './validate-contact.ts'
 
 export type NewContactInbox = { inbox: InboxRow; sourceId: string | undefined }
 

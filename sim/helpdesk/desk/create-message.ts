@@ -3,6 +3,7 @@
 import { messageTypes } from '../state/rows.ts'
 import type {
   Attributes,
+  Author,
   BlobRow,
   ConversationRow,
   ConversationStatus,
@@ -18,8 +19,6 @@ import { findItemProblem } from './message-items.ts'
 import { isFlooded } from './message-flood.ts'
 import { unprocessable } from './rails-error.ts'
 import { extensionOf, fileTypeOf, storeBlob, UploadedFile } from './uploaded-file.ts'
-
-export type Author = Exclude<Sender, { type: 'Contact' }>
 
 export type MessageParams = {
   content?: string | null

@@ -1,8 +1,8 @@
 // Finds the content type of a stored file as Rails does: by its first bytes, then by the sender's word, then by its name.
 
 import mime from 'mime'
-import type { UploadedFile } from './uploaded-file.ts'
 
+type SentFile = { filename: string; contentType: string; bytes: Uint8Array }
 type Signature = { at?: number; text: string; type: string }
 
 const signatures: readonly Signature[] = [
@@ -23,7 +23,7 @@ const signatures: readonly Signature[] = [
   { at: 4, text: 'ftyp', type: 'video/mp4' },
 ]
 
-export function sniffContentType({ bytes, contentType, filename }: UploadedFile): string {
+export function sniffContentType({ bytes, contentType, filename }: SentFile): string {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 64)).toString('latin1')
   const known = signatures.find(({ at = 0, text }) => start.startsWith(text, at))
   if (known) return known.type

@@ -1,9 +1,21 @@
 // The validations of the contact model.
 
-import type { AccountRow, ContactRow } from '../state/rows.ts'
-import type { ContactParams } from './contacts.ts'
+import type { AccountRow, Attributes, ContactRow } from '../state/rows.ts'
 import type { Desk } from './desk.ts'
 import { crashed, recordInvalid } from './rails-error.ts'
+import type { UploadedFile } from './uploaded-file.ts'
+
+export type ContactParams = {
+  name?: string | null
+  email?: string | null
+  phoneNumber?: string | null
+  identifier?: string | null
+  blocked?: boolean
+  additionalAttributes?: Attributes
+  customAttributes?: Attributes
+  avatar?: UploadedFile
+  avatarUrl?: string
+}
 
 export function validateContact(desk: Desk, account: AccountRow, params: ContactParams, self?: ContactRow): void {
   const problems: { attribute: string; message: string }[] = []

@@ -1,9 +1,8 @@
 // Authenticates requests: the token, the account, and the routes that are open to bots.
 
 import type { FastifyRequest } from 'fastify'
-import type { Author } from '../desk/create-message.ts'
 import { notFound, RailsError, refusedByPolicy } from '../desk/rails-error.ts'
-import type { AccountRow, InboxRow } from '../state/rows.ts'
+import type { AccountRow, Author, InboxRow } from '../state/rows.ts'
 import type { Office } from './office.ts'
 import { callerOf, notesOn } from './request-notes.ts'
 import type { Caller } from './request-notes.ts'

@@ -18,6 +18,7 @@ import { addContactInboxRoutes } from './routes/contact-inboxes.ts'
 import { addContactListRoutes } from './routes/contact-lists.ts'
 import { addContactRoutes } from './routes/contacts.ts'
 import { addConversationActionRoutes } from './routes/conversation-actions.ts'
+import { addAssignmentRoutes } from './routes/conversation-assignment.ts'
 import { addConversationListRoutes } from './routes/conversation-lists.ts'
 import { addConversationRoutes } from './routes/conversations.ts'
 import { addFileRoutes } from './routes/files.ts'
@@ -93,6 +94,7 @@ function addAccountScope(scope: HttpApp, office: Office): void {
   addConversationListRoutes(scope, office)
   addConversationRoutes(scope, office)
   addConversationActionRoutes(scope, office)
+  addAssignmentRoutes(scope, office)
   addMessageRoutes(scope, office)
   addInboxRoutes(scope, office)
   addAgentBotRoutes(scope, office)

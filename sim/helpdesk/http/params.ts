@@ -2,7 +2,7 @@
 
 import type { Static } from 'typebox'
 import { defined } from '../../defined.ts'
-import type { ContactParams } from '../desk/contacts.ts'
+import type { ContactParams } from '../desk/validate-contact.ts'
 import type { MessageParams } from '../desk/create-message.ts'
 import type { Desk } from '../desk/desk.ts'
 import type { InboxParams } from '../desk/inboxes.ts'

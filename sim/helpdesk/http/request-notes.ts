@@ -1,9 +1,9 @@
 // The facts about a request during its handling: the caller, the begun message, and the fault that struck it.
 
 import type { FastifyRequest } from 'fastify'
-import type { Author, BegunMessage } from '../desk/create-message.ts'
+import type { BegunMessage } from '../desk/create-message.ts'
 import type { RequestFault } from '../faults/fault-plan.ts'
-import type { AccountRow, Role } from '../state/rows.ts'
+import type { AccountRow, Author, Role } from '../state/rows.ts'
 
 /** Bots have no role. They may use every route that is open to bots. */
 export type Caller = { account: AccountRow; author: Author; role: Role | 'bot' }

@@ -12,6 +12,8 @@ export const AgentBotCreate = exact({
   name: Type.String(),
   description: Type.Optional(NullableString),
   outgoing_url: Type.Optional(NullableString),
+  bot_type: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+  bot_config: Type.Optional(Attributes),
 })
 export const AgentBotChoice = exact({ agent_bot: Type.Optional(nullable(Id)) })
 export const AgentBotBody = exact({

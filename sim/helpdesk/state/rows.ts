@@ -134,6 +134,9 @@ export type ConversationRow = {
 export type Sender =
   { type: 'Contact'; contact: ContactRow } | { type: 'User'; user: UserRow } | { type: 'AgentBot'; bot: AgentBotRow }
 
+/** The owner of a token. */
+export type Author = Exclude<Sender, { type: 'Contact' }>
+
 export type MessageRow = {
   id: number
   conversation: ConversationRow

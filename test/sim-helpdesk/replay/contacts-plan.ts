@@ -1,7 +1,7 @@
 // The state behind the recordings of contacts.
 
-import type { Answer } from '../harness/desk-client.ts'
 import { avatarFacts, avatarRequests } from './avatar-plan.ts'
+import { contactRaces } from './contact-races.ts'
 import { asList, asObject } from './recording.ts'
 import type { Json } from './recording.ts'
 import type { ReplayBench } from './replay-bench.ts'
@@ -37,19 +37,6 @@ async function byAddress(bench: ReplayBench, inbox: number, sourceId: string): P
   return { status: (await bench.admin.post('/contact_inboxes/filter', asked)).status }
 }
 
-function outcome({ status, body }: Answer): Json {
-  return { status, body: status === 200 ? 'created' : body }
-}
-
-/** Four requests race, and the fifth comes a moment later. */
-async function race(bench: ReplayBench, bodyOf: (at: number) => object): Promise<unknown> {
-  bench.helpdesk.configure({ raceMs: 200 })
-  const answers = await Promise.all([0, 1, 2, 3].map((at) => bench.admin.post('/contacts', bodyOf(at))))
-  answers.push(await bench.admin.post('/contacts', bodyOf(4)))
-  bench.helpdesk.configure({ raceMs: 0 })
-  return answers.map(outcome)
-}
-
 async function mergeWorld(bench: ReplayBench): Promise<void> {
   await bench.person(59, 'Base', '5521997480723', 11)
   await bench.person(60, 'Mergee', '5521997480724', 11, { email: 'm15e62552f2@x.test' })
@@ -58,8 +45,6 @@ async function mergeWorld(bench: ReplayBench): Promise<void> {
   await bench.message(1026, 52, { content: 'from the mergee', message_type: 'incoming' })
   await bench.helpdesk.settled()
 }
-
-const raced = '5521997480799'
 
 export const contactsPlan: Plan = {
   before: {
@@ -144,17 +129,7 @@ export const contactsPlan: Plan = {
         answer: { keys: Object.keys(body), ids: ids.map((one) => [names.get(Number(one['id'])), 11, one['status']]) },
       }
     },
-    'identifier race, 5 in parallel': async (bench) => ({
-      answers: inRecordedOrder(await race(bench, () => ({ name: 'R', identifier: 'race@lid' })), 0),
-    }),
-    'phone race, 5 in parallel': async (bench) => ({
-      answers: inRecordedOrder(await race(bench, () => ({ name: 'R', phone_number: `+${raced}` })), 0),
-    }),
-    '5 contacts claim one source_id in parallel': async (bench) => {
-      const inbox_id = bench.ids.actual('inbox', 11)
-      const answers = await race(bench, (at) => ({ name: `C${at}`, inbox_id, source_id: 'raced' }))
-      return { answers: inRecordedOrder(answers, 1) }
-    },
+    ...contactRaces,
     'contact_inboxes/filter with other case': (bench) => byAddress(bench, 12, 'A.b/c@d e ü'),
     'contact_inboxes/filter with a leading space': (bench) => byAddress(bench, 11, ' 5521997480716'),
     'contact deleted': async (bench) => {
@@ -183,17 +158,6 @@ export const contactsPlan: Plan = {
       return { names: messages.map((one) => asObject(one['sender'])['name']) }
     },
   },
-}
-
-/** Which of the parallel requests wins is chance. The recorded position of the odd one out is taken over. */
-function inRecordedOrder(answers: unknown, oddAt: number): unknown[] {
-  const list = asList(answers).map(asObject)
-  const count = (status: unknown) => list.filter((one) => one['status'] === status).length
-  const odd = list.findIndex((one) => count(one['status']) === 1)
-  if (odd < 0) return list
-  const [found] = list.splice(odd, 1)
-  list.splice(oddAt, 0, found ?? {})
-  return list
 }
 
 function events(bench: ReplayBench): Promise<unknown> {

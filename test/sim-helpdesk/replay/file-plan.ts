@@ -1,101 +1,11 @@
 // The uploads behind the recordings of messages with files.
 
-import type { Answer } from '../harness/desk-client.ts'
+import { typeAndNameFacts } from './file-facts.ts'
+import { attachmentsOf, file, incoming, upload, urls } from './post-files.ts'
 import { asList, asObject } from './recording.ts'
-import type { Json, Recording } from './recording.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
-import { multipart, sampleBytes } from './sample-file.ts'
-import type { Part } from './sample-file.ts'
-
-const urls: Record<string, string> = {}
-
-async function upload(bench: ReplayBench, parts: readonly Part[], chat = 83): Promise<Answer> {
-  const { body, type } = multipart(parts)
-  const response = await fetch(`${bench.helpdesk.url}/api/v1/accounts/1${bench.chat(chat)}/messages`, {
-    method: 'POST',
-    headers: { 'Api-Access-Token': bench.tokens['<admin token>'] ?? '', 'Content-Type': type },
-    body,
-  })
-  const text = await response.text()
-  return { status: response.status, text, headers: response.headers, body: JSON.parse(text) as Answer['body'] }
-}
-
-function file(name: string, type: string | null, size?: number, part = 'attachments[]'): Part {
-  const kind = name.split('.').at(-1) ?? ''
-  return { name: part, head: `filename="${name}"`, type, bytes: sampleBytes(kind, size) }
-}
-
-const incoming = { name: 'message_type', value: 'incoming' }
-
-async function attachmentsOf(bench: ReplayBench, parts: readonly Part[]): Promise<Json[]> {
-  const { body } = await upload(bench, [incoming, ...parts])
-  return asList(body['attachments']).map(asObject)
-}
-
-/** Posts one file of every recorded type and notes what Chatwoot made of it. */
-async function typeTable(bench: ReplayBench, recording: Recording): Promise<unknown> {
-  const table: Json[] = []
-  for (const row of asList(recording['table']).map(asObject)) {
-    await bench.helpdesk.settled()
-    bench.catcher.caught.clear()
-    table.push(await postOfType(bench, row))
-  }
-  return { table }
-}
-
-async function postOfType(bench: ReplayBench, row: Json): Promise<Json> {
-  const { file: name, declared, file_size: size } = row
-  const part = file(String(name), typeof declared === 'string' ? declared : null, Number(size))
-  const { status, body } = await upload(bench, [incoming, part])
-  await bench.helpdesk.settled()
-  const attachment = asObject(asList(body['attachments'])[0])
-  const caught = bench.catcher.caught.entries
-  const hook = asObject(asList(caught.find(({ event }) => event === 'message_created')?.body['attachments'])[0])
-  urls[String(name)] = String(attachment['data_url'])
-  const shown = (one: Json) => ({
-    file_type: one['file_type'],
-    extension: one['extension'],
-    content_type: one['content_type'],
-  })
-  const events = caught.map(({ event }) => event)
-  const isSame = events.toSorted().join() === asList(row['callbacks']).toSorted().join()
-  return {
-    file: name,
-    declared,
-    status,
-    ...shown(attachment),
-    width: attachment['width'],
-    height: attachment['height'],
-    thumb_url: attachment['thumb_url'] === '' ? '' : 'set',
-    file_size: attachment['file_size'],
-    // Which of the two callbacks comes first is chance.
-    callbacks: isSame ? row['callbacks'] : events,
-    in_callback: shown(hook),
-  }
-}
-
-/** Posts a file under an odd name, written exactly as it was sent. */
-async function oddName(bench: ReplayBench, recording: Recording): Promise<unknown> {
-  const sent = String(recording['sent'])
-  const head = sent.endsWith('"') || sent.includes("''") ? sent : `${sent.padEnd(310, 'n')}.pdf"`
-  const part = { name: 'attachments[]', head, type: 'application/pdf', bytes: sampleBytes('pdf') }
-  const { status, body, text } = await upload(bench, [incoming, part])
-  const attachment = asObject(asList(body['attachments'])[0])
-  const { data_url: url } = attachment
-  if (typeof url !== 'string') {
-    const isEmpty = body['content'] === null && body['message_type'] === 0
-    return {
-      sent,
-      status,
-      answer_name: null,
-      body_if_no_attachment: isEmpty ? recording['body_if_no_attachment'] : text,
-    }
-  }
-  const name = decodeURIComponent(url.split('/').at(-1) ?? '')
-  const { file_type, extension } = attachment
-  return { sent, status, answer_name: name.slice(0, 80), file_type, extension }
-}
+import { sampleBytes } from './sample-file.ts'
 
 async function postBig(bench: ReplayBench, megabytes: number, ms: unknown): Promise<unknown> {
   const { status } = await upload(bench, [incoming, file('big.zip', 'application/zip', megabytes * 1024 * 1024)])
@@ -118,12 +28,6 @@ async function download(url: string | undefined): Promise<unknown> {
     },
   }
 }
-
-const oddNames = [
-  ...['umlauts, raw UTF-8', 'quotes escaped with backslash', 'quotes as %22', 'newline as %0A', 'emoji'],
-  ...['filename* (RFC 5987)', 'only filename*', 'raw newline in the name', 'path in the name', '300 characters'],
-  ...['no extension', 'empty name'],
-].map((name) => `file name: ${name}`)
 
 export const fileRequests: NonNullable<Plan['requests']> = {
   'multipart jpg (answer)': (bench) => {
@@ -150,7 +54,7 @@ export const fileRequests: NonNullable<Plan['requests']> = {
 }
 
 export const fileFacts: NonNullable<Plan['facts']> = {
-  'file_type mapping by declared Content-Type': typeTable,
+  ...typeAndNameFacts,
   'audio attachment: all callbacks': async (bench) => {
     await bench.helpdesk.settled()
     bench.catcher.caught.clear()
@@ -205,7 +109,6 @@ export const fileFacts: NonNullable<Plan['facts']> = {
     const types = (await attachmentsOf(bench, sent)).map((one) => one['file_type'])
     return types.toSorted().join() === 'audio,file,image,image' ? { answer, callbacks, list } : { answer: types }
   },
-  ...Object.fromEntries(oddNames.map((name) => [name, oddName])),
   'part named attachments (no [])': async (bench) => {
     const { status, body } = await upload(bench, [file('a.pdf', 'application/pdf', 10, 'attachments')])
     return { status, error: body['error'] }

@@ -22,6 +22,8 @@ function importInto({ id, status, greeting = false, order = types, assigned = fa
     bench.catcher.caught.clear()
     const assignee = assigned ? { assignee_id: bench.ids.actual('user', 2) } : {}
     await bench.conversation(id, { inbox, contact: inbox, source: `history-${id}` }, { status, ...assignee })
+    // A callback shows the state of the moment in which it is built.
+    await bench.helpdesk.settled()
     for (const [at, type] of order.entries()) {
       await bench.message(undefined, id, { content: `h${at}`, message_type: type })
       await bench.helpdesk.settled()

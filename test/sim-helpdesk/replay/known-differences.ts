@@ -1,6 +1,6 @@
 // The differences between the simulator and the recorded Chatwoot that stay, each with its reason.
 
-export type KnownDifference = {
+type KnownDifference = {
   file: string
   what: string
   /** The beginning of the path to the different value. An empty path covers the whole recording. */
