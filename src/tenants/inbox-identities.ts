@@ -131,7 +131,11 @@ export class InboxIdentities {
   async #resolve(place: string, identifier: string): Promise<{ key: DestinationKey; checkMs: number }> {
     const { store, log } = this.#deps
     const { key, before, hasMoved } = await this.#lane.run(() => store.identify(place, identifier))
-    if (key !== before) log.info({ destination: place, key, before }, 'another helpdesk inbox is at this place')
+    if (key !== before) {
+      log.info({ destination: place, key, before }, 'another helpdesk inbox is at this place')
+      // Other tokens may be in use for the same place.
+      this.#known.deleteWhere(() => true)
+    }
     if (!hasMoved) return { key, checkMs }
     const isFirst = this.#moved.get(place) !== key
     this.#moved.set(place, key)

@@ -2,7 +2,7 @@
 
 import { parseChat } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
-import type { IdentifyInboxes } from '../../bridge/inbound/destination-router.ts'
+import type { Identities } from '../../bridge/inbound/destination-router.ts'
 import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Network } from '../../core/network.ts'
@@ -28,7 +28,7 @@ export type InboundParts = {
   network: Pick<Network, 'download' | 'unseal'>
   downstream: Downstream
   routing: { accessOf(record: { ownerTag: string; inboxId: number }): Promise<InboxAccess | null> }
-  identities: IdentifyInboxes
+  identities: Identities
   metrics: Metrics
   usage: Usage
   /** Only for tests: replaces the limit of the downstream. */

@@ -9,7 +9,7 @@ import type { InstanceName } from '../../core/ids.ts'
 import { orAbort } from '../../lib/abort.ts'
 import type { HeldDestinations } from './held-destinations.ts'
 
-export type IdentifyInboxes = {
+export type Identities = {
   /** Rejects with a DownstreamError when the helpdesk cannot be asked. */
   identify(access: InboxAccess): Promise<Destination>
   /** The next `identify` asks the helpdesk again. */
@@ -19,7 +19,7 @@ export type IdentifyInboxes = {
 type Deps = {
   /** Null while no helpdesk is configured for the instance. */
   accessOf: (instance: InstanceName) => Promise<InboxAccess | null>
-  identities: IdentifyInboxes
+  identities: Identities
   held: HeldDestinations
   downstream: Pick<Downstream, 'helpdesk'>
 }
@@ -46,7 +46,7 @@ export class DestinationRouter {
       if (!access) this.#holdUnconfigured(instance, key)
       let released = held.waitFor(key, instance)
       if (access && !released) {
-        const target = await this.#identify(instance, access)
+        const target = await orAbort(this.#identify(instance, access), signal)
         if (target) return { ...target, hasProbed }
         released = held.waitFor(key, instance)
       }

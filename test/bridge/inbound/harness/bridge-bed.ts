@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
-import type { IdentifyInboxes } from '../../../../src/bridge/inbound/destination-router.ts'
+import type { Identities } from '../../../../src/bridge/inbound/destination-router.ts'
 import type { InboundSet } from '../../../../src/app/inbound/create-inbound.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
 import type { Destination } from '../../../../src/core/downstream.ts'
@@ -189,7 +189,7 @@ export class BridgeBed {
 }
 
 /** Every destination is known from the start. One that was held is probed. */
-function probedIdentities(downstream: ScriptedHelpdesk): IdentifyInboxes {
+function probedIdentities(downstream: ScriptedHelpdesk): Identities {
   const forgotten = new Set<string>()
   return {
     identify: async (access) => {
