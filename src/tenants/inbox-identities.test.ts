@@ -14,12 +14,12 @@ const minute = 60_000
 function setUp() {
   const clock = new ManualClock()
   const probes: PromiseWithResolvers<string | null>[] = []
-  const bed = { stored: place, hasMoved: false, identified: 0 }
+  const bed = { stored: place, movedTo: null as string | null, identified: 0 }
   const store = {
     keyAt: () => Promise.resolve(bed.stored),
     identify: (_: string, key: string) => {
       bed.identified++
-      return Promise.resolve({ key, before: place, hasMoved: bed.hasMoved })
+      return Promise.resolve({ key, before: place, movedTo: bed.movedTo })
     },
   }
   const probe = () => {
@@ -143,7 +143,7 @@ test('a helpdesk that refuses is not asked for every callback', async () => {
 
 test('after rows were moved the inbox is looked at again in 10 s, and keys from before mean the same inbox', async () => {
   const set = setUp()
-  set.bed.hasMoved = true
+  set.bed.movedTo = 'X'
   await identified(set, 'X')
   const destination = { ...access, key: 'X' }
   assert.ok(set.identities.isSame(place, destination))

@@ -130,16 +130,15 @@ export class InboxIdentities {
   /** One after the other: two places of one helpdesk inbox must not both become its key. */
   async #resolve(place: string, identifier: string): Promise<{ key: DestinationKey; checkMs: number }> {
     const { store, log } = this.#deps
-    const { key, before, hasMoved } = await this.#lane.run(() => store.identify(place, identifier))
+    const { key, before, movedTo } = await this.#lane.run(() => store.identify(place, identifier))
     if (key !== before) {
-      log.info({ destination: place, key, before }, 'another helpdesk inbox is at this place')
+      log.info({ destination: place, key, before }, 'a helpdesk inbox has another key than the one that was used here')
       // Other tokens may be in use for the same place.
       this.#known.deleteWhere(() => true)
     }
-    if (!hasMoved) return { key, checkMs }
-    const isFirst = this.#moved.get(place) !== key
-    this.#moved.set(place, key)
-    return { key, checkMs: isFirst ? checkAfterMoveMs : checkMs }
+    if (movedTo === null || this.#moved.get(place) === movedTo) return { key, checkMs }
+    this.#moved.set(place, movedTo)
+    return { key, checkMs: checkAfterMoveMs }
   }
 }
 

@@ -15,8 +15,9 @@ import { DestinationStore } from '../../src/storage/stores/accounts/destination-
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { MessageMapStore } from '../../src/storage/stores/messages/message-map-store.ts'
 import { ContactStore } from '../../src/storage/stores/people/contact-store.ts'
-import { engines, newDatabase, newLocation } from '../harness/databases.ts'
+import { engines, newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
 import { silentLog } from '../harness/logs.ts'
+import { Bystander } from '../harness/postgres-bystander.ts'
 
 const one = 'https://one|1|1'
 const two = 'https://two|1|1'
@@ -49,11 +50,12 @@ async function tablesOfSchema(database: Database): Promise<{ table: string; name
 
 async function setUp(engine: EngineName) {
   await using stack = new AsyncDisposableStack()
-  const { database } = stack.use(await newDatabase(engine))
+  const { database, location } = stack.use(await newDatabase(engine))
   await new LeaseStore(database).acquire('me', 60_000)
   const owned = stack.move()
   return {
     database,
+    location,
     store: new DestinationStore(database, () => 1),
     contacts: new ContactStore(database),
     map: new MessageMapStore(database),
@@ -66,7 +68,7 @@ for (const engine of engines) {
     test('the first identifier of a place keeps its key; a new place of that identifier gets the same key', async () => {
       await using bed = await setUp(engine)
       assert.equal(await bed.store.keyAt(one), one)
-      assert.deepEqual(await bed.store.identify(one, 'X'), { key: one, before: one, hasMoved: false })
+      assert.deepEqual(await bed.store.identify(one, 'X'), { key: one, before: one, movedTo: null })
       assert.equal((await bed.store.identify(two, 'X')).key, one)
       assert.equal(await bed.store.keyAt(two), one)
     })
@@ -95,7 +97,7 @@ for (const engine of engines) {
       await map.claim(1, claimOf('01', 'W1', one), 'W1')
       await map.claim(1, claimOf('02', 'W1', two), 'W1')
       await map.claim(1, claimOf('03', 'W2', two), 'W2')
-      assert.deepEqual(await store.identify(two, 'X'), { key: one, before: two, hasMoved: true })
+      assert.deepEqual(await store.identify(two, 'X'), { key: one, before: two, movedTo: one })
 
       const names = (await contacts.findContacts(one, [maria.sourceId, 'lid-9'])).map(({ name }) => name)
       assert.deepEqual(names.sort(), ['Maria', 'Maria'])
@@ -108,6 +110,17 @@ for (const engine of engines) {
           ['03', one],
         ],
       )
+    })
+
+    test('rows of a place that has another helpdesk inbox by now stay with the one before', async () => {
+      await using bed = await setUp(engine)
+      await bed.store.identify(one, 'X')
+      await bed.store.identify(two, 'X')
+      await bed.contacts.saveConversation(1, chat(two), conversation(12), 1)
+      const { key } = await bed.store.identify(two, 'Y')
+      assert.ok(key !== one && key !== two)
+      assert.deepEqual(await bed.contacts.findConversation(chat(one)), conversation(12))
+      assert.equal(await bed.contacts.findConversation(chat(key)), undefined)
     })
 
     test('rows that are stored under the place after the move are moved at the next identification', async () => {
@@ -184,6 +197,27 @@ for (const engine of engines) {
     })
   })
 }
+
+test('a row that another commit stores during the move is not lost', { skip: withoutPostgres }, async () => {
+  await using bed = await setUp('postgres')
+  const { store, contacts, database, location } = bed
+  await store.identify(one, 'X')
+  const run = (sql: string) => database.write({ sql, parameters: [] })
+  await run(`CREATE FUNCTION wait_there() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$`)
+  await run('CREATE TRIGGER slow AFTER UPDATE ON contacts FOR EACH STATEMENT EXECUTE FUNCTION wait_there()')
+  await using bystander = await Bystander.connect(location)
+  await bystander.query('SELECT pg_advisory_lock(7)')
+  const moving = store.identify(two, 'X')
+  await bystander.blocked(1)
+  const row = { destination: two, source_id: maria.sourceId, contact_id: 7, ours: 1, name: 'Maria' }
+  await database.write(database.query.insertInto('contacts').values(row))
+  await bystander.query('SELECT pg_advisory_unlock(7)')
+  await moving
+  assert.equal((await contacts.findContacts(two, [maria.sourceId])).length, 1)
+  await store.identify(two, 'X')
+  assert.equal((await contacts.findContacts(one, [maria.sourceId])).length, 1)
+})
 
 /** The tables as they were before destinations had identifiers, with a conversation and rows at two places. */
 async function writeOldRows(location: DatabaseLocation): Promise<void> {
