@@ -4,28 +4,25 @@ import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { DestinationKey } from './ids.ts'
 
-/** One inbox of one account of one helpdesk. */
-export type Destination = {
-  /** Origin, account and inbox as one text. What we remember of a helpdesk is valid only under the same key. */
-  key: DestinationKey
+/** How a helpdesk inbox is reached. */
+export type InboxAccess = {
   baseUrl: string
   apiToken: string
   accountId: number
   inboxId: number
 }
 
-export function destinationKey(destination: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): DestinationKey {
-  const { baseUrl, accountId, inboxId } = destination
+/** A helpdesk inbox that we know by its key. What we remember of a helpdesk is valid only under the same key. */
+export type Destination = InboxAccess & { key: DestinationKey }
+
+/** Where a helpdesk inbox is: origin, account and inbox as one text, as operators see it. */
+export function inboxPlace({ baseUrl, accountId, inboxId }: Omit<InboxAccess, 'apiToken'>): string {
   return `${new URL(baseUrl).origin}|${accountId}|${inboxId}`
 }
 
-export function originIn(destinationKey: DestinationKey): string {
-  return destinationKey.slice(0, destinationKey.indexOf('|'))
-}
-
-/** The destination together with the token: a destination may refuse one token and accept another. */
-export function accessKey({ key, apiToken }: Pick<Destination, 'key' | 'apiToken'>): string {
-  return `${key}|${hash('sha256', apiToken).slice(0, 16)}`
+/** The place together with the token: a helpdesk inbox may refuse one token and accept another. */
+export function accessKey(access: InboxAccess): string {
+  return `${inboxPlace(access)}|${hash('sha256', access.apiToken).slice(0, 16)}`
 }
 
 export type DownstreamFailure =
@@ -153,8 +150,11 @@ export type HelpdeskInbox = {
   findMessage(conversationId: number, messageId: number): Promise<PostedMessage | null>
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
-  /** Resolves when the inbox exists and accepts this token. */
-  probe(): Promise<void>
+  /**
+   * Resolves when the inbox exists and accepts this token, with the identifier of the inbox: no other inbox of any helpdesk
+   * has it. Null when the helpdesk shows none.
+   */
+  probe(): Promise<string | null>
 }
 
 /** A file of the helpdesk. The stream fails when the file is larger than the limit. */
@@ -172,9 +172,9 @@ export type DownstreamLimits = {
 
 export type Downstream = {
   readonly limits: DownstreamLimits
-  helpdesk(destination: Destination): HelpdeskInbox
+  helpdesk(access: InboxAccess): HelpdeskInbox
   /** Fetches an attachment. Rejects with a DownstreamError. */
-  download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile>
+  download(access: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile>
   [Symbol.asyncDispose](): Promise<void>
 }
 

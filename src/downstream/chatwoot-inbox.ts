@@ -99,7 +99,7 @@ export class ChatwootInbox implements HelpdeskInbox {
     await nullWhenGone(this.#client.ask({ method: 'DELETE', path, about: 'message', read: anything }))
   }
 
-  probe(): Promise<void> {
+  probe(): Promise<string | null> {
     return this.#client.probe()
   }
 

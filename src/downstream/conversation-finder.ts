@@ -1,6 +1,6 @@
 // Finds the conversation of a contact, or opens one. Never opens two.
 
-import { DownstreamError } from '../core/downstream.ts'
+import { DownstreamError, inboxPlace } from '../core/downstream.ts'
 import type { Contact, Conversation } from '../core/downstream.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
@@ -53,8 +53,8 @@ async function create(
   { contact: { id, sourceId }, beforeCreation }: Wanted,
   uncertain: BoundedMap<true>,
 ): Promise<Conversation> {
-  const { inboxId, key } = client.destination
-  const uncertainKey = `${key}|${sourceId}`
+  const { inboxId } = client.destination
+  const uncertainKey = `${inboxPlace(client.destination)}|${sourceId}`
   if (uncertain.has(uncertainKey)) {
     const reason = 'a conversation may have been opened a moment ago: looking for it before opening another one'
     throw new DownstreamError('transient', reason, { retryAfterMs: 2000 })

@@ -1,8 +1,11 @@
 // All tables as Kysely sees them. Times are epoch milliseconds, flags 0 or 1, JSON is text: alike on both engines.
 
+import type { DestinationKey } from '../core/ids.ts'
 import type { SecretColumns } from './engine/statement.ts'
 import { sessionKeySecrets, tenantSecrets } from './schema/accounts.ts'
 import type {
+  DestinationPlaceTable,
+  DestinationTable,
   InstanceTable,
   KeptSessionTable,
   LeaseTable,
@@ -28,6 +31,8 @@ export type Schema = {
   lease: LeaseTable
   instances: InstanceTable
   tenants: TenantTable
+  destinations: DestinationTable
+  destination_places: DestinationPlaceTable
   usage: UsageTable
   audit: AuditTable
   session_keys: SessionKeyTable
@@ -56,3 +61,19 @@ export const secretTables: readonly SecretColumns[] = [
   deliverySecrets,
   outboxSecrets,
 ]
+
+type OfDestination = {
+  [Table in keyof Schema]: Schema[Table] extends { destination: DestinationKey } ? Table : never
+}[keyof Schema]
+
+/**
+ * Every table whose rows belong to a destination, with the columns that are unique together with it. When a destination
+ * turns out to be another one, its rows are moved.
+ */
+export const destinationTables: { readonly [Table in OfDestination]: readonly (keyof Schema[Table])[] } = {
+  contacts: ['source_id'],
+  conversations: ['instance', 'chat'],
+  message_map: ['instance', 'chat', 'sender', 'network_id', 'kind'],
+  outbox: [],
+  callbacks: ['instance', 'kind', 'event_id'],
+}

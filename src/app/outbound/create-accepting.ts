@@ -98,7 +98,7 @@ function createRetries(
   { downstream, clock, log }: OutboundDeps,
   { stores, accounts, routes, sending }: Parts,
 ): Retries {
-  const { destinationOf } = routes
+  const { identifiedOf: destinationOf } = routes
   const { worker, reporter } = sending
   return new Retries({ store: stores.retries, downstream, destinationOf, reporter, worker, accounts, clock, log })
 }

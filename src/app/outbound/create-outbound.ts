@@ -73,7 +73,7 @@ function createParts(deps: OutboundDeps) {
   const newId = createRowIds(clock)
   const stores = createOutboundStores(database, epoch, clock)
   const accounts = new SendingAccounts(deps.accounts)
-  const routes = createOutboundRoutes(deps.routing, accounts)
+  const routes = createOutboundRoutes(deps.routing, accounts, deps.identities)
   const sending = createSending(deps, { stores, accounts, routes, newId, wakeReports: () => void reports.tick() })
   const wakeRetries = () => void retries.tick()
   const accepting = createAccepting(deps, { stores, accounts, routes, sending, newId, wakeRetries })

@@ -11,6 +11,7 @@ import type { Usage } from '../../ledger/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Database } from '../../storage/database.ts'
+import type { InboxIdentities } from '../../tenants/inbox-identities.ts'
 import type { Routing } from '../../tenants/routing.ts'
 
 export type OutboundDeps = {
@@ -20,6 +21,7 @@ export type OutboundDeps = {
   people: People
   accounts: AccountDirectory
   routing: Routing
+  identities: Pick<InboxIdentities, 'isSame'>
   downstream: Downstream
   metrics: Metrics
   usage: Usage

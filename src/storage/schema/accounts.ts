@@ -1,6 +1,6 @@
 // The tables of the accounts: the lease on them, their records, tenants, session keys and restrictions.
 
-import type { InstanceName, Jid } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName, Jid } from '../../core/ids.ts'
 import type { InstanceState } from '../../core/instance.ts'
 import type { SecretColumns } from '../engine/statement.ts'
 import type { Sealed, SealedOrNull } from './sealed.ts'
@@ -51,6 +51,19 @@ export type TenantTable = {
   webhook_hmac_secret: SealedOrNull
   created_at: number
   updated_at: number
+}
+
+/** The helpdesk inboxes that were identified. */
+export type DestinationTable = {
+  key: DestinationKey
+  /** The helpdesk gives each of its inboxes an identifier that no other inbox has. */
+  identifier: string
+}
+
+/** Which helpdesk inbox was found last at a place: origin, account and inbox as one text. */
+export type DestinationPlaceTable = {
+  place: string
+  key: DestinationKey
 }
 
 export type SessionKeyTable = {

@@ -29,6 +29,8 @@ export class ScriptedHelpdesk implements Downstream {
   readonly contacts: (Contact & { destination: string })[] = []
   readonly calls: Call[] = []
   script: Script = () => undefined
+  /** What it says of itself when it is asked which helpdesk inbox it is. */
+  identifier: string | null = null
   /** What becomes of messages that agents wrote; a bed with agents replaces it. */
   agents: AgentCalls = { findMessage: () => Promise.resolve(null), setStatus: () => Promise.resolve() }
   /** Attachments of agents' messages, by their address. */
@@ -93,7 +95,10 @@ export class ScriptedHelpdesk implements Downstream {
         await this.agents.setStatus(...change)
       },
       deleteMessage: () => ask('deleteMessage'),
-      probe: () => ask('probe'),
+      probe: async () => {
+        await ask('probe')
+        return this.identifier
+      },
     }
   }
 
