@@ -22,7 +22,13 @@ import type {
   OutboxTotalsTable,
   UnfinishedTable,
 } from './schema/messages.ts'
-import type { ContactTable, ConversationTable, PersonTable } from './schema/people.ts'
+import type {
+  ContactTable,
+  ConversationChatTable,
+  ConversationTable,
+  PersonPhoneTable,
+  PersonTable,
+} from './schema/people.ts'
 
 export type Schema = {
   lease: LeaseTable
@@ -36,8 +42,10 @@ export type Schema = {
   unfinished: UnfinishedTable
   inbox: InboxTable
   people: PersonTable
+  person_phones: PersonPhoneTable
   contacts: ContactTable
   conversations: ConversationTable
+  conversation_chats: ConversationChatTable
   message_map: MessageMapTable
   deliveries: DeliveryTable
   outbox: OutboxTable

@@ -7,7 +7,7 @@ import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 
-const noNames = { pushName: null, savedName: null }
+const noNames = { pushName: null, savedName: null, formerPhones: [] }
 
 test('whoever is looked up while two records become one is not remembered as before', async () => {
   await using opened = await newDatabase('sqlite')
@@ -21,7 +21,7 @@ test('whoever is looked up while two records become one is not remembered as bef
     if (asked++ === 0) await held.promise
     return found
   }
-  const people = new People({ store, epoch: () => 1, newId: () => 'p3', clock: systemClock, onMerged: () => undefined })
+  const people = new People({ store, epoch: () => 1, newId: () => 'p3', clock: systemClock })
   await store.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...noNames })
   await store.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...noNames })
   const early = people.lookUp('a', { phone: null, lid: '99' })
@@ -33,7 +33,7 @@ test('whoever is looked up while two records become one is not remembered as bef
   assert.equal((await people.lookUp('a', { phone: null, lid: '99' }))?.id, 'p1')
   await people.applyNames('a', { person: { phone: null, lid: '99' }, savedName: 'Mum' })
   const stored = await find('a', { phone: '55', lid: null })
-  assert.deepEqual(stored, [{ id: 'p1', phone: '55', lid: '99', pushName: null, savedName: 'Mum' }])
+  assert.deepEqual(stored, [{ id: 'p1', phone: '55', lid: '99', ...noNames, savedName: 'Mum' }])
 })
 
 test('two that become one with one account leave what is remembered for another', async () => {
@@ -74,7 +74,7 @@ test('a record is current until it is changed, merged or forgotten', async () =>
   const store = new PeopleStore(opened.database)
   let count = 0
   const newId = () => `p${++count}`
-  const people = new People({ store, epoch: () => 1, newId, clock: systemClock, onMerged: () => undefined })
+  const people = new People({ store, epoch: () => 1, newId, clock: systemClock })
   const byPhone = await people.upsert('a', { phone: '55', lid: null }, 'Maria')
   const byLid = await people.upsert('a', { phone: null, lid: '99' })
   assert.deepEqual([people.isCurrent('a', byPhone), people.isCurrent('a', byLid)], [true, true])

@@ -9,7 +9,6 @@
 // After a crash the row says `sending`, so the part is repeated under the same id, and the recipient shows it once.
 // Every other message is stored as `pending` and takes its turn in the queue of its chat.
 
-import type { Chat } from '../../../core/address.ts'
 import type { RowId } from '../../../core/ids.ts'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { Pace } from '../../../guard/pace.ts'
@@ -28,7 +27,7 @@ import type { SendContext, SendContexts } from './send-context.ts'
 import type { SendGuards } from './send-guards.ts'
 
 type Deps = {
-  guards: Pick<SendGuards, 'checkCommand' | 'check'>
+  guards: Pick<SendGuards, 'checkCommand' | 'refuseNoRecipient' | 'check'>
   contexts: Pick<SendContexts, 'questionOf' | 'recall' | 'read'>
   immediate: Pick<ImmediateSend, 'prepare'>
   storage: Pick<MessageStorage, 'store' | 'storeIf'>
@@ -50,14 +49,14 @@ export class MessageAcceptor {
   /** Answers within `withinMs`. */
   async send(route: Route, command: SendCommand, withinMs: number): Promise<SendAnswer> {
     const { guards, answers } = this.#deps
-    const checked = guards.checkCommand(route, command)
-    if ('refusal' in checked) return checked.refusal
-    return answers.within(withinMs, (deadline) => this.#accept(route, command, checked.chat, deadline))
+    const refusal = guards.checkCommand(route, command)
+    if (refusal) return refusal
+    return answers.within(withinMs, (deadline) => this.#accept(route, command, deadline))
   }
 
-  async #accept(route: Route, command: SendCommand, chat: Chat, deadline: Deadline): Promise<Accepted | SendAnswer> {
-    const { contexts, storage } = this.#deps
-    let question = await contexts.questionOf(route, command, chat)
+  async #accept(route: Route, command: SendCommand, deadline: Deadline): Promise<Accepted | SendAnswer> {
+    const { contexts, storage, guards } = this.#deps
+    let question = await contexts.questionOf(route, command)
     const recalled = await contexts.recall(question)
     if (recalled) {
       const { unchanged } = recalled
@@ -65,9 +64,10 @@ export class MessageAcceptor {
       const accepted = await this.#acceptIn(recalled, command, store)
       if (accepted !== 'stale') return accepted
       // The person may have another record by now.
-      question = await contexts.questionOf(route, command, chat)
+      question = await contexts.questionOf(route, command)
     }
     const context = await contexts.read(question)
+    if (!context) return guards.refuseNoRecipient(route, command)
     return this.#acceptIn(context, command, (message) => storage.store(message, deadline))
   }
 
@@ -77,7 +77,7 @@ export class MessageAcceptor {
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
     const { guards, immediate, answers } = this.#deps
-    const callback = callbackKey(sender.name, destination, command.messageId)
+    const callback = callbackKey({ sender, destination }, command.messageId)
     // Messages of a chat are accepted one after the other: the order of acceptance is the order of sending, and the
     // spamguard compares each message with the one before it.
     return this.#lanes.run(`${sender.name} ${ref.chatId}`, async () => {

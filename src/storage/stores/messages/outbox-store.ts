@@ -271,7 +271,7 @@ function compileInsert({ query }: Database) {
   return compileOnce(insertedColumns, (value) => query.insertInto('outbox').values({ ...value, settled_at: null }))
 }
 
-const settledColumns = ['instance', 'destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
+const settledColumns = ['destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
 
 function compileSettle({ query }: Database) {
   return compileOnce(settledColumns, (value) => query.insertInto('callbacks').values(value))
