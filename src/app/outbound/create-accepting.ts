@@ -34,12 +34,13 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const { clock, log, routing, onOperationsMessage } = deps
   const { recipients } = parts.sending
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
+  const acceptor = createAcceptor(deps, parts)
   const changes = createChanges(deps, parts, answers)
   const activity = createActivity(deps, parts)
   const webhook = new WebhookHandler({
     instances: deps.accounts,
     routing,
-    outbound: createAcceptor(deps, parts),
+    outbound: acceptor,
     changes,
     activity,
     answers,
@@ -47,7 +48,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     clock,
     log,
   })
-  return { webhook, changes, activity, retries: createRetries(deps, parts) }
+  return { webhook, acceptor, changes, activity, retries: createRetries(deps, parts) }
 }
 
 function createAcceptor(deps: OutboundDeps, { stores, accounts, routes, sending, newId }: Parts): MessageAcceptor {
