@@ -40,8 +40,8 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
     savedName: null,
     formerPhones: [],
   })
-  await assert.rejects(merger.merge(spec, '99', { destination: desk, helpdesk }))
-  await merger.merge(spec, '99', { destination: desk, helpdesk })
+  await assert.rejects(merger.merge(spec, { lid: '99', phones: [] }, { destination: desk, helpdesk }))
+  await merger.merge(spec, { lid: '99', phones: [] }, { destination: desk, helpdesk })
   const known = await store.findContacts(desk.key, ['5511988887777', 'lid-99'])
   assert.deepEqual(
     known.map(({ contactId }) => contactId),
