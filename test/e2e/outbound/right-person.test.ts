@@ -140,5 +140,23 @@ for (const engine of engines) {
       )
       assert.deepEqual(people, [{ phone: newerNumber }])
     })
+
+    test('two records of a person become one while messages wait: the customer sees the order of acceptance', async () => {
+      await using world = await AgentWorld.open({ engine, environment: { SERVICE_DRAIN_RATE: '2' } })
+      const hidden = { hidesPhone: true, hidesLid: true }
+      const eve = world.network.person({ phone: '5511888880003', lid: '200000000000003', pushName: 'Eve', ...hidden })
+      const byLid = await world.arrived(eve.text(world.phone, 'by id', { addressing: 'lid' }))
+      const byPhone = await world.arrived(eve.text(world.phone, 'by phone', { addressing: 'pn' }))
+      assert.notEqual(byLid.conversationId, byPhone.conversationId)
+      await world.disconnect()
+      for (const text of ['1', '2', '3']) await world.write(text, {}, byLid.conversationId)
+      Object.assign(eve.user, { hidesPhone: false, hidesLid: false })
+      const both = eve.text(world.phone, 'by both', { addressing: 'lid' })
+      await world.reconnect()
+      await world.arrived(both)
+      await world.write('4', {}, byPhone.conversationId)
+      await world.received('4', eve)
+      assert.deepEqual(world.texts(eve), ['1', '2', '3', '4'])
+    })
   })
 }
