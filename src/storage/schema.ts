@@ -25,7 +25,13 @@ import type {
   OutboxTotalsTable,
   UnfinishedTable,
 } from './schema/messages.ts'
-import type { ContactTable, ConversationTable, PersonTable } from './schema/people.ts'
+import type {
+  ContactTable,
+  ConversationChatTable,
+  ConversationTable,
+  PersonPhoneTable,
+  PersonTable,
+} from './schema/people.ts'
 
 export type Schema = {
   lease: LeaseTable
@@ -41,8 +47,10 @@ export type Schema = {
   unfinished: UnfinishedTable
   inbox: InboxTable
   people: PersonTable
+  person_phones: PersonPhoneTable
   contacts: ContactTable
   conversations: ConversationTable
+  conversation_chats: ConversationChatTable
   message_map: MessageMapTable
   deliveries: DeliveryTable
   outbox: OutboxTable
@@ -73,7 +81,8 @@ type OfDestination = {
 export const destinationTables: { readonly [Table in OfDestination]: readonly (keyof Schema[Table])[] } = {
   contacts: ['source_id'],
   conversations: ['instance', 'chat'],
+  conversation_chats: ['conversation_id', 'instance', 'chat'],
   message_map: ['instance', 'chat', 'sender', 'network_id', 'kind'],
   outbox: [],
-  callbacks: ['instance', 'kind', 'event_id'],
+  callbacks: ['kind', 'event_id'],
 }

@@ -49,15 +49,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   const stores = createStores(parts.database)
   const ownerTagOf = (instance: InstanceName) => recordOf(parts, instance)?.ownerTag ?? ''
   const inboundMetrics = new InboundMetrics({ metrics, usage, ownerTagOf })
-  const people = new People({
-    store: stores.people,
-    epoch,
-    newId,
-    clock,
-    onMerged: (instance, ids) => {
-      worker.merged(instance, ids)
-    },
-  })
+  const people = new People({ store: stores.people, epoch, newId, clock })
   const groups = new GroupDirectory({ sessionOf: (instance) => sessionOf(parts, instance), clock, log })
   const conversations = createConversations(parts, stores, people, groups)
   const delivery = createEventDelivery(parts, { stores, conversations, metrics: inboundMetrics, newId })
@@ -71,6 +63,9 @@ export function createInbound(parts: InboundParts): InboundSet {
     poster: delivery.poster,
     clock,
     log,
+  })
+  people.onMerged((instance, ids) => {
+    worker.merged(instance, ids)
   })
   watchInbox(metrics, worker, delivery.held)
   const pruner = createPruner(parts, stores)

@@ -1,8 +1,7 @@
 // Creates the parts that follow the callbacks of the helpdesk: new messages, changed messages and what agents do.
 
-import { createOwnerOf } from '../../bridge/conversations/conversation-owner.ts'
-import type { OwnerOf } from '../../bridge/conversations/conversation-owner.ts'
 import { AnswerInTime } from '../../bridge/outbound/accept/answer-in-time.ts'
+import { AnswerRoutes } from '../../bridge/outbound/accept/answer-routes.ts'
 import { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import { MessageDeletions } from '../../bridge/outbound/accept/message-deletions.ts'
@@ -33,21 +32,23 @@ type Parts = {
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const { clock, log, routing, onOperationsMessage } = deps
-  const ownerOf = createOwnerOf(parts.stores.contexts, parts.routes.routeOf)
-  const changes = createChanges(deps, parts, ownerOf)
+  const { recipients } = parts.sending
+  const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
+  const acceptor = createAcceptor(deps, parts)
+  const changes = createChanges(deps, parts, answers)
   const activity = createActivity(deps, parts)
   const webhook = new WebhookHandler({
     instances: deps.accounts,
     routing,
-    outbound: createAcceptor(deps, parts),
+    outbound: acceptor,
     changes,
     activity,
-    ownerOf,
+    answers,
     onOperationsMessage,
     clock,
     log,
   })
-  return { webhook, changes, activity, retries: createRetries(deps, parts) }
+  return { webhook, acceptor, changes, activity, retries: createRetries(deps, parts) }
 }
 
 function createAcceptor(deps: OutboundDeps, { stores, accounts, routes, sending, newId }: Parts): MessageAcceptor {
@@ -77,16 +78,15 @@ function createAcceptor(deps: OutboundDeps, { stores, accounts, routes, sending,
   })
 }
 
-function createChanges({ clock, log }: OutboundDeps, parts: Parts, ownerOf: OwnerOf): MessageChanges {
+function createChanges({ clock, log }: OutboundDeps, parts: Parts, answers: AnswerRoutes): MessageChanges {
   const { stores, accounts, sending, newId, wakeRetries } = parts
   const { outbox, transitions, map } = stores
-  const { worker, recipients } = sending
-  const deletions = new MessageDeletions({ outbox, transitions, map, worker, ownerOf, accounts, newId, clock })
+  const { worker } = sending
+  const deletions = new MessageDeletions({ outbox, transitions, map, worker, accounts, newId, clock })
   const requests = new RetryRequests({
     outbox,
     store: stores.retries,
-    recipients,
-    ownerOf,
+    answers,
     newId,
     clock,
     wake: wakeRetries,

@@ -31,8 +31,11 @@ export function createOutbound(deps: OutboundDeps) {
   const { parts, workers } = createParts(deps)
   const { accounts, stores, sending, accepting } = parts
   const { worker, restrictions, banRisk, pace } = sending
-  const { activity } = accepting
-  const memory: PerInstance[] = [activity, banRisk, pace, restrictions, stores.contexts]
+  const { activity, acceptor } = accepting
+  deps.people.onMerged((instance, ids) => {
+    void worker.merged(instance, ids, () => acceptor.merged(instance, ids))
+  })
+  const memory: PerInstance[] = [acceptor, activity, banRisk, pace, restrictions, stores.contexts]
   return {
     outbox: stores.outbox,
     banRisk,
@@ -59,6 +62,7 @@ export function createOutbound(deps: OutboundDeps) {
       banRisk.leave(instance)
       pace.leave(instance)
       stores.contexts.leave(instance)
+      acceptor.leave(instance)
       await restrictions.forget(instance)
     },
   }

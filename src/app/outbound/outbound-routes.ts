@@ -1,6 +1,6 @@
 // Which helpdesk an outgoing message belongs to: by its instance, or by its row when the instance is gone.
 
-import type { RouteOf } from '../../bridge/conversations/conversation-owner.ts'
+import type { RouteOf } from '../../bridge/conversations/route.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { Destination } from '../../core/downstream.ts'
 import type { OutboxRow } from '../../storage/stores/messages/outbox-rows.ts'

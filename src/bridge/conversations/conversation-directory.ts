@@ -22,6 +22,8 @@ export type ChatContact = {
   fallbackName: string
   /** The anonymous id under which the same person may have a second contact. */
   formerLid: string | null
+  /** The phone numbers that the person had before. */
+  formerPhones: readonly string[]
 }
 
 export type OpenConversation = {
@@ -36,8 +38,8 @@ type Entry = {
   checkedAt: number
   /** The contact was created by us and still has its fallback name. */
   isNameless: boolean
-  /** The anonymous id whose contact was merged into this one. */
-  mergedLid: string | null
+  /** The former addresses whose contact was merged into this one. */
+  merged: string
 }
 
 type Deps = {
@@ -72,7 +74,7 @@ export class ConversationDirectory implements PerInstance {
   async conversationFor(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation> {
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
-    if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.mergedLid === chat.formerLid) return entry.open
+    if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.merged === formerOf(chat)) return entry.open
     return this.#lanes.run(textOf(key), () => this.#find(chat, key, target))
   }
 
@@ -156,7 +158,7 @@ export class ConversationDirectory implements PerInstance {
   async #find(chat: ChatContact, key: ConversationKey, target: HelpdeskTarget): Promise<OpenConversation> {
     const entry = this.#entries.get(textOf(key))
     if (entry?.isNameless) await this.#giveName(entry, chat, target)
-    if (entry?.mergedLid !== chat.formerLid) await this.#mergeContacts(entry, chat, target)
+    if (entry?.merged !== formerOf(chat)) await this.#mergeContacts(entry, chat, target)
     const current = await this.#current(chat, key, target)
     if (current) return current
     const { known, newest } = await this.#deps.opener.open(key, await chat.describe(), target)
@@ -189,9 +191,9 @@ export class ConversationDirectory implements PerInstance {
   }
 
   async #mergeContacts(entry: Entry | undefined, chat: ChatContact, target: HelpdeskTarget): Promise<void> {
-    const { formerLid } = chat
-    if (formerLid !== null) await this.#deps.merger.merge(await chat.describe(), formerLid, target)
-    if (entry) entry.mergedLid = formerLid
+    const { formerLid: lid, formerPhones: phones } = chat
+    if (lid !== null) await this.#deps.merger.merge(await chat.describe(), { lid, phones }, target)
+    if (entry) entry.merged = formerOf(chat)
   }
 
   async #remember(chat: ChatContact, key: ConversationKey, known: KnownConversation, newest: number) {
@@ -199,10 +201,14 @@ export class ConversationDirectory implements PerInstance {
     const [contact] = await store.findContacts(key.destination, [known.sourceId])
     const isNameless = contact?.ours === true && contact.name === chat.fallbackName
     const open = { id: known.conversationId, newest }
-    const entry: Entry = { known, open, checkedAt: clock.monotonic(), isNameless, mergedLid: chat.formerLid }
+    const entry: Entry = { known, open, checkedAt: clock.monotonic(), isNameless, merged: formerOf(chat) }
     this.#entries.set(textOf(key), entry)
     return entry
   }
+}
+
+function formerOf({ formerLid, formerPhones }: ChatContact): string {
+  return [formerLid ?? '', ...formerPhones].join(' ')
 }
 
 function conversationKey({ instance, chatId }: ChatContact, { destination }: HelpdeskTarget): ConversationKey {

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
-import type { OwnerOf } from '../../bridge/conversations/conversation-owner.ts'
+import type { AnswerRoutes } from '../../bridge/outbound/accept/answer-routes.ts'
 import type { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import type { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import type { Route, Sender } from '../../bridge/conversations/route.ts'
@@ -31,7 +31,7 @@ type Deps = {
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
-  ownerOf: OwnerOf
+  answers: Pick<AnswerRoutes, 'of' | 'ownerOf'>
   /** An agent wrote to the operations contact of an instance. */
   onOperationsMessage: (
     instance: InstanceName,
@@ -124,14 +124,17 @@ export class WebhookHandler {
 
   /** Typing, seen and online are shown by the account that owns the conversation. */
   async #observe(route: Route, command: Command<'seen' | 'typing'>): Promise<void> {
-    const { activity, ownerOf, clock } = this.#deps
+    const { activity, answers, clock } = this.#deps
     const { conversationId } = command.place
     const now = clock.now()
-    const { sender, destination } = await ownerOf(route, conversationId)
     if (command.kind === 'typing') {
+      const { sender, ref } = await answers.of(route, command)
       activity.acted(sender.name, now)
-      activity.typing(sender.name, command.recipient, command.typing)
-    } else if (destination && conversationId !== null && command.at !== null) {
+      if (ref) activity.typing(sender.name, ref, command.typing)
+      return
+    }
+    const { sender, destination } = await answers.ownerOf(route, conversationId)
+    if (destination && conversationId !== null && command.at !== null) {
       // The helpdesk sends this time with every change of the conversation, also with changes by customers.
       activity.acted(sender.name, command.at)
       // The time is in whole seconds: messages posted within that second were visible.

@@ -62,7 +62,6 @@ test('a deletion that meets a message just leaving takes it back', async () => {
     },
     map: new MessageMapStore(database),
     worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
-    ownerOf: (route) => Promise.resolve(route),
     accounts: { isReady: () => true },
     newId: () => 'b',
     clock,

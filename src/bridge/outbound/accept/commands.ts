@@ -1,11 +1,11 @@
 // Turns a command of the helpdesk into an outbox row and the key of its callback.
 
 import type { CallbackPlace, Destination, OutgoingCommand, WrittenMessage } from '../../../core/downstream.ts'
-import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { RowId } from '../../../core/ids.ts'
 import { fingerprintOf } from '../../../guard/spamguard.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { Sender } from '../../conversations/route.ts'
+import type { Route, Sender } from '../../conversations/route.ts'
 import type { ChatRef } from '../send/recipients.ts'
 
 export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
@@ -49,14 +49,11 @@ export function messageRow(
   }
 }
 
-/** Null for a message without an id. */
-export function callbackKey(
-  instance: InstanceName,
-  destination: Destination | null,
-  messageId: number | null,
-): CallbackKey | null {
+/** Null for a message without an id. Without a destination, the ids of one instance say nothing about those of another. */
+export function callbackKey({ sender, destination }: Route, messageId: number | null): CallbackKey | null {
   if (messageId === null || messageId === 0) return null
-  return { instance, destination: destination?.key ?? noDestination, kind: 'message_created', eventId: messageId }
+  const key = destination?.key ?? `${noDestination} ${sender.name}`
+  return { destination: key, kind: 'message_created', eventId: messageId }
 }
 
 /** Why the instance cannot send the message; undefined when it can. */

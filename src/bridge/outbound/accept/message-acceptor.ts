@@ -9,12 +9,12 @@
 // After a crash the row says `sending`, so the part is repeated under the same id, and the recipient shows it once.
 // Every other message is stored as `pending` and takes its turn in the queue of its chat.
 
-import type { Chat } from '../../../core/address.ts'
-import type { RowId } from '../../../core/ids.ts'
+import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Pace } from '../../../guard/pace.ts'
+import { ChatLanes } from '../../../lib/chat-lanes.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { KeyedLanes } from '../../../lib/keyed-lanes.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { ImmediateSend } from '../send/immediate-send.ts'
@@ -28,7 +28,7 @@ import type { SendContext, SendContexts } from './send-context.ts'
 import type { SendGuards } from './send-guards.ts'
 
 type Deps = {
-  guards: Pick<SendGuards, 'checkCommand' | 'check'>
+  guards: Pick<SendGuards, 'checkCommand' | 'refuseNoRecipient' | 'check'>
   contexts: Pick<SendContexts, 'questionOf' | 'recall' | 'read'>
   immediate: Pick<ImmediateSend, 'prepare'>
   storage: Pick<MessageStorage, 'store' | 'storeIf'>
@@ -39,9 +39,9 @@ type Deps = {
   clock: Clock
 }
 
-export class MessageAcceptor {
+export class MessageAcceptor implements PerInstance {
   readonly #deps: Deps
-  readonly #lanes = new KeyedLanes()
+  readonly #lanes = new ChatLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -50,14 +50,23 @@ export class MessageAcceptor {
   /** Answers within `withinMs`. */
   async send(route: Route, command: SendCommand, withinMs: number): Promise<SendAnswer> {
     const { guards, answers } = this.#deps
-    const checked = guards.checkCommand(route, command)
-    if ('refusal' in checked) return checked.refusal
-    return answers.within(withinMs, (deadline) => this.#accept(route, command, checked.chat, deadline))
+    const refusal = guards.checkCommand(route, command)
+    if (refusal) return refusal
+    return answers.within(withinMs, (deadline) => this.#accept(route, command, deadline))
   }
 
-  async #accept(route: Route, command: SendCommand, chat: Chat, deadline: Deadline): Promise<Accepted | SendAnswer> {
-    const { contexts, storage } = this.#deps
-    let question = await contexts.questionOf(route, command, chat)
+  /** Two records of a person became one. Resolves when the messages that were being accepted meanwhile are stored. */
+  merged(instance: InstanceName, { keep, drop }: { keep: ChatId; drop: ChatId }): Promise<void> {
+    return this.#lanes.merge(instance, keep, drop)
+  }
+
+  leave(instance: InstanceName): void {
+    this.#lanes.leave(instance)
+  }
+
+  async #accept(route: Route, command: SendCommand, deadline: Deadline): Promise<Accepted | SendAnswer> {
+    const { contexts, storage, guards } = this.#deps
+    let question = await contexts.questionOf(route, command)
     const recalled = await contexts.recall(question)
     if (recalled) {
       const { unchanged } = recalled
@@ -65,22 +74,24 @@ export class MessageAcceptor {
       const accepted = await this.#acceptIn(recalled, command, store)
       if (accepted !== 'stale') return accepted
       // The person may have another record by now.
-      question = await contexts.questionOf(route, command, chat)
+      question = await contexts.questionOf(route, command)
     }
     const context = await contexts.read(question)
+    if (!context) return guards.refuseNoRecipient(route, command)
     return this.#acceptIn(context, command, (message) => storage.store(message, deadline))
   }
 
   async #acceptIn<Refusal>(
-    { sender, destination, ref, facts, hasUnread }: SendContext,
+    { sender, destination, ref: found, facts, hasUnread }: SendContext,
     command: SendCommand,
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
     const { guards, immediate, answers } = this.#deps
-    const callback = callbackKey(sender.name, destination, command.messageId)
+    const callback = callbackKey({ sender, destination }, command.messageId)
     // Messages of a chat are accepted one after the other: the order of acceptance is the order of sending, and the
     // spamguard compares each message with the one before it.
-    return this.#lanes.run(`${sender.name} ${ref.chatId}`, async () => {
+    return this.#lanes.run(sender.name, found.chatId, async (chatId) => {
+      const ref = { ...found, chatId }
       const row = this.#newRow({ sender, destination, ref }, command)
       const refusal = await guards.check(sender, row, callback)
       if (refusal) return refusal

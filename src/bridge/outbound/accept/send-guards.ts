@@ -1,6 +1,5 @@
 // Decides whether a message is refused: it cannot be delivered from here, or it repeats the message before it.
 
-import type { Chat } from '../../../core/address.ts'
 import type { MessagePayload } from '../../../core/outbox.ts'
 import { isRepeated } from '../../../guard/spamguard.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -11,7 +10,6 @@ import type { Route, Sender } from '../../conversations/route.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
 import { previewOf } from '../send/outbound-metrics.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
-import { recipientChat } from '../send/recipients.ts'
 import type { SendingAccounts } from '../send/sending-accounts.ts'
 import { noRecipient, otherInbox } from './commands.ts'
 import type { SendCommand } from './commands.ts'
@@ -35,15 +33,18 @@ export class SendGuards {
     this.#deps = deps
   }
 
-  /** The chat to which the message goes, or why it cannot be delivered from here. */
-  checkCommand(route: Route, command: SendCommand): { chat: Chat } | { refusal: SendAnswer } {
-    const { content, attachments, place, recipient } = command
+  /** Why the message cannot be delivered from here. Undefined when it can, or when its chat is not known yet. */
+  checkCommand(route: Route, command: SendCommand): SendAnswer | undefined {
+    const { content, attachments, place } = command
     const isEmpty = content.trim() === '' && attachments.length === 0
-    if (isEmpty) return { refusal: { kind: 'ignored', reason: 'empty' } }
+    if (isEmpty) return { kind: 'ignored', reason: 'empty' }
     const elsewhere = otherInbox(route.destination, place)
-    if (elsewhere) return { refusal: this.#undeliverable(route, command, 'other_inbox', elsewhere) }
-    const chat = recipientChat(recipient)
-    return chat ? { chat } : { refusal: this.#undeliverable(route, command, 'no_recipient', noRecipient) }
+    return elsewhere === undefined ? undefined : this.#undeliverable(route, command, 'other_inbox', elsewhere)
+  }
+
+  /** Neither the stored conversation nor the contact says who is to be answered. */
+  refuseNoRecipient(route: Route, command: SendCommand): SendAnswer {
+    return this.#undeliverable(route, command, 'no_recipient', noRecipient)
   }
 
   /** Undefined when the message does not repeat the one before it. */

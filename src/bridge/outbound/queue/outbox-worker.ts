@@ -4,7 +4,7 @@
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import { ChatQueues } from '../../../lib/chat-queues.ts'
@@ -20,7 +20,7 @@ import type { FreshRow, RowAttempts, SendSlots } from './row-attempts.ts'
 const instanceDeleted = 'the instance was deleted'
 
 type Deps = {
-  outbox: Pick<OutboxStore, 'live' | 'countPending'>
+  outbox: Pick<OutboxStore, 'live' | 'countPending' | 'moveRows'>
   transitions: Pick<OutboxTransitions, 'recover' | 'startWaiting' | 'stopWaiting'>
   attempts: Pick<RowAttempts, 'attempt'>
   outcomes: RowOutcomes
@@ -109,6 +109,24 @@ export class OutboxWorker implements PerInstance {
   /** Takes a row out of its queue that is finished without having been sent. */
   drop({ id, instance }: Pick<LiveRow, 'id' | 'instance'>): void {
     this.#queues.remove(instance, id)
+  }
+
+  /**
+   * Two records of a person became one: their rows become one queue in the order of acceptance. `accepted` resolves when the
+   * messages that were being accepted meanwhile are stored. Their rows may still name the dropped chat.
+   */
+  async merged(
+    instance: InstanceName,
+    ids: { keep: ChatId; drop: ChatId },
+    accepted: () => Promise<void>,
+  ): Promise<void> {
+    this.#queues.merge(instance, ids.keep, ids.drop)
+    await accepted()
+    try {
+      await this.#deps.outbox.moveRows(instance, ids)
+    } catch (err) {
+      this.#deps.log.error({ err, instance }, 'messages to a person with two records could not be joined')
+    }
   }
 
   /** From memory. */

@@ -87,7 +87,9 @@ export class InstanceStore {
       toStatement(query.deleteFrom('instances').where('name', '=', name), 1),
       query.deleteFrom('inbox').where('instance', '=', name),
       query.deleteFrom('people').where('instance', '=', name),
+      query.deleteFrom('person_phones').where('instance', '=', name),
       query.deleteFrom('conversations').where('instance', '=', name),
+      query.deleteFrom('conversation_chats').where('instance', '=', name),
       ...(keep ? [query.insertInto('kept_sessions').values(toKeptSessionColumns(keep))] : []),
       auditInsert(this.#database, audit),
     )
