@@ -1,6 +1,7 @@
 // The settings of the simulated installation. The defaults are those of a stock installation.
 
 import type { SimClock } from '../shiftable-clock.ts'
+import type { HelpdeskVersion } from './versions.ts'
 
 export type Quirks = {
   /** The share of events that are delivered twice, each time with its own delivery id. */
@@ -44,16 +45,14 @@ export const calm: Quirks = {
 }
 
 export type Settings = {
-  version: string
-  /**
-   * True for builds with the enterprise folder, as the default images have it. They send one more message_updated per
-   * audio file.
-   */
+  /** Decides what the installation can do: see versions.ts. */
+  version: HelpdeskVersion
+  /** True for builds with the enterprise folder, as the default images have it. */
   enterprise: boolean
   transcribeAudio: boolean
-  /** False for versions before 4.13.0, which do not sign webhooks. */
+  /** False leaves the signature out, as versions before 4.13.0 do. */
   signWebhooks: boolean
-  /** False for versions before 4.13.0, whose webhooks keep the editor's backslash before a line break. */
+  /** False keeps the editor's backslash before a line break, as versions before 4.13.0 do. */
   stripHardBreaks: boolean
   webhookTimeoutMs: number
   /** SAFE_FETCH_ALLOW_PRIVATE_NETWORK: false refuses webhooks to private addresses, as 4.14.0 does. */
@@ -79,7 +78,7 @@ export type Settings = {
 }
 
 export const stockSettings: Settings = {
-  version: '4.14.1',
+  version: '4.14',
   enterprise: true,
   transcribeAudio: false,
   signWebhooks: true,

@@ -47,11 +47,10 @@ function keepReplyTimes(desk: Desk, message: MessageRow): void {
 
 /** The default images contain the enterprise folder. Its attachment model updates the message of every audio file. */
 function updateForAudio(desk: Desk, message: MessageRow): void {
-  if (!desk.settings.enterprise) return
   for (const attachment of message.attachments) {
     if (attachment.fileType !== 'audio') continue
-    desk.emit({ event: 'message_updated', message })
-    if (!desk.settings.transcribeAudio) continue
+    if (desk.features.audioUpdate) desk.emit({ event: 'message_updated', message })
+    if (!desk.features.transcription) continue
     desk.later(() => {
       attachment.transcribedText = 'a transcription'
       updateMessage(desk, message, {})

@@ -7,6 +7,7 @@ import { afterMessageCreated } from './after-message-created.ts'
 import type { Desk } from './desk.ts'
 import { renderLiquid } from './render-liquid.ts'
 import { isFlooded } from './message-flood.ts'
+import { longestSourceId } from './contact-inboxes.ts'
 import { unprocessable } from './rails-error.ts'
 import { extensionOf, fileTypeOf, storeBlob } from './uploaded-file.ts'
 import type { UploadedFile } from './uploaded-file.ts'
@@ -46,7 +47,7 @@ export function createMessage(
     throw unprocessable('Incoming messages are only allowed in Api inboxes')
   }
   const contentType = params.contentType ?? 'text'
-  const contentAttributes = keptAttributes(params, conversation)
+  const contentAttributes = keptAttributes(desk, params, conversation)
   validate(desk, conversation, params, { contentType, contentAttributes })
   const sender: Sender | null = messageType === 'outgoing' ? author : { type: 'Contact', contact: conversation.contact }
   const message = insertMessage(desk, conversation, {
@@ -80,8 +81,9 @@ function parseType(name: string): MessageType {
   return type
 }
 
-function keptAttributes(params: MessageParams, conversation: ConversationRow): Attributes {
+function keptAttributes({ features }: Desk, params: MessageParams, conversation: ConversationRow): Attributes {
   const given = { ...params.contentAttributes }
+  if (!features.externalEcho) delete given['external_echo']
   if (params.externalCreatedAt !== undefined) given['external_created_at'] = params.externalCreatedAt
   if ('automation_rule_id' in given) return { automation_rule_id: given['automation_rule_id'] }
   return withReply(given, conversation)
@@ -108,7 +110,8 @@ function validate(
   const problems: string[] = []
   if (isFlooded(desk, conversation)) problems.push('Too many messages')
   if ((content ?? '').length > 150_000) problems.push('Content is too long (maximum is 150000 characters)')
-  if ((sourceId ?? '').length > 20_000) problems.push('Source is too long (maximum is 20000 characters)')
+  const longest = longestSourceId(desk)
+  if ((sourceId ?? '').length > longest) problems.push(`Source is too long (maximum is ${longest} characters)`)
   if (withItems.includes(contentType) && !Array.isArray(contentAttributes['items'])) {
     problems.push('Content attributes At least one item is required.')
   }

@@ -2,6 +2,7 @@
 
 import type { SeededChoices } from '../seeded-choices.ts'
 import type { Settings } from '../settings.ts'
+import type { Features } from '../versions.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 import type { HelpdeskState } from '../state/helpdesk-state.ts'
 import type { ContactRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
@@ -25,6 +26,8 @@ export type Desk = {
   readonly clock: SimClock
   readonly choices: SeededChoices
   settings: Settings
+  /** What the version can do, with the settings of this moment. */
+  readonly features: Features
   /** Passes the event to the background jobs and returns at once. */
   emit(event: HelpdeskEvent): void
   /** Runs the work as a background job. */
