@@ -13,10 +13,23 @@ export type Quirks = {
   /** The share of message_created webhooks that are delayed, so that a message_updated may overtake them. */
   late: number
   lateMs: readonly [number, number]
-  /** The share of Retries that send two message_updated webhooks instead of one. */
+  /** The share of Retries that send two message_updated webhooks: the old attributes first, then none. */
   retryTwice: number
-  /** How long an event waits in the queues before its delivery. */
+  /** How long an event waits in the queue before the dispatcher builds its body. */
   delayMs: readonly [number, number]
+  /** How long a worker needs to send a body. Callbacks that other workers send meanwhile overtake it. */
+  workerMs: readonly [number, number]
+  /** The share of callbacks whose worker stalls, and for how long. */
+  stalls: number
+  stallMs: readonly [number, number]
+  /** How long after a bad answer the message is marked as failed. */
+  failureMs: readonly [number, number]
+  /** The share of audio messages whose extra message_updated comes before their message_created. */
+  audioFirst: number
+  /** The share of automation replies that come before the message that caused them. */
+  automationFirst: number
+  /** The share of messages whose attachments are listed in another order than that of their ids. */
+  shuffledFiles: number
   /** How long after the commit the storage answers 404 for a new file. */
   fileDelayMs: readonly [number, number]
 }
@@ -27,10 +40,20 @@ export const lifelike: Quirks = {
   earlyHoldMs: 150,
   late: 0.05,
   lateMs: [50, 250],
-  retryTwice: 0.5,
+  retryTwice: 1,
   delayMs: [5, 40],
+  workerMs: [0, 20],
+  stalls: 0.05,
+  stallMs: [20, 80],
+  failureMs: [60, 150],
+  audioFirst: 0.5,
+  automationFirst: 0.8,
+  shuffledFiles: 0.5,
   fileDelayMs: [0, 800],
 }
+
+/** A Chatwoot whose workers are overloaded: every fourth callback or so comes after a later one, up to 0.4 s late. */
+export const busy: Quirks = { ...lifelike, delayMs: [20, 60], workerMs: [5, 60], stalls: 0.25, stallMs: [20, 330] }
 
 /** Every event arrives once and soon after the answer, and every file is there at once. */
 export const calm: Quirks = {
@@ -41,6 +64,13 @@ export const calm: Quirks = {
   lateMs: [0, 0],
   retryTwice: 0,
   delayMs: [1, 1],
+  workerMs: [0, 0],
+  stalls: 0,
+  stallMs: [0, 0],
+  failureMs: [0, 0],
+  audioFirst: 0,
+  automationFirst: 0,
+  shuffledFiles: 0,
   fileDelayMs: [0, 0],
 }
 

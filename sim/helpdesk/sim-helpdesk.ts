@@ -207,6 +207,11 @@ export class SimHelpdesk {
     await this.#servers.followFaults()
   }
 
+  /** No background job runs for this time, as during an upgrade. Then all workers work off the backlog. */
+  workersAway(ms: number): void {
+    this.#parts.jobs.leave(ms)
+  }
+
   /** Moves the simulator's own clock forward. */
   async advance(ms: number): Promise<void> {
     if (!(this.clock instanceof ShiftableClock)) throw new Error('this helpdesk was given a clock: advance that one')

@@ -61,6 +61,7 @@ export function createMessage(
     ...params.begun,
   })
   for (const file of params.files ?? []) attach(desk, message, file)
+  shuffleFiles(desk, message)
   afterMessageCreated(desk, message)
   return message
 }
@@ -131,4 +132,10 @@ function attach(desk: Desk, message: MessageRow, file: UploadedFile): void {
     createdAt: message.createdAt,
   }))
   message.attachments.push(attachment)
+}
+
+/** Chatwoot reads the attachments without an order, so a list may show a later one first. */
+function shuffleFiles({ choices, settings }: Desk, message: MessageRow): void {
+  if (!choices.chance(settings.quirks.shuffledFiles, 'files', message.id)) return
+  message.attachments.sort((a, b) => choices.fraction('file', a.id) - choices.fraction('file', b.id))
 }

@@ -5,12 +5,19 @@ import type { Settings } from '../settings.ts'
 import type { Features } from '../versions.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 import type { HelpdeskState } from '../state/helpdesk-state.ts'
-import type { ContactRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
+import type { Attributes, ContactRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
 
 export type ChangedAttribute = Record<string, { previous_value: unknown; current_value: unknown }>
 
+export type MessageChange = {
+  event: 'message_created' | 'message_updated'
+  message: MessageRow
+  /** The attributes of the event's moment. Without them the webhook shows those of its own moment. */
+  contentAttributes?: Attributes
+}
+
 export type HelpdeskEvent =
-  | { event: 'message_created' | 'message_updated'; message: MessageRow }
+  | MessageChange
   | { event: 'conversation_created' | 'conversation_status_changed'; conversation: ConversationRow }
   | { event: 'conversation_updated'; conversation: ConversationRow; changed: ChangedAttribute[] }
   | {

@@ -2,7 +2,7 @@
 
 import type { Static } from 'typebox'
 import { canReply, unreadCount } from '../desk/conversations.ts'
-import type { HelpdeskEvent } from '../desk/desk.ts'
+import type { HelpdeskEvent, MessageChange } from '../desk/desk.ts'
 import type {
   AnyEvent,
   BotHook,
@@ -24,7 +24,7 @@ export function webhookJson(source: JsonSource, event: HelpdeskEvent): WebhookBo
   switch (event.event) {
     case 'message_created':
     case 'message_updated':
-      return messageEvent(source, event.event, event.message)
+      return messageEvent(source, event)
     case 'conversation_created':
       return { ...conversationHook(source, event.conversation), event: event.event }
     // Chatwoot passes a change that is already saved, so the list of changes is lost.
@@ -48,17 +48,16 @@ export function webhookJson(source: JsonSource, event: HelpdeskEvent): WebhookBo
 
 function messageEvent(
   source: JsonSource,
-  event: 'message_created' | 'message_updated',
-  message: MessageRow,
+  { event, message, contentAttributes = message.contentAttributes }: MessageChange,
 ): Static<typeof MessageEvent> | undefined {
   const { conversation, messageType } = message
   if (messageType === 'activity') return undefined
   return {
     account: { id: conversation.account.id, name: conversation.account.name },
     additional_attributes: {},
-    content_attributes: message.contentAttributes,
+    content_attributes: contentAttributes,
     content_type: message.contentType,
-    content: source.desk.settings.stripHardBreaks ? withoutHardBreaks(message.content) : message.content,
+    content: contentFor(source, message),
     conversation: conversationHook(source, conversation),
     created_at: iso(message.createdAt),
     id: message.id,
@@ -72,9 +71,12 @@ function messageEvent(
   }
 }
 
-/** The editor writes a hard break as a backslash before the newline. */
-function withoutHardBreaks(content: string | null): string | null {
-  return content?.replaceAll('\\\n', '\n') ?? null
+/** A survey shows its sentence and its link. The editor writes a hard break as a backslash before the newline. */
+function contentFor({ desk, files }: JsonSource, { content, contentType, conversation }: MessageRow): string | null {
+  if (contentType === 'input_csat' && desk.features.surveyLink) {
+    return `Please rate this conversation, ${files.frontendUrl}/survey/responses/${conversation.uuid}`
+  }
+  return desk.features.plainHardBreaks ? (content?.replaceAll('\\\n', '\n') ?? null) : content
 }
 
 function conversationHook({ desk, files }: JsonSource, row: ConversationRow): Static<typeof ConversationHook> {
