@@ -26,19 +26,13 @@ function explain(error: NodeJS.ErrnoException, { hostname, port }: URL, cut: str
   return sentence === undefined ? error : new Error(sentence, { cause: error })
 }
 
-function sentenceFor(error: NodeJS.ErrnoException, host: string, port: string, cut: string): string | undefined {
+function sentenceFor({ code, message }: NodeJS.ErrnoException, host: string, port: string, cut: string) {
   const tls = `SSL_connect returned=1 errno=0 peeraddr=${host} state=error:`
-  switch (error.code) {
-    case 'ECONNREFUSED':
-      return `Failed to open TCP connection to ${host}:${port} (Connection refused - connect(2) for "${host}" port ${port})`
-    case 'ECONNRESET':
-      return cut
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `Could not resolve hostname '${host}'`
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-      return `${tls} certificate verify failed (self-signed certificate)`
-    default:
-      return error.message.includes('wrong version number') ? `${tls} wrong version number` : undefined
+  if (code === 'ECONNREFUSED') {
+    return `Failed to open TCP connection to ${host}:${port} (Connection refused - connect(2) for "${host}" port ${port})`
   }
+  if (code === 'ECONNRESET') return cut
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `Could not resolve hostname '${host}'`
+  if (code === 'DEPTH_ZERO_SELF_SIGNED_CERT') return `${tls} certificate verify failed (self-signed certificate)`
+  return message.includes('wrong version number') ? `${tls} wrong version number` : undefined
 }
