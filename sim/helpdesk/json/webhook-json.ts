@@ -11,9 +11,10 @@ import type {
   MessageEvent,
   UserHook,
 } from '../schemas/webhook-schemas.ts'
-import type { ContactInboxRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
+import type { ContactInboxRow, ConversationRow, Sender } from '../state/rows.ts'
 import { contactHook, contactPush } from './contact-json.ts'
 import type { JsonSource } from './conversation-json.ts'
+import { hookContent } from './hook-content.ts'
 import { attachmentField, pushMessage, userPush } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
@@ -57,7 +58,7 @@ function messageEvent(
     additional_attributes: {},
     content_attributes: contentAttributes,
     content_type: message.contentType,
-    content: contentFor(source, message),
+    content: hookContent(source, message),
     conversation: conversationHook(source, conversation),
     created_at: iso(message.createdAt),
     id: message.id,
@@ -69,14 +70,6 @@ function messageEvent(
     ...attachmentField(source.files, message),
     event,
   }
-}
-
-/** A survey shows its sentence and its link. The editor writes a hard break as a backslash before the newline. */
-function contentFor({ desk, files }: JsonSource, { content, contentType, conversation }: MessageRow): string | null {
-  if (contentType === 'input_csat' && desk.features.surveyLink) {
-    return `Please rate this conversation, ${files.frontendUrl}/survey/responses/${conversation.uuid}`
-  }
-  return desk.features.plainHardBreaks ? (content?.replaceAll('\\\n', '\n') ?? null) : content
 }
 
 function conversationHook({ desk, files }: JsonSource, row: ConversationRow): Static<typeof ConversationHook> {
