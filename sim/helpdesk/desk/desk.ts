@@ -26,7 +26,8 @@ export type HelpdeskEvent =
       typist: Sender
       isPrivate: boolean
     }
-  | { event: 'contact_created' | 'contact_updated'; contact: ContactRow }
+  | { event: 'contact_created'; contact: ContactRow }
+  | { event: 'contact_updated'; contact: ContactRow; changed?: ChangedAttribute[] }
 
 export type Desk = {
   state: HelpdeskState

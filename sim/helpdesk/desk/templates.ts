@@ -9,7 +9,10 @@ export function answerWithTemplates(desk: Desk, conversation: ConversationRow): 
   const { inbox, messages } = conversation
   const today = desk.clock.now() - (desk.clock.now() % 86_400_000)
   const hasTemplateToday = messages.some((one) => one.messageType === 'template' && one.createdAt >= today)
-  if (isOutOfOffice(desk, inbox) && inbox.outOfOfficeMessage && !hasTemplateToday) {
+  const isAnswered = messages.some(
+    (one) => one.messageType === 'outgoing' && one.createdAt > desk.clock.now() - 300_000,
+  )
+  if (isOutOfOffice(desk, inbox) && inbox.outOfOfficeMessage && !hasTemplateToday && !isAnswered) {
     addTemplate(desk, conversation, inbox.outOfOfficeMessage)
   }
   const isFirst = messages.every((one) => one.messageType !== 'outgoing' && one.messageType !== 'template')

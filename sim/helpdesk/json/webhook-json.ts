@@ -42,8 +42,13 @@ export function webhookJson(source: JsonSource, event: HelpdeskEvent): WebhookBo
         is_private: event.isPrivate,
       }
     case 'contact_created':
-    case 'contact_updated':
       return { ...contactHook(source.files, event.contact), event: event.event }
+    case 'contact_updated':
+      return {
+        ...contactHook(source.files, event.contact),
+        event: event.event,
+        changed_attributes: event.changed ?? [],
+      }
   }
 }
 

@@ -16,7 +16,7 @@ import type { MessageRow } from '../state/rows.ts'
 import { eventDelay, isOvertakenByReply, overtakenMs, postDelay } from './delivery-delays.ts'
 import type { JobQueue } from './job-queue.ts'
 import { postWebhook } from './webhook-client.ts'
-import { headersFor, isGone, targetsOf } from './webhook-targets.ts'
+import { headersFor, isGone, isHeard, targetsOf } from './webhook-targets.ts'
 import type { Target } from './webhook-targets.ts'
 
 /** One attempt. Status 0 means that there was no answer. */
@@ -47,8 +47,8 @@ export class WebhookDispatcher {
   }
 
   emit(event: HelpdeskEvent): void {
-    const { choices, features, settings } = this.#desk
-    if (event.event.startsWith('conversation_typing') && !features.typingWebhooks) return
+    const { choices, settings } = this.#desk
+    if (!isHeard(this.#desk, event)) return
     const { quirks } = settings
     const number = ++this.#events
     const delay = eventDelay(this.#desk, event, number)

@@ -32,6 +32,12 @@ export function headersFor(
   }
 }
 
+/** Typing is told since 4.2. Events about contacts are told only to account webhooks. */
+export function isHeard({ features, state }: Desk, event: HelpdeskEvent): boolean {
+  if (event.event.startsWith('conversation_typing')) return features.typingWebhooks
+  return !('contact' in event) || state.accountWebhooks.all().length > 0
+}
+
 /** Chatwoot silently discards a job whose record is gone. */
 export function isGone({ state }: Desk, event: HelpdeskEvent): boolean {
   if ('message' in event) return state.messages.get(event.message.id) !== event.message
