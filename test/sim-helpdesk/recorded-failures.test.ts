@@ -153,11 +153,10 @@ describe('sequences', () => {
     const bodies = stage.bridge.caught.entries.map(({ body }) => body)
     const moments = ['conversation.meta.sender', 'conversation.contact_inbox.source_id', 'inbox.name', 'sender.name']
     const people = ['conversation.messages[0].sender', 'conversation.messages[0].conversation.contact_inbox.source_id']
-    stage.assertRecorded(
-      ['callback-failures', 'message_updated that follows a failed callback, in full'],
-      bodies,
-      [...moments, ...people],
-    )
+    stage.assertRecorded(['callback-failures', 'message_updated that follows a failed callback, in full'], bodies, [
+      ...moments,
+      ...people,
+    ])
   })
 
   test('a bad answer to the message_updated of our own PATCH fails the message, and PATCH sent repairs it', async () => {
@@ -181,7 +180,7 @@ describe('sequences', () => {
     stage.bridge.reply = (_, response) => response.end()
     const repaired = await stage.admin.patch(path, { status: 'sent' })
     const { answer } = recordingOf('callback-failures', 'bridge sets a message that Chatwoot failed back to sent')
-    assert.partialDeepStrictEqual(repaired.body, answer as object)
+    assert.partialDeepStrictEqual(repaired.body, answer)
   })
 
   test('a bad answer to events of the conversation marks nothing', async () => {

@@ -7,17 +7,17 @@ import type { Json } from './harness/desk-client.ts'
 import type { Fields } from './harness/recordings.ts'
 import { assertSame, recordedShort, short, sorted } from './harness/short-callbacks.ts'
 
-const open = async (settings: object, digits: string, name: string, extra: object = {}) => {
+async function open(settings: object): Promise<CallbackStage> {
   const stage = await CallbackStage.open()
   await stage.admin.patch('/inboxes/1', settings)
-  return { stage, chat: await stage.openChat(digits, name, extra) }
+  return stage
 }
 const greeting = { greeting_enabled: true, greeting_message: 'Welcome {{contact.name}}!' }
 const closed = { working_hours_enabled: true, out_of_office_message: 'We are closed', timezone: timezoneAtNight() }
 
 test('a greeting follows the first message, also in a pending conversation', async () => {
-  const { stage, chat } = await open(greeting, '5521992703888', 'Maria 39e97ac0b7')
-  await using _ = stage
+  await using stage = await open(greeting)
+  const chat = await stage.openChat('5521992703888', 'Maria 39e97ac0b7')
   const first = await stage.say(chat, 'hi')
   assertSame(first, 'greeting: first incoming in an open conversation')
   stage.assertRecorded(['callbacks', 'message_created of a greeting, in full'], first)
@@ -27,8 +27,8 @@ test('a greeting follows the first message, also in a pending conversation', asy
 })
 
 test('a greeting does not follow what was written before', async () => {
-  const { stage, chat } = await open(greeting, '5521992703890', 'Maria db39ce0b73')
-  await using _ = stage
+  await using stage = await open(greeting)
+  const chat = await stage.openChat('5521992703890', 'Maria db39ce0b73')
   const outgoing = await stage.callbacksOf(() => stage.write(stage.admin, chat, { content: 'outgoing first' }))
   assertSame(outgoing, 'greeting: outgoing posted first', { 'Ada Admin': 'Causeway' })
   assertSame(await stage.say(chat, 'then incoming'), 'greeting: then incoming')
@@ -42,8 +42,8 @@ test('a greeting does not follow what was written before', async () => {
 })
 
 test('out of office: once a day, also in a pending conversation, not right after an answer', async () => {
-  const { stage, chat } = await open(closed, '5521992703893', 'Maria 6d23f5a9b3')
-  await using _ = stage
+  await using stage = await open(closed)
+  const chat = await stage.openChat('5521992703893', 'Maria 6d23f5a9b3')
   const first = await stage.say(chat, 'hi')
   assertSame(first, 'out of office: incoming')
   stage.assertRecorded(['callbacks', 'message_created of the out-of-office message'], first)
@@ -56,8 +56,8 @@ test('out of office: once a day, also in a pending conversation, not right after
 })
 
 test('a survey follows every resolve', async () => {
-  const { stage, chat } = await open({ csat_survey_enabled: true }, '5521992703888', 'Maria 39e97ac0b7')
-  await using _ = stage
+  await using stage = await open({ csat_survey_enabled: true })
+  const chat = await stage.openChat('5521992703888', 'Maria 39e97ac0b7')
   const resolve = (id: number) =>
     stage.callbacksOf(() => stage.agent.post(`/conversations/${id}/toggle_status`, { status: 'resolved' }))
   const link = (id: number) => {
@@ -86,8 +86,8 @@ test('a survey follows every resolve', async () => {
 })
 
 test('an automation rule answers without a sender, also in a pending conversation', async () => {
-  const { stage, chat } = await open({}, '5521992703899', 'Maria 650bfb8193')
-  await using _ = stage
+  await using stage = await open({})
+  const chat = await stage.openChat('5521992703899', 'Maria 650bfb8193')
   stage.desk.world.addAutomation('Automated {{contact.name}}')
   const callbacks = await stage.say(chat, 'trigger')
   // The recorded rule also sets a label, which the simulator's rules do not.

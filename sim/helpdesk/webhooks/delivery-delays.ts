@@ -15,11 +15,11 @@ export function eventDelay(desk: Desk, event: HelpdeskEvent, number: number): nu
   return isLate ? delay + choices.between(quirks.lateMs, 'late by', number) : delay
 }
 
-/** The time that a worker takes before the request leaves. */
-export function postDelay({ choices, settings }: Desk, number: number): number {
+/** The time that a worker takes before the request leaves. It depends on the event, not on the order of the posts. */
+export function postDelay({ choices, settings }: Pick<Desk, 'choices' | 'settings'>, event: number): number {
   const { workerMs, stalls, stallMs } = settings.quirks
-  const stalled = choices.chance(stalls, 'stalls', number) ? choices.between(stallMs, 'stalled', number) : 0
-  return choices.between(workerMs, 'worker', number) + stalled
+  const stalled = choices.chance(stalls, 'stalls', event) ? choices.between(stallMs, 'stalled', event) : 0
+  return choices.between(workerMs, 'worker', event) + stalled
 }
 
 /** A callback that waits for this time comes after one that was caused at the same moment. */

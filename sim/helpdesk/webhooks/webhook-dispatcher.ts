@@ -31,7 +31,8 @@ export type Delivery = {
 }
 
 type Deps = { source: JsonSource; jobs: JobQueue; complain: (what: string) => void }
-type Post = { target: Target; event: HelpdeskEvent; body: WebhookBody }
+/** `number` counts the events. */
+type Post = { target: Target; number: number; event: HelpdeskEvent; body: WebhookBody }
 type Hold = { promise: Promise<void>; release: () => void }
 
 export class WebhookDispatcher {
@@ -54,12 +55,12 @@ export class WebhookDispatcher {
     const delay = eventDelay(this.#desk, event, number)
     if (event.event === 'message_created' && choices.chance(quirks.early, 'early', number)) {
       this.#hold(event.message)
-      this.#enqueue(0, event)
+      this.#enqueue(0, event, number)
     } else {
-      this.#enqueue(delay, event)
+      this.#enqueue(delay, event, number)
     }
     if (choices.chance(quirks.twice, 'twice', number)) {
-      this.#enqueue(delay + choices.between(quirks.delayMs, 'again', number), event)
+      this.#enqueue(delay + choices.between(quirks.delayMs, 'again', number), event, number)
     }
   }
 
@@ -98,18 +99,18 @@ export class WebhookDispatcher {
     this.#holds.set(message, { promise, release })
   }
 
-  #enqueue(delayMs: number, event: HelpdeskEvent): void {
+  #enqueue(delayMs: number, event: HelpdeskEvent, number: number): void {
     this.#deps.jobs.enqueue(
       delayMs,
       () => {
-        this.#dispatch(event)
+        this.#dispatch(event, number)
       },
       'critical',
     )
   }
 
   /** The listeners of one event: automation rules answer first, then the webhooks are built. */
-  #dispatch(event: HelpdeskEvent): void {
+  #dispatch(event: HelpdeskEvent, number: number): void {
     if (isGone(this.#desk, event)) return
     const replies = 'message' in event ? runAutomations(this.#desk, event) : 0
     const body = webhookJson(this.#deps.source, event)
@@ -117,7 +118,7 @@ export class WebhookDispatcher {
     this.#check(body)
     const older = asOlderJson(this.#desk.features, body) as WebhookBody
     for (const target of targetsOf(this.#desk, event)) {
-      const post = { target, event, body: older }
+      const post = { target, number, event, body: older }
       if (replies > 0 && isOvertakenByReply(this.#desk, event)) {
         this.#deps.jobs.enqueue(overtakenMs(this.#desk), () => this.#deliver(post))
       } else {
@@ -140,12 +141,12 @@ export class WebhookDispatcher {
     }
   }
 
-  async #post({ target, event, body }: Post): Promise<void> {
+  async #post(post: Post): Promise<void> {
+    const { target, event, body } = post
     const { choices, clock, features, settings } = this.#desk
-    const number = ++this.#posts
     const { signal } = this.#abort
-    await this.#wait(postDelay(this.#desk, number))
-    const deliveryId = choices.uuid('delivery', number)
+    await this.#wait(postDelay(this.#desk, post.number))
+    const deliveryId = choices.uuid('delivery', ++this.#posts)
     const text = railsJson(body)
     const { url } = target
     const delivery = { deliveryId, url, event: event.event, body, at: clock.now() }
@@ -164,7 +165,7 @@ export class WebhookDispatcher {
     } catch (error) {
       const reason = (error as Error).message
       this.deliveries.add({ ...delivery, status: Number.parseInt(reason) || 0, error: reason })
-      if ((error as Error).name === 'AbortError') this.#repeat({ target, event, body })
+      if ((error as Error).name === 'AbortError') this.#repeat(post)
       else if (target.kind === 'inbox' && 'message' in event) await this.#markFailed(event.message, reason)
     }
   }

@@ -63,7 +63,7 @@ function compareObjects(recorded: Fields, got: unknown, path: string): string[] 
 }
 
 function kindOf(value: unknown): string {
-  if (value === null || value === 0 || value === '') return String(JSON.stringify(value))
+  if (value === null || value === 0 || value === '') return JSON.stringify(value)
   return typeof value
 }
 

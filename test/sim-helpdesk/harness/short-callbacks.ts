@@ -20,7 +20,7 @@ export function short({
     event,
     ...(message_type === undefined ? {} : { message_type, content, sender: (sender as Json | null)?.['name'] ?? null }),
     ...(isPrivate === true ? { private: true } : {}),
-    ...(Object.keys((content_attributes ?? {}) as object).length > 0 ? { content_attributes: true } : {}),
+    ...(Object.keys((content_attributes ?? {})).length > 0 ? { content_attributes: true } : {}),
     ...(rest['status'] === undefined ? {} : { status: rest['status'] }),
     ...(changed ? { changed: changed.filter((each) => !each.includes('label')).toSorted() } : {}),
   }
