@@ -154,7 +154,7 @@ test('the reply of an automation rule comes before the message that caused it', 
 
 test('a message is marked as failed a moment after the bad answer, with the status line as its reason', async () => {
   await using stage = await start({ ...calm, failureMs: [60_000, 60_000] })
-  bridge.reply = (_, response) => response.writeHead(500).end()
+  bridge.reply = ({ event }, response) => response.writeHead(event === 'message_created' ? 500 : 200).end()
   await write(stage.client, stage.chat, 1)
   const delivered = ({ event }: { event: string }) => event === 'message_created'
   await stage.desk.waitForDelivery('the bad answer', delivered)

@@ -181,13 +181,19 @@ export class WebhookDispatcher {
     setStatus(this.#desk, message, 'failed', reason)
   }
 
-  #wait(ms: number): Promise<void> {
-    if (ms <= 0) return Promise.resolve()
+  /** Ends early when the deliveries are aborted. */
+  async #wait(ms: number): Promise<void> {
+    if (ms <= 0) return
+    const { signal } = this.#abort
     const { promise, resolve } = Promise.withResolvers<undefined>()
-    this.#desk.clock.after(ms, () => {
+    const end = () => {
       resolve(undefined)
-    })
-    return promise
+    }
+    const cancel = this.#desk.clock.after(ms, end)
+    signal.addEventListener('abort', end)
+    await promise
+    cancel()
+    signal.removeEventListener('abort', end)
   }
 }
 
