@@ -1,7 +1,5 @@
 // The versions of Chatwoot that the simulator plays, and the table of what each of them can do.
 
-import type { Settings } from './settings.ts'
-
 /** The short name of a version and the release that it stands for. */
 export const releases = {
   '3.4': '3.4.0',
@@ -80,17 +78,26 @@ export const firstRelease = {
 
 export type Features = Record<keyof typeof firstRelease | 'surveyLink' | 'isNewest', boolean>
 
+/** The settings of the installation that decide about features. */
+type Switches = {
+  version: HelpdeskVersion
+  enterprise: boolean
+  transcribeAudio: boolean
+  signWebhooks: boolean
+  stripHardBreaks: boolean
+}
+
 // Settings are replaced, never changed, so the features of one settings object stay the same.
-const known = new WeakMap<Settings, Features>()
+const known = new WeakMap<Switches, Features>()
 
 /** The features of the version. The settings can switch single features off. */
-export function featuresOf(settings: Settings): Features {
+export function featuresOf(settings: Switches): Features {
   const found = known.get(settings) ?? featuresWith(settings)
   known.set(settings, found)
   return found
 }
 
-function featuresWith(settings: Settings): Features {
+function featuresWith(settings: Switches): Features {
   const features = featuresOfVersion(settings.version)
   return {
     ...features,
