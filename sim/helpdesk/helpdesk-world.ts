@@ -1,5 +1,6 @@
 // Adds and removes accounts, helpdesk inboxes and people for a test, without the REST interface.
 
+import { addAutomation } from './desk/automation.ts'
 import type { InboxParams } from './desk/inboxes.ts'
 import type { ConversationRef } from './helpdesk-observer.ts'
 import type { Office } from './http/office.ts'
@@ -40,6 +41,14 @@ export class HelpdeskWorld {
   addBot(name: string, accountId?: number): { id: number; token: string } {
     const { id, token } = addBot(this.#office.desk, this.#account(accountId), name)
     return { id, token }
+  }
+
+  /** Adds an automation rule that answers every incoming message of the helpdesk inbox with this text. */
+  addAutomation(content: string, inboxId = 1): { id: number } {
+    const { desk } = this.#office
+    const inbox = desk.state.inboxes.get(inboxId)
+    if (!inbox) throw new Error(`there is no inbox ${inboxId}`)
+    return { id: addAutomation(desk, inbox, content).id }
   }
 
   suspendAccount(isSuspended: boolean, accountId?: number): void {

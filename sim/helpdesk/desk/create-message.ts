@@ -7,6 +7,7 @@ import { afterMessageCreated } from './after-message-created.ts'
 import type { Desk } from './desk.ts'
 import { renderLiquid } from './render-liquid.ts'
 import { isFlooded } from './message-flood.ts'
+import { longestSourceId } from './contact-inboxes.ts'
 import { unprocessable } from './rails-error.ts'
 import { extensionOf, fileTypeOf, storeBlob } from './uploaded-file.ts'
 import type { UploadedFile } from './uploaded-file.ts'
@@ -46,7 +47,7 @@ export function createMessage(
     throw unprocessable('Incoming messages are only allowed in Api inboxes')
   }
   const contentType = params.contentType ?? 'text'
-  const contentAttributes = keptAttributes(params, conversation)
+  const contentAttributes = keptAttributes(desk, params, conversation)
   validate(desk, conversation, params, { contentType, contentAttributes })
   const sender: Sender | null = messageType === 'outgoing' ? author : { type: 'Contact', contact: conversation.contact }
   const message = insertMessage(desk, conversation, {
@@ -60,6 +61,7 @@ export function createMessage(
     ...params.begun,
   })
   for (const file of params.files ?? []) attach(desk, message, file)
+  shuffleFiles(desk, message)
   afterMessageCreated(desk, message)
   return message
 }
@@ -80,8 +82,9 @@ function parseType(name: string): MessageType {
   return type
 }
 
-function keptAttributes(params: MessageParams, conversation: ConversationRow): Attributes {
+function keptAttributes({ features }: Desk, params: MessageParams, conversation: ConversationRow): Attributes {
   const given = { ...params.contentAttributes }
+  if (!features.externalEcho) delete given['external_echo']
   if (params.externalCreatedAt !== undefined) given['external_created_at'] = params.externalCreatedAt
   if ('automation_rule_id' in given) return { automation_rule_id: given['automation_rule_id'] }
   return withReply(given, conversation)
@@ -108,7 +111,8 @@ function validate(
   const problems: string[] = []
   if (isFlooded(desk, conversation)) problems.push('Too many messages')
   if ((content ?? '').length > 150_000) problems.push('Content is too long (maximum is 150000 characters)')
-  if ((sourceId ?? '').length > 20_000) problems.push('Source is too long (maximum is 20000 characters)')
+  const longest = longestSourceId(desk)
+  if ((sourceId ?? '').length > longest) problems.push(`Source is too long (maximum is ${longest} characters)`)
   if (withItems.includes(contentType) && !Array.isArray(contentAttributes['items'])) {
     problems.push('Content attributes At least one item is required.')
   }
@@ -128,4 +132,10 @@ function attach(desk: Desk, message: MessageRow, file: UploadedFile): void {
     createdAt: message.createdAt,
   }))
   message.attachments.push(attachment)
+}
+
+/** Chatwoot reads the attachments without an order, so a list may show a later one first. */
+function shuffleFiles({ choices, settings }: Desk, message: MessageRow): void {
+  if (!choices.chance(settings.quirks.shuffledFiles, 'files', message.id)) return
+  message.attachments.sort((a, b) => choices.fraction('file', a.id) - choices.fraction('file', b.id))
 }

@@ -13,7 +13,9 @@ export function mergeContacts(desk: Desk, base: ContactRow, mergee: ContactRow):
     for (const conversation of row.conversations) conversation.contact = base
   }
   for (const message of state.messages.all()) {
-    if (message.sender?.type === 'Contact' && message.sender.contact === mergee) message.sender.contact = base
+    if (message.sender?.type !== 'Contact' || message.sender.contact !== mergee) continue
+    message.sender = { type: 'Contact', contact: base }
+    desk.emit({ event: 'message_updated', message })
   }
   mergee.contactInboxes = []
   state.removeContact(mergee)

@@ -1,4 +1,4 @@
-// Writes Chatwoot's own answers to an incoming message: the greeting and the out-of-office message.
+// Writes Chatwoot's own messages: the greeting, the out-of-office message, and the survey after a resolve.
 
 import type { ConversationRow, InboxRow } from '../state/rows.ts'
 import { insertMessage } from './activity.ts'
@@ -9,13 +9,28 @@ export function answerWithTemplates(desk: Desk, conversation: ConversationRow): 
   const { inbox, messages } = conversation
   const today = desk.clock.now() - (desk.clock.now() % 86_400_000)
   const hasTemplateToday = messages.some((one) => one.messageType === 'template' && one.createdAt >= today)
-  if (isOutOfOffice(desk, inbox) && inbox.outOfOfficeMessage && !hasTemplateToday) {
+  const isAnswered = messages.some(
+    (one) => one.messageType === 'outgoing' && one.createdAt > desk.clock.now() - 300_000,
+  )
+  if (isOutOfOffice(desk, inbox) && inbox.outOfOfficeMessage && !hasTemplateToday && !isAnswered) {
     addTemplate(desk, conversation, inbox.outOfOfficeMessage)
   }
   const isFirst = messages.every((one) => one.messageType !== 'outgoing' && one.messageType !== 'template')
   if (inbox.greetingEnabled && inbox.greetingMessage && isFirst) {
     addTemplate(desk, conversation, inbox.greetingMessage)
   }
+}
+
+/** A helpdesk inbox with surveys asks after every resolve, also in a conversation without messages. */
+export function askForRating(desk: Desk, conversation: ConversationRow): void {
+  if (!conversation.inbox.csatSurveyEnabled) return
+  const message = insertMessage(desk, conversation, {
+    content: 'Please rate the conversation',
+    messageType: 'template',
+    contentType: 'input_csat',
+    contentAttributes: desk.features.renderedWebhookContent ? { display_type: 'emoji' } : {},
+  })
+  desk.emit({ event: 'message_created', message })
 }
 
 function addTemplate(desk: Desk, conversation: ConversationRow, content: string): void {

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Author } from '../desk/create-message.ts'
 import { notFound, RailsError, refusedByPolicy } from '../desk/rails-error.ts'
 import type { AccountRow, InboxRow } from '../state/rows.ts'
+import type { Features } from '../versions.ts'
 import type { Office } from './office.ts'
 import { callerOf, notesOn } from './request-notes.ts'
 import type { Caller } from './request-notes.ts'
@@ -41,16 +42,18 @@ export function authenticate(office: Office, request: FastifyRequest): void {
         : 'You are not authorized to access this account',
     )
   }
-  if (role === 'bot' && !isOpenToBots(request)) {
+  if (role === 'bot' && !isOpenToBots(desk.features, request)) {
     throw unauthorized('Access to this endpoint is not authorized for bots')
   }
   notesOn(request).caller = { account, author, role }
 }
 
-function isOpenToBots(request: FastifyRequest): boolean {
-  const { method, routeOptions } = request
+function isOpenToBots(features: Features, { method, routeOptions }: FastifyRequest): boolean {
+  const { url = '' } = routeOptions
   if (method === 'GET' || method === 'DELETE') return false
-  return botMay.has(routeOptions.url ?? '')
+  if (!features.botTyping && url.endsWith('/toggle_typing_status')) return false
+  if (!features.botCustomAttributes && url.endsWith('/custom_attributes')) return false
+  return botMay.has(url)
 }
 
 function unauthorized(error: string): RailsError {

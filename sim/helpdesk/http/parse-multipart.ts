@@ -8,12 +8,13 @@ class MalformedMultipart extends Error {
   readonly statusCode = 400
 }
 
-export function parseMultipart(contentType: string, body: Buffer): [string, unknown][] {
+/** Old versions of Rack ignore `filename*`. */
+export function parseMultipart(contentType: string, body: Buffer, extendedNames = true): [string, unknown][] {
   const [, quoted, bare] = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType) ?? []
   const boundary = quoted ?? bare
   if (boundary === undefined) throw new MalformedMultipart('the content type names no boundary')
   const parts = splitAt(body, Buffer.from(`--${boundary}`))
-  return parts.map(parsePart)
+  return parts.map((part) => parsePart(part, extendedNames))
 }
 
 /** The parts between the boundaries, without the line breaks around them. */
@@ -31,7 +32,7 @@ function splitAt(body: Buffer, boundary: Buffer): Buffer[] {
   return parts
 }
 
-function parsePart(part: Buffer): [string, unknown] {
+function parsePart(part: Buffer, extendedNames: boolean): [string, unknown] {
   const end = part.indexOf(blankLine)
   if (end < 0) throw new MalformedMultipart('a part has no end of headers')
   const head = part.toString('utf8', 0, end)
@@ -39,7 +40,8 @@ function parsePart(part: Buffer): [string, unknown] {
   const disposition = /^content-disposition:(.*)$/im.exec(head)?.[1] ?? ''
   const name = parameter(disposition, 'name')
   if (name === undefined) throw new MalformedMultipart('a part has no name')
-  const filename = extendedFilename(disposition) ?? parameter(disposition, 'filename')
+  const extended = extendedNames ? extendedFilename(disposition) : undefined
+  const filename = extended ?? parameter(disposition, 'filename')
   if (filename === undefined) return [name, content.toString('utf8')]
   const type = /^content-type:\s*(.+?)\s*$/im.exec(head)?.[1] ?? 'application/octet-stream'
   const bytes = new Uint8Array(content.buffer, content.byteOffset, content.byteLength)

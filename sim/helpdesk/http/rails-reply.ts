@@ -7,7 +7,7 @@ import type { HttpApp } from './http-app.ts'
 import { refuse } from './office.ts'
 import type { Office } from './office.ts'
 
-const notFoundPage =
+export const notFoundPage =
   "<!DOCTYPE html>\n<html>\n<head><title>The page you were looking for doesn't exist (404)</title></head>\n" +
   '<body><h1>404</h1></body>\n</html>\n'
 

@@ -58,7 +58,7 @@ export function pushMessage(files: FileAddresses, message: MessageRow): Static<t
       last_activity_at: unix(conversation.lastActivityAt),
       contact_inbox: { source_id: conversation.contactInbox.sourceId },
     },
-    attachments: message.attachments.map((one) => attachmentJson(files, one)),
+    ...attachmentField(files, message),
     ...senderField(files, message),
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Static } from 'typebox'
 import { canReply, unreadCount } from '../desk/conversations.ts'
-import type { HelpdeskEvent } from '../desk/desk.ts'
+import type { HelpdeskEvent, MessageChange } from '../desk/desk.ts'
 import type {
   AnyEvent,
   BotHook,
@@ -11,9 +11,10 @@ import type {
   MessageEvent,
   UserHook,
 } from '../schemas/webhook-schemas.ts'
-import type { ContactInboxRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
+import type { ContactInboxRow, ConversationRow, Sender } from '../state/rows.ts'
 import { contactHook, contactPush } from './contact-json.ts'
 import type { JsonSource } from './conversation-json.ts'
+import { hookContent } from './hook-content.ts'
 import { attachmentField, pushMessage, userPush } from './message-json.ts'
 import { iso, isoOrNull, unix, unixOrZero } from './times.ts'
 
@@ -24,7 +25,7 @@ export function webhookJson(source: JsonSource, event: HelpdeskEvent): WebhookBo
   switch (event.event) {
     case 'message_created':
     case 'message_updated':
-      return messageEvent(source, event.event, event.message)
+      return messageEvent(source, event)
     case 'conversation_created':
       return { ...conversationHook(source, event.conversation), event: event.event }
     // Chatwoot passes a change that is already saved, so the list of changes is lost.
@@ -41,24 +42,28 @@ export function webhookJson(source: JsonSource, event: HelpdeskEvent): WebhookBo
         is_private: event.isPrivate,
       }
     case 'contact_created':
-    case 'contact_updated':
       return { ...contactHook(source.files, event.contact), event: event.event }
+    case 'contact_updated':
+      return {
+        ...contactHook(source.files, event.contact),
+        event: event.event,
+        changed_attributes: event.changed ?? [],
+      }
   }
 }
 
 function messageEvent(
   source: JsonSource,
-  event: 'message_created' | 'message_updated',
-  message: MessageRow,
+  { event, message, contentAttributes = message.contentAttributes }: MessageChange,
 ): Static<typeof MessageEvent> | undefined {
   const { conversation, messageType } = message
   if (messageType === 'activity') return undefined
   return {
     account: { id: conversation.account.id, name: conversation.account.name },
     additional_attributes: {},
-    content_attributes: message.contentAttributes,
+    content_attributes: contentAttributes,
     content_type: message.contentType,
-    content: source.desk.settings.stripHardBreaks ? withoutHardBreaks(message.content) : message.content,
+    content: hookContent(source, message),
     conversation: conversationHook(source, conversation),
     created_at: iso(message.createdAt),
     id: message.id,
@@ -70,11 +75,6 @@ function messageEvent(
     ...attachmentField(source.files, message),
     event,
   }
-}
-
-/** The editor writes a hard break as a backslash before the newline. */
-function withoutHardBreaks(content: string | null): string | null {
-  return content?.replaceAll('\\\n', '\n') ?? null
 }
 
 function conversationHook({ desk, files }: JsonSource, row: ConversationRow): Static<typeof ConversationHook> {

@@ -124,7 +124,7 @@ export const ContactList = exact({
   payload: Type.Array(ContactBody),
 })
 export const ContactSearchResult = exact({
-  meta: exact({ count: Type.Integer(), current_page: page, has_more: Type.Boolean() }),
+  meta: exact({ count: Type.Integer(), current_page: page, has_more: Type.Optional(Type.Boolean()) }),
   payload: Type.Array(ContactBody),
 })
 export const ContactPayload = exact({ payload: ContactBody })

@@ -101,7 +101,7 @@ export const PushMessage = exact({
     last_activity_at: UnixSeconds,
     contact_inbox: exact({ source_id: Type.String() }),
   }),
-  attachments: Type.Array(AttachmentBody),
+  attachments: Type.Optional(Type.Array(AttachmentBody)),
   sender: Type.Optional(SenderPush),
 })
 

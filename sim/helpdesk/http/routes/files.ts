@@ -6,6 +6,7 @@ import type { HttpApp } from '../http-app.ts'
 import type { Office } from '../office.ts'
 import { signAddress } from '../signed-address.ts'
 import { sendFile } from '../storage-server.ts'
+import { releases } from '../../versions.ts'
 
 const params = Type.Object({ key: Type.String(), filename: Type.String() })
 
@@ -27,7 +28,7 @@ export function addFileRoutes(app: HttpApp, office: Office): void {
     sendFile(office, (request.params as { key: string }).key, request.raw, reply.raw)
   })
   app.get('/api', () => ({
-    version: desk.settings.version,
+    version: releases[desk.settings.version],
     timestamp: iso(desk.clock.now()),
     queue_services: 'ok',
     data_services: 'ok',
