@@ -90,6 +90,35 @@ test('an instance that is gone or serves another inbox is passed over', async ()
   assert.equal(await senderOf(3), 'n0')
 })
 
+test('Retry of a message that never reached us goes to the chat of the stored conversation', async () => {
+  await using bed = await OutboundBed.open()
+  const conversation = await hears(bed, 'n0')
+  const other = bed.network.person({ phone: '5511888880002' })
+  for (const contact of bed.helpdesk.contacts) Object.assign(contact, { identifier: null, phone: `+${other.phone}` })
+  for (const each of bed.helpdesk.conversations) Object.assign(each, { sourceId: 'made-up-by-the-helpdesk' })
+  await bed.stop()
+  const id = await bed.write('while the service was away', {}, conversation)
+  await bed.start()
+  await bed.desk.retry(id)
+  await bed.received('while the service was away')
+  assert.deepEqual(bed.texts(other), [])
+})
+
+test('a deletion that comes in through another instance settles the message for all of them', async () => {
+  await using bed = await OutboundBed.open({ accounts: 2 })
+  const callback = bed.callback(5, 'never mind')
+  const deletion = { ...callback, event: 'message_updated', content_attributes: { deleted: true } }
+  assert.equal((await bed.post(deletion, { instance: 'n1' })).status, 200)
+  assert.deepEqual((await bed.post(callback)).body, { status: 'ignored', reason: 'duplicate' })
+  assert.equal((await bed.post(bed.callback(6, 'sent and taken back'))).status, 200)
+  const taken = { ...deletion, id: 6 }
+  await Promise.all(['n1', 'n0'].map((instance) => bed.post(taken, { instance })))
+  await bed.until('it is taken back', () => bed.network.messages.some(({ content }) => content.type === 'revoke'))
+  await bed.settle()
+  const kinds = bed.network.messages.map(({ content, instance }) => `${content.type} by ${instance}`)
+  assert.deepEqual(kinds, ['text by n0', 'revoke by n0'])
+})
+
 test('typing is shown to the chat of the stored conversation, not to the merged contact', async () => {
   await using bed = await OutboundBed.open()
   const conversation = await hears(bed, 'n0')
