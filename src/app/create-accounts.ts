@@ -6,12 +6,14 @@ import type { Reception } from '../core/network.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
+import { PendingLogouts } from '../instances/pending-logouts.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import type { Courier } from '../lifecycle/courier.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { Database } from '../storage/database.ts'
 import { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
+import { PendingLogoutStore } from '../storage/stores/accounts/pending-logout-store.ts'
 import { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
 import { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
@@ -33,7 +35,12 @@ type Parts = {
   qrLifetimeMs?: number | undefined
 }
 
-export type AccountSet = { instances: InstanceRegistry; store: InstanceStore; network: WhatsappNetwork }
+export type AccountSet = {
+  instances: InstanceRegistry
+  store: InstanceStore
+  network: WhatsappNetwork
+  pendingLogouts: PendingLogouts
+}
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
   const { database, epoch, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
@@ -51,10 +58,14 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
     }),
   )
   const store = new InstanceStore(database)
+  const pendingLogouts = stack.use(
+    new PendingLogouts({ network, logouts: new PendingLogoutStore(database), epoch, clock, random: Math.random, log }),
+  )
   const instances = stack.use(
     new InstanceRegistry({
       network,
       instances: store,
+      pendingLogouts,
       epoch,
       gate: new Semaphore(connectsAtOnce),
       clock,
@@ -69,7 +80,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       },
     }),
   )
-  return { instances, store, network }
+  return { instances, store, network, pendingLogouts }
 }
 
 type ServiceParts = {

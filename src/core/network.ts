@@ -141,7 +141,15 @@ export type NetworkSession = {
   close(): Promise<void>
 }
 
-export type SessionName = { sessionId: string; instance: InstanceName }
+export type SessionName = {
+  sessionId: string
+  instance: InstanceName
+  /**
+   * The session is opened only to be logged out. It receives nothing and confirms nothing, and it gives `authenticated` as
+   * soon as the server answers queries. It must have stored credentials.
+   */
+  isLeaving?: boolean
+}
 
 /** What we stored of the message that a sealed event refers to. */
 export type Unsealing = { secret: string; sender: Person; ownJid: Jid; pollOptions: readonly string[] }

@@ -13,6 +13,7 @@ import { SenderKeyHolders } from './account/sender-key-holders.ts'
 import { runIsolated } from './connection/fault-isolation.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { openSocket } from './connection/open-socket.ts'
+import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import { personOf } from './decode/origin.ts'
@@ -34,6 +35,8 @@ export type ConnectionDeps = {
   clock: Clock
   log: Log
   receiving: Receiving
+  /** The session is opened only to be logged out. */
+  isLeaving: boolean
   findSent: (messageId: NetworkMessageId) => Promise<OutgoingContent | null>
 }
 
@@ -60,7 +63,7 @@ export type Connection = {
 }
 
 export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
-  const { account, creds, endpoint, clock, log, receiving, findSent } = deps
+  const { account, creds, endpoint, clock, log, receiving, isLeaving, findSent } = deps
   const { gone } = owner
   const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })
   const keyHolders = new SenderKeyHolders(connectionKeys)
@@ -79,6 +82,8 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     sentMessage: (chat, id, asking) => sender.sentMessage(chat, id, asking),
   })
   const hooks = {
+    // Without the listener of the login the library does not ask for the messages that wait on the server.
+    isHeard: (event: string) => !isLeaving || !event.startsWith('CB:') || farewells.has(event),
     onFault: owner.onListenerFault,
     beforeListeners: (event: string, ...args: unknown[]) => plainStanzas.storeFirst(event, args[0] as BinaryNode),
   }

@@ -159,7 +159,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   }
 
   #listen(): void {
-    const { creds, endpoint, clock } = this.#deps
+    const { creds, endpoint, clock, isLeaving } = this.#deps
     const { socket, connectionKeys, phoneMessages, inside } = this.#connection
     const events = new SessionEvents({
       socket,
@@ -168,6 +168,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       signals: this.#signals,
       phase: this.#phase,
       offer: this.#offer,
+      isLeaving,
       onClosed: (error) => {
         const isOfferUsedUp = this.#offer.isUsedUp && !isLinked(creds)
         this.#end(explained(closingOf(error, clock), { isOfferUsedUp, isProxied: endpoint.proxied !== undefined }))

@@ -17,6 +17,8 @@ type Deps = {
   signals: SessionSignals
   phase: SessionPhase
   offer: PairingOffer
+  /** The session is opened only to be logged out. */
+  isLeaving: boolean
   /** The library has closed the connection, perhaps because of this error. */
   onClosed: (error: Error | undefined) => void
   end: (closing: Closing) => void
@@ -24,7 +26,8 @@ type Deps = {
   onDrained: () => void
 }
 
-const farewells = ['CB:stream:error', 'CB:failure', 'CB:xmlstreamend']
+/** What the server says before it hangs up. */
+export const farewells: ReadonlySet<string> = new Set(['CB:stream:error', 'CB:failure', 'CB:xmlstreamend'])
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
 
 export class SessionEvents {
@@ -35,7 +38,7 @@ export class SessionEvents {
   }
 
   listen(): void {
-    const { socket, end } = this.#deps
+    const { socket, isLeaving, end } = this.#deps
     socket.ev.on('connection.update', (update) => {
       this.#onUpdate(update)
     })
@@ -43,6 +46,12 @@ export class SessionEvents {
     for (const farewell of farewells) {
       socket.ws.on(farewell, () => {
         terminate(socket)
+      })
+    }
+    // The library prepares the connection before it reports the login. A logout need not wait for that.
+    if (isLeaving) {
+      socket.ws.on('CB:success', () => {
+        this.#onLogin()
       })
     }
     socket.ws.on('CB:notification', ({ attrs }: BinaryNode) => {
@@ -58,8 +67,7 @@ export class SessionEvents {
       signals.announce({ kind: 'qr', text: qr })
     }
     if (isNewLogin) signals.announce({ kind: 'paired', jid: jidOf(creds) }, { after: connectionKeys.saveCreds() })
-    const isLogin = connection === 'open' && phase.move('authenticate')
-    if (isLogin) signals.announce({ kind: 'authenticated', jid: jidOf(creds) })
+    const isLogin = connection === 'open' && this.#onLogin()
     // The library may report the end of the backlog before the login.
     const isDrained = receivedPendingNotifications === true && phase.move('drain')
     if ((isLogin || isDrained) && phase.current === 'ready') {
@@ -67,5 +75,12 @@ export class SessionEvents {
       onDrained()
     }
     if (connection === 'close') onClosed(lastDisconnect?.error)
+  }
+
+  #onLogin(): boolean {
+    const { creds, signals, phase } = this.#deps
+    const isLogin = phase.move('authenticate')
+    if (isLogin) signals.announce({ kind: 'authenticated', jid: jidOf(creds) })
+    return isLogin
   }
 }
