@@ -41,7 +41,10 @@ export type SessionSignal =
   | { kind: 'paired'; jid: Jid }
   /** Logged in. */
   | { kind: 'authenticated'; jid: Jid }
-  /** The server has delivered everything that waited for us while we were away. */
+  /**
+   * The server has delivered everything that waited for us while we were away: it has announced the end, or nothing of it
+   * came for 20 s while storage answered.
+   */
   | { kind: 'drained' }
   /** The last signal of a session. Everything that the session wrote is stored. */
   | { kind: 'closed'; closing: Closing }

@@ -18,7 +18,6 @@ import { ReconnectPolicy } from './reconnect-policy.ts'
 import { runSession } from './run-session.ts'
 import type { SessionRun } from './run-session.ts'
 
-const drainDeadlineMs = 20_000
 const loginDeadlineMs = 60_000
 
 const keysLost: Closing = {
@@ -160,15 +159,10 @@ export class Connection {
   }
 
   #loggedIn(jid: Jid, run: SessionRun): void {
-    const { clock, events } = this.#deps
     run.leaveGate()
     this.#isLoggedIn = true
     this.#policy.loggedIn()
-    events.authenticated(jid)
-    const drainedAtLast = () => {
-      events.drained()
-    }
-    run.atEnd(clock.after(drainDeadlineMs, drainedAtLast))
+    this.#deps.events.authenticated(jid)
     run.atEnd(keepProbing(this.#deps, run))
   }
 }

@@ -5,7 +5,7 @@ import type { InstanceName, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { JournalStore } from '../storage/stores/messages/journal-store.ts'
+import type { JournalStore, UnfinishedStanza } from '../storage/stores/messages/journal-store.ts'
 import type { Account } from './account/account.ts'
 import { ConnectionKeys } from './account/connection-keys.ts'
 import { durableRepository } from './account/durable-signal.ts'
@@ -67,11 +67,12 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const { gone } = owner
   const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })
   const keyHolders = new SenderKeyHolders(connectionKeys)
-  const { journal, plainStanzas } = createReceiver(deps, connectionKeys, (message) => {
+  const onPhoneMessage = (message: UnfinishedStanza) => {
     inside(() => {
       phoneMessages.handle(message)
     })
-  })
+  }
+  const { journal, plainStanzas } = createReceiver(deps, { connectionKeys, gone, onPhoneMessage })
   const config = socketConfig({
     endpoint,
     account,
@@ -101,10 +102,15 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   return { socket, connectionKeys, sender, queries, phoneMessages, inside }
 }
 
+type ReceiverParts = {
+  connectionKeys: ConnectionKeys
+  gone: AbortSignal
+  onPhoneMessage: (message: UnfinishedStanza) => void
+}
+
 function createReceiver(
   { account, creds, clock, receiving }: ConnectionDeps,
-  connectionKeys: ConnectionKeys,
-  onPhoneMessage: ConstructorParameters<typeof JournalEntries>[0]['onPhoneMessage'],
+  { connectionKeys, gone, onPhoneMessage }: ReceiverParts,
 ) {
   const { instance, store, reception, nextId, isOff } = receiving
   const own = () => personOf(creds.me?.id, creds.me?.lid) ?? { phone: null, lid: null }
@@ -119,7 +125,9 @@ function createReceiver(
     clock,
     onPhoneMessage,
   })
-  const journal = new Journal({ entries, connectionKeys, instance, reception, own, clock, isOff })
+  const isStorageAway = () => account.keys.isStorageAway
+  const reading = { entries, connectionKeys, instance, reception, own, clock }
+  const journal = new Journal({ ...reading, isStorageAway, gone, isOff })
   const plainStanzas = new PlainStanzas({ journal, account, instance, reception, own, now })
   return { journal, plainStanzas }
 }

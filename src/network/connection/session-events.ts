@@ -17,8 +17,6 @@ type Deps = {
   signals: SessionSignals
   phase: SessionPhase
   offer: PairingOffer
-  /** The session is opened only to be logged out. */
-  isLeaving: boolean
   /** The library has closed the connection, perhaps because of this error. */
   onClosed: (error: Error | undefined) => void
   end: (closing: Closing) => void
@@ -38,7 +36,7 @@ export class SessionEvents {
   }
 
   listen(): void {
-    const { socket, isLeaving, end } = this.#deps
+    const { socket, end } = this.#deps
     socket.ev.on('connection.update', (update) => {
       this.#onUpdate(update)
     })
@@ -48,39 +46,43 @@ export class SessionEvents {
         terminate(socket)
       })
     }
-    // The library prepares the connection before it reports the login. A logout need not wait for that.
-    if (isLeaving) {
-      socket.ws.on('CB:success', () => {
-        this.#onLogin()
-      })
-    }
     socket.ws.on('CB:notification', ({ attrs }: BinaryNode) => {
       if (passkeyRequests.has(attrs['type'] ?? '')) end(passkeyClosing)
     })
   }
 
   #onUpdate(update: Partial<ConnectionState>): void {
-    const { creds, connectionKeys, signals, phase, offer, onClosed, onDrained } = this.#deps
+    const { creds, connectionKeys, signals, offer, onClosed } = this.#deps
     const { connection, qr, isNewLogin, receivedPendingNotifications, lastDisconnect } = update
     if (qr !== undefined) {
       offer.takeCode()
       signals.announce({ kind: 'qr', text: qr })
     }
     if (isNewLogin) signals.announce({ kind: 'paired', jid: jidOf(creds) }, { after: connectionKeys.saveCreds() })
-    const isLogin = connection === 'open' && this.#onLogin()
+    if (connection === 'open') this.loggedIn()
     // The library may report the end of the backlog before the login.
-    const isDrained = receivedPendingNotifications === true && phase.move('drain')
-    if ((isLogin || isDrained) && phase.current === 'ready') {
-      signals.announce({ kind: 'drained' })
-      onDrained()
-    }
+    if (receivedPendingNotifications === true) this.backlogEnded()
     if (connection === 'close') onClosed(lastDisconnect?.error)
   }
 
-  #onLogin(): boolean {
+  /** Only the first call has an effect. */
+  loggedIn(): void {
     const { creds, signals, phase } = this.#deps
-    const isLogin = phase.move('authenticate')
-    if (isLogin) signals.announce({ kind: 'authenticated', jid: jidOf(creds) })
-    return isLogin
+    if (!phase.move('authenticate')) return
+    signals.announce({ kind: 'authenticated', jid: jidOf(creds) })
+    this.#announceDrained()
+  }
+
+  /** Only the first call has an effect. */
+  backlogEnded(): void {
+    if (this.#deps.phase.move('drain')) this.#announceDrained()
+  }
+
+  /** Only after the login and the end of the backlog. */
+  #announceDrained(): void {
+    const { signals, phase, onDrained } = this.#deps
+    if (phase.current !== 'ready') return
+    signals.announce({ kind: 'drained' })
+    onDrained()
   }
 }
