@@ -72,3 +72,35 @@ for (const way of ['hangs', 'fails'] as const) {
     )
   })
 }
+
+test('a backlog whose end the server does not announce is over when nothing of it came for 20 s', async () => {
+  const { clock, bed: opened, phone, bob } = await openBed()
+  await using bed = opened
+  bed.sim.fault({ kind: 'lost_backlog_end' })
+  const { id } = bob.text(phone, 'waiting')
+  const line = await bed.dial('s')
+  await line.signal('authenticated')
+  await bed.event(id)
+  await clock.advance(19_000)
+  assert.ok(!line.kinds.includes('drained'))
+  await clock.advance(2000)
+  await line.drained()
+})
+
+test('the time in which storage is away does not bring that end nearer', async () => {
+  const { clock, keys, bed: opened, phone, bob } = await openBed()
+  await using bed = opened
+  bed.sim.fault({ kind: 'lost_backlog_end' })
+  const ids = [bob.text(phone, 'waiting').id, bob.text(phone, 'waiting, too').id]
+  keys.leave('hangs')
+  const line = await bed.dial('s')
+  await line.signal('authenticated')
+  await waitUntil('the backlog is handed over', () => phone.companion.live)
+  await line.session.probe(10_000)
+  await clock.advance(600_000)
+  keys.comeBack()
+  for (const id of ids) await bed.event(id)
+  assert.ok(!line.kinds.includes('drained'))
+  await clock.advance(21_000)
+  await line.drained()
+})
