@@ -7,6 +7,7 @@ import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
 import { PendingLogouts } from '../instances/pending-logouts.ts'
+import { runAll } from '../lib/run-all.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import type { Courier } from '../lifecycle/courier.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
@@ -103,10 +104,7 @@ export function createInstanceService({ clock }: Base, parts: ServiceParts): Ins
     clock,
     messages: {
       undelivered: (instance) => inbound.undelivered(instance),
-      forget: async (instance) => {
-        await outbound.forget(instance)
-        await inbound.forget(instance)
-      },
+      forget: (instance) => runAll([() => outbound.forget(instance), () => inbound.forget(instance)]),
     },
     onDeleted: () => lifecycle.courier.takeDeleted(),
     onChanged: onRoutingChanged,

@@ -55,7 +55,8 @@ describe('storage that is away for two minutes during a backlog', () => {
       await network.goAway()
       write(perChat / 2)
       {
-        await using _held = await holdStorage(world.place)
+        await using stack = new AsyncDisposableStack()
+        stack.use(await holdStorage(world.place))
         await network.comeBack()
         await waitUntil('the backlog is handed over', async () => {
           await clock.advance(500, settle)
