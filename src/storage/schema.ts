@@ -9,6 +9,7 @@ import type {
   InstanceTable,
   KeptSessionTable,
   LeaseTable,
+  PendingLogoutTable,
   RestrictionTable,
   SessionKeyTable,
   TenantTable,
@@ -43,6 +44,7 @@ export type Schema = {
   audit: AuditTable
   session_keys: SessionKeyTable
   kept_sessions: KeptSessionTable
+  pending_logouts: PendingLogoutTable
   opened: OpenedTable
   unfinished: UnfinishedTable
   inbox: InboxTable

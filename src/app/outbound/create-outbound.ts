@@ -6,6 +6,7 @@ import { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
+import { runAll } from '../../lib/run-all.ts'
 import { Ticker } from '../../lib/ticker.ts'
 import { createAccepting } from './create-accepting.ts'
 import { createSending } from './create-sending.ts'
@@ -47,7 +48,7 @@ export function createOutbound(deps: OutboundDeps) {
     outboxPending: async () => sum((await stores.outbox.countPending()).values()),
     failRowsOfDeletedInstances: () => worker.failRowsOfDeletedInstances(),
     /** From now on messages are queued for the next process. */
-    hold(): void {
+    pause(): void {
       accounts.pause()
     },
     connectionChanged: (instance: InstanceName): void => {
@@ -57,13 +58,23 @@ export function createOutbound(deps: OutboundDeps) {
     /** The instance is deleted: its rows fail. */
     async forget(instance: InstanceName): Promise<void> {
       activity.leave(instance)
-      await worker.forget(instance)
-      // After the rows have failed: those failures must not count for a new instance of the same name.
-      banRisk.leave(instance)
-      pace.leave(instance)
-      stores.contexts.leave(instance)
-      acceptor.leave(instance)
-      await restrictions.forget(instance)
+      await runAll([
+        () => worker.forget(instance),
+        // After the rows have failed: those failures must not count for a new instance of the same name.
+        () => {
+          banRisk.leave(instance)
+        },
+        () => {
+          pace.leave(instance)
+        },
+        () => {
+          stores.contexts.leave(instance)
+        },
+        () => {
+          acceptor.leave(instance)
+        },
+        () => restrictions.forget(instance),
+      ])
     },
   }
 }

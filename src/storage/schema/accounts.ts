@@ -81,6 +81,14 @@ export type KeptSessionTable = {
   kept_at: number
 }
 
+/** A session that the network must still be told to forget. */
+export type PendingLogoutTable = {
+  session_id: string
+  instance: InstanceName
+  owner_tag: string
+  asked_at: number
+}
+
 /** The network lets an account write only to people it has a chat with. */
 export type RestrictionTable = {
   instance: InstanceName
