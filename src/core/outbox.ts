@@ -214,5 +214,8 @@ export type OutboxPayload = MessagePayload | RevokePayload
 /** What the statistics of an instance count; `sending` is shown as pending. */
 export type OutboxTotals = { pending: number; sent: number; expired: number; failed: number }
 
+/** What one message may hold: characters as WhatsApp takes them, and files. */
+export const messageLimits = { characters: 65_536, files: 30 } as const
+
 export const maxWaiting = 200
 export const waitingLifetimeMs = 5 * 60_000

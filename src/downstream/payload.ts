@@ -27,10 +27,11 @@ export class Payload {
     return new Payload(`${this.#path}${name}.`, value)
   }
 
-  objects(name: string): Payload[] {
+  /** The first `most` objects of a list. */
+  objects(name: string, most = Infinity): Payload[] {
     const value = this.#value(name) ?? []
     if (!Array.isArray(value)) throw this.#wrong(name, 'a list')
-    return value.map((item: unknown, index) => {
+    return value.slice(0, most).map((item: unknown, index) => {
       if (!isObject(item)) throw this.#wrong(`${name}[${index}]`, 'an object')
       return new Payload(`${this.#path}${name}[${index}].`, item)
     })

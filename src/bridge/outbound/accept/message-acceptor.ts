@@ -10,34 +10,32 @@
 // Every other message is stored as `pending` and takes its turn in the queue of its chat.
 
 import type { Chat } from '../../../core/address.ts'
-import type { RowId } from '../../../core/ids.ts'
-import { waitingLifetimeMs } from '../../../core/outbox.ts'
-import type { Pace } from '../../../guard/pace.ts'
-import type { Clock } from '../../../lib/clock.ts'
 import { KeyedLanes } from '../../../lib/keyed-lanes.ts'
-import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { ImmediateSend } from '../send/immediate-send.ts'
-import type { SendingAccounts } from '../send/sending-accounts.ts'
 import type { Accepted, AnswerInTime, Deadline } from './answer-in-time.ts'
-import { callbackKey, messageRow } from './commands.ts'
+import type { CallbackAge } from './callback-ages.ts'
+import type { CallbackOrder } from './callback-order.ts'
+import { callbackKey } from './commands.ts'
 import type { SendCommand } from './commands.ts'
 import type { Message, MessageStorage } from './message-storage.ts'
+import type { NewRows } from './new-rows.ts'
 import type { SendAnswer } from './send-answer.ts'
 import type { SendContext, SendContexts } from './send-context.ts'
 import type { SendGuards } from './send-guards.ts'
 
 type Deps = {
-  guards: Pick<SendGuards, 'checkCommand' | 'check'>
+  guards: Pick<SendGuards, 'checkCommand' | 'check' | 'isTooOld' | 'refuseTooOld'>
+  order: Pick<CallbackOrder, 'inTurn' | 'skip'>
   contexts: Pick<SendContexts, 'questionOf' | 'recall' | 'read'>
   immediate: Pick<ImmediateSend, 'prepare'>
   storage: Pick<MessageStorage, 'store' | 'storeIf'>
   answers: Pick<AnswerInTime, 'within' | 'listen'>
-  accounts: Pick<SendingAccounts, 'isReady'>
-  pace: Pick<Pace, 'isExhausted'>
-  newId: () => RowId
-  clock: Clock
+  rows: Pick<NewRows, 'rowOf'>
 }
+
+/** What is known of a message when its callback comes. */
+type Arrival = { command: SendCommand; age: CallbackAge }
 
 export class MessageAcceptor {
   readonly #deps: Deps
@@ -48,40 +46,51 @@ export class MessageAcceptor {
   }
 
   /** Answers within `withinMs`. */
-  async send(route: Route, command: SendCommand, withinMs: number): Promise<SendAnswer> {
-    const { guards, answers } = this.#deps
+  async send(route: Route, arrival: Arrival, withinMs: number): Promise<SendAnswer> {
+    const { guards, order, answers } = this.#deps
+    const { command, age } = arrival
     const checked = guards.checkCommand(route, command)
-    if ('refusal' in checked) return checked.refusal
-    return answers.within(withinMs, (deadline) => this.#accept(route, command, checked.chat, deadline))
+    if ('refusal' in checked) {
+      order.skip(route, command)
+      return checked.refusal
+    }
+    return answers.within(withinMs, (deadline) => {
+      const accept = () => this.#accept(route, arrival, checked.chat, deadline)
+      if (!guards.isTooOld(age)) return order.inTurn(route, command, age.writtenMsAgo, accept)
+      order.skip(route, command)
+      return accept()
+    })
   }
 
-  async #accept(route: Route, command: SendCommand, chat: Chat, deadline: Deadline): Promise<Accepted | SendAnswer> {
+  async #accept(route: Route, arrival: Arrival, chat: Chat, deadline: Deadline): Promise<Accepted | SendAnswer> {
     const { contexts, storage } = this.#deps
+    const { command } = arrival
     let question = await contexts.questionOf(route, command, chat)
     const recalled = await contexts.recall(question)
     if (recalled) {
       const { unchanged } = recalled
       const store = (message: Message) => storage.storeIf(unchanged, message, deadline)
-      const accepted = await this.#acceptIn(recalled, command, store)
+      const accepted = await this.#acceptIn(recalled, arrival, store)
       if (accepted !== 'stale') return accepted
       // The person may have another record by now.
       question = await contexts.questionOf(route, command, chat)
     }
     const context = await contexts.read(question)
-    return this.#acceptIn(context, command, (message) => storage.store(message, deadline))
+    return this.#acceptIn(context, arrival, (message) => storage.store(message, deadline))
   }
 
   async #acceptIn<Refusal>(
     { sender, destination, ref, facts, hasUnread }: SendContext,
-    command: SendCommand,
+    { command, age }: Arrival,
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
-    const { guards, immediate, answers } = this.#deps
+    const { guards, immediate, answers, rows } = this.#deps
     const callback = callbackKey(sender.name, destination, command.messageId)
     // Messages of a chat are accepted one after the other: the order of acceptance is the order of sending, and the
     // spamguard compares each message with the one before it.
     return this.#lanes.run(`${sender.name} ${ref.chatId}`, async () => {
-      const row = this.#newRow({ sender, destination, ref }, command)
+      const row = rows.rowOf({ sender, destination, ref }, command)
+      if (guards.isTooOld(age)) return guards.refuseTooOld(row, callback)
       const refusal = await guards.check(sender, row, callback)
       if (refusal) return refusal
       const prepared = facts && (await immediate.prepare(row, ref, facts))
@@ -89,18 +98,5 @@ export class MessageAcceptor {
       const stored = await store({ row, callback, prepared, listener })
       return stored === 'accepted' ? { row, outcome, hasUnread } : stored
     })
-  }
-
-  #newRow(context: Pick<SendContext, 'sender' | 'destination' | 'ref'>, command: SendCommand): NewOutboxRow {
-    const { clock, accounts, pace, newId } = this.#deps
-    const { name } = context.sender
-    const now = clock.now()
-    const mustConnect = !accounts.isReady(name)
-    return {
-      ...messageRow(newId(), now, context, command),
-      isWaiting: mustConnect || pace.isExhausted(name),
-      isDrained: mustConnect,
-      expiresAt: mustConnect ? now + waitingLifetimeMs : null,
-    }
   }
 }

@@ -11,7 +11,7 @@ import type { OwnerOf } from '../../conversations/conversation-owner.ts'
 import type { Route } from '../../conversations/route.ts'
 import { recipientChat } from '../send/recipients.ts'
 import type { ChatRef, Recipients } from '../send/recipients.ts'
-import { callbackKey, messageRow, noRecipient, otherInbox } from './commands.ts'
+import { callbackKey, messageRow, noRecipient, otherInbox, unsendable } from './commands.ts'
 import type { ChangeCommand } from './commands.ts'
 
 // Settled callbacks are kept longer than that.
@@ -65,7 +65,7 @@ export class RetryRequests {
       messageRow(newId(), now, { sender, destination, ref }, command)
     const chat = recipientChat(command.recipient)
     const older = writtenAt < sender.createdAt ? tooOld : undefined
-    const refusal = otherInbox(destination, place) ?? older
+    const refusal = otherInbox(destination, place) ?? older ?? unsendable(command)?.reason
     if (!chat || refusal !== undefined) return { row: rowTo({ chatId: '', jid: '' }), refusal: refusal ?? noRecipient }
     const ref = await recipients.refOf(sender.name, chat)
     return { row: rowTo(ref), callback: callbackKey(sender.name, destination, messageId) }

@@ -39,6 +39,7 @@ export class AgentDesk {
     this.#deps = deps
     deps.helpdesk.agents = {
       findMessage: (_, id) => Promise.resolve(this.#found(id)),
+      outgoingMessages: (conversationId, range) => Promise.resolve(this.#outgoing(conversationId, range)),
       setStatus: (_, id, status, reason) => {
         this.marks.push({ id, status, reason })
         const message = this.#messages.get(id)
@@ -143,6 +144,19 @@ export class AgentDesk {
       created_at: new Date(message.createdAt).toISOString(),
       sender: { id: 2, name: 'Ana', type: 'user' },
     }
+  }
+
+  #outgoing(conversationId: number, { afterId, beforeId }: { afterId: number | null; beforeId: number }) {
+    const ofConversation = [...this.#messages.values()].filter(
+      (message) =>
+        message.conversationId === conversationId &&
+        !message.private &&
+        message.status !== 'failed' &&
+        message.contentAttributes['deleted'] !== true,
+    )
+    return afterId === null
+      ? ofConversation.filter(({ id }) => id < beforeId).slice(-20)
+      : ofConversation.filter(({ id }) => id > afterId).slice(0, 100)
   }
 
   #found(id: number): PostedMessage | null {
