@@ -73,9 +73,10 @@ function readMessage(message: Payload): WrittenMessage {
   }
 }
 
+/** An attachment without an id stays behind the others. */
 function idOf(attachment: Payload): number {
   const id = attachment.raw('id')
-  return Number.isSafeInteger(id) ? (id as number) : 0
+  return Number.isSafeInteger(id) ? (id as number) : Number.MAX_SAFE_INTEGER
 }
 
 /** A time that makes no sense does not hold back the message. */
