@@ -48,7 +48,7 @@ for (const engine of engines) {
       const asked = world.helpdesk.requests.length
       assert.equal((await forward(world, first as Caught)).status, 200)
       const answers = await Promise.all(others.map((callback) => forward(world, callback)))
-      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+      assert.ok(answers.every(({ status }) => status < 300))
       await arrive(world, texts)
       assert.ok(Number(await world.metric(reordered)) > 0)
       const questions = world.helpdesk.requests.slice(asked).filter(({ method }) => method === 'GET')
@@ -57,14 +57,14 @@ for (const engine of engines) {
 
     test('20 messages posted in parallel, up to 326 ms late, arrive in the order of the helpdesk', async () => {
       const quirks = { ...calm, delayMs: [1, 326] as const }
-      await using world = await AgentWorld.open({ engine, helpdesk: { quirks, jobThreads: 25 } })
+      await using world = await AgentWorld.open({ engine, helpdesk: { quirks } })
       await world.write('first')
       await world.received('first')
       const ids = await Promise.all(textsOf(20).map(async (text) => ({ text, id: await world.write(text) })))
       const written = ids.sort((a, b) => a.id - b.id).map(({ text }) => text)
       await arrive(world, ['first', ...written])
       const created = world.helpdesk.deliveries.filter(({ event }) => event === 'message_created')
-      assert.deepEqual([...new Set(created.map(({ status }) => status))], [200])
+      assert.ok(created.every(({ status }) => status === 200 || status === 202))
     })
   })
 }

@@ -18,6 +18,8 @@ class Stage {
   readonly clock = new ManualClock()
   readonly questions: Range[] = []
   readonly started: { id: number; at: number; waited: number }[] = []
+  /** What was accepted before its turn. */
+  readonly early: number[] = []
   written: number[] = []
   accepted: number[] = []
   reordered = 0
@@ -35,9 +37,14 @@ class Stage {
   /** The callback of a message comes now. */
   comes(id: number, { writtenMsAgo = 0, conversationId = 7 } = {}): void {
     const at = this.clock.monotonic()
-    void this.order.inTurn(route, commandOf(id, conversationId), writtenMsAgo, () => {
+    const start = () => {
       const now = this.clock.monotonic()
       this.started.push({ id, at: now, waited: now - at })
+    }
+    void this.order.inTurn(route, commandOf(id, conversationId), writtenMsAgo, (turn) => {
+      if (turn) this.early.push(id)
+      if (turn) turn.whenItComes(start)
+      else start()
       return Promise.resolve()
     })
   }
@@ -198,6 +205,17 @@ test('a message that is refused is not waited for once its callback came', async
   stage.order.skip(route, commandOf(2, 7))
   await stage.clock.advance(0)
   assert.deepEqual(stage.ids, [1, 3])
+})
+
+test('when five callbacks wait, further ones are accepted before their turn, and start in their turn', async () => {
+  const stage = new Stage()
+  stage.written = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+  for (const id of [1, 9, 8, 7, 3, 6, 5, 4]) stage.comes(id)
+  await stage.clock.advance(100)
+  assert.deepEqual([stage.early, stage.ids], [[5, 4], [1]])
+  stage.comes(2)
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
 test('conversations do not wait for each other', async () => {

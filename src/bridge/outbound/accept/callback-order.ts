@@ -4,11 +4,16 @@
 // A single callback starts at once. A callback may wait when another one of its conversation came within the last two
 // seconds, or when its message is more than a second old: then Chatwoot has a backlog. We ask the helpdesk once which
 // messages come before it, and wait for their callbacks, for a second at most. The callbacks of a burst share the answer.
+//
+// A callback that waits keeps one of Chatwoot's workers busy, and Chatwoot has ten of them by default. When all of them wait
+// here, the missing callback cannot come. So only a few callbacks wait unanswered. Further ones are stored and answered
+// before their turn, and are sent when it comes.
 
 import type { Destination, Downstream } from '../../../core/downstream.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { ignoreRejection } from '../../../lib/ignore.ts'
 import { KeyedLanes } from '../../../lib/keyed-lanes.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { SendContextStore } from '../../../storage/stores/messages/send-context-store.ts'
@@ -16,6 +21,7 @@ import type { Route } from '../../conversations/route.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { SendCommand } from './commands.ts'
 import { ConversationTurns } from './conversation-turns.ts'
+import { HeldTurn } from './held-turn.ts'
 
 type Deps = {
   downstream: Pick<Downstream, 'helpdesk'>
@@ -41,6 +47,7 @@ const backlogMs = 1000
 const waitMs = 1000
 // The callback of an older message was lost, or the webhook was set later.
 const recentMs = 3_600_000
+const maxUnanswered = 5
 const maxConversations = 10_000
 const keptMs = 24 * 3_600_000
 
@@ -56,20 +63,39 @@ export class CallbackOrder {
     this.#conversations = new BoundedMap({ clock: deps.clock, max: maxConversations, ttlMs: keptMs })
   }
 
-  /** Runs `accept` when it is the turn of the message. The messages of a conversation are accepted one after the other. */
+  /**
+   * Runs `accept` when it is the turn of the message. The messages of a conversation are accepted one after the other. When too
+   * many wait, `accept` runs before the turn of the message, and gets that turn.
+   */
   inTurn<T>(
     { sender, destination }: Route,
     { messageId, place }: SendCommand,
     writtenMsAgo: number | null,
-    accept: () => Promise<T>,
+    accept: (turn?: HeldTurn) => Promise<T>,
   ): Promise<T> {
     if (!destination || messageId === null || place.conversationId === null) return accept()
     const conversation = this.#conversationOf(destination, place.conversationId)
     const mayWait = this.#mayWait(conversation, messageId, writtenMsAgo)
     const started = Promise.withResolvers<T>()
-    this.#take(conversation, sender.name, messageId, mayWait, () => {
-      started.resolve(this.#lanes.run(conversation.key, accept))
+    const inLane = (work: () => Promise<T>) => this.#lanes.run(conversation.key, work)
+    let onTurn = () => {
+      started.resolve(inLane(() => accept()))
+    }
+    const isWaiting = this.#take(conversation, sender.name, messageId, mayWait, () => {
+      onTurn()
     })
+    if (isWaiting && this.#open.size > maxUnanswered) {
+      const turn = new HeldTurn()
+      const kept = accept(turn)
+      started.resolve(kept)
+      onTurn = () => {
+        const pass = () => {
+          turn.come()
+          return kept
+        }
+        inLane(pass).catch(ignoreRejection)
+      }
+    }
     return started.promise
   }
 
@@ -93,13 +119,14 @@ export class CallbackOrder {
     return !isAlone && !isHelpdeskSilent && messageId > turns.lastStarted
   }
 
+  /** True when the turn has to wait. */
   #take(
     conversation: Conversation,
     instance: InstanceName,
     id: number,
     mayWait: boolean,
     onTurn: () => void,
-  ): void {
+  ): boolean {
     const { turns } = conversation
     let stopWaiting: (() => void) | undefined
     const start = () => {
@@ -110,11 +137,12 @@ export class CallbackOrder {
     turns.add(turn)
     this.#goOn(conversation, instance)
     // A turn that may not wait starts together with the turns before it.
-    if (!mayWait || !turns.isWaiting(turn)) return
+    if (!mayWait || !turns.isWaiting(turn)) return false
     stopWaiting = this.#limitWait(() => {
       turns.giveUp(id)
       this.#goOn(conversation, instance)
     })
+    return true
   }
 
   #limitWait(release: () => void): () => void {

@@ -18,6 +18,7 @@ import type { CallbackAge } from './callback-ages.ts'
 import type { CallbackOrder } from './callback-order.ts'
 import { callbackKey } from './commands.ts'
 import type { SendCommand } from './commands.ts'
+import type { HeldTurn } from './held-turn.ts'
 import type { Message, MessageStorage } from './message-storage.ts'
 import type { NewRows } from './new-rows.ts'
 import type { SendAnswer } from './send-answer.ts'
@@ -37,6 +38,9 @@ type Deps = {
 /** What is known of a message when its callback comes. */
 type Arrival = { command: SendCommand; age: CallbackAge }
 
+/** Without a `turn` the message may be sent as soon as it is accepted. */
+type Acceptance = Arrival & { chat: Chat; deadline: Deadline; turn?: HeldTurn }
+
 export class MessageAcceptor {
   readonly #deps: Deps
   readonly #lanes = new KeyedLanes()
@@ -55,33 +59,34 @@ export class MessageAcceptor {
       return checked.refusal
     }
     return answers.within(withinMs, (deadline) => {
-      const accept = () => this.#accept(route, arrival, checked.chat, deadline)
+      const accept = (turn?: HeldTurn) =>
+        this.#accept(route, { ...arrival, chat: checked.chat, deadline, ...(turn && { turn }) })
       if (!guards.isTooOld(age)) return order.inTurn(route, command, age.writtenMsAgo, accept)
       order.skip(route, command)
       return accept()
     })
   }
 
-  async #accept(route: Route, arrival: Arrival, chat: Chat, deadline: Deadline): Promise<Accepted | SendAnswer> {
+  async #accept(route: Route, acceptance: Acceptance): Promise<Accepted | SendAnswer> {
     const { contexts, storage } = this.#deps
-    const { command } = arrival
+    const { command, chat, deadline } = acceptance
     let question = await contexts.questionOf(route, command, chat)
     const recalled = await contexts.recall(question)
     if (recalled) {
       const { unchanged } = recalled
       const store = (message: Message) => storage.storeIf(unchanged, message, deadline)
-      const accepted = await this.#acceptIn(recalled, arrival, store)
+      const accepted = await this.#acceptIn(recalled, acceptance, store)
       if (accepted !== 'stale') return accepted
       // The person may have another record by now.
       question = await contexts.questionOf(route, command, chat)
     }
     const context = await contexts.read(question)
-    return this.#acceptIn(context, arrival, (message) => storage.store(message, deadline))
+    return this.#acceptIn(context, acceptance, (message) => storage.store(message, deadline))
   }
 
   async #acceptIn<Refusal>(
     { sender, destination, ref, facts, hasUnread }: SendContext,
-    { command, age }: Arrival,
+    { command, age, turn }: Acceptance,
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
     const { guards, immediate, answers, rows } = this.#deps
@@ -93,10 +98,12 @@ export class MessageAcceptor {
       if (guards.isTooOld(age)) return guards.refuseTooOld(row, callback)
       const refusal = await guards.check(sender, row, callback)
       if (refusal) return refusal
-      const prepared = facts && (await immediate.prepare(row, ref, facts))
+      const prepared = !turn && facts ? await immediate.prepare(row, ref, facts) : undefined
       const { listener, outcome } = answers.listen(row.instance)
-      const stored = await store({ row, callback, prepared, listener })
-      return stored === 'accepted' ? { row, outcome, hasUnread } : stored
+      const stored = await store({ row, callback, prepared, listener, turn })
+      if (stored !== 'accepted') return stored
+      const { id: queueId, instance, expiresAt } = row
+      return turn ? { kind: 'queued', queueId, instance, expiresAt, hasUnread } : { row, outcome, hasUnread }
     })
   }
 }
