@@ -136,7 +136,17 @@ test('what is not for the network is ignored with its reason', () => {
   })
   const unused = ['unused_event', 'unused_event', 'unused_event']
   const others = ['not_outgoing', 'not_outgoing', 'not_outgoing']
-  assert.deepEqual(reasons, ['private', 'private', 'private', 'echo', ...others, 'deleted', ...unused, 'private', 'echo'])
+  assert.deepEqual(reasons, [
+    'private',
+    'private',
+    'private',
+    'echo',
+    ...others,
+    'deleted',
+    ...unused,
+    'private',
+    'echo',
+  ])
 })
 
 test('a message that was deleted before it was told of is not sent', () => {
@@ -176,7 +186,10 @@ test('the status of a conversation is read from both events that carry it', () =
   assert.deepEqual(status('conversation_updated', { status: 'resolved', agent_last_seen_at: 0 }), resolved)
   const seen = status('conversation_updated', { status: 'resolved' })
   assert.deepEqual(seen, { kind: 'seen', place, recipient, at: 1780056000_000, isResolved: true })
-  const nested = readCallback({ event: 'conversation_status_changed', conversation: { ...conversation, status: 'open' } })
+  const nested = readCallback({
+    event: 'conversation_status_changed',
+    conversation: { ...conversation, status: 'open' },
+  })
   assert.deepEqual(nested, { ...resolved, isResolved: false })
 })
 

@@ -9,6 +9,7 @@ import { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.t
 import { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import { MessageDeletions } from '../../bridge/outbound/accept/message-deletions.ts'
 import { MessageStorage } from '../../bridge/outbound/accept/message-storage.ts'
+import { MissingCallbacks } from '../../bridge/outbound/accept/missing-callbacks.ts'
 import { NewRows } from '../../bridge/outbound/accept/new-rows.ts'
 import { Retries } from '../../bridge/outbound/accept/retries.ts'
 import { RetryRequests } from '../../bridge/outbound/accept/retry-requests.ts'
@@ -56,7 +57,8 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
 }
 
 function createOrder({ downstream, clock, log }: OutboundDeps, { stores, sending }: Parts): CallbackOrder {
-  return new CallbackOrder({ downstream, store: stores.contexts, metrics: sending.metrics, clock, log })
+  const missing = new MissingCallbacks({ downstream, store: stores.contexts, clock })
+  return new CallbackOrder({ missing, metrics: sending.metrics, clock, log })
 }
 
 function createAcceptor(deps: OutboundDeps, parts: Parts, order: CallbackOrder): MessageAcceptor {

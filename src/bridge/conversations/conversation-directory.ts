@@ -75,7 +75,8 @@ export class ConversationDirectory implements PerInstance {
   async conversationFor(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation> {
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
-    if (entry && this.#isTrusted(entry, key) && !entry.isNameless && entry.mergedLid === chat.formerLid) return entry.open
+    if (entry && this.#isTrusted(entry, key) && !entry.isNameless && entry.mergedLid === chat.formerLid)
+      return entry.open
     return this.#lanes.run(textOf(key), () => this.#find(chat, key, target))
   }
 

@@ -50,7 +50,7 @@ for (const engine of engines) {
       const answers = await Promise.all(others.map((callback) => forward(world, callback)))
       assert.ok(answers.every(({ status }) => status < 300))
       await arrive(world, texts)
-      assert.ok(Number(await world.metric(reordered)) > 0)
+      assert.ok((await world.metric(reordered)) > 0)
       const questions = world.helpdesk.requests.slice(asked).filter(({ method }) => method === 'GET')
       assert.ok(questions.length <= 4, `${questions.length} questions to the helpdesk`)
     })
@@ -103,10 +103,14 @@ test('files are sent in the order of their ids, and the caption is on the first'
   await using catcher = await WebhookCatcher.start()
   await using world = await AgentWorld.open()
   await world.desk.patch('/inboxes/1', { channel: { webhook_url: catcher.url } })
-  await attach(world, 'caption', ['a.txt', 'b.txt', 'c.txt'].map((name) => textFile(name)))
+  await attach(
+    world,
+    'caption',
+    ['a.txt', 'b.txt', 'c.txt'].map((name) => textFile(name)),
+  )
   const { body } = await catcher.waitFor('message_created')
   const attachments = (body['attachments'] as object[]).toReversed()
-  assert.equal((await world.post({ ...body, attachments })).status, 200)
+  assert.ok((await world.post({ ...body, attachments })).status < 300)
   await waitUntil('all have arrived', () => world.bob.messages.length >= 3)
   assert.deepEqual(shownTo(world.bob), ['a.txt: caption', 'b.txt', 'c.txt'])
 })

@@ -8,15 +8,13 @@ const inbox = 'desk|1|1'
 function stageOf({ skewMs = 0 } = {}) {
   const clock = new ManualClock()
   const ages = new CallbackAges({ maxAgeMs: 5000, clock })
-  return {
-    clock,
-    /** The age of a callback that was sent, and whose message was written, so long ago. */
-    hear(sentMsAgo: number | null, writtenMsAgo: number | null = null) {
-      const there = clock.now() - skewMs
-      const sentAt = sentMsAgo === null ? null : Math.floor((there - sentMsAgo) / 1000) * 1000
-      return ages.ageOf(inbox, { sentAt, writtenAt: writtenMsAgo === null ? null : there - writtenMsAgo })
-    },
+  /** The age of a callback that was sent, and whose message was written, so long ago. */
+  const hear = (sentMsAgo: number | null, writtenMsAgo: number | null = null) => {
+    const there = clock.now() - skewMs
+    const sentAt = sentMsAgo === null ? null : Math.floor((there - sentMsAgo) / 1000) * 1000
+    return ages.ageOf(inbox, { sentAt, writtenAt: writtenMsAgo === null ? null : there - writtenMsAgo })
   }
+  return { clock, hear }
 }
 
 for (const skewMs of [0, 90_000, -90_000]) {

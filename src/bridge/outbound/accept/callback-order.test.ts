@@ -7,6 +7,7 @@ import type { HelpdeskInbox, OutgoingMessage } from '../../../core/downstream.ts
 import type { Route } from '../../conversations/route.ts'
 import { CallbackOrder } from './callback-order.ts'
 import type { SendCommand } from './commands.ts'
+import { MissingCallbacks } from './missing-callbacks.ts'
 
 type Range = { afterId: number | null; beforeId: number }
 
@@ -27,8 +28,11 @@ class Stage {
   answer: (found: OutgoingMessage[]) => Promise<OutgoingMessage[]> = (found) => Promise.resolve(found)
   createdAt = this.clock.now()
   readonly order = new CallbackOrder({
-    downstream: { helpdesk: () => ({ outgoingMessages: (_, range) => this.#ask(range) }) as HelpdeskInbox },
-    store: { acceptedAmong: (_, ids) => Promise.resolve(ids.filter((id) => this.accepted.includes(id))) },
+    missing: new MissingCallbacks({
+      downstream: { helpdesk: () => ({ outgoingMessages: (_, range) => this.#ask(range) }) as HelpdeskInbox },
+      store: { acceptedAmong: (_, ids) => Promise.resolve(ids.filter((id) => this.accepted.includes(id))) },
+      clock: this.clock,
+    }),
     metrics: { reordered: (_, callbacks) => (this.reordered += callbacks) },
     clock: this.clock,
     log: silentLog,
@@ -74,7 +78,12 @@ test('callbacks start in the order of their ids, none waits longer than a second
       const comesAt = new Map(arrivals.map((at, index) => [10 + 3 * index, at]))
       stage.written = [1, ...comesAt.keys()]
       stage.comes(1)
-      for (const [id, at] of comesAt) if (at !== null) stage.clock.after(at, () => stage.comes(id))
+      for (const [id, at] of comesAt) {
+        const come = () => {
+          stage.comes(id)
+        }
+        if (at !== null) stage.clock.after(at, come)
+      }
       await stage.clock.advance(4000)
       const came = [...comesAt].filter((each): each is [number, number] => each[1] !== null)
       assert.deepEqual(

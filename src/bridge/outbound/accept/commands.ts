@@ -66,8 +66,7 @@ export function unsendable({
   attachments,
   lacksFile,
 }: Pick<WrittenMessage, 'content' | 'attachments' | 'lacksFile'>):
-  | { code: 'too_long' | 'too_many_files' | 'no_file'; reason: string }
-  | undefined {
+  { code: 'too_long' | 'too_many_files' | 'no_file'; reason: string } | undefined {
   const { characters, files } = messageLimits
   if (isLongerThan(characters, content)) {
     const reason = `the text is longer than the ${characters} characters that WhatsApp takes: send it in parts`

@@ -43,10 +43,6 @@ export class ConversationTurns {
     this.#awaited.delete(turn.id)
   }
 
-  isWaiting(turn: Turn): boolean {
-    return this.#waiting.some((each) => each.turn === turn)
-  }
-
   /** Whether a message that the helpdesk named must be waited for. */
   isMissing(id: number): boolean {
     return id > this.#lastStarted && !this.#waiting.some(({ turn }) => turn.id === id)

@@ -83,11 +83,7 @@ export class SendGuards {
   }
 
   /** Undefined when the refusal is stored; else the answer to a repeated callback. */
-  async #keepRefused(
-    row: NewOutboxRow,
-    callback: CallbackKey | null,
-    reason: string,
-  ): Promise<SendAnswer | undefined> {
+  async #keepRefused(row: NewOutboxRow, callback: CallbackKey | null, reason: string): Promise<SendAnswer | undefined> {
     const { outbox, reporter, clock } = this.#deps
     // A repeated callback of an accepted message is not a second message.
     const settled = callback && (await outbox.settledBy(callback))
