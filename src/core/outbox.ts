@@ -60,7 +60,7 @@ export const outboxTransitions = {
     to: 'refused',
     report: told,
     who: 'SendGuards, MessageStorage',
-    meaning: 'The message is filtered, or too many messages wait.',
+    meaning: 'The message is filtered, its callback is too old, or too many messages wait.',
   },
   keepAsked: {
     from: [],

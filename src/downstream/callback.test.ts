@@ -62,7 +62,7 @@ test('attachments carry address, type, size and the name in the address; a quote
   assert.deepEqual(command.inReplyTo, { messageId: 4700, sourceId: '3EB0AA' })
 })
 
-test('files are listed in the order of their ids, whatever order the callback has', () => {
+test('files are listed in the order of their ids, not in that of the callback', () => {
   const attachments = [7, 12, 3].map((id) => ({ id, data_url: `http://desk/${id}` }))
   const command = readCallback({ ...message, attachments: [...attachments, { data_url: 'http://desk/none' }] })
   assert.ok(command.kind === 'send')

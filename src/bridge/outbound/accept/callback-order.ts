@@ -10,7 +10,6 @@
 // before their turn, and are sent when it comes.
 
 import type { Destination } from '../../../core/downstream.ts'
-import type { InstanceName } from '../../../core/ids.ts'
 import { BoundedMap } from '../../../lib/bounded-map.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { ignoreRejection } from '../../../lib/ignore.ts'
@@ -20,6 +19,7 @@ import type { Route } from '../../conversations/route.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { SendCommand } from './commands.ts'
 import { ConversationTurns } from './conversation-turns.ts'
+import type { Turn } from './conversation-turns.ts'
 import { HeldTurn } from './held-turn.ts'
 import type { MissingCallbacks } from './missing-callbacks.ts'
 
@@ -34,8 +34,6 @@ type Conversation = {
   key: string
   destination: Destination
   conversationId: number
-  /** The instance that got the last callback. */
-  instance: InstanceName
   turns: ConversationTurns
   /** When the last callback came; monotonic. */
   heardAt: number
@@ -81,7 +79,8 @@ export class CallbackOrder {
       started.resolve(inLane(() => accept()))
     }
     const mayWait = this.#mayWait(conversation, messageId, writtenMsAgo)
-    const isWaiting = this.#take(conversation, messageId, mayWait, () => {
+    const isWaiting = this.#take(conversation, messageId, mayWait, (isReordered) => {
+      if (isReordered) this.#deps.metrics.reordered(route.sender.name)
       onTurn()
     })
     if (!isWaiting || this.#waits.size <= maxUnanswered) return started.promise
@@ -118,7 +117,7 @@ export class CallbackOrder {
   }
 
   /** True when the turn has to wait. A turn that may not wait starts together with the turns before it. */
-  #take(conversation: Conversation, id: number, mayWait: boolean, onTurn: () => void): boolean {
+  #take(conversation: Conversation, id: number, mayWait: boolean, onTurn: Turn['start']): boolean {
     const { turns } = conversation
     const endWait = () => {
       turns.giveUp(id)
@@ -126,10 +125,10 @@ export class CallbackOrder {
     }
     const cancel = mayWait ? this.#deps.clock.after(waitMs, endWait) : undefined
     if (mayWait) this.#waits.add(endWait)
-    const start = () => {
+    const start = (isReordered: boolean) => {
       cancel?.()
       this.#waits.delete(endWait)
-      onTurn()
+      onTurn(isReordered)
     }
     turns.add({ id, mayWait, start })
     this.#goOn(conversation)
@@ -137,9 +136,8 @@ export class CallbackOrder {
   }
 
   #goOn(conversation: Conversation): void {
-    const { turns, instance } = conversation
-    const reordered = turns.advance()
-    if (reordered > 0) this.#deps.metrics.reordered(instance, reordered)
+    const { turns } = conversation
+    turns.advance()
     if (turns.unasked === undefined || conversation.askedAt !== null) return
     void this.#ask(conversation, turns.unasked).then(() => {
       this.#goOn(conversation)
@@ -160,11 +158,11 @@ export class CallbackOrder {
     }
   }
 
-  #conversationOf({ sender, destination }: Route, { place: { conversationId } }: SendCommand) {
+  #conversationOf({ destination }: Route, { place: { conversationId } }: SendCommand) {
     if (!destination || conversationId === null) return undefined
     const key = `${destination.key}|${conversationId}`
     const known = this.#conversations.get(key) ?? { turns: new ConversationTurns(), heardAt: -Infinity, askedAt: null }
-    const conversation = Object.assign(known, { key, destination, conversationId, instance: sender.name })
+    const conversation = Object.assign(known, { key, destination, conversationId })
     // The conversations that are used least are forgotten first.
     this.#conversations.set(key, conversation)
     return conversation

@@ -6,7 +6,8 @@
 export type Turn = {
   id: number
   mayWait: boolean
-  start: () => void
+  /** `isReordered` says that a turn started before this one although it came later. */
+  start: (isReordered: boolean) => void
 }
 
 type WaitingTurn = { turn: Turn; arrival: number }
@@ -64,19 +65,17 @@ export class ConversationTurns {
     for (const { turn } of this.#waiting) if (turn.id <= lastId) turn.mayWait = false
   }
 
-  /** Starts what may start. Returns how many turns start after a turn that came later. */
-  advance(): number {
-    let reordered = 0
+  /** Starts what may start. */
+  advance(): void {
     for (let [first] = this.#waiting; first && this.#isReady(first.turn); [first] = this.#waiting) {
       const { turn, arrival } = first
       this.#waiting.shift()
-      if (turn.id > this.#lastStarted && arrival < this.#latestStartedArrival) reordered++
+      const isReordered = turn.id > this.#lastStarted && arrival < this.#latestStartedArrival
       this.#latestStartedArrival = Math.max(this.#latestStartedArrival, arrival)
       this.#lastStarted = Math.max(this.#lastStarted, turn.id)
-      turn.start()
+      turn.start(isReordered)
     }
     for (const id of this.#awaited) if (id <= this.#lastStarted) this.#awaited.delete(id)
-    return reordered
   }
 
   #isReady({ id, mayWait }: Turn): boolean {

@@ -45,8 +45,9 @@ export class OutboundMetrics {
     this.#deps.accounts.announce(instance, 'spam_blocked', extras)
   }
 
-  reordered(instance: InstanceName, callbacks: number): void {
-    this.#deps.metrics.callbacksReordered.inc({ instance }, callbacks)
+  /** A callback waited for one that came later. */
+  reordered(instance: InstanceName): void {
+    this.#deps.metrics.callbacksReordered.inc({ instance })
   }
 
   expired({ id, instance, remoteJid }: OutboxRow, text: string): void {
