@@ -71,6 +71,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     epoch,
     accounts: instances,
     people: inbound.people,
+    conversations: inbound.conversations,
     downstream,
     routing,
     identities,

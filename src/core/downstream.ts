@@ -126,6 +126,9 @@ export type PostedMessage = {
   isDeleted: boolean
 }
 
+/** A message of an agent, a bot or the helpdesk itself. `createdAt` is in milliseconds. */
+export type OutgoingMessage = { id: number; createdAt: number }
+
 /** One inbox of the helpdesk. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {
   /** Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. */
@@ -148,6 +151,14 @@ export type HelpdeskInbox = {
   /** The message with this source id among those after `afterId`; null when it is not there yet. */
   findPosted(conversationId: number, sourceId: string, afterId: number): Promise<PostedMessage | null>
   findMessage(conversationId: number, messageId: number): Promise<PostedMessage | null>
+  /**
+   * The messages of a conversation for which the helpdesk calls us: outgoing, not private, not written by us, neither
+   * deleted nor failed. With `afterId` those with a higher id, up to now. Without it, the last ones before `beforeId`.
+   */
+  outgoingMessages(
+    conversationId: number,
+    range: { afterId: number | null; beforeId: number },
+  ): Promise<OutgoingMessage[]>
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
   /**
@@ -191,8 +202,13 @@ export type WrittenMessage = {
   recipient: Recipient
   /** Null when the helpdesk does not name it; then repetitions cannot be recognized. */
   messageId: number | null
+  /** When the helpdesk stored it, in milliseconds by the clock of the helpdesk; null when it does not say. */
+  writtenAt: number | null
   content: string
+  /** In the order in which the agent added them. Of a long list only as many as are needed to see that it is too long. */
   attachments: readonly Attachment[]
+  /** An attachment came without an address from which it could be fetched. */
+  lacksFile: boolean
   /** The message at the helpdesk, or its source id, that this one answers. */
   inReplyTo: { messageId: number | null; sourceId: string | null } | null
   agentName: string | null
@@ -205,11 +221,12 @@ export type OutgoingCommand =
   | ({
       kind: 'changed'
       messageId: number
-      writtenAt: number | null
       deleted: boolean
       externalError: string | null
     } & WrittenMessage)
   /** An agent saw the conversation up to a time in milliseconds; null for all of it. */
-  | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null }
+  | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null; isResolved: boolean }
+  /** Callbacks are unordered: the conversation may have another status by now. */
+  | { kind: 'status'; place: CallbackPlace; recipient: Recipient; isResolved: boolean }
   | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
   | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' }

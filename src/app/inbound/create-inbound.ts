@@ -25,6 +25,7 @@ import type { InboundParts, InboundStores } from './inbound-parts.ts'
 
 export type InboundSet = {
   people: People
+  conversations: ConversationDirectory
   /** Hears what the network receives. */
   reception: InboundReception
   inbound: InboxWorker
@@ -72,6 +73,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   const { held, parked, files, headers, lateFiles } = delivery
   return {
     people,
+    conversations: conversations.directory,
     reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
     inbound: worker,
     parked,

@@ -110,7 +110,8 @@ function createParts(deps: OutboundDeps) {
     retries,
   ]
   metrics.watchOutbox(() => worker.counts())
-  for (const part of [reporter, accepting.activity, accepting.changes, worker, undecided]) stack.use(part)
+  for (const part of [reporter, accepting.activity, accepting.changes, accepting.order, worker, undecided])
+    stack.use(part)
   return { parts: { accounts, stores, sending, accepting }, workers }
 }
 

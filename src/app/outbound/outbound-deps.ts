@@ -1,5 +1,6 @@
 // What the parts of the outbound path are created with.
 
+import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
@@ -19,6 +20,7 @@ export type OutboundDeps = {
   database: Database
   epoch: () => number
   people: People
+  conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   accounts: AccountDirectory
   routing: Routing
   identities: Pick<InboxIdentities, 'isSame'>

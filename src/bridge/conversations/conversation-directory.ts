@@ -63,18 +63,21 @@ const trustedMs = { new: 5_000, reopen: 60_000 }
 export class ConversationDirectory implements PerInstance {
   readonly #deps: Deps
   readonly #entries: BoundedMap<Entry>
+  /** When we heard that a conversation was resolved; by destination and conversation. */
+  readonly #heardResolved: BoundedMap<number>
   readonly #lanes = new KeyedLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#entries = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: cachedMs })
+    this.#heardResolved = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: trustedMs[deps.mode] })
   }
 
   /** The conversation for new messages of this chat. */
   async conversationFor(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation> {
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
-    if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.merged === formerOf(chat)) return entry.open
+    if (entry && this.#isTrusted(entry, key) && !entry.isNameless && entry.merged === formerOf(chat)) return entry.open
     return this.#lanes.run(textOf(key), () => this.#find(chat, key, target))
   }
 
@@ -97,7 +100,7 @@ export class ConversationDirectory implements PerInstance {
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
     const isCurrent = entry?.open.id === conversationId
-    if (isCurrent && this.#isTrusted(entry)) return entry.open
+    if (isCurrent && this.#isTrusted(entry, key)) return entry.open
     const known = entry?.known ?? (await store.findConversation(key))
     const found = known && (await this.#look({ ...known, conversationId }, target))
     if (!found || (found.status === 'resolved' && mode === 'new' && !mayReopen)) return null
@@ -129,6 +132,14 @@ export class ConversationDirectory implements PerInstance {
     }
   }
 
+  /**
+   * The helpdesk said that the conversation was resolved. That may be old news, so the next message of every instance that uses
+   * the conversation looks again.
+   */
+  mayBeResolved(destination: DestinationKey, conversationId: number): void {
+    this.#heardResolved.set(`${destination}|${conversationId}`, this.#deps.clock.monotonic())
+  }
+
   /** Two chats of the instance became one: what is remembered of either may be wrong. */
   merged(instance: InstanceName): void {
     this.leave(instance)
@@ -138,8 +149,10 @@ export class ConversationDirectory implements PerInstance {
     this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
-  #isTrusted({ checkedAt }: Entry): boolean {
-    return this.#deps.clock.monotonic() - checkedAt < trustedMs[this.#deps.mode]
+  /** What we heard after we began to look counts: the answer may be older. */
+  #isTrusted({ checkedAt, open }: Entry, { destination }: ConversationKey): boolean {
+    if (this.#deps.clock.monotonic() - checkedAt >= trustedMs[this.#deps.mode]) return false
+    return (this.#heardResolved.get(`${destination}|${open.id}`) ?? -Infinity) < checkedAt
   }
 
   /** Null when the conversation is gone, or its id now belongs to the conversation of another contact. */
@@ -161,8 +174,9 @@ export class ConversationDirectory implements PerInstance {
     if (entry?.merged !== formerOf(chat)) await this.#mergeContacts(entry, chat, target)
     const current = await this.#current(chat, key, target)
     if (current) return current
+    const openedAt = this.#deps.clock.monotonic()
     const { known, newest } = await this.#deps.opener.open(key, await chat.describe(), target)
-    return (await this.#remember(chat, key, known, newest)).open
+    return (await this.#remember(chat, key, known, newest, openedAt)).open
   }
 
   /** The conversation used last, unless it is gone or resolved for good. */
@@ -173,12 +187,13 @@ export class ConversationDirectory implements PerInstance {
   ): Promise<OpenConversation | undefined> {
     const { store, clock, mode } = this.#deps
     const entry = this.#entries.get(textOf(key))
-    if (entry && this.#isTrusted(entry)) return entry.open
+    if (entry && this.#isTrusted(entry, key)) return entry.open
     const known = entry?.known ?? (await store.findConversation(key))
+    const lookedAt = clock.monotonic()
     const found = known && (await this.#look(known, target))
     if (!known || !found || (found.status === 'resolved' && mode === 'new')) return undefined
-    if (!entry) return (await this.#remember(chat, key, known, found.newestMessageId ?? 0)).open
-    entry.checkedAt = clock.monotonic()
+    if (!entry) return (await this.#remember(chat, key, known, found.newestMessageId ?? 0, lookedAt)).open
+    entry.checkedAt = lookedAt
     entry.open.newest = Math.max(entry.open.newest, found.newestMessageId ?? 0)
     return entry.open
   }
@@ -196,12 +211,18 @@ export class ConversationDirectory implements PerInstance {
     if (entry) entry.merged = formerOf(chat)
   }
 
-  async #remember(chat: ChatContact, key: ConversationKey, known: KnownConversation, newest: number) {
-    const { store, clock } = this.#deps
+  async #remember(
+    chat: ChatContact,
+    key: ConversationKey,
+    known: KnownConversation,
+    newest: number,
+    checkedAt: number,
+  ): Promise<Entry> {
+    const { store } = this.#deps
     const [contact] = await store.findContacts(key.destination, [known.sourceId])
     const isNameless = contact?.ours === true && contact.name === chat.fallbackName
     const open = { id: known.conversationId, newest }
-    const entry: Entry = { known, open, checkedAt: clock.monotonic(), isNameless, merged: formerOf(chat) }
+    const entry: Entry = { known, open, checkedAt, isNameless, merged: formerOf(chat) }
     this.#entries.set(textOf(key), entry)
     return entry
   }

@@ -14,7 +14,7 @@ import type {
 
 export type Posted = NewMessage & { id: number; conversationId: number; destination: string; bytes: number }
 type Call = keyof HelpdeskInbox
-export type AgentCalls = Pick<HelpdeskInbox, 'findMessage' | 'setStatus'>
+export type AgentCalls = Pick<HelpdeskInbox, 'findMessage' | 'outgoingMessages' | 'setStatus'>
 /** Throws to fail the call; runs before anything is done. */
 export type Script = (call: Call, destination: Destination) => void | Promise<void>
 
@@ -32,7 +32,11 @@ export class ScriptedHelpdesk implements Downstream {
   /** What it says of itself when it is asked which helpdesk inbox it is. */
   identifier: string | null = null
   /** What becomes of messages that agents wrote; a bed with agents replaces it. */
-  agents: AgentCalls = { findMessage: () => Promise.resolve(null), setStatus: () => Promise.resolve() }
+  agents: AgentCalls = {
+    findMessage: () => Promise.resolve(null),
+    outgoingMessages: () => Promise.resolve([]),
+    setStatus: () => Promise.resolve(),
+  }
   /** Attachments of agents' messages, by their address. */
   readonly files = new Map<string, { bytes: Uint8Array; type: string }>()
   /** Runs before an attachment is handed out; throws to fail the download. */
@@ -89,6 +93,10 @@ export class ScriptedHelpdesk implements Downstream {
       findMessage: async (...which) => {
         await ask('findMessage')
         return this.agents.findMessage(...which)
+      },
+      outgoingMessages: async (...which) => {
+        await ask('outgoingMessages')
+        return this.agents.outgoingMessages(...which)
       },
       setStatus: async (...change) => {
         await ask('setStatus')

@@ -189,7 +189,9 @@ test('one instance that cannot send delays no other', async () => {
   await using bed = await OutboundBed.open({ accounts: 2 })
   bed.network.silent.add('n0')
   const stuck = Array.from({ length: 20 }, (_, n) => bed.post(bed.callback(n + 1, `stuck ${n}`)))
-  assert.equal((await bed.post(bed.callback(500, 'quick'), { instance: 'n1' })).status, 200)
+  const quick = bed.callback(500, 'quick')
+  const conversation = { ...(quick['conversation'] as object), id: 9001 }
+  assert.equal((await bed.post({ ...quick, conversation }, { instance: 'n1' })).status, 200)
   await bed.until('all are stored', async () => (await bed.outbox()).pending === stuck.length, { stepMs: 0 })
   await bed.pass(4000)
   const answers = await Promise.all(stuck)

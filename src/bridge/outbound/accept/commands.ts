@@ -2,6 +2,7 @@
 
 import type { CallbackPlace, Destination, OutgoingCommand, WrittenMessage } from '../../../core/downstream.ts'
 import type { RowId } from '../../../core/ids.ts'
+import { messageLimits } from '../../../core/outbox.ts'
 import { fingerprintOf } from '../../../guard/spamguard.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -54,6 +55,30 @@ export function callbackKey({ sender, destination }: Route, messageId: number | 
   if (messageId === null || messageId === 0) return null
   const key = destination?.key ?? `${noDestination} ${sender.name}`
   return { destination: key, kind: 'message_created', eventId: messageId }
+}
+
+/** Why WhatsApp cannot get the message as it is; undefined when it can. */
+export function unsendable({
+  content,
+  attachments,
+  lacksFile,
+}: Pick<WrittenMessage, 'content' | 'attachments' | 'lacksFile'>):
+  { code: 'too_long' | 'too_many_files' | 'no_file'; reason: string } | undefined {
+  const { characters, files } = messageLimits
+  if (isLongerThan(characters, content)) {
+    const reason = `the text is longer than the ${characters} characters that WhatsApp takes: send it in parts`
+    return { code: 'too_long', reason }
+  }
+  if (attachments.length > files) {
+    return { code: 'too_many_files', reason: `the message has more than ${files} files: send them in several messages` }
+  }
+  return lacksFile ? { code: 'no_file', reason: 'the helpdesk did not say where to fetch an attached file' } : undefined
+}
+
+/** Counts characters, not UTF-16 units, and never more of them than needed. */
+function isLongerThan(limit: number, text: string): boolean {
+  if (text.length <= limit) return false
+  return text.length > 2 * limit || Array.from(text).length > limit
 }
 
 /** Why the instance cannot send the message; undefined when it can. */

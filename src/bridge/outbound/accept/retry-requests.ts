@@ -10,7 +10,7 @@ import type { RetryStore, Unheard } from '../../../storage/stores/messages/retry
 import type { Route } from '../../conversations/route.ts'
 import type { ChatRef } from '../send/recipients.ts'
 import type { AnswerRoutes } from './answer-routes.ts'
-import { callbackKey, messageRow, noRecipient, otherInbox } from './commands.ts'
+import { callbackKey, messageRow, noRecipient, otherInbox, unsendable } from './commands.ts'
 import type { ChangeCommand } from './commands.ts'
 
 // Settled callbacks are kept longer than that.
@@ -62,7 +62,7 @@ export class RetryRequests {
     const rowTo = (to: Pick<ChatRef, 'chatId' | 'jid'>) =>
       messageRow(newId(), now, { sender, destination, ref: to }, command)
     const older = writtenAt < sender.createdAt ? tooOld : undefined
-    const refusal = otherInbox(destination, place) ?? older
+    const refusal = otherInbox(destination, place) ?? older ?? unsendable(command)?.reason
     if (!ref || refusal !== undefined) return { row: rowTo({ chatId: '', jid: '' }), refusal: refusal ?? noRecipient }
     return { row: rowTo(ref), callback: callbackKey(route, messageId) }
   }

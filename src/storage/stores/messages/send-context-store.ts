@@ -100,6 +100,16 @@ export class SendContextStore implements PerInstance {
     return rows.flatMap((row) => toStoredChat(row) ?? [])
   }
 
+  /** Those of these messages that have a row in the outbox. */
+  async acceptedAmong(destination: DestinationKey, messageIds: readonly number[]): Promise<number[]> {
+    const query = this.#database.query
+      .selectFrom('outbox')
+      .select('message_id')
+      .where('destination', '=', destination)
+      .where('message_id', 'in', messageIds)
+    return (await this.#database.read(query)).flatMap(({ message_id }) => message_id ?? [])
+  }
+
   leave(instance: InstanceName): void {
     const prefix = JSON.stringify([instance]).slice(0, -1)
     this.#cache.deleteWhere((name, { instance: owner }) => owner === instance || name.startsWith(`${prefix},`))

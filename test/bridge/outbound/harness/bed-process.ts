@@ -56,6 +56,7 @@ export class BedProcess {
     this.outbound = createOutbound({
       ...both,
       people: this.inbound.people,
+      conversations: this.inbound.conversations,
       accounts,
       onSendStep,
       onOperationsMessage: () => undefined,
