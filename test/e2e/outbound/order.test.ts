@@ -61,7 +61,11 @@ for (const engine of engines) {
 
     test('20 messages posted in parallel, up to 326 ms late, arrive in the order of the helpdesk', async () => {
       const quirks = { ...calm, delayMs: [1, 326] as const }
-      await using world = await AgentWorld.open({ engine, clock: patientClock(), helpdesk: { quirks } })
+      await using world = await AgentWorld.open({
+        engine,
+        clock: patientClock(),
+        helpdesk: { quirks, webhookTimeoutMs: 60_000 },
+      })
       await world.write('first')
       await world.received('first')
       const ids = await Promise.all(textsOf(20).map(async (text) => ({ text, id: await world.write(text) })))
@@ -76,7 +80,7 @@ for (const engine of engines) {
 test('a callback whose message waited at Chatwoot leaves after the older messages, also when it comes first', async () => {
   await using catcher = await WebhookCatcher.start()
   const quirks = { ...calm, delayMs: [3000, 3000] as const }
-  await using world = await AgentWorld.open({ clock: patientClock(), helpdesk: { quirks } })
+  await using world = await AgentWorld.open({ clock: patientClock(), helpdesk: { quirks, webhookTimeoutMs: 60_000 } })
   await world.desk.patch('/inboxes/1', { channel: { webhook_url: catcher.url } })
   const texts = textsOf(3)
   for (const text of texts) await world.write(text)
