@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ControlServer } from './control/control-server.ts'
+import { parseHelpdeskVersion } from './helpdesk/versions.ts'
 import { SimWorld } from './sim-world.ts'
 
 const { values } = parseArgs({
@@ -11,6 +12,7 @@ const { values } = parseArgs({
     port: { type: 'string', default: '0' },
     'network-port': { type: 'string', default: '0' },
     'helpdesk-port': { type: 'string', default: '0' },
+    'helpdesk-version': { type: 'string', default: '4.14' },
     seed: { type: 'string', default: 'causeway' },
     addressing: { type: 'string', default: 'pn' },
     'ca-file': { type: 'string' },
@@ -18,7 +20,10 @@ const { values } = parseArgs({
     'qr-rotation-ms': { type: 'string', default: '20000' },
   },
 })
-const wholeOption = (name: Exclude<keyof typeof values, 'seed' | 'addressing' | 'ca-file'>, min: number): number => {
+const wholeOption = (
+  name: Exclude<keyof typeof values, 'seed' | 'addressing' | 'ca-file' | 'helpdesk-version'>,
+  min: number,
+): number => {
   const value = Number(values[name])
   if (!Number.isSafeInteger(value) || value < min) throw new Error(`--${name} must be a whole number from ${min}`)
   return value
@@ -33,7 +38,10 @@ const world = await SimWorld.start({
     qrRefs: wholeOption('qr-refs', 1),
     qrRotationMs: wholeOption('qr-rotation-ms', 1),
   },
-  helpdesk: { port: wholeOption('helpdesk-port', 0) },
+  helpdesk: {
+    port: wholeOption('helpdesk-port', 0),
+    version: parseHelpdeskVersion(values['helpdesk-version']),
+  },
 })
 const { network, helpdesk } = world
 const control = await ControlServer.start(world, wholeOption('port', 0))

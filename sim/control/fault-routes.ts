@@ -12,6 +12,7 @@ const LASTING = [
   'lost_ack',
   'lost_message',
   'lost_receipt',
+  'lost_backlog_end',
   'undecryptable',
   'duplicate',
   'reorder',
@@ -85,6 +86,7 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
     case 'lost_ack':
     case 'lost_message':
     case 'lost_receipt':
+    case 'lost_backlog_end':
     case 'undecryptable':
     case 'duplicate':
       return { kind, ...common }

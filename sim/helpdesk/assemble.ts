@@ -10,6 +10,7 @@ import { EventLog } from '../event-log.ts'
 import { SeededChoices } from './seeded-choices.ts'
 import { stockSettings } from './settings.ts'
 import type { SimHelpdeskOptions } from './settings.ts'
+import { featuresOf } from './versions.ts'
 import { ShiftableClock } from '../shiftable-clock.ts'
 import { HelpdeskState } from './state/helpdesk-state.ts'
 import { Watch } from './watch.ts'
@@ -40,6 +41,9 @@ export function assemble(options: SimHelpdeskOptions, files: Office['files']): P
     clock,
     choices,
     settings: { ...stockSettings, ...options },
+    get features() {
+      return featuresOf(desk.settings)
+    },
     emit: (event) => {
       webhooks.emit(event)
       assignAfter(desk, event)

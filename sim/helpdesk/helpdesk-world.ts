@@ -1,5 +1,6 @@
 // Adds and removes accounts, helpdesk inboxes and people for a test, without the REST interface.
 
+import { addAutomation } from './desk/automation.ts'
 import type { InboxParams } from './desk/inboxes.ts'
 import type { ConversationRef } from './helpdesk-observer.ts'
 import type { Office } from './http/office.ts'
@@ -47,6 +48,14 @@ export class HelpdeskWorld {
     const user = this.#office.desk.state.users.get(userId)
     if (!user) throw new Error(`there is no user ${userId}`)
     user.isOnline = isOnline
+  }
+
+  /** Adds an automation rule that answers every incoming message of the helpdesk inbox with this text. */
+  addAutomation(content: string, inboxId = 1): { id: number } {
+    const { desk } = this.#office
+    const inbox = desk.state.inboxes.get(inboxId)
+    if (!inbox) throw new Error(`there is no inbox ${inboxId}`)
+    return { id: addAutomation(desk, inbox, content).id }
   }
 
   suspendAccount(isSuspended: boolean, accountId?: number): void {

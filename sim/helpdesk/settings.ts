@@ -1,6 +1,7 @@
 // The settings of the simulated installation. The defaults are those of a stock installation.
 
 import type { SimClock } from '../shiftable-clock.ts'
+import type { HelpdeskVersion } from './versions.ts'
 
 export type Quirks = {
   /** The share of events that are delivered twice, each time with its own delivery id. */
@@ -12,10 +13,23 @@ export type Quirks = {
   /** The share of message_created webhooks that are delayed, so that a message_updated may overtake them. */
   late: number
   lateMs: readonly [number, number]
-  /** The share of Retries that send two message_updated webhooks instead of one. */
+  /** The share of Retries that send two message_updated webhooks: the old attributes first, then none. */
   retryTwice: number
-  /** How long an event waits in the queues before its delivery. */
+  /** How long an event waits in the queue before the dispatcher builds its body. */
   delayMs: readonly [number, number]
+  /** How long a worker needs to send a body. Callbacks that other workers send meanwhile overtake it. */
+  workerMs: readonly [number, number]
+  /** The share of callbacks whose worker stalls, and for how long. */
+  stalls: number
+  stallMs: readonly [number, number]
+  /** How long after a bad answer the message is marked as failed. */
+  failureMs: readonly [number, number]
+  /** The share of audio messages whose extra message_updated comes before their message_created. */
+  audioFirst: number
+  /** The share of automation replies that come before the message that caused them. */
+  automationFirst: number
+  /** The share of messages whose attachments are listed in another order than that of their ids. */
+  shuffledFiles: number
   /** How long after the commit the storage answers 404 for a new file. */
   fileDelayMs: readonly [number, number]
 }
@@ -26,10 +40,20 @@ export const lifelike: Quirks = {
   earlyHoldMs: 150,
   late: 0.05,
   lateMs: [50, 250],
-  retryTwice: 0.5,
+  retryTwice: 1,
   delayMs: [5, 40],
+  workerMs: [0, 20],
+  stalls: 0.05,
+  stallMs: [20, 80],
+  failureMs: [60, 150],
+  audioFirst: 0.5,
+  automationFirst: 0.8,
+  shuffledFiles: 0.5,
   fileDelayMs: [0, 800],
 }
+
+/** A Chatwoot whose workers are overloaded: every fourth callback or so comes after a later one, up to 0.4 s late. */
+export const busy: Quirks = { ...lifelike, delayMs: [20, 60], workerMs: [5, 60], stalls: 0.25, stallMs: [20, 330] }
 
 /** Every event arrives once and soon after the answer, and every file is there at once. */
 export const calm: Quirks = {
@@ -40,20 +64,25 @@ export const calm: Quirks = {
   lateMs: [0, 0],
   retryTwice: 0,
   delayMs: [1, 1],
+  workerMs: [0, 0],
+  stalls: 0,
+  stallMs: [0, 0],
+  failureMs: [0, 0],
+  audioFirst: 0,
+  automationFirst: 0,
+  shuffledFiles: 0,
   fileDelayMs: [0, 0],
 }
 
 export type Settings = {
-  version: string
-  /**
-   * True for builds with the enterprise folder, as the default images have it. They send one more message_updated per
-   * audio file.
-   */
+  /** Decides what the installation can do: see versions.ts. */
+  version: HelpdeskVersion
+  /** True for builds with the enterprise folder, as the default images have it. */
   enterprise: boolean
   transcribeAudio: boolean
-  /** False for versions before 4.13.0, which do not sign webhooks. */
+  /** False leaves the signature out, as versions before 4.13.0 do. */
   signWebhooks: boolean
-  /** False for versions before 4.13.0, whose webhooks keep the editor's backslash before a line break. */
+  /** False keeps the editor's backslash before a line break, as versions before 4.13.0 do. */
   stripHardBreaks: boolean
   webhookTimeoutMs: number
   /** SAFE_FETCH_ALLOW_PRIVATE_NETWORK: false refuses webhooks to private addresses, as 4.14.0 does. */
@@ -86,7 +115,7 @@ export type Settings = {
 }
 
 export const stockSettings: Settings = {
-  version: '4.14.1',
+  version: '4.14',
   enterprise: true,
   transcribeAudio: false,
   signWebhooks: true,

@@ -29,6 +29,7 @@ export type HelpdeskFacts = {
   api_token: string
   account_id: number
   inbox_id: number
+  /** Empty in versions whose helpdesk inboxes have no secret. */
   webhook_secret: string
 }
 
@@ -105,7 +106,7 @@ export class SimHelpdesk {
       api_token: bridge.token,
       account_id: account.id,
       inbox_id: inbox.id,
-      webhook_secret: inbox.channel.secret,
+      webhook_secret: this.#parts.office.desk.features.inboxSecret ? inbox.channel.secret : '',
     }
   }
 
@@ -204,6 +205,11 @@ export class SimHelpdesk {
     if (!(await this.#servers.pause(downMs))) return
     jobs.resume()
     await this.#servers.followFaults()
+  }
+
+  /** No background job runs for this time, as during an upgrade. Then all workers work off the backlog. */
+  workersAway(ms: number): void {
+    this.#parts.jobs.leave(ms)
   }
 
   /** Moves the simulator's own clock forward. */

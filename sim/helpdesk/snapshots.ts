@@ -75,12 +75,14 @@ export function seeMessage(row: MessageRow): SeenMessage {
     status: row.status,
     sourceId: row.sourceId,
     sender: sender ? seeSender(sender) : null,
-    files: row.attachments.map(({ fileType, blob }) => ({
-      fileType,
-      filename: blob.filename,
-      contentType: blob.contentType,
-      bytes: blob.bytes,
-    })),
+    files: row.attachments
+      .toSorted((a, b) => a.id - b.id)
+      .map(({ fileType, blob }) => ({
+        fileType,
+        filename: blob.filename,
+        contentType: blob.contentType,
+        bytes: blob.bytes,
+      })),
     createdAt: row.createdAt,
   }
 }

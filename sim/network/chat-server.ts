@@ -176,7 +176,7 @@ export class ChatServer {
   }
 
   #handOver(device: CompanionDevice): void {
-    device.handOverBacklog()
+    device.handOverBacklog(this.faults.strike('lost_backlog_end', device.user.phone) === undefined)
     this.#report(device, 'online')
     if (!device.onboarded) this.#phones.get(device.user.phone)?.onboard(device)
   }

@@ -14,6 +14,8 @@ export type Fault = Lasting &
     | { kind: 'lost_message' }
     /** A receipt of the client is lost, so its message stays unacknowledged. */
     | { kind: 'lost_receipt' }
+    /** The server does not announce the end of the backlog. */
+    | { kind: 'lost_backlog_end' }
     | { kind: 'undecryptable' }
     | { kind: 'duplicate' }
     /** The server collects this many messages and then delivers the last one first. */

@@ -172,10 +172,19 @@ export class SimNetwork {
 
   /** Drops all sockets. A moment later the same port accepts connections again, and no state is lost. */
   async restart(): Promise<void> {
+    await this.goAway()
+    await this.comeBack()
+  }
+
+  /** Drops all sockets and refuses connections until `comeBack`. No state is lost. */
+  async goAway(): Promise<void> {
+    await this.#server.door.close()
+  }
+
+  /** The same port accepts connections again. */
+  async comeBack(): Promise<void> {
     const { door } = this.#server
-    const { port } = door
-    await door.close()
-    await door.open(port)
+    await door.open(door.port)
   }
 
   /** Fails when a client sent something that the simulator does not understand. */

@@ -6,12 +6,15 @@ import type { Reception } from '../core/network.ts'
 import { InstanceRegistry } from '../instances/instance-registry.ts'
 import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
+import { PendingLogouts } from '../instances/pending-logouts.ts'
+import { runAll } from '../lib/run-all.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import type { Courier } from '../lifecycle/courier.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { Database } from '../storage/database.ts'
 import { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
+import { PendingLogoutStore } from '../storage/stores/accounts/pending-logout-store.ts'
 import { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
 import { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import { MessageMapStore } from '../storage/stores/messages/message-map-store.ts'
@@ -33,7 +36,12 @@ type Parts = {
   qrLifetimeMs?: number | undefined
 }
 
-export type AccountSet = { instances: InstanceRegistry; store: InstanceStore; network: WhatsappNetwork }
+export type AccountSet = {
+  instances: InstanceRegistry
+  store: InstanceStore
+  network: WhatsappNetwork
+  pendingLogouts: PendingLogouts
+}
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
   const { database, epoch, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
@@ -51,10 +59,14 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
     }),
   )
   const store = new InstanceStore(database)
+  const pendingLogouts = stack.use(
+    new PendingLogouts({ network, logouts: new PendingLogoutStore(database), epoch, clock, random: Math.random, log }),
+  )
   const instances = stack.use(
     new InstanceRegistry({
       network,
       instances: store,
+      pendingLogouts,
       epoch,
       gate: new Semaphore(connectsAtOnce),
       clock,
@@ -69,7 +81,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       },
     }),
   )
-  return { instances, store, network }
+  return { instances, store, network, pendingLogouts }
 }
 
 type ServiceParts = {
@@ -92,10 +104,7 @@ export function createInstanceService({ clock }: Base, parts: ServiceParts): Ins
     clock,
     messages: {
       undelivered: (instance) => inbound.undelivered(instance),
-      forget: async (instance) => {
-        await outbound.forget(instance)
-        await inbound.forget(instance)
-      },
+      forget: (instance) => runAll([() => outbound.forget(instance), () => inbound.forget(instance)]),
     },
     onDeleted: () => lifecycle.courier.takeDeleted(),
     onChanged: onRoutingChanged,

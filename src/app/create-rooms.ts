@@ -42,9 +42,9 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     qrLifetimeMs: options.qrLifetimeMs,
   })
   const { instances, network } = accounts
-  const tenants = createRouting(base, database)
-  const { routing } = tenants
   const downstream = createDownstream(base)
+  const tenants = createRouting(base, { database, epoch, downstream })
+  const { routing, identities } = tenants
   const notices = createNotices(base, { instances, routing, downstream })
   const inbound = createInbound({
     config,
@@ -56,6 +56,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     network,
     downstream,
     routing,
+    identities,
     metrics,
     usage,
     lateCommitMs: options.lateCommitMs,
@@ -70,8 +71,10 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     epoch,
     accounts: instances,
     people: inbound.people,
+    conversations: inbound.conversations,
     downstream,
     routing,
+    identities,
     metrics,
     usage,
     onSendStep: options.onSendStep ?? (() => Promise.resolve()),

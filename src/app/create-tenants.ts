@@ -1,22 +1,31 @@
 // Creates the parts that know the tenants: the routing of instances to helpdesks, and the use cases on tenants.
 
+import type { Downstream } from '../core/downstream.ts'
 import type { Database } from '../storage/database.ts'
+import { DestinationStore } from '../storage/stores/accounts/destination-store.ts'
 import { TenantStore } from '../storage/stores/accounts/tenant-store.ts'
+import { InboxIdentities } from '../tenants/inbox-identities.ts'
 import { Routing } from '../tenants/routing.ts'
 import { TenantCache } from '../tenants/tenant-cache.ts'
 import { TenantService } from '../tenants/tenant-service.ts'
 import type { Base } from './base.ts'
 
-export type RoutingSet = { store: TenantStore; cache: TenantCache; routing: Routing }
+export type RoutingSet = { store: TenantStore; cache: TenantCache; identities: InboxIdentities; routing: Routing }
+type RoutingParts = { database: Database; epoch: () => number; downstream: Downstream }
 
-export function createRouting({ clock, config }: Base, database: Database): RoutingSet {
+export function createRouting({ clock, config, log }: Base, { database, epoch, downstream }: RoutingParts): RoutingSet {
   const store = new TenantStore(database)
   const cache = new TenantCache({ tenants: store, clock })
-  return { store, cache, routing: new Routing({ tenants: cache, standard: config.downstream }) }
+  const identities = new InboxIdentities({ store: new DestinationStore(database, epoch), downstream, clock, log })
+  return { store, cache, identities, routing: new Routing({ tenants: cache, standard: config.downstream, identities }) }
 }
 
 /** `onRoutingChanged` is called after every change of a tenant. */
-export function createTenants({ clock }: Base, { store, cache }: RoutingSet, onRoutingChanged: () => void) {
+export function createTenants(
+  { clock }: Base,
+  { store, cache }: Pick<RoutingSet, 'store' | 'cache'>,
+  onRoutingChanged: () => void,
+) {
   return new TenantService({
     tenants: store,
     clock,

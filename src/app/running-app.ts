@@ -26,7 +26,7 @@ type Parts = {
   base: Omit<Base, 'stack'>
   storage: Storage
   instances: InstanceRegistry
-  outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'hold'>
+  outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'pause'>
   courier: Pick<Courier, 'start'>
   processEvents: ProcessEvents
   tenants: TenantCache
@@ -96,7 +96,7 @@ export class RunningApp {
   async stop(): Promise<void> {
     if (!this.#isServing) return
     const { base, instances, outbound, processEvents } = this.#parts
-    outbound.hold()
+    outbound.pause()
     const graceMs = instances.counts().active > 0 ? base.config.lifecycle.shutdownGrace : 0
     await Promise.all([sleep(base.clock, graceMs), processEvents.restarting()])
   }

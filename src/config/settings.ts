@@ -88,6 +88,7 @@ export const settings = {
   outbound: {
     rateLimit: setting('SERVICE_OUTGOING_RATE_LIMIT', integer(0, 100_000), '0', 'Messages per minute and instance; more messages wait in order; 0: no limit'),
     drainRate: setting('SERVICE_DRAIN_RATE', decimal(0, 1000), '1', 'Queued messages per second and instance after a reconnect; 0: unlimited'),
+    callbackMaxAge: setting('SERVICE_CALLBACK_MAX_AGE', duration('2s', '10m'), '5s', "Set it as Chatwoot's WEBHOOK_TIMEOUT. A callback that is read later is refused, because Chatwoot already shows its message as failed"),
     spamguard: setting('SERVICE_SPAMGUARD_ENABLED', bool, 'true', 'false turns the spamguard off for every instance'),
     emojiReplyAsReaction: setting('SERVICE_EMOJI_REPLY_AS_REACTION', bool, 'false', 'Send a reply that is a single emoji as a reaction'),
     signMessages: setting('SERVICE_SIGN_MESSAGES', bool, 'false', "Prefix agents' messages with the agent's name"),

@@ -7,6 +7,12 @@ export type AuditAction =
   | 'instance.patch'
   | 'instance.delete'
   | 'instance.paired'
+  /** A logout was asked for. */
+  | 'instance.logout'
+  /** The network was told of a logout later than the caller was answered. */
+  | 'instance.logout_told'
+  /** The network was not told within 30 days. */
+  | 'instance.logout_expired'
   | 'tenant.upsert'
   | 'tenant.patch'
   | 'tenant.delete'

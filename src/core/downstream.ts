@@ -4,28 +4,25 @@ import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { DestinationKey } from './ids.ts'
 
-/** One inbox of one account of one helpdesk. */
-export type Destination = {
-  /** Origin, account and inbox as one text. What we remember of a helpdesk is valid only under the same key. */
-  key: DestinationKey
+/** How a helpdesk inbox is reached. */
+export type InboxAccess = {
   baseUrl: string
   apiToken: string
   accountId: number
   inboxId: number
 }
 
-export function destinationKey(destination: Pick<Destination, 'baseUrl' | 'accountId' | 'inboxId'>): DestinationKey {
-  const { baseUrl, accountId, inboxId } = destination
+/** A helpdesk inbox that we know by its key. What we remember of a helpdesk is valid only under the same key. */
+export type Destination = InboxAccess & { key: DestinationKey }
+
+/** Where a helpdesk inbox is: origin, account and inbox as one text, as operators see it. */
+export function inboxPlace({ baseUrl, accountId, inboxId }: Omit<InboxAccess, 'apiToken'>): string {
   return `${new URL(baseUrl).origin}|${accountId}|${inboxId}`
 }
 
-export function originIn(destinationKey: DestinationKey): string {
-  return destinationKey.slice(0, destinationKey.indexOf('|'))
-}
-
-/** The destination together with the token: a destination may refuse one token and accept another. */
-export function accessKey({ key, apiToken }: Pick<Destination, 'key' | 'apiToken'>): string {
-  return `${key}|${hash('sha256', apiToken).slice(0, 16)}`
+/** The place together with the token: a helpdesk inbox may refuse one token and accept another. */
+export function accessKey(access: InboxAccess): string {
+  return `${inboxPlace(access)}|${hash('sha256', access.apiToken).slice(0, 16)}`
 }
 
 export type DownstreamFailure =
@@ -129,6 +126,9 @@ export type PostedMessage = {
   isDeleted: boolean
 }
 
+/** A message of an agent, a bot or the helpdesk itself. `createdAt` is in milliseconds. */
+export type OutgoingMessage = { id: number; createdAt: number }
+
 /** One inbox of the helpdesk. Every call has a deadline and rejects with a DownstreamError. */
 export type HelpdeskInbox = {
   /** Finds the contact by exact match, or creates it. Takes a contact of another inbox into this one. */
@@ -151,10 +151,21 @@ export type HelpdeskInbox = {
   /** The message with this source id among those after `afterId`; null when it is not there yet. */
   findPosted(conversationId: number, sourceId: string, afterId: number): Promise<PostedMessage | null>
   findMessage(conversationId: number, messageId: number): Promise<PostedMessage | null>
+  /**
+   * The messages of a conversation for which the helpdesk calls us: outgoing, not private, not written by us, neither
+   * deleted nor failed. With `afterId` those with a higher id, up to now. Without it, the last ones before `beforeId`.
+   */
+  outgoingMessages(
+    conversationId: number,
+    range: { afterId: number | null; beforeId: number },
+  ): Promise<OutgoingMessage[]>
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
-  /** Resolves when the inbox exists and accepts this token. */
-  probe(): Promise<void>
+  /**
+   * Resolves when the inbox exists and accepts this token, with the identifier of the inbox: no other inbox of any helpdesk
+   * has it. Null when the helpdesk shows none.
+   */
+  probe(): Promise<string | null>
 }
 
 /** A file of the helpdesk. The stream fails when the file is larger than the limit. */
@@ -172,9 +183,9 @@ export type DownstreamLimits = {
 
 export type Downstream = {
   readonly limits: DownstreamLimits
-  helpdesk(destination: Destination): HelpdeskInbox
+  helpdesk(access: InboxAccess): HelpdeskInbox
   /** Fetches an attachment. Rejects with a DownstreamError. */
-  download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile>
+  download(access: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -191,8 +202,13 @@ export type WrittenMessage = {
   recipient: Recipient
   /** Null when the helpdesk does not name it; then repetitions cannot be recognized. */
   messageId: number | null
+  /** When the helpdesk stored it, in milliseconds by the clock of the helpdesk; null when it does not say. */
+  writtenAt: number | null
   content: string
+  /** In the order in which the agent added them. Of a long list only as many as are needed to see that it is too long. */
   attachments: readonly Attachment[]
+  /** An attachment came without an address from which it could be fetched. */
+  lacksFile: boolean
   /** The message at the helpdesk, or its source id, that this one answers. */
   inReplyTo: { messageId: number | null; sourceId: string | null } | null
   agentName: string | null
@@ -205,11 +221,12 @@ export type OutgoingCommand =
   | ({
       kind: 'changed'
       messageId: number
-      writtenAt: number | null
       deleted: boolean
       externalError: string | null
     } & WrittenMessage)
   /** An agent saw the conversation up to a time in milliseconds; null for all of it. */
-  | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null }
+  | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null; isResolved: boolean }
+  /** Callbacks are unordered: the conversation may have another status by now. */
+  | { kind: 'status'; place: CallbackPlace; recipient: Recipient; isResolved: boolean }
   | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
   | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' }

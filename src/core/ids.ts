@@ -21,5 +21,5 @@ export type NetworkMessageId = Id<'network message'>
 /** The id of a row of the inbox or the outbox, which sorts by time. */
 export type RowId = Id<'row'>
 
-/** Origin, account and inbox of a helpdesk as one text. */
+/** Our key of a helpdesk inbox. The key stays the same when the base URL of the helpdesk changes. */
 export type DestinationKey = Id<'destination'>

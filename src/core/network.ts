@@ -41,7 +41,10 @@ export type SessionSignal =
   | { kind: 'paired'; jid: Jid }
   /** Logged in. */
   | { kind: 'authenticated'; jid: Jid }
-  /** The server has delivered everything that waited for us while we were away. */
+  /**
+   * The server has delivered everything that waited for us while we were away: it has announced the end, or nothing of it
+   * came for 20 s while storage answered.
+   */
   | { kind: 'drained' }
   /** The last signal of a session. Everything that the session wrote is stored. */
   | { kind: 'closed'; closing: Closing }
@@ -141,7 +144,15 @@ export type NetworkSession = {
   close(): Promise<void>
 }
 
-export type SessionName = { sessionId: string; instance: InstanceName }
+export type SessionName = {
+  sessionId: string
+  instance: InstanceName
+  /**
+   * The session is opened only to be logged out. It receives nothing and confirms nothing, and it gives `authenticated` as
+   * soon as the server answers queries. It must have stored credentials.
+   */
+  isLeaving?: boolean
+}
 
 /** What we stored of the message that a sealed event refers to. */
 export type Unsealing = { secret: string; sender: Person; ownJid: Jid; pollOptions: readonly string[] }

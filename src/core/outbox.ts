@@ -60,7 +60,7 @@ export const outboxTransitions = {
     to: 'refused',
     report: told,
     who: 'SendGuards, MessageStorage',
-    meaning: 'The message is filtered, or too many messages wait.',
+    meaning: 'The message is filtered, its callback is too old, or too many messages wait.',
   },
   keepAsked: {
     from: [],
@@ -213,6 +213,9 @@ export type OutboxPayload = MessagePayload | RevokePayload
 
 /** What the statistics of an instance count; `sending` is shown as pending. */
 export type OutboxTotals = { pending: number; sent: number; expired: number; failed: number }
+
+/** What one message may hold: characters as WhatsApp takes them, and files. */
+export const messageLimits = { characters: 65_536, files: 30 } as const
 
 export const maxWaiting = 200
 export const waitingLifetimeMs = 5 * 60_000

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { BridgeError } from '../core/errors.ts'
+import { messageLimits } from '../core/outbox.ts'
 import { readCallback } from './callback.ts'
 
 const conversation = {
@@ -20,6 +21,7 @@ const message = {
   content: '**Hello**',
   content_attributes: {},
   conversation,
+  created_at: '2026-05-29T12:00:00.123Z',
   message_type: 'outgoing',
   private: false,
   sender: { id: 3, name: 'Ana', email: 'ana@acme.com', type: 'user' },
@@ -34,8 +36,10 @@ test('a message of an agent becomes a command to send it', () => {
     place,
     recipient,
     messageId: 4712,
+    writtenAt: Date.UTC(2026, 4, 29, 12, 0, 0, 123),
     content: '**Hello**',
     attachments: [],
+    lacksFile: false,
     inReplyTo: null,
     agentName: 'Ana',
   })
@@ -56,6 +60,34 @@ test('attachments carry address, type, size and the name in the address; a quote
     { url: 'nonsense', mimeType: null, fileName: null, size: null },
   ])
   assert.deepEqual(command.inReplyTo, { messageId: 4700, sourceId: '3EB0AA' })
+})
+
+test('files are listed in the order of their ids, not in that of the callback', () => {
+  const attachments = [7, 12, 3].map((id) => ({ id, data_url: `http://desk/${id}` }))
+  const command = readCallback({ ...message, attachments: [...attachments, { data_url: 'http://desk/none' }] })
+  assert.ok(command.kind === 'send')
+  const urls = ['http://desk/3', 'http://desk/7', 'http://desk/12', 'http://desk/none']
+  assert.deepEqual(
+    command.attachments.map(({ url }) => url),
+    urls,
+  )
+})
+
+test('a file without an address does not hold back the command, and of a long list only the first files are read', () => {
+  const lacking = readCallback({ ...message, attachments: [{ id: 1, data_url: 'http://x/' }, { id: 2 }] })
+  assert.ok(lacking.kind === 'send')
+  assert.deepEqual([lacking.attachments.length, lacking.lacksFile], [1, true])
+  const many = Array.from({ length: 10_000 }, (_, id) => ({ id, data_url: 'http://x/' }))
+  const long = readCallback({ ...message, attachments: many })
+  assert.ok(long.kind === 'send')
+  assert.deepEqual([long.attachments.length, long.lacksFile], [messageLimits.files + 1, false])
+})
+
+test('a time that makes no sense does not hold back the message', () => {
+  for (const created_at of ['soon', {}, null, undefined]) {
+    const command = readCallback({ ...message, created_at })
+    assert.equal(command.kind === 'send' && command.writtenAt, null)
+  }
 })
 
 test('a reference that makes no sense does not hold back the message', () => {
@@ -86,6 +118,8 @@ test('an id of 0, null or none cannot be told apart from others', () => {
 test('what is not for the network is ignored with its reason', () => {
   const reasons = [
     { ...message, private: true },
+    { ...message, private: 'true' },
+    { ...message, private: 0 },
     { ...message, source_id: '3EB0' },
     { ...message, message_type: 'incoming' },
     { ...message, message_type: 'activity' },
@@ -102,7 +136,17 @@ test('what is not for the network is ignored with its reason', () => {
   })
   const unused = ['unused_event', 'unused_event', 'unused_event']
   const others = ['not_outgoing', 'not_outgoing', 'not_outgoing']
-  assert.deepEqual(reasons, ['private', 'echo', ...others, 'deleted', ...unused, 'private', 'echo'])
+  assert.deepEqual(reasons, [
+    'private',
+    'private',
+    'private',
+    'echo',
+    ...others,
+    'deleted',
+    ...unused,
+    'private',
+    'echo',
+  ])
 })
 
 test('a message that was deleted before it was told of is not sent', () => {
@@ -113,9 +157,9 @@ test('a message that was deleted before it was told of is not sent', () => {
 test('a changed message tells whether it was deleted and what failed', () => {
   const changed = {
     ...readCallback(message),
-    ...{ kind: 'changed', deleted: false, externalError: null, writtenAt: Date.UTC(2026, 4, 29, 12) },
+    ...{ kind: 'changed', deleted: false, externalError: null },
   }
-  const updated = { ...message, event: 'message_updated', created_at: '2026-05-29T12:00:00.000Z' }
+  const updated = { ...message, event: 'message_updated' }
   assert.deepEqual(readCallback(updated), changed)
   assert.deepEqual(readCallback({ ...updated, content_attributes: { deleted: true } }), { ...changed, deleted: true })
   const failed = { ...updated, content_attributes: { external_error: '503 Service Unavailable' } }
@@ -123,7 +167,7 @@ test('a changed message tells whether it was deleted and what failed', () => {
 })
 
 test('a conversation that was seen is understood at the top and below', () => {
-  const seen = { kind: 'seen', place, recipient, at: 1780056000_000 }
+  const seen = { kind: 'seen', place, recipient, at: 1780056000_000, isResolved: false }
   assert.deepEqual(readCallback({ ...conversation, event: 'conversation_updated' }), seen)
   assert.deepEqual(readCallback({ event: 'conversation_updated', conversation }), seen)
   const iso = { ...conversation, agent_last_seen_at: '2026-05-29T12:00:00.000Z' }
@@ -132,6 +176,21 @@ test('a conversation that was seen is understood at the top and below', () => {
   assert.equal(never.kind, 'ignored')
   const untold = { ...conversation, event: 'conversation_updated', agent_last_seen_at: undefined }
   assert.deepEqual(readCallback(untold), { ...seen, at: null })
+})
+
+test('the status of a conversation is read from both events that carry it', () => {
+  const status = (event: string, fields: object) => readCallback({ ...conversation, event, ...fields })
+  const resolved = { kind: 'status', place, recipient, isResolved: true }
+  assert.deepEqual(status('conversation_status_changed', { status: 'resolved' }), resolved)
+  assert.deepEqual(status('conversation_status_changed', { status: 'open' }), { ...resolved, isResolved: false })
+  assert.deepEqual(status('conversation_updated', { status: 'resolved', agent_last_seen_at: 0 }), resolved)
+  const seen = status('conversation_updated', { status: 'resolved' })
+  assert.deepEqual(seen, { kind: 'seen', place, recipient, at: 1780056000_000, isResolved: true })
+  const nested = readCallback({
+    event: 'conversation_status_changed',
+    conversation: { ...conversation, status: 'open' },
+  })
+  assert.deepEqual(nested, { ...resolved, isResolved: false })
 })
 
 test('typing counts of agents and bots, neither of contacts nor in private notes', () => {
@@ -152,15 +211,18 @@ test('a field of a wrong type is refused by its name', () => {
     [{ ...message, id: '4712' }, /^id must be a positive integer/],
     [{ ...message, id: 1.5 }, /^id must be/],
     [{ ...message, content: { text: 'x' } }, /^content must be a string/],
-    [{ ...message, private: 'yes' }, /^private must be true or false/],
     [{ ...message, attachments: {} }, /^attachments must be a list/],
-    [{ ...message, attachments: [{ data_url: 'http://x/' }, {}] }, /^attachments\[1\]\.data_url must be/],
+    [{ ...message, attachments: [{ data_url: 'http://x/' }, 5] }, /^attachments\[1\] must be an object/],
     [{ ...message, conversation: 'x' }, /^conversation must be an object/],
     [
       { ...message, conversation: { meta: { sender: { identifier: 5 } } } },
       /^conversation\.meta\.sender\.identifier must/,
     ],
     [{ ...message, event: 'message_updated', id: 0 }, /^id must be a positive integer/],
+    [
+      { ...conversation, event: 'conversation_updated', agent_last_seen_at: { toString: {} } },
+      /^agent_last_seen_at must be a time/,
+    ],
     [
       { ...conversation, event: 'conversation_updated', agent_last_seen_at: 'soon' },
       /^agent_last_seen_at must be a time/,
@@ -200,7 +262,7 @@ test('no payload, however hostile, does anything but become a command or be refu
       const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
       try {
         const command = readCallback(isObject ? { ...body, event } : body)
-        assert.ok(['send', 'changed', 'seen', 'typing', 'ignored'].includes(command.kind))
+        assert.ok(['send', 'changed', 'seen', 'status', 'typing', 'ignored'].includes(command.kind))
       } catch (error) {
         assert.ok(error instanceof BridgeError, String(error))
         assert.match(error.message, / must be /)

@@ -1,6 +1,7 @@
 // Turns a callback of Chatwoot into a command. Knows all seven events, and the forms in which they come.
 
 import type { Attachment, CallbackPlace, OutgoingCommand, Recipient, WrittenMessage } from '../core/downstream.ts'
+import { messageLimits } from '../core/outbox.ts'
 import { fileNameOf } from './file-name.ts'
 import { Payload } from './payload.ts'
 
@@ -16,6 +17,8 @@ export function readCallback(body: unknown): OutgoingCommand {
       return notForUs(payload) ?? readChange(payload)
     case 'conversation_updated':
       return readSeen(payload)
+    case 'conversation_status_changed':
+      return readStatus(payload)
     case 'conversation_typing_on':
       return readTyping(payload, true)
     case 'conversation_typing_off':
@@ -33,11 +36,16 @@ function eventOf(payload: Payload): string {
 
 /** Ignores private notes, messages of contacts, and the messages that we posted: only ours have a source id. */
 function notForUs(message: Payload): Ignored | undefined {
-  if (message.flag('private')) return ignored('private')
+  if (!isPublic(message.raw('private'))) return ignored('private')
   const type = message.raw('message_type')
   // A string in webhooks, a number everywhere else.
   if (!['outgoing', 'template', 1, 3].some((each) => each === type)) return ignored('not_outgoing')
   return message.filledText('source_id') === null ? undefined : ignored('echo')
+}
+
+/** A mark that makes no sense counts as private: a note must never reach the customer. */
+function isPublic(mark: unknown): boolean {
+  return mark === null || mark === false
 }
 
 /** A message may be deleted before its callback comes. The text is a placeholder then. */
@@ -49,19 +57,39 @@ function readSend(message: Payload): OutgoingCommand {
 function readMessage(message: Payload): WrittenMessage {
   const conversation = message.object('conversation')
   const sender = message.object('sender')
+  // Chatwoot lists the files in any order. One more than can be sent shows that there are too many.
+  const files = message.objects('attachments', messageLimits.files + 1).sort((one, other) => idOf(one) - idOf(other))
+  const attachments = files.map(readAttachment).filter((each) => each !== null)
   return {
     place: placeOf(message, conversation),
     recipient: recipientOf(conversation),
     messageId: message.id('id'),
+    writtenAt: writtenAt(message),
     content: message.text('content') ?? '',
-    attachments: message.objects('attachments').map(readAttachment),
+    attachments,
+    lacksFile: attachments.length < files.length,
     inReplyTo: readReply(message.object('content_attributes')),
     agentName: isAgent(sender) ? sender.filledText('name') : null,
   }
 }
 
-function readAttachment(attachment: Payload): Attachment {
-  const url = attachment.requiredText('data_url')
+/** An attachment without an id stays behind the others. */
+function idOf(attachment: Payload): number {
+  const id = attachment.raw('id')
+  return Number.isSafeInteger(id) ? (id as number) : Number.MAX_SAFE_INTEGER
+}
+
+/** A time that makes no sense does not hold back the message. */
+function writtenAt(message: Payload): number | null {
+  const written = message.raw('created_at')
+  const at = typeof written === 'number' ? written * 1000 : Date.parse(typeof written === 'string' ? written : '')
+  return Number.isFinite(at) ? at : null
+}
+
+/** Null when the attachment has no address. */
+function readAttachment(attachment: Payload): Attachment | null {
+  const url = attachment.raw('data_url')
+  if (typeof url !== 'string' || url === '') return null
   const parsed = URL.parse(url)
   return {
     url,
@@ -87,7 +115,6 @@ function readChange(message: Payload): OutgoingCommand {
     kind: 'changed',
     ...readMessage(message),
     messageId: message.requiredId('id'),
-    writtenAt: message.time('created_at'),
     deleted: attributes.flag('deleted'),
     externalError: attributes.filledText('external_error'),
   }
@@ -96,12 +123,21 @@ function readChange(message: Payload): OutgoingCommand {
 function readSeen(payload: Payload): OutgoingCommand {
   const conversation = payload.has('conversation') ? payload.object('conversation') : payload
   const at = conversation.time('agent_last_seen_at')
-  if (at === 0) return ignored('unused_event')
-  return { kind: 'seen', place: placeOf(payload, conversation), recipient: recipientOf(conversation), at }
+  if (at === 0) return readStatus(payload)
+  const isResolved = conversation.raw('status') === 'resolved'
+  return { kind: 'seen', place: placeOf(payload, conversation), recipient: recipientOf(conversation), at, isResolved }
+}
+
+function readStatus(payload: Payload): OutgoingCommand {
+  const conversation = payload.has('conversation') ? payload.object('conversation') : payload
+  const status = conversation.raw('status')
+  if (typeof status !== 'string') return ignored('unused_event')
+  const isResolved = status === 'resolved'
+  return { kind: 'status', place: placeOf(payload, conversation), recipient: recipientOf(conversation), isResolved }
 }
 
 function readTyping(payload: Payload, typing: boolean): OutgoingCommand {
-  if (payload.flag('is_private')) return ignored('private')
+  if (!isPublic(payload.raw('is_private'))) return ignored('private')
   if (!isAgent(payload.object('user'))) return ignored('unused_event')
   const conversation = payload.object('conversation')
   return { kind: 'typing', place: placeOf(payload, conversation), recipient: recipientOf(conversation), typing }

@@ -2,7 +2,7 @@
 // DownstreamError.
 
 import { accessKey } from '../core/downstream.ts'
-import type { Destination } from '../core/downstream.ts'
+import type { InboxAccess } from '../core/downstream.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Answer, Egress } from '../lib/egress/egress.ts'
 import { EgressError } from '../lib/egress/errors.ts'
@@ -34,14 +34,14 @@ export type Call<T> = {
 const maxAnswerBytes = 32 * 1024 * 1024
 
 export class ChatwootClient {
-  readonly destination: Destination
-  /** The destination and the token. Callers share answers only under the same key. */
+  readonly destination: InboxAccess
+  /** The place and the token. Callers share answers only under the same key. */
   readonly access: string
   readonly #deps: ClientDeps
   readonly #base: string
   readonly #origin: string
 
-  constructor(deps: ClientDeps, destination: Destination) {
+  constructor(deps: ClientDeps, destination: InboxAccess) {
     this.#deps = deps
     this.destination = destination
     this.access = accessKey(destination)
@@ -59,9 +59,14 @@ export class ChatwootClient {
     )
   }
 
-  /** Rejects unless the helpdesk inbox can be used. Asks also while the destination rests. */
-  async probe(): Promise<void> {
-    await this.#deps.breakers.watch(this.access, () => this.#send(this.#question()))
+  /**
+   * Rejects unless the helpdesk inbox can be used. Asks also while the destination rests. Resolves to the identifier of the
+   * helpdesk inbox, which Chatwoot shows to administrators and to agents who are members of the inbox.
+   */
+  async probe(): Promise<string | null> {
+    const inbox = await this.#deps.breakers.watch(this.access, () => this.#send(this.#question()))
+    const identifier = 'inbox_identifier' in inbox ? inbox.inbox_identifier : null
+    return typeof identifier === 'string' && identifier !== '' ? identifier : null
   }
 
   #question(): Call<object> {

@@ -1,6 +1,6 @@
 // The helpdesk port over Chatwoot: one HTTP client and one set of circuit breakers for all destinations.
 
-import type { Destination, DownloadedFile, Downstream, HelpdeskInbox } from '../core/downstream.ts'
+import type { DownloadedFile, Downstream, HelpdeskInbox, InboxAccess } from '../core/downstream.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -50,15 +50,15 @@ export class ChatwootDownstream implements Downstream {
     this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: chatwootLimits.lateCommitMs })
   }
 
-  helpdesk(destination: Destination): HelpdeskInbox {
-    const client = new ChatwootClient(this.#clientDeps, destination)
+  helpdesk(access: InboxAccess): HelpdeskInbox {
+    const client = new ChatwootClient(this.#clientDeps, access)
     return new ChatwootInbox({ client, flights: this.#flights, uncertain: this.#uncertain })
   }
 
-  download(destination: Destination, url: string, signal: AbortSignal): Promise<DownloadedFile> {
+  download({ baseUrl }: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile> {
     const { timeoutMs, mediaMaxBytes: maxBytes } = this.#options
     const deps = { egress: this.#fileEgress, clock: this.#clock, timeoutMs, maxBytes }
-    return fetchMedia(deps, { origin: new URL(destination.baseUrl).origin, url, signal })
+    return fetchMedia(deps, { origin: new URL(baseUrl).origin, url, signal })
   }
 
   /** Destinations that fail so often that they get no calls for a while. */

@@ -2,11 +2,11 @@
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, HelpdeskInbox, MessageStatus } from '../core/downstream.ts'
-import type { NewMessage, PostedMessage } from '../core/downstream.ts'
+import type { NewMessage, OutgoingMessage, PostedMessage } from '../core/downstream.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/single-flight.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
-import { readConversation, readMessage, readMessages } from './chatwoot-json.ts'
+import { readConversation, readMessage, readMessages, readOutgoing } from './chatwoot-json.ts'
 import { contactFields, ensureContact } from './contact-finder.ts'
 import { ensureConversation, toConversation } from './conversation-finder.ts'
 import { encodeMessage } from './encode-message.ts'
@@ -88,6 +88,17 @@ export class ChatwootInbox implements HelpdeskInbox {
     return found?.find(({ id }) => id === messageId) ?? null
   }
 
+  async outgoingMessages(
+    conversationId: number,
+    { afterId, beforeId }: { afterId: number | null; beforeId: number },
+  ): Promise<OutgoingMessage[]> {
+    const before = () => this.#list(conversationId, `before=${beforeId}`, readOutgoing)
+    if (afterId === null) return (await before()).outgoing
+    const { outgoing, count, lastId } = await this.#list(conversationId, `after=${afterId}`, readOutgoing)
+    // A full page that ends before the message says nothing about the messages right before it.
+    return count < pageOfMessages || lastId >= beforeId ? outgoing : [...outgoing, ...(await before()).outgoing]
+  }
+
   async setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void> {
     const path = `/conversations/${conversationId}/messages/${messageId}`
     const json = { status, ...(reason !== undefined && { external_error: reason.slice(0, 500) }) }
@@ -99,7 +110,7 @@ export class ChatwootInbox implements HelpdeskInbox {
     await nullWhenGone(this.#client.ask({ method: 'DELETE', path, about: 'message', read: anything }))
   }
 
-  probe(): Promise<void> {
+  probe(): Promise<string | null> {
     return this.#client.probe()
   }
 
@@ -111,8 +122,12 @@ export class ChatwootInbox implements HelpdeskInbox {
   }
 
   #messages(conversationId: number, range: string): Promise<PostedMessage[]> {
+    return this.#list(conversationId, range, readMessages)
+  }
+
+  #list<T>(conversationId: number, range: string, read: (json: unknown) => T | undefined): Promise<T> {
     const path = `/conversations/${conversationId}/messages?${range}`
-    return this.#client.ask({ method: 'GET', path, about: 'conversation', read: readMessages })
+    return this.#client.ask({ method: 'GET', path, about: 'conversation', read })
   }
 }
 

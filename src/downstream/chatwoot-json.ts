@@ -1,6 +1,7 @@
 // Reads the answers of Chatwoot. Returns undefined for an answer that does not have the expected form.
 
-import type { Conversation, ConversationStatus, MessageStatus, PostedMessage } from '../core/downstream.ts'
+import type { Conversation, ConversationStatus, MessageStatus } from '../core/downstream.ts'
+import type { OutgoingMessage, PostedMessage } from '../core/downstream.ts'
 
 export type FoundContact = {
   id: number
@@ -35,6 +36,24 @@ export function readMessage(value: unknown): PostedMessage | undefined {
 
 export function readMessages(value: unknown): PostedMessage[] | undefined {
   return readList(asObject(value)['payload'], readMessage)
+}
+
+/** Of a page of messages: those for which Chatwoot calls us, the number of all, and the highest id. */
+export function readOutgoing(
+  value: unknown,
+): { outgoing: OutgoingMessage[]; count: number; lastId: number } | undefined {
+  const page = readMessages(value)
+  if (!page) return undefined
+  const ours = asList(asObject(value)['payload']).map(isAgents)
+  const outgoing = page.filter((each, index) => ours[index] && each.status !== 'failed' && !each.isDeleted)
+  const lastId = page.reduce((last, { id }) => Math.max(last, id), 0)
+  return { outgoing: outgoing.map(({ id, createdAt }) => ({ id, createdAt })), count: page.length, lastId }
+}
+
+/** Only messages that we posted have a source id. */
+function isAgents(message: unknown): boolean {
+  const { message_type: type, private: isPrivate, source_id: sourceId } = asObject(message)
+  return (type === 1 || type === 3) && isPrivate !== true && asText(sourceId) === null
 }
 
 export function readContact(value: unknown): FoundContact | undefined {

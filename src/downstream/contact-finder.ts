@@ -8,7 +8,7 @@ import type { FoundContact } from './chatwoot-json.ts'
 import { Refusal } from './failures.ts'
 
 export async function ensureContact(client: ChatwootClient, spec: ContactSpec): Promise<Contact> {
-  return (await findAnywhere(client, spec)) ?? (await createContact(client, spec, validPhone(spec.phone)))
+  return (await findAnywhere(client, spec)) ?? (await createContact(client, spec))
 }
 
 /** The fields of a contact as Chatwoot names them. */
@@ -37,7 +37,7 @@ async function findInInbox(client: ChatwootClient, spec: ContactSpec): Promise<C
   return undefined
 }
 
-async function findBySourceId(client: ChatwootClient, sourceId: string): Promise<FoundContact | undefined> {
+export async function findBySourceId(client: ChatwootClient, sourceId: string): Promise<FoundContact | undefined> {
   const json = { inbox_id: client.destination.inboxId, source_id: sourceId }
   const path = '/contact_inboxes/filter'
   try {
@@ -51,7 +51,8 @@ async function findBySourceId(client: ChatwootClient, sourceId: string): Promise
 async function findInAccount(client: ChatwootClient, spec: ContactSpec): Promise<FoundContact | undefined> {
   const conditions = [
     ...spec.identifiers.map((value) => ({ attribute_key: 'identifier', values: [value] })),
-    ...spec.phones.map((value) => ({ attribute_key: 'phone_number', values: [value] })),
+    // The filter adds a plus of its own. Versions before 4.8 also add it to a number that has one.
+    ...spec.phones.map((value) => ({ attribute_key: 'phone_number', values: [value.replace(/^\+/, '')] })),
   ]
   if (conditions.length === 0) return undefined
   const payload = conditions.map((condition, index) => ({
@@ -64,8 +65,12 @@ async function findInAccount(client: ChatwootClient, spec: ContactSpec): Promise
 }
 
 /** The filter hides contacts without phone and e-mail from accounts with the newer contact list; the search does not. */
-async function searchAccount(client: ChatwootClient, spec: ContactSpec): Promise<Contact | undefined> {
-  for (const text of spec.identifiers) {
+async function searchAccount(
+  client: ChatwootClient,
+  spec: ContactSpec,
+  texts: readonly string[],
+): Promise<Contact | undefined> {
+  for (const text of texts) {
     const path = `/contacts/search?q=${encodeURIComponent(text)}`
     const found = best(spec, await client.ask({ method: 'GET', path, about: 'inbox', read: readContacts }))
     if (found) return takeIn(client, spec, found)
@@ -104,8 +109,8 @@ async function takeIn(client: ChatwootClient, spec: ContactSpec, found: FoundCon
   }
 }
 
-async function createContact(client: ChatwootClient, spec: ContactSpec, phone: string | null): Promise<Contact> {
-  const fields = contactFields({ name: spec.name, identifier: spec.identifier, phone })
+async function createContact(client: ChatwootClient, spec: ContactSpec): Promise<Contact> {
+  const fields = contactFields({ name: spec.name, identifier: spec.identifier, phone: spec.phone })
   const json = { ...fields, inbox_id: client.destination.inboxId, source_id: spec.sourceId }
   try {
     const created = await client.ask({
@@ -119,18 +124,20 @@ async function createContact(client: ChatwootClient, spec: ContactSpec, phone: s
   } catch (error) {
     // 422: a validation found another contact. 500: the unique index did, which two callers at the same time can cause.
     if (!(error instanceof Refusal) || (error.status !== 422 && error.status !== 500)) throw error
-    return (await adopt(client, spec, error)) ?? (await createWithoutPhone(client, spec, phone, error))
+    const found = await adopt(client, spec, error)
+    if (found) return found
+    throw error
   }
 }
 
-async function adopt(client: ChatwootClient, spec: ContactSpec, refusal: Refusal): Promise<Contact | undefined> {
+/** A taken identifier or phone number belongs to this person: the contact that has it is found, or nothing is created. */
+async function adopt(client: ChatwootClient, spec: ContactSpec, { attributes }: Refusal): Promise<Contact | undefined> {
   const found = await findAnywhere(client, spec)
-  return found ?? (refusal.attributes.includes('identifier') ? searchAccount(client, spec) : undefined)
-}
-
-function createWithoutPhone(client: ChatwootClient, spec: ContactSpec, phone: string | null, refusal: Refusal) {
-  if (phone === null || !refusal.attributes.includes('phone_number')) throw refusal
-  return createContact(client, spec, null)
+  if (found) return found
+  return searchAccount(client, spec, [
+    ...(attributes.includes('identifier') ? spec.identifiers : []),
+    ...(attributes.includes('phone_number') ? spec.phones : []),
+  ])
 }
 
 function toContact(client: ChatwootClient, found: FoundContact, sourceId: string, created: boolean): Contact {

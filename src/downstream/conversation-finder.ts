@@ -1,9 +1,10 @@
 // Finds the conversation of a contact, or opens one. Never opens two.
 
-import { DownstreamError } from '../core/downstream.ts'
+import { DownstreamError, inboxPlace } from '../core/downstream.ts'
 import type { Contact, Conversation } from '../core/downstream.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
+import { findBySourceId } from './contact-finder.ts'
 import { readConversation, readConversations } from './chatwoot-json.ts'
 import type { FoundConversation } from './chatwoot-json.ts'
 
@@ -17,20 +18,37 @@ export type Wanted = {
 // The form of the source ids that Chatwoot makes up when an agent starts a conversation.
 const sourceIdOfAgents = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
+/** Chatwoot says that the contact's address exists already. */
+class AddressTaken extends DownstreamError {}
+
 export async function ensureConversation(
   client: ChatwootClient,
   wanted: Wanted,
   /** Conversations whose creation has an unknown outcome. */
   uncertain: BoundedMap<true>,
 ): Promise<Conversation> {
+  const findOrCreate = async () => (await find(client, wanted)) ?? (await create(client, wanted, uncertain))
+  try {
+    return await findOrCreate()
+  } catch (error) {
+    if (!(error instanceof AddressTaken)) throw error
+    const owner = await findBySourceId(client, wanted.contact.sourceId)
+    if (owner?.id !== wanted.contact.id) {
+      throw new DownstreamError('gone', 'the address of the contact belongs to another one by now', { cause: error })
+    }
+    // A parallel caller made the address for this contact a moment ago, and perhaps the conversation too.
+    return findOrCreate()
+  }
+}
+
+async function find(client: ChatwootClient, wanted: Wanted): Promise<Conversation | undefined> {
   const { contact, mode } = wanted
   const ours = without(wanted, await listBySourceId(client, contact.sourceId))
   const open = newest(ours.filter(isOpen))
   if (open) return toConversation(open)
   const all = [...ours, ...without(wanted, await listByAgents(client, contact.id))]
   const other = newest(all.filter(isOpen)) ?? newest(all.filter((each) => mode === 'reopen' || each.isBlocked))
-  if (other) return toConversation(other)
-  return create(client, wanted, uncertain)
+  return other && toConversation(other)
 }
 
 function listBySourceId(client: ChatwootClient, sourceId: string): Promise<FoundConversation[]> {
@@ -53,8 +71,8 @@ async function create(
   { contact: { id, sourceId }, beforeCreation }: Wanted,
   uncertain: BoundedMap<true>,
 ): Promise<Conversation> {
-  const { inboxId, key } = client.destination
-  const uncertainKey = `${key}|${sourceId}`
+  const { inboxId } = client.destination
+  const uncertainKey = `${inboxPlace(client.destination)}|${sourceId}`
   if (uncertain.has(uncertainKey)) {
     const reason = 'a conversation may have been opened a moment ago: looking for it before opening another one'
     throw new DownstreamError('transient', reason, { retryAfterMs: 2000 })
@@ -70,7 +88,7 @@ async function create(
     // Chatwoot answers the same 404 for a missing contact and for a missing inbox.
     if (error.failure === 'gone') await client.probe()
     if (error.status !== 422 || !error.message.includes('source_id')) throw error
-    throw new DownstreamError('gone', 'the address of the contact belongs to another one by now', { cause: error })
+    throw new AddressTaken('transient', 'the address of the contact is being created elsewhere', { cause: error })
   }
 }
 

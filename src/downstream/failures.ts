@@ -1,14 +1,14 @@
 // Says what a failed call to Chatwoot means: the kind of failure, and a sentence that tells the operator what to do.
 
 import { DownstreamError } from '../core/downstream.ts'
-import type { Destination, DownstreamFailure } from '../core/downstream.ts'
+import type { DownstreamFailure, InboxAccess } from '../core/downstream.ts'
 import type { Answer } from '../lib/egress/egress.ts'
 import type { EgressError } from '../lib/egress/errors.ts'
 
 /** What a call names in its path. A 404 is about it. */
 export type Subject = 'inbox' | 'contact' | 'conversation' | 'message' | 'contact address'
 
-export type Asked = { method: string; about: Subject; destination: Destination }
+export type Asked = { method: string; about: Subject; destination: InboxAccess }
 
 /** Chatwoot answered, but not with success. */
 export class Refusal extends DownstreamError {
@@ -77,7 +77,7 @@ function notFound({ about, method, destination }: Asked, body: Body, isEmpty: bo
   }
 }
 
-function unprocessable(destination: Destination, body: Body): Explanation {
+function unprocessable(destination: InboxAccess, body: Body): Explanation {
   const where = originOf(destination)
   const sentence = body?.sentence ?? ''
   if (sentence.includes('Too many messages')) {
@@ -91,16 +91,16 @@ function unprocessable(destination: Destination, body: Body): Explanation {
 }
 
 /** Messages of a person can be posted only into an API inbox. */
-export function wrongKindOfInbox(destination: Destination): DownstreamError {
+export function wrongKindOfInbox(destination: InboxAccess): DownstreamError {
   return new DownstreamError('destination', otherKind(destination))
 }
 
-function otherKind(destination: Destination): string {
+function otherKind(destination: InboxAccess): string {
   const { inboxId } = destination
   return `inbox ${inboxId} at ${originOf(destination)} is no API inbox: set the id of one (DOWNSTREAM_INBOX_ID, or that of the tenant or instance)`
 }
 
-function unauthorized({ baseUrl, accountId, inboxId }: Destination, sentence: string): string {
+function unauthorized({ baseUrl, accountId, inboxId }: InboxAccess, sentence: string): string {
   const where = new URL(baseUrl).origin
   if (sentence.includes('suspended')) return `account ${accountId} at ${where} is suspended`
   if (sentence.includes('bots')) {
@@ -152,7 +152,7 @@ export function explainSilence({ method, destination }: Asked, error: EgressErro
   return new DownstreamError('transient', reason, details)
 }
 
-function originOf({ baseUrl }: Destination): string {
+function originOf({ baseUrl }: InboxAccess): string {
   return new URL(baseUrl).origin
 }
 

@@ -27,10 +27,11 @@ export class Payload {
     return new Payload(`${this.#path}${name}.`, value)
   }
 
-  objects(name: string): Payload[] {
+  /** The first `most` objects of a list. */
+  objects(name: string, most = Infinity): Payload[] {
     const value = this.#value(name) ?? []
     if (!Array.isArray(value)) throw this.#wrong(name, 'a list')
-    return value.map((item: unknown, index) => {
+    return value.slice(0, most).map((item: unknown, index) => {
       if (!isObject(item)) throw this.#wrong(`${name}[${index}]`, 'an object')
       return new Payload(`${this.#path}${name}[${index}].`, item)
     })
@@ -75,10 +76,10 @@ export class Payload {
   /** Milliseconds from Unix seconds or an ISO 8601 text; null when absent, 0 for never. */
   time(name: string): number | null {
     const value = this.#value(name)
-    const at = typeof value === 'string' ? Date.parse(value) : Number(value) * 1000
-    const isTime = typeof value === 'string' || typeof value === 'number'
-    if (value !== null && (!isTime || !Number.isFinite(at) || at < 0)) throw this.#wrong(name, 'a time')
-    return value === null ? null : at
+    if (value === null) return null
+    const at = typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value * 1000 : NaN
+    if (!Number.isFinite(at) || at < 0) throw this.#wrong(name, 'a time')
+    return at
   }
 
   /** The value as it is, of any type. */

@@ -12,14 +12,19 @@ type SignedRequest = {
 
 const toleranceMs = 5 * 60_000
 
+/** When Chatwoot sent a callback, in milliseconds by its clock, in whole seconds; null when the header does not say. */
+export function sentAt(headers: Headers): number | null {
+  const timestamp = headers['x-chatwoot-timestamp']
+  return typeof timestamp === 'string' && /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1000 : null
+}
+
 /** `now` in milliseconds. Throws when the secret is empty: an unsigned inbox must not be checked. */
 export function isSigned({ headers, rawBody }: SignedRequest, secret: string, now: number): boolean {
   if (secret === '') throw new Error('a signature cannot be checked without a secret')
   if (matches(headers['x-service-signature'], secret, [rawBody])) return true
-  const timestamp = headers['x-chatwoot-timestamp']
-  if (typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp)) return false
-  if (Math.abs(now - Number(timestamp) * 1000) > toleranceMs) return false
-  return matches(headers['x-chatwoot-signature'], secret, [`${timestamp}.`, rawBody])
+  const at = sentAt(headers)
+  if (at === null || Math.abs(now - at) > toleranceMs) return false
+  return matches(headers['x-chatwoot-signature'], secret, [`${String(headers['x-chatwoot-timestamp'])}.`, rawBody])
 }
 
 function matches(header: Headers[string], secret: string, signed: readonly (string | Uint8Array)[]): boolean {

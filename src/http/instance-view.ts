@@ -33,6 +33,15 @@ export const ListItem = Type.Object(
   { title: 'InstanceInfo' },
 )
 
+const pendingLogoutRule =
+  'true while WhatsApp could not be told of a logout: the phone still lists the device, and the service tries for 30 days'
+
+/** The answer to a logout that the network was not told of in time. */
+export const PendingLogout = Type.Optional(Type.Boolean({ description: pendingLogoutRule }))
+export const pendingLogoutAdvice =
+  'WhatsApp could not be told yet and is told as soon as it answers, for 30 days. ' +
+  'If the device must go at once, remove it on the phone under Linked devices'
+
 const Qr = Type.Object({
   available: Type.Boolean(),
   generated_at: nullable(Timestamp),
@@ -60,6 +69,7 @@ export const Detail = Type.Object(
     last_jid: nullable(Type.String()),
     reconnect_attempts: Type.Integer(),
     last_error: nullable(Type.String()),
+    pending_logout: Type.Boolean({ description: pendingLogoutRule }),
   },
   { title: 'Instance' },
 )
@@ -97,6 +107,7 @@ export function toDetail(account: LinkedAccount, now: number): Static<typeof Det
     last_jid: record.lastJid,
     reconnect_attempts: account.reconnectAttempts,
     last_error: record.lastError,
+    pending_logout: account.isLogoutPending,
   }
 }
 

@@ -12,14 +12,18 @@ import { reasonOf } from './account-record.ts'
 import type { AccountRecord } from './account-record.ts'
 import { ConnectionSlot } from './connection-slot.ts'
 import { PairingSlot } from './pairing-slot.ts'
+import type { PendingLogouts } from './pending-logouts.ts'
 import { SessionHandover } from './session-handover.ts'
 
 // After this long a reconnect that was asked for counts as failed, and a pairing opens beside it.
 const reconnectPatienceMs = 10_000
+// After this long the caller hears that the network was not told of a logout yet.
+const logoutPatienceMs = 5000
 
 export type LinkDeps = {
   network: AccountNetwork
   instances: InstanceStore
+  pendingLogouts: Pick<PendingLogouts, 'add' | 'finish' | 'hurry' | 'has'>
   epoch: () => number
   gate: Semaphore
   clock: Clock
@@ -117,6 +121,27 @@ export class AccountLink {
     if (this.pairing.isOpen) this.#deps.account.apply('pair')
     await this.#disconnect()
     await this.#sessions.forget(...worthless)
+  }
+
+  /** Gives the session up on request. True when the network has been told; false when that did not succeed within 5 s. */
+  async logout(): Promise<boolean> {
+    const { account, pendingLogouts, clock } = this.#deps
+    const giveUpAt = clock.monotonic() + logoutPatienceMs
+    await this.pairing.close()
+    const [current, previous] = this.#sessions.leave()
+    this.#cancelPatience?.()
+    const isTold = await this.connection.leave(logoutPatienceMs)
+    await account.stored()
+    if (previous) pendingLogouts.add(previous)
+    if (current && isTold) await pendingLogouts.finish(current)
+    else if (current) pendingLogouts.add(current)
+    return this.hurryLogouts(giveUpAt - clock.monotonic())
+  }
+
+  /** Tries logouts that are pending now. True when none is pending any more. */
+  hurryLogouts(patienceMs = logoutPatienceMs): Promise<boolean> {
+    const { account, pendingLogouts } = this.#deps
+    return pendingLogouts.hurry(account.row.name, patienceMs)
   }
 
   /** Closes both; what is stored stays for the next start. */

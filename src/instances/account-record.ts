@@ -13,6 +13,7 @@ import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/in
 import { Outage } from './outage.ts'
 import type { Graces } from './outage.ts'
 import { RecordWriter } from './record-writer.ts'
+import type { Companions } from './record-writer.ts'
 
 type Deps = {
   instances: Pick<InstanceStore, 'update' | 'put'>
@@ -24,7 +25,7 @@ type Deps = {
   onChange: () => void
 }
 
-type Along = { changes?: InstanceChanges; extras?: EventExtras; audits?: readonly AuditRecord[] }
+type Along = Pick<Companions, 'audits' | 'logouts'> & { changes?: InstanceChanges; extras?: EventExtras }
 
 const refusals: ReadonlySet<CloseCause> = new Set(['temporary_ban', 'client_refused', 'replaced'])
 
@@ -58,7 +59,7 @@ export class AccountRecord {
   }
 
   /** Moves the state by the table, with the changes that go along; a trigger that does not fit changes nothing. */
-  apply(trigger: InstanceTrigger, { changes = {}, extras = {}, audits = [] }: Along = {}): void {
+  apply(trigger: InstanceTrigger, { changes = {}, extras = {}, ...companions }: Along = {}): void {
     const { clock, log, onChange } = this.#deps
     const { state: from, readyAt, name } = this.#row
     const step = stepFor(from, trigger)
@@ -67,7 +68,7 @@ export class AccountRecord {
     const isFirstReady = step.to === 'ready' && readyAt === null
     void this.save(
       { ...changes, state: step.to, lastEventAt: at, ...(isFirstReady && { readyAt: at, lastQrMessageId: 0 }) },
-      audits,
+      companions,
     )
     log.info({ instance: name, from, to: step.to, trigger }, 'instance state changed')
     if (step.event) this.announce(step.event, extras)
@@ -114,9 +115,9 @@ export class AccountRecord {
   }
 
   /** Stores a change that has happened already. When storage refuses it until the end, the next start sorts it out. */
-  async save(changes: InstanceChanges, audits: readonly AuditRecord[] = []): Promise<void> {
+  async save(changes: InstanceChanges, companions: Companions = {}): Promise<void> {
     Object.assign(this.#row, changes)
-    await this.#writer.save(changes, { audits }).catch((err: unknown) => {
+    await this.#writer.save(changes, companions).catch((err: unknown) => {
       this.#deps.log.warn({ err, instance: this.#row.name }, 'a change was not stored before the end')
     })
   }

@@ -90,8 +90,21 @@ export class ConnectionSlot {
     this.#connection?.reopen()
   }
 
-  async logout(): Promise<void> {
-    await this.#connection?.logout()
+  /** Ends the connection. Before that it tells the network to forget this device; false when that failed within `ms`. */
+  async leave(ms: number): Promise<boolean> {
+    const { log, account } = this.#deps
+    const connection = this.#connection
+    // From here on the connection no longer moves the state of the account.
+    this.#connection = undefined
+    try {
+      await connection?.logout(ms)
+      return connection !== undefined
+    } catch (err) {
+      log.info({ err, instance: account.row.name }, 'the network could not be told of the logout yet')
+      return false
+    } finally {
+      await connection?.[Symbol.asyncDispose]()
+    }
   }
 
   async close(): Promise<void> {

@@ -18,9 +18,7 @@ import { ReconnectPolicy } from './reconnect-policy.ts'
 import { runSession } from './run-session.ts'
 import type { SessionRun } from './run-session.ts'
 
-const drainDeadlineMs = 20_000
 const loginDeadlineMs = 60_000
-const logoutDeadlineMs = 5000
 
 const keysLost: Closing = {
   cause: 'invalidated',
@@ -57,6 +55,7 @@ export class Connection {
   readonly #stop = new AbortController()
   #wake = new AbortController()
   #run: SessionRun | undefined
+  #isLoggedIn = false
   #running: Promise<void> | undefined
 
   constructor(deps: Deps) {
@@ -79,10 +78,10 @@ export class Connection {
     })
   }
 
-  /** Tells the network to forget this device; rejects when the network does not answer in time. */
-  async logout(): Promise<void> {
-    const told = this.session?.logout()
-    if (told) await withDeadline(this.#deps.clock, logoutDeadlineMs, told, () => new Error('no answer to the logout'))
+  /** Tells the network to forget this device. Rejects without a login, or when the network does not answer within `ms`. */
+  async logout(ms: number): Promise<void> {
+    if (!this.#isLoggedIn || !this.session) throw new Error('there is no connection')
+    await withDeadline(this.#deps.clock, ms, this.session.logout(), () => new Error('no answer to the logout'))
   }
 
   /** Ends the pause, also one that only a restart may end. */
@@ -146,6 +145,7 @@ export class Connection {
         this.#hear(signal, run)
       },
     })
+    this.#isLoggedIn = false
     this.#policy.ended()
     return closing
   }
@@ -159,14 +159,10 @@ export class Connection {
   }
 
   #loggedIn(jid: Jid, run: SessionRun): void {
-    const { clock, events } = this.#deps
     run.leaveGate()
+    this.#isLoggedIn = true
     this.#policy.loggedIn()
-    events.authenticated(jid)
-    const drainedAtLast = () => {
-      events.drained()
-    }
-    run.atEnd(clock.after(drainDeadlineMs, drainedAtLast))
+    this.#deps.events.authenticated(jid)
     run.atEnd(keepProbing(this.#deps, run))
   }
 }

@@ -9,13 +9,15 @@ import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { keepSessionsMs } from './kept-sessions.ts'
 import { LinkedAccount } from './linked-account.ts'
 import type { AccountDeps } from './linked-account.ts'
+import type { PendingLogouts } from './pending-logouts.ts'
 
 // Spreads the first connects of a start, so that the network does not see one burst.
 const bootSpreadMs = 20
 // How many instances are taken side by side at a start.
 const takesAtOnce = 16
 
-type Deps = Omit<AccountDeps, 'onChange'> & {
+type Deps = Omit<AccountDeps, 'onChange' | 'pendingLogouts'> & {
+  pendingLogouts: PendingLogouts
   /** Every part that keeps memory per instance. */
   parts: PerInstance
   /** Called after every change of any instance. */
@@ -61,8 +63,9 @@ export class InstanceRegistry {
 
   /** Boots all accounts side by side; the gate limits how many connect at once. */
   async boot(): Promise<void> {
-    const { random, log } = this.#deps
+    const { random, log, pendingLogouts } = this.#deps
     await this.dropWorthlessKeys()
+    await pendingLogouts.load()
     const spread = this.#accounts.size * bootSpreadMs
     for (const account of this.#accounts.values()) {
       account.boot(Math.round(random() * spread)).catch((err: unknown) => {

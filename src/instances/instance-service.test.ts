@@ -11,6 +11,7 @@ import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts
 import type { InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
 import { InstanceRegistry } from './instance-registry.ts'
 import { InstanceService } from './instance-service.ts'
+import { PendingLogouts } from './pending-logouts.ts'
 
 const name = 'a'
 
@@ -88,12 +89,13 @@ function setUp() {
   const parts = new ScriptedParts()
   const deleted: string[] = []
   const shared = { instances: store as unknown as InstanceStore, network, epoch: () => 1, clock }
+  const steady = { ...shared, random: () => 0.5, log: silentLog }
+  const logouts = { list: () => Promise.resolve([]), remove: () => Promise.resolve() }
   const registry = new InstanceRegistry({
-    ...shared,
+    ...steady,
+    pendingLogouts: new PendingLogouts({ ...steady, logouts }),
     parts,
     gate: new Semaphore(4),
-    random: () => 0.5,
-    log: silentLog,
     qrLifetimeMs: 20_000,
     lifecycle: {
       prepare: ({ ownerTag }, event, extras = {}) => ({ event, instance: name, ownerTag, extras, deliveries: [] }),

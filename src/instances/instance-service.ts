@@ -74,15 +74,16 @@ export class InstanceService {
   }
 
   /** Removes the record. The session stays valid on the network and its keys are kept, unless it is logged out. */
-  remove(name: InstanceName, logout: boolean): Promise<void> {
+  remove(name: InstanceName, logout: boolean): Promise<{ isLogoutPending: boolean }> {
     return this.#lanes.run(name, async () => {
       const { registry, instances, messages, epoch } = this.#deps
       const account = registry.get(name)
-      if (logout) await account.logout()
+      const isLogoutPending = logout && (await account.logout()) === 'pending'
       await account.close()
       try {
         await this.#stop(account.record)
-        const facts = { logout, undelivered: await messages.undelivered(name) }
+        const undelivered = await messages.undelivered(name)
+        const facts = { logout, undelivered, ...(isLogoutPending && { pending_logout: true }) }
         const keep = this.#sessionToKeep(account.record)
         await instances.remove(epoch(), name, keep, this.#audit('instance.delete', account.record, facts))
       } catch (error) {
@@ -92,6 +93,7 @@ export class InstanceService {
       }
       registry.remove(name)
       await this.#afterRemoval(account.record, logout)
+      return { isLogoutPending }
     })
   }
 

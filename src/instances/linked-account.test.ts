@@ -9,6 +9,7 @@ import { Semaphore } from '../lib/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { LinkedAccount } from './linked-account.ts'
+import { PendingLogouts } from './pending-logouts.ts'
 
 /** Storage whose writes take until the test lets them through. */
 class ScriptedStore {
@@ -38,16 +39,15 @@ function setUp(record: Partial<InstanceRow> = {}) {
   const clock = new ManualClock()
   const network = new ScriptedNetwork()
   const store = new ScriptedStore()
+  const logouts = { list: () => Promise.resolve([]), remove: () => Promise.resolve() }
+  const shared = { network, clock, epoch: () => 1, random: () => 0.5, log: silentLog }
   const events: string[] = []
   const account = new LinkedAccount(
     {
-      network,
+      ...shared,
       instances: store as unknown as InstanceStore,
-      epoch: () => 1,
+      pendingLogouts: new PendingLogouts({ ...shared, logouts }),
       gate: new Semaphore(4),
-      clock,
-      random: () => 0.5,
-      log: silentLog,
       qrLifetimeMs: 20_000,
       lifecycle: {
         prepare: ({ name, ownerTag }, event, extras = {}) => ({
@@ -425,7 +425,7 @@ describe('a linked account', () => {
     const asked = account.logout()
     await settle()
     store.letGo()
-    assert.equal(await asked, true)
+    assert.equal(await asked, 'told')
     await settle()
     assert.deepEqual(
       events.filter((event) => event === 'logged_out'),

@@ -23,6 +23,9 @@ const pauses = { firstMs: 200, ceilingMs: 5000 }
 
 export type AccountDeps = LinkDeps & { lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>; graces: Graces }
 
+/** What became of a logout: `pending` when the network was not told within 5 s. It will be told later. */
+export type LogoutOutcome = 'no_session' | 'told' | 'pending'
+
 export class LinkedAccount {
   readonly #deps: AccountDeps
   readonly #account: AccountRecord
@@ -133,16 +136,18 @@ export class LinkedAccount {
     })
   }
 
-  /** True when there was a session to log out. */
-  logout(): Promise<boolean> {
+  /** Whether the phone may still show a device of this account, because the network could not be told of its logout yet. */
+  get isLogoutPending(): boolean {
+    return this.#deps.pendingLogouts.has(this.record.name)
+  }
+
+  /** Logs the session out, and tries logouts that are pending now. */
+  logout(): Promise<LogoutOutcome> {
     return this.#inTurn(async () => {
-      if (this.record.sessionId === null) return false
-      await this.#link.pairing.close()
-      await this.#link.connection.logout().catch((err: unknown) => {
-        this.#deps.log.warn({ err, instance: this.record.name }, 'the network could not be told of the logout')
-      })
-      await this.#link.end({ cause: 'invalidated', code: null, reason: 'logged out on request' })
-      return true
+      const hasSession = this.record.sessionId !== null
+      if (!hasSession && !this.isLogoutPending) return 'no_session'
+      const isTold = hasSession ? await this.#link.logout() : await this.#link.hurryLogouts()
+      return isTold ? 'told' : 'pending'
     })
   }
 

@@ -11,6 +11,7 @@ import { retryUntil } from '../lib/retry.ts'
 import type { Announcement } from '../lifecycle/announcer.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
+import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
 
 const pauses = { firstMs: 200, ceilingMs: 5000 }
 
@@ -25,7 +26,11 @@ type Deps = {
 }
 
 /** Stored in the same commit as a change. */
-export type Companions = { audits?: readonly AuditRecord[]; announcements?: readonly Announcement[] }
+export type Companions = {
+  audits?: readonly AuditRecord[]
+  announcements?: readonly Announcement[]
+  logouts?: readonly PendingLogout[]
+}
 
 type Pending = {
   /** The whole record, when the stored one may be missing. */
@@ -33,6 +38,7 @@ type Pending = {
   changes: InstanceChanges
   audits: AuditRecord[]
   announcements: Announcement[]
+  logouts: PendingLogout[]
   stored: PromiseWithResolvers<undefined>
 }
 
@@ -47,11 +53,15 @@ export class RecordWriter {
   }
 
   /** Resolves when the change is stored; rejects only when the writer is closed first. */
-  save(changes: InstanceChanges, { audits = [], announcements = [] }: Companions = {}): Promise<undefined> {
+  save(
+    changes: InstanceChanges,
+    { audits = [], announcements = [], logouts = [] }: Companions = {},
+  ): Promise<undefined> {
     const next = this.#pending()
     Object.assign(next.changes, changes)
     next.audits.push(...audits)
     next.announcements.push(...announcements)
+    next.logouts.push(...logouts)
     this.#writing ??= this.#writeAll()
     return next.stored.promise
   }
@@ -80,7 +90,7 @@ export class RecordWriter {
 
   #pending(): Pending {
     if (!this.#next) {
-      this.#next = { changes: {}, audits: [], announcements: [], stored: Promise.withResolvers() }
+      this.#next = { changes: {}, audits: [], announcements: [], logouts: [], stored: Promise.withResolvers() }
       // Most callers go on without waiting; those that wait see the failure themselves.
       this.#next.stored.promise.catch(ignoreRejection)
     }
@@ -98,9 +108,9 @@ export class RecordWriter {
     this.#writing = undefined
   }
 
-  async #write({ whole, changes, audits, announcements, stored }: Pending): Promise<void> {
+  async #write({ whole, changes, audits, announcements, logouts, stored }: Pending): Promise<void> {
     const { instances, epoch, name, clock, onAnnounced } = this.#deps
-    const along = { audits, deliveries: announcements.flatMap(({ deliveries }) => deliveries) }
+    const along = { audits, logouts, deliveries: announcements.flatMap(({ deliveries }) => deliveries) }
     const write = () =>
       whole ? instances.put(epoch(), { ...whole, ...changes }, along) : instances.update(epoch(), name, changes, along)
     const retry = { clock, signal: this.#stop.signal, pauses, onFailure: this.#logFailure.bind(this) }

@@ -1,15 +1,12 @@
 // One session from its opening to its end: waits at the gate, opens the session, passes its signals on, and closes it.
 
-import type { InstanceName } from '../core/ids.ts'
 import type { Closing, Network, NetworkSession, SessionName, SessionSignal } from '../core/network.ts'
 import { orAbort } from '../lib/abort.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Semaphore } from '../lib/semaphore.ts'
 
-type Deps = {
-  instance: InstanceName
-  sessionId: string
+type Deps = SessionName & {
   network: Pick<Network, 'open'>
   /** Limits how many sessions are opened at the same time. */
   gate: Semaphore
@@ -72,14 +69,14 @@ export class SessionRun implements Disposable {
 
 /** Resolves with the reason when the session has ended and is closed; undefined when `stop` aborted at the gate. */
 export async function runSession(deps: Deps, stop: AbortSignal, listener: Listener): Promise<Closing | undefined> {
-  const { gate, clock, network, sessionId, instance } = deps
+  const { gate, clock, network, sessionId, instance, isLeaving = false } = deps
   const leaveGate = await gate.enter(stop).catch(ignoreRejection)
   if (!leaveGate) return undefined
   const run = new SessionRun(clock, leaveGate)
   let session: NetworkSession | undefined
   try {
     listener.onStart(run)
-    session = await openSession(network, { sessionId, instance }, stop, (signal) => {
+    session = await openSession(network, { sessionId, instance, isLeaving }, stop, (signal) => {
       listener.onSignal(signal, run)
       if (signal.kind === 'closed') run.hangUp(signal.closing)
     })

@@ -10,9 +10,11 @@ import type { Closing, Network } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
+import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
 import type { AccountRecord } from './account-record.ts'
 import { reasonOf } from './account-record.ts'
 import { destroyKeptSessions } from './kept-sessions.ts'
+import type { Companions } from './record-writer.ts'
 
 type Deps = {
   account: AccountRecord
@@ -24,6 +26,8 @@ type Deps = {
 }
 
 type SessionId = string | null
+
+const loggedOut: Closing = { cause: 'invalidated', code: null, reason: 'logged out on request' }
 
 export class SessionHandover {
   readonly #deps: Deps
@@ -85,12 +89,30 @@ export class SessionHandover {
 
   /** The account has no session any more; returns those it had. */
   end(closing: Closing): SessionId[] {
+    const { sessionId, previousSessionId } = this.#deps.account.row
+    this.#end(closing)
+    return [sessionId, previousSessionId]
+  }
+
+  /** The account gives its sessions up. Returns their logouts, which are stored with the record; the current one is first. */
+  leave(): PendingLogout[] {
+    const { account, clock } = this.#deps
+    const { name: instance, ownerTag, sessionId, previousSessionId } = account.row
+    const at = clock.now()
+    const given = [sessionId, previousSessionId].filter((id) => id !== null)
+    const logouts = given.map((id) => ({ sessionId: id, instance, ownerTag, askedAt: at }))
+    const audit: AuditRecord = { at, actor: 'api', action: 'instance.logout', instance, ownerTag, target: instance }
+    this.#end(loggedOut, { logouts, audits: [audit] })
+    return logouts
+  }
+
+  #end(closing: Closing, companions: Companions = {}): void {
     const { account } = this.#deps
-    const { sessionId, previousSessionId, jid, lastJid } = account.row
+    const { jid, lastJid } = account.row
     const noSession = { sessionId: null, previousSessionId: null, jid: null, pairedAt: null, readyAt: null }
     const changes = { ...noSession, lastQrMessageId: 0, retryAt: null, lastJid: jid ?? lastJid }
-    account.apply('invalidated', { changes: { ...changes, lastError: closing.reason }, extras: reasonOf(closing) })
-    return [sessionId, previousSessionId]
+    const extras = reasonOf(closing)
+    account.apply('invalidated', { changes: { ...changes, lastError: closing.reason }, extras, ...companions })
   }
 
   /** Waits until the record without these sessions is stored, then removes their keys. */

@@ -56,6 +56,11 @@ export class Metrics implements PerInstance {
     'What arrived from the network again and was not passed on again, by kind',
     ['instance', 'kind'],
   )
+  readonly callbacksReordered = this.#counter(
+    'service_callbacks_reordered_total',
+    'Callbacks that waited until the message before theirs had come',
+    ['instance'],
+  )
   readonly downstreamSeconds = new Histogram({
     name: 'service_downstream_post_seconds',
     help: 'How long the helpdesk took for a message, whatever it answered',
@@ -120,6 +125,7 @@ export class Metrics implements PerInstance {
       this.passedOver,
       this.received,
       this.duplicates,
+      this.callbacksReordered,
     ]
     for (const counter of byInstance) await removeSeries(counter, instance)
   }

@@ -36,8 +36,8 @@ export class BoundedMap<Value> {
     return this.#entries.delete(key)
   }
 
-  deleteWhere(matches: (key: string) => boolean): void {
-    for (const key of this.#entries.keys()) if (matches(key)) this.#entries.delete(key)
+  deleteWhere(matches: (key: string, value: Value) => boolean): void {
+    for (const [key, { value }] of this.#entries) if (matches(key, value)) this.#entries.delete(key)
   }
 
   clear(): void {

@@ -203,6 +203,19 @@ test('merged chats are one queue in the order of ids, after the work of both', a
   assert.deepEqual(names(), ['a 1', 'a 2', 'a 3', 'a 4', 'a 5'])
 })
 
+test('a row that is pushed under the dropped chat waits in the queue of the kept chat', async () => {
+  const { names, push, end, queues } = setUp()
+  queues.merge('a', 'p', 'q')
+  push('p', '1')
+  assert.equal(queues.isFree('a', 'q'), false)
+  push('q', '2')
+  assert.deepEqual([names(), queues.counts().chats], [['a 1'], 1])
+  await end(0)
+  await end(1)
+  assert.deepEqual(names(), ['a 1', 'a 2'])
+  assert.ok(queues.isFree('a', 'q'))
+})
+
 test('a second merge during the wait for the first one is waited for too', async () => {
   const { names, insert, end, queues } = setUp()
   for (const [chat, id] of [

@@ -11,6 +11,7 @@ import type { Clock } from './clock.ts'
 import { ItemList } from './item-list.ts'
 import type { QueueItem } from './item-list.ts'
 import { getOrCreate } from './keyed.ts'
+import { MergedKeys } from './merged-keys.ts'
 
 /** done: take the next row · wait: rest until the queue is woken · until: rest until that time. */
 export type WorkOutcome = 'done' | 'wait' | { until: number }
@@ -43,6 +44,8 @@ type Queue<Row> = {
 type InstanceQueues<Row> = {
   instance: string
   chats: Map<string, Queue<Row>>
+  /** A caller that decided on a chat before a merge may push a row after it. */
+  merged: MergedKeys
   rows: number
   running: Set<Promise<undefined>>
   stop: AbortController
@@ -84,7 +87,8 @@ export class ChatQueues<Row> {
   /** Whether a row that is pushed now is the next one to be worked on. */
   isFree(instance: string, chatId: string): boolean {
     if (this.#isStopped || this.#leaving.has(instance)) return false
-    return this.#instances.get(instance)?.chats.has(chatId) !== true
+    const of = this.#instances.get(instance)
+    return of?.chats.has(of.merged.currentOf(chatId)) !== true
   }
 
   /** Puts the row last. */
@@ -122,12 +126,13 @@ export class ChatQueues<Row> {
 
   /** Two chats turned out to be one: their rows become one queue in the order of ids. */
   merge(instance: string, keepChatId: string, dropChatId: string): void {
-    const of = this.#instances.get(instance)
-    const drop = of?.chats.get(dropChatId)
-    if (!of || !drop || keepChatId === dropChatId) return
+    const of = this.#instanceOf(instance)
+    of.merged.merge(keepChatId, dropChatId)
+    const drop = of.chats.get(dropChatId)
+    if (!drop || keepChatId === dropChatId) return
     of.chats.delete(dropChatId)
     drop.cancelTimer?.()
-    const keep = this.#queueOf(of, keepChatId)
+    const keep = this.#queueOf(of, of.merged.currentOf(keepChatId))
     drop.mergedInto = keep
     keep.absorbed.push(drop, ...drop.absorbed)
     if (drop.running) keep.before.push(drop.running)
@@ -174,15 +179,20 @@ export class ChatQueues<Row> {
 
   /** The queue of a row that is about to be put into it. */
   #queueFor(instance: string, chatId: string): Queue<Row> {
-    const of = getOrCreate(this.#instances, instance, () => ({
+    const of = this.#instanceOf(instance)
+    of.rows++
+    return this.#queueOf(of, of.merged.currentOf(chatId))
+  }
+
+  #instanceOf(instance: string): InstanceQueues<Row> {
+    return getOrCreate(this.#instances, instance, () => ({
       instance,
       rows: 0,
       chats: new Map<string, Queue<Row>>(),
+      merged: new MergedKeys(),
       running: new Set<Promise<undefined>>(),
       stop: new AbortController(),
     }))
-    of.rows++
-    return this.#queueOf(of, chatId)
   }
 
   #queueOf(of: InstanceQueues<Row>, chatId: string): Queue<Row> {
@@ -204,7 +214,7 @@ export class ChatQueues<Row> {
 
   #startChat(instance: string, chatId: string): void {
     const of = this.#instances.get(instance)
-    const queue = of?.chats.get(chatId)
+    const queue = of?.chats.get(of.merged.currentOf(chatId))
     if (of && queue) this.#start(of, queue)
   }
 

@@ -5,7 +5,7 @@ import type { InstanceName, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { JournalStore } from '../storage/stores/messages/journal-store.ts'
+import type { JournalStore, UnfinishedStanza } from '../storage/stores/messages/journal-store.ts'
 import type { Account } from './account/account.ts'
 import { ConnectionKeys } from './account/connection-keys.ts'
 import { durableRepository } from './account/durable-signal.ts'
@@ -13,6 +13,7 @@ import { SenderKeyHolders } from './account/sender-key-holders.ts'
 import { runIsolated } from './connection/fault-isolation.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { openSocket } from './connection/open-socket.ts'
+import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import { personOf } from './decode/origin.ts'
@@ -34,6 +35,8 @@ export type ConnectionDeps = {
   clock: Clock
   log: Log
   receiving: Receiving
+  /** The session is opened only to be logged out. */
+  isLeaving: boolean
   findSent: (messageId: NetworkMessageId) => Promise<OutgoingContent | null>
 }
 
@@ -60,15 +63,16 @@ export type Connection = {
 }
 
 export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
-  const { account, creds, endpoint, clock, log, receiving, findSent } = deps
+  const { account, creds, endpoint, clock, log, receiving, isLeaving, findSent } = deps
   const { gone } = owner
   const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })
   const keyHolders = new SenderKeyHolders(connectionKeys)
-  const { journal, plainStanzas } = createReceiver(deps, connectionKeys, (message) => {
+  const onPhoneMessage = (message: UnfinishedStanza) => {
     inside(() => {
       phoneMessages.handle(message)
     })
-  })
+  }
+  const { journal, plainStanzas } = createReceiver(deps, { connectionKeys, gone, onPhoneMessage })
   const config = socketConfig({
     endpoint,
     account,
@@ -79,6 +83,8 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     sentMessage: (chat, id, asking) => sender.sentMessage(chat, id, asking),
   })
   const hooks = {
+    // Without the listener of the login the library does not ask for the messages that wait on the server.
+    isHeard: (event: string) => !isLeaving || !event.startsWith('CB:') || farewells.has(event),
     onFault: owner.onListenerFault,
     beforeListeners: (event: string, ...args: unknown[]) => plainStanzas.storeFirst(event, args[0] as BinaryNode),
   }
@@ -96,10 +102,15 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   return { socket, connectionKeys, sender, queries, phoneMessages, inside }
 }
 
+type ReceiverParts = {
+  connectionKeys: ConnectionKeys
+  gone: AbortSignal
+  onPhoneMessage: (message: UnfinishedStanza) => void
+}
+
 function createReceiver(
   { account, creds, clock, receiving }: ConnectionDeps,
-  connectionKeys: ConnectionKeys,
-  onPhoneMessage: ConstructorParameters<typeof JournalEntries>[0]['onPhoneMessage'],
+  { connectionKeys, gone, onPhoneMessage }: ReceiverParts,
 ) {
   const { instance, store, reception, nextId, isOff } = receiving
   const own = () => personOf(creds.me?.id, creds.me?.lid) ?? { phone: null, lid: null }
@@ -114,7 +125,9 @@ function createReceiver(
     clock,
     onPhoneMessage,
   })
-  const journal = new Journal({ entries, connectionKeys, instance, reception, own, clock, isOff })
+  const isStorageAway = () => account.keys.isStorageAway
+  const reading = { entries, connectionKeys, instance, reception, own, clock }
+  const journal = new Journal({ ...reading, isStorageAway, gone, isOff })
   const plainStanzas = new PlainStanzas({ journal, account, instance, reception, own, now })
   return { journal, plainStanzas }
 }

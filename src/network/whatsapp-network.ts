@@ -80,10 +80,12 @@ export class WhatsappNetwork implements Network {
     this.#faultIsolation = isolateFaults()
   }
 
-  async open({ sessionId, instance }: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+  async open(name: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
+    const { sessionId, instance, isLeaving = false } = name
     const known = await this.#account(sessionId)
     await known.connection?.close()
     const stored = await known.loadCreds()
+    if (!stored && isLeaving) throw new Error('the keys of this session are not stored any more')
     // A pairing starts without keys, because keys of another identity would be wrong.
     if (!stored) await this.forget(sessionId)
     const account = stored ? known : await this.#account(sessionId)
@@ -100,6 +102,7 @@ export class WhatsappNetwork implements Network {
       clock,
       log,
       receiving,
+      isLeaving,
       onSignal,
       findSent: (messageId) => findSent(instance, messageId),
     })

@@ -15,6 +15,7 @@ import type {
 } from '../core/network.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
+import { BacklogWatch } from './connection/backlog-watch.ts'
 import { closingOf, explained } from './connection/close-causes.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { failQueries, terminate } from './connection/open-socket.ts'
@@ -176,6 +177,25 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       onDrained: () => void inside(() => phoneMessages.resume().catch(ignoreRejection)),
     })
     events.listen()
+    this.#followLogin(events)
+  }
+
+  #followLogin(events: SessionEvents): void {
+    const { account, clock, isLeaving } = this.#deps
+    const { socket } = this.#connection
+    if (isLeaving) {
+      // The library prepares the connection before it reports the login. A logout need not wait for that.
+      socket.ws.on('CB:success', events.loggedIn.bind(events))
+      return
+    }
+    const watch = new BacklogWatch({
+      socket,
+      clock,
+      isStorageAway: () => account.keys.isStorageAway,
+      gone: this.#gone.signal,
+      onQuiet: events.backlogEnded.bind(events),
+    })
+    watch.listen()
   }
 
   /** Only the first reason counts. First nothing leaves any more, then the last writes are stored, then `closed` is given. */

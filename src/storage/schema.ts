@@ -1,11 +1,15 @@
 // All tables as Kysely sees them. Times are epoch milliseconds, flags 0 or 1, JSON is text: alike on both engines.
 
+import type { DestinationKey } from '../core/ids.ts'
 import type { SecretColumns } from './engine/statement.ts'
 import { sessionKeySecrets, tenantSecrets } from './schema/accounts.ts'
 import type {
+  DestinationPlaceTable,
+  DestinationTable,
   InstanceTable,
   KeptSessionTable,
   LeaseTable,
+  PendingLogoutTable,
   RestrictionTable,
   SessionKeyTable,
   TenantTable,
@@ -22,22 +26,33 @@ import type {
   OutboxTotalsTable,
   UnfinishedTable,
 } from './schema/messages.ts'
-import type { ContactTable, ConversationTable, PersonTable } from './schema/people.ts'
+import type {
+  ContactTable,
+  ConversationChatTable,
+  ConversationTable,
+  PersonPhoneTable,
+  PersonTable,
+} from './schema/people.ts'
 
 export type Schema = {
   lease: LeaseTable
   instances: InstanceTable
   tenants: TenantTable
+  destinations: DestinationTable
+  destination_places: DestinationPlaceTable
   usage: UsageTable
   audit: AuditTable
   session_keys: SessionKeyTable
   kept_sessions: KeptSessionTable
+  pending_logouts: PendingLogoutTable
   opened: OpenedTable
   unfinished: UnfinishedTable
   inbox: InboxTable
   people: PersonTable
+  person_phones: PersonPhoneTable
   contacts: ContactTable
   conversations: ConversationTable
+  conversation_chats: ConversationChatTable
   message_map: MessageMapTable
   deliveries: DeliveryTable
   outbox: OutboxTable
@@ -56,3 +71,20 @@ export const secretTables: readonly SecretColumns[] = [
   deliverySecrets,
   outboxSecrets,
 ]
+
+type OfDestination = {
+  [Table in keyof Schema]: Schema[Table] extends { destination: DestinationKey } ? Table : never
+}[keyof Schema]
+
+/**
+ * Every table whose rows belong to a destination, with the columns that are unique together with it. When a destination
+ * turns out to be another one, its rows are moved.
+ */
+export const destinationTables: { readonly [Table in OfDestination]: readonly (keyof Schema[Table])[] } = {
+  contacts: ['source_id'],
+  conversations: ['instance', 'chat'],
+  conversation_chats: ['conversation_id', 'instance', 'chat'],
+  message_map: ['instance', 'chat', 'sender', 'network_id', 'kind'],
+  outbox: [],
+  callbacks: ['kind', 'event_id'],
+}

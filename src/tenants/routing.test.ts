@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inboxPlace } from '../core/downstream.ts'
+import type { InboxAccess } from '../core/downstream.ts'
 import type { TenantWithSecrets } from './tenant-cache.ts'
 import { Routing } from './routing.ts'
 import type { DefaultDestination } from './routing.ts'
@@ -25,7 +27,9 @@ const acme: TenantWithSecrets = {
 
 function routing(tenants: readonly TenantWithSecrets[], changes: Partial<DefaultDestination> = {}): Routing {
   const find = (tag: string) => Promise.resolve(tenants.find(({ ownerTag }) => ownerTag === tag))
-  return new Routing({ tenants: { find }, standard: { ...standard, ...changes } })
+  const identify = (access: InboxAccess) => Promise.resolve({ ...access, key: `key of ${inboxPlace(access)}` })
+  const identities = { identify, identifyInTime: identify }
+  return new Routing({ tenants: { find }, standard: { ...standard, ...changes }, identities })
 }
 
 test('an instance with the tag of a tenant goes there, any other to the default', async () => {
@@ -34,13 +38,13 @@ test('an instance with the tag of a tenant goes there, any other to the default'
     ['acme', '', 'nobody'].map((ownerTag) => routes.destinationOf({ ownerTag, inboxId: 0 })),
   )
   assert.deepEqual(tenant, {
-    key: 'https://acme.example|3|7',
+    key: 'key of https://acme.example|3|7',
     baseUrl: 'https://acme.example',
     apiToken: 'acme-token',
     accountId: 3,
     inboxId: 7,
   })
-  assert.equal(untagged?.key, 'https://desk.example|1|7')
+  assert.equal(untagged?.key, 'key of https://desk.example|1|7')
   assert.deepEqual(unknown, untagged)
 })
 

@@ -1,7 +1,7 @@
 // Decides which helpdesk an instance talks to (that of its tenant, else the default), and which secret signs its callbacks.
 
-import { destinationKey } from '../core/downstream.ts'
-import type { Destination } from '../core/downstream.ts'
+import type { Destination, InboxAccess } from '../core/downstream.ts'
+import type { InboxIdentities } from './inbox-identities.ts'
 import type { TenantCache } from './tenant-cache.ts'
 
 export type DefaultDestination = {
@@ -13,7 +13,11 @@ export type DefaultDestination = {
 }
 
 type Route = { ownerTag: string; inboxId: number }
-type Deps = { tenants: Pick<TenantCache, 'find'>; standard: DefaultDestination }
+type Deps = {
+  tenants: Pick<TenantCache, 'find'>
+  standard: DefaultDestination
+  identities: Pick<InboxIdentities, 'identify' | 'identifyInTime'>
+}
 
 export class Routing {
   readonly #deps: Deps
@@ -23,14 +27,25 @@ export class Routing {
   }
 
   /** Null while no helpdesk or no inbox is configured: received events wait. */
-  async destinationOf({ ownerTag, inboxId: ownInbox }: Route): Promise<Destination | null> {
+  async accessOf({ ownerTag, inboxId: ownInbox }: Route): Promise<InboxAccess | null> {
     const { standard } = this.#deps
     const tenant = await this.#tenantOf(ownerTag)
     const { baseUrl, apiToken, accountId } = tenant ?? standard
     const inboxId = [tenant?.inboxId ?? 0, ownInbox, standard.inboxId].find((id) => id > 0)
     if (baseUrl === null || apiToken === '' || inboxId === undefined) return null
-    const place = { baseUrl, accountId, inboxId }
-    return { ...place, apiToken, key: destinationKey(place) }
+    return { baseUrl, accountId, inboxId, apiToken }
+  }
+
+  /** For callbacks, which cannot wait until the helpdesk inbox is identified. */
+  async destinationOf(route: Route): Promise<Destination | null> {
+    const access = await this.accessOf(route)
+    return access && this.#deps.identities.identifyInTime(access)
+  }
+
+  /** For everything that is changed at the helpdesk. Rejects with a DownstreamError when the helpdesk cannot be asked. */
+  async identifiedOf(route: Route): Promise<Destination | null> {
+    const access = await this.accessOf(route)
+    return access && this.#deps.identities.identify(access)
   }
 
   /** Empty when callbacks are not signed. */

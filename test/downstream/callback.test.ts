@@ -53,7 +53,7 @@ test('each of the seven events is signed and understood', async () => {
   found.delete('conversation_updated')
   assert.deepEqual(Object.fromEntries([...found].map(([event, kinds]) => [event, [...kinds].sort()])), {
     conversation_created: ['unused_event'],
-    conversation_status_changed: ['unused_event'],
+    conversation_status_changed: ['status'],
     conversation_typing_off: ['typing'],
     conversation_typing_on: ['typing'],
     message_created: ['echo', 'not_outgoing', 'private', 'send'],
@@ -65,8 +65,10 @@ test('each of the seven events is signed and understood', async () => {
     place: { accountId: 1, inboxId: 1, conversationId: chat },
     recipient: { identifier: '5511988887777@s.whatsapp.net', phone: '+5511988887777', sourceId: '5511988887777' },
     messageId: sent.body.id,
+    writtenAt: bed.helpdesk.messages(chat).find(({ id }) => id === sent.body.id)?.createdAt,
     content: 'hello',
     attachments: [],
+    lacksFile: false,
     inReplyTo: { messageId: posted.id, sourceId: '3EB0A' },
     agentName: 'Ana',
   })

@@ -101,6 +101,26 @@ test('a phone number that another contact took meanwhile leads to that contact',
   assert.deepEqual([(await slow).name, (await slow).sourceId], ['Imported', '5511988887777'])
 })
 
+test('a contact whose phone number the filter misses is found by search, by exactly this number', async () => {
+  await using bed = await HelpdeskBed.start()
+  const client = new DeskClient(bed.helpdesk)
+  await client.post('/contacts', { name: 'Longer', phone_number: '+55119888877771' })
+  await client.post('/contacts', { name: 'Imported', phone_number: '+5511988887777' })
+  const nothing = { meta: { count: 0, current_page: 1 }, payload: [] }
+  await bed.helpdesk.fault({ kind: 'answer', status: 200, body: nothing, path: /contacts\/filter$/ })
+  const contact = await bed.inbox.ensureContact(person())
+  assert.deepEqual([contact.name, contact.phone, contact.created], ['Imported', '+5511988887777', false])
+  assert.equal(bed.helpdesk.see.contacts().length, 2)
+})
+
+test('a phone number that is taken by a contact which cannot be found is refused, never left out', async () => {
+  await using bed = await HelpdeskBed.start()
+  const body = { message: 'Phone number has already been taken', attributes: ['phone_number'] }
+  await bed.helpdesk.fault({ kind: 'answer', status: 422, body, method: 'POST', path: /\/contacts$/, times: 1 })
+  await assert.rejects(bed.inbox.ensureContact(person()), { failure: 'unexplained', status: 422 })
+  assert.deepEqual(bed.helpdesk.see.contacts(), [])
+})
+
 test('a creation that crashed after its commit is found again', async () => {
   await using bed = await HelpdeskBed.start()
   const fault = {

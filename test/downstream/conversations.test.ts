@@ -126,6 +126,20 @@ test('a contact whose address moved to another contact is gone', async () => {
   await assert.rejects(bed.inbox.ensureConversation({ id: other.id, sourceId: contact.sourceId }, 'new'), isGone)
 })
 
+test('an address that a parallel caller creates for the same contact is tried again at once', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  const answer = { kind: 'answer', status: 422, body: { error: 'source_id should be unique' } } as const
+  await bed.helpdesk.fault({ ...answer, method: 'POST', path: /conversations$/, times: 1 })
+  const conversation = await bed.inbox.ensureConversation(contact, 'new')
+  assert.deepEqual(
+    bed.helpdesk.see.conversations().map(({ id, contactId }) => [id, contactId]),
+    [[conversation.id, contact.id]],
+  )
+  await bed.helpdesk.fault({ ...answer, method: 'POST', path: /conversations$/ })
+  await assert.rejects(bed.inbox.ensureConversation(contact, 'new', [conversation.id]), { failure: 'transient' })
+})
+
 test('after an uncertain creation no second conversation is made while the first may still appear', async () => {
   const clock = new ManualClock()
   await using bed = await HelpdeskBed.start({ helpdesk: { clock }, downstream: { clock } })

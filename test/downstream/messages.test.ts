@@ -8,6 +8,7 @@ import type { UploadFile } from '../../src/core/downstream.ts'
 import { chatwootLimits } from '../../src/downstream/limits.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { waitUntil } from '../harness/wait-until.ts'
+import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
 import { HelpdeskBed, text } from './harness/helpdesk-bed.ts'
 
 function file(bytes: Buffer, changes: Partial<UploadFile> = {}): UploadFile {
@@ -188,4 +189,41 @@ test('states are set with their reason, messages deleted, single ones looked up'
   assert.equal(await bed.inbox.findMessage(4711, 1), null)
   const unknown = bed.inbox.setStatus(id, 4711, 'read')
   await assert.rejects(unknown, (error) => error instanceof DownstreamError && error.failure === 'gone')
+})
+
+test('the outgoing messages of a conversation are those for which the helpdesk calls', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  const agent = new DeskClient(bed.helpdesk)
+  const write = async (content: string, more: object = {}) =>
+    (await agent.post(`/conversations/${id}/messages`, { content, ...more })).body.id
+  await bed.inbox.post(id, text('question', { sourceId: 'A' }))
+  const first = await write('first')
+  await bed.inbox.post(id, text('from the phone', { type: 'outgoing', isEcho: true, sourceId: 'B' }))
+  await write('note', { private: true })
+  const failed = await write('failed')
+  await bed.inbox.setStatus(id, failed, 'failed', 'no')
+  const deleted = await write('deleted')
+  await bed.inbox.deleteMessage(id, deleted)
+  const second = await write('second')
+  const third = await write('third')
+  const ids = async (range: { afterId: number | null; beforeId: number }) =>
+    (await bed.inbox.outgoingMessages(id, range)).map((each) => each.id)
+  assert.deepEqual(await ids({ afterId: null, beforeId: third }), [first, second])
+  assert.deepEqual(await ids({ afterId: first, beforeId: second }), [second, third])
+  const [{ createdAt } = { createdAt: 0 }] = await bed.inbox.outgoingMessages(id, { afterId: second, beforeId: third })
+  assert.ok(Math.abs(createdAt - bed.helpdesk.clock.now()) < 60_000)
+})
+
+test('more than a hundred messages since the last one do not hide the outgoing messages right before a message', async () => {
+  await using bed = await HelpdeskBed.start()
+  const id = await bed.openChat()
+  const agent = new DeskClient(bed.helpdesk)
+  const write = async (content: string) => (await agent.post(`/conversations/${id}/messages`, { content })).body.id
+  const first = await write('first')
+  for (let n = 0; n < 110; n++) await bed.inbox.post(id, text(`question ${n}`))
+  const second = await write('second')
+  const third = await write('third')
+  const found = await bed.inbox.outgoingMessages(id, { afterId: first, beforeId: third })
+  assert.ok(found.some((each) => each.id === second))
 })

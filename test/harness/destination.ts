@@ -1,7 +1,7 @@
 // The simulated helpdesk as a destination, in each form in which the service is told of one.
 
 import type { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
-import { destinationKey } from '../../src/core/downstream.ts'
+import { inboxPlace } from '../../src/core/downstream.ts'
 import type { Destination } from '../../src/core/downstream.ts'
 
 type Facts = Pick<SimHelpdesk, 'facts'>
@@ -33,5 +33,5 @@ export function tenantSettings({ facts }: Facts, inboxId = facts.inbox_id) {
 export function destinationOf({ facts }: Facts, changes: Partial<Destination> = {}): Destination {
   const { url, api_token: apiToken, account_id: accountId, inbox_id: inboxId } = facts
   const place = { baseUrl: url, accountId, inboxId, apiToken, ...changes }
-  return { ...place, key: destinationKey(place) }
+  return { ...place, key: inboxPlace(place) }
 }

@@ -1,4 +1,5 @@
-// A clock that runs some times faster than the one on the wall, for tests whose pauses are long and whose parts are real.
+// A clock that runs some times faster than the one on the wall, for tests whose pauses are long and whose parts are real. With
+// a speed below 1 it runs slower, for tests that must not depend on the speed of the machine.
 
 import type { Clock } from '../../src/lib/clock.ts'
 

@@ -35,6 +35,11 @@ export class ManualClock implements Clock {
     return this.#timers.length
   }
 
+  /** Time passes and no timer runs, as in a process that was stopped. The timers that fell due run at the next advance. */
+  freeze(ms: number): void {
+    this.#elapsed += ms
+  }
+
   /** Moves time; timers that fall due run in order, each with a turn of the event loop to settle. */
   async advance(ms: number): Promise<void> {
     const target = this.#elapsed + ms

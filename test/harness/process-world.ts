@@ -18,6 +18,8 @@ import type { PartOptions, Parts } from './world-parts.ts'
 export type ProcessWorldOptions = PartOptions & {
   /** How many accounts are linked before the service starts. */
   accounts?: number
+  /** Runs instead of the service's own main file. */
+  script?: string
   /** Puts rows in place before the service starts. */
   seed?: (database: Database) => Promise<void>
 }
@@ -29,12 +31,14 @@ export class ProcessWorld extends InstanceApi {
   readonly place: TestLocation
   service: ServiceProcess
   readonly #environment: Record<string, string>
+  readonly #script: string | undefined
   readonly #owned: AsyncDisposableStack
 
   private constructor(
     { network, helpdesk, place, environment }: Parts,
     phones: SimPhone[],
     owned: AsyncDisposableStack,
+    script: string | undefined,
   ) {
     super()
     this.network = network
@@ -43,10 +47,11 @@ export class ProcessWorld extends InstanceApi {
     this.phones = phones
     this.#environment = { DATABASE_URL: place.url, ...networkEnvironment(network), ...environment }
     this.#owned = owned
-    this.service = new ServiceProcess(this.#environment)
+    this.#script = script
+    this.service = this.#newProcess()
   }
 
-  static async open({ accounts = 1, seed, ...options }: ProcessWorldOptions = {}): Promise<ProcessWorld> {
+  static async open({ accounts = 1, seed, script, ...options }: ProcessWorldOptions = {}): Promise<ProcessWorld> {
     await using stack = new AsyncDisposableStack()
     const parts = await openParts(stack, options)
     const { location } = parts.place
@@ -54,7 +59,7 @@ export class ProcessWorld extends InstanceApi {
     const phones = await seedLinked(database, parts.network, accounts)
     await seed?.(database)
     await database[Symbol.asyncDispose]()
-    const world = new ProcessWorld(parts, phones, stack.move())
+    const world = new ProcessWorld(parts, phones, stack.move(), script)
     try {
       await world.service.ready()
       return world
@@ -78,7 +83,7 @@ export class ProcessWorld extends InstanceApi {
   }
 
   async startService(): Promise<void> {
-    this.service = new ServiceProcess(this.#environment)
+    this.service = this.#newProcess()
     await this.service.ready()
   }
 
@@ -91,6 +96,11 @@ export class ProcessWorld extends InstanceApi {
   async end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: string | null }> {
     this.service.send(signal)
     return this.service.exited()
+  }
+
+  #newProcess(): ServiceProcess {
+    const script = this.#script
+    return new ServiceProcess(this.#environment, undefined, script === undefined ? undefined : [script])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

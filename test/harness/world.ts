@@ -27,6 +27,7 @@ export type Health = {
   checks: {
     inbox_pending: number
     inbox_parked: number
+    pending_logouts: number
     destinations_held: { destination: string; reason: string }[]
   }
 }

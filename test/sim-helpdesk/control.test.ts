@@ -92,6 +92,28 @@ test('settings change until the next reset', async () => {
   assert.equal((await ask('POST', '/settings', { colour: 'red' })).status, 400)
 })
 
+test('the workers go away for a while, and an automation rule answers', async () => {
+  const chat = await openChat(client, '5511')
+  assert.deepEqual((await ask('POST', '/automations', { content: 'soon' })).body, { id: 1 })
+  assert.deepEqual((await ask('POST', '/workers-away', { ms: 60_000 })).body, { away: true })
+  await client.post(`/conversations/${chat}/messages`, { content: 'hi', message_type: 'incoming' })
+  assert.equal(helpdesk.messages(chat).length, 1)
+  await helpdesk.advance(61_000)
+  await helpdesk.settled()
+  assert.deepEqual(
+    helpdesk.messages(chat).map(({ content }) => content),
+    ['hi', 'soon'],
+  )
+  assert.equal((await ask('POST', '/workers-away', { ms: 0 })).status, 400)
+})
+
+test('a fault answers with the given body', async () => {
+  const body = { error: 'source_id should be unique' }
+  await ask('POST', '/faults', { kind: 'answer', status: 422, body, method: 'POST', path: 'conversations$', times: 1 })
+  const refused = await client.post('/conversations', { inbox_id: 1, contact_id: 1, source_id: '5511' })
+  assert.deepEqual([refused.status, refused.body], [422, body])
+})
+
 test('a reset deletes all rows and keeps the facts', async () => {
   await openChat(client, '5511')
   await client.get('/nowhere')

@@ -1,5 +1,6 @@
 // Checks the stand-alone simulator: its line of JSON, its network and helpdesk, one control API and one clock.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
@@ -96,4 +97,13 @@ test('the values in the README are those of the default seed', async () => {
   assert.equal(copied('DOWNSTREAM_API_TOKEN'), helpdesk.api_token)
   assert.equal(copied('DOWNSTREAM_INBOX_ID'), String(helpdesk.inbox_id))
   assert.equal(copied('WEBHOOK_HMAC_SECRET'), helpdesk.webhook_secret)
+})
+
+test('the process plays another version of Chatwoot, and refuses one that it does not know', async () => {
+  await using sim = await SimProcess.start('control', ['--helpdesk-version', '4.3'])
+  assert.equal((await deskOf(sim).get('//api')).body['version'], '4.3.0')
+  assert.equal(sim.started.helpdesk.webhook_secret, '')
+  const { status, stderr } = spawnSync(process.execPath, ['sim/cli.ts', '--helpdesk-version', '4.1'])
+  assert.equal(status, 1)
+  assert.match(stderr.toString(), /--helpdesk-version must be one of 3\.4, 4\.2, 4\.3, 4\.7, 4\.12, 4\.14/)
 })

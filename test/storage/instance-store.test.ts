@@ -92,11 +92,11 @@ for (const engine of engines) {
       assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
     })
 
-    test('orphans are keys that neither an instance, a pairing nor a session kept recently refers to', async () => {
+    test('orphans are keys that neither an instance, a pairing, a pending logout nor a session kept recently refers to', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       const keys = new SessionKeyStore(opened.database)
-      const ids = ['linked', 'staged', 'previous', 'kept', 'old', 'orphan']
+      const ids = ['linked', 'staged', 'previous', 'kept', 'leaving', 'old', 'orphan']
       const journal = new JournalStore(opened.database)
       await opened.database.write(journal.unfinished('orphan', { stanzaId: 'A', stanza: Buffer.from('x') }, 1))
       for (const id of ids) await keys.save(1, id, [{ kind: 'creds', id: '', value: Buffer.from('x') }])
@@ -117,10 +117,12 @@ for (const engine of engines) {
           sampleAudit(),
         )
       }
+      const logout = { sessionId: 'leaving', instance: 'a', ownerTag: '', askedAt: 1 }
+      await instances.update(1, 'a', {}, { logouts: [logout] })
       await instances.dropOrphans(1, 10)
       const left: string[] = []
       for (const id of ids) if ((await keys.load(id, 'creds', [''])).length > 0) left.push(id)
-      assert.deepEqual(left, ['linked', 'staged', 'previous', 'kept'])
+      assert.deepEqual(left, ['linked', 'staged', 'previous', 'kept', 'leaving'])
       assert.deepEqual(await journal.loadUnfinished('orphan'), [])
       assert.equal((await instances.keptSessions('old')).length, 0)
     })

@@ -26,6 +26,7 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'OutboxStore.ofMessage': [],
   'OutboxStore.newestOf': [],
   'OutboxStore.live': [],
+  'OutboxStore.moveRows': [],
   'OutboxStore.countWaiting': [],
   'OutboxStore.countPending': [],
   'OutboxStore.totals': [],

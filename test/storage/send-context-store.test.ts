@@ -38,20 +38,23 @@ for (const engine of engines) {
           ...more,
         }),
       )
-    const held = (instance: string, used_at: number) =>
+    const shown = (instance: string, wrote_at: number, more: { used_at?: number; chat?: string } = {}) =>
       database.write(
         database.query
-          .insertInto('conversations')
-          .values({ instance, destination, chat: 'p1', conversation_id: 7, contact_id: 1, source_id: 's', used_at }),
+          .insertInto('conversation_chats')
+          .values({ instance, destination, chat: 'p1', conversation_id: 7, wrote_at, used_at: 0, ...more }),
       )
+    const person = (instance: string, phone: string) =>
+      database.write(database.query.insertInto('people').values({ instance, id: 'p1', phone, lid: null }))
     const owned = stack.move()
-    return { database, sent, contexts, clock, heard, held, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    return { database, sent, contexts, clock, heard, shown, person, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
 
   describe(`facts about a callback on ${engine}`, () => {
     test('of an unknown chat and conversation nothing is known', async () => {
       await using stage = await setUp()
-      const nothing = { owner: undefined, lastAddress: undefined, isKnown: false, hasUnread: false, isSettled: false }
+      const asked = { lastAddress: undefined, isKnown: false }
+      const nothing = { stored: [], asked, hasUnread: false, isSettled: false }
       assert.deepEqual(await stage.contexts.read(key), nothing)
       const nowhere = { instance: 'shop', chatId: null, destination: null, conversationId: null, callback: null }
       assert.deepEqual(await stage.contexts.read(nowhere), nothing)
@@ -64,10 +67,11 @@ for (const engine of engines) {
       await heard('200000000000001@lid', 2)
       await heard('5511777770001@s.whatsapp.net', 3, { chat: 'p2', message_id: null })
       const facts = await contexts.read(key)
-      assert.deepEqual([facts.lastAddress, facts.isKnown, facts.hasUnread], ['200000000000001@lid', true, true])
-      assert.equal(await sent.lastAddress('shop', 'p1'), facts.lastAddress)
+      assert.deepEqual([facts.asked, facts.hasUnread], [{ lastAddress: '200000000000001@lid', isKnown: true }, true])
+      assert.equal(await sent.lastAddress('shop', 'p1'), facts.asked?.lastAddress)
       assert.equal((await contexts.read({ ...key, conversationId: 8 })).hasUnread, false)
-      assert.equal((await contexts.read({ ...key, chatId: 'p2' })).lastAddress, '5511777770001@s.whatsapp.net')
+      const other = await contexts.read({ ...key, chatId: 'p2' })
+      assert.equal(other.asked?.lastAddress, '5511777770001@s.whatsapp.net')
       const unread = await sent.unread(destination, 7, 10, 100)
       assert.deepEqual(
         unread.map(({ id }) => id),
@@ -89,21 +93,39 @@ for (const engine of engines) {
         sent.insertStep({ ...message, conversationId: 7, messageId: 70, content: { text: 'hello' }, at: 1 })
       await database.write(step(), step())
       const facts = await contexts.read(key)
-      assert.deepEqual([facts.lastAddress, facts.isKnown, facts.hasUnread], [undefined, true, false])
+      assert.deepEqual([facts.asked, facts.hasUnread], [{ lastAddress: undefined, isKnown: true }, false])
     })
 
-    test('a conversation belongs to the instance that used it last', async () => {
+    test('of several chats in a conversation the one that wrote last is first, then the one that opened it last', async () => {
       await using stage = await setUp()
-      const { contexts, held } = stage
-      await held('shop', 1)
-      await held('office', 2)
-      assert.equal((await contexts.read(key)).owner, 'office')
+      const { contexts, shown, person, heard } = stage
+      await shown('shop', 1)
+      await shown('office', 2)
+      await shown('home', 0, { used_at: 8 })
+      await shown('lab', 0, { used_at: 9 })
+      await shown('home', 2, { used_at: 5, chat: '1@g.us' })
+      await person('office', '5511888880001')
+      await heard('200000000000001@lid', 3)
+      const { stored, asked } = await contexts.read({ ...key, instance: 'nobody' })
+      assert.equal(asked, undefined)
+      const owners = ['home', 'office', 'shop', 'lab', 'home']
+      assert.deepEqual(
+        stored.map(({ instance }) => instance),
+        owners,
+      )
+      const addresses = stored.map(({ lastAddress }) => lastAddress)
+      assert.deepEqual(addresses, [undefined, undefined, '200000000000001@lid', undefined, undefined])
+      const [group, office] = await contexts.storedChats(destination, 7)
+      assert.deepEqual(group, { instance: 'home', chatId: '1@g.us', person: null })
+      const known = { phone: '5511888880001', lid: null }
+      assert.deepEqual(office, { instance: 'office', chatId: 'p1', person: known })
+      assert.deepEqual(await contexts.storedChats(destination, 8), [])
     })
 
     test('a settled callback is found', async () => {
       await using stage = await setUp()
       const { contexts, database } = stage
-      const callback = { instance: 'shop', destination, kind: 'message_created', eventId: 70 }
+      const callback = { destination, kind: 'message_created', eventId: 70 }
       assert.equal((await contexts.read({ ...key, callback })).isSettled, false)
       await database.write(
         database.query.insertInto('callbacks').values({ ...callbackColumns(callback), outbox_id: 'a', settled_at: 1 }),
@@ -117,7 +139,7 @@ for (const engine of engines) {
 
     test('the facts are recalled for ten seconds, and only while they still hold', async () => {
       await using stage = await setUp()
-      const { contexts, sent, heard, held, clock, database } = stage
+      const { contexts, sent, heard, shown, person, clock, database } = stage
       const isUnchanged = async () => {
         const { unchanged } = contexts.recall(key) ?? {}
         return unchanged && (await database.write(unchanged))[0] === 1
@@ -143,10 +165,20 @@ for (const engine of engines) {
       await heard('5511888880001@s.whatsapp.net', 2, { message_id: null })
       assert.equal(await isUnchanged(), false, 'somebody wrote from another address')
       await readAll()
-      await held('office', 3)
-      assert.equal(await isUnchanged(), false, 'the conversation has another owner')
+      await shown('shop', 3)
+      assert.equal(await isUnchanged(), false, 'the conversation has a stored chat')
       await readAll()
       assert.equal(await isUnchanged(), true)
+      await person('shop', '5511888880001')
+      assert.equal(await isUnchanged(), false, 'the person has another number')
+      await readAll()
+      assert.equal(await isUnchanged(), true)
+      await shown('office', 2)
+      assert.equal(await isUnchanged(), true, 'an earlier writer changes nothing')
+      await shown('lab', 4)
+      assert.equal(await isUnchanged(), false, 'the customer wrote to another instance')
+      await database.write(database.query.deleteFrom('conversation_chats').where('instance', '=', 'lab'))
+      await readAll()
       await heard('5511888880001@s.whatsapp.net', 1)
       assert.equal(await isUnchanged(), false, 'something is unread')
       await readAll()

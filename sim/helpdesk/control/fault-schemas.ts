@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { defined } from '../../defined.ts'
 import type { Fault } from '../faults/fault-plan.ts'
-import { exact, Id } from '../schemas/basics.ts'
+import { Attributes, exact, Id } from '../schemas/basics.ts'
 
 const aim = {
   method: Type.Optional(Type.String()),
@@ -18,6 +18,12 @@ const Milliseconds = Type.Integer({ minimum: 0 })
 
 const Kept = Type.Union([
   exact({ kind: Type.Literal('status'), status: Type.Integer({ minimum: 400, maximum: 599 }), ...afterCommit, ...aim }),
+  exact({
+    kind: Type.Literal('answer'),
+    status: Type.Integer({ minimum: 200, maximum: 599 }),
+    body: Attributes,
+    ...aim,
+  }),
   exact({
     kind: Type.Literal('timeout'),
     commit: Type.Union([Type.Literal('never'), Type.Literal('at_once'), Type.Literal('late')]),
@@ -59,6 +65,8 @@ export function parseFault(wire: WireFault): Fault {
   switch (wire.kind) {
     case 'status':
       return { kind: wire.kind, status: wire.status, afterCommit: wire.after_commit ?? false, ...common }
+    case 'answer':
+      return { kind: wire.kind, status: wire.status, body: wire.body, ...common }
     case 'cut':
       return { kind: wire.kind, afterCommit: wire.after_commit ?? false, ...common }
     case 'timeout':

@@ -6,7 +6,7 @@ import type { Static, TSchema } from 'typebox'
 import { defined } from '../../defined.ts'
 import { exact, Id } from '../schemas/basics.ts'
 import { misfit } from '../schemas/schema-check.ts'
-import { calm, lifelike } from '../settings.ts'
+import { busy, calm, lifelike } from '../settings.ts'
 import type { SimHelpdesk } from '../sim-helpdesk.ts'
 import { FaultBody, formatFault, isImmediate, parseFault } from './fault-schemas.ts'
 
@@ -14,8 +14,10 @@ const SettingsBody = exact({
   messages_per_minute: Type.Optional(Type.Integer({ minimum: 1 })),
   enterprise: Type.Optional(Type.Boolean()),
   sign_webhooks: Type.Optional(Type.Boolean()),
-  quirks: Type.Optional(Type.Union([Type.Literal('calm'), Type.Literal('lifelike')])),
+  quirks: Type.Optional(Type.Union([Type.Literal('calm'), Type.Literal('lifelike'), Type.Literal('busy')])),
 })
+const AbsenceBody = exact({ ms: Type.Integer({ minimum: 1 }) })
+const AutomationBody = exact({ content: Type.String(), inbox_id: Type.Optional(Id) })
 const AccountBody = exact({ name: Type.String() })
 const AgentBody = exact({
   name: Type.String(),
@@ -34,6 +36,8 @@ function reader<T extends TSchema>(schema: T): (body: unknown) => Static<T> {
 
 const readFault = reader(FaultBody)
 const readSettings = reader(SettingsBody)
+const readAbsence = reader(AbsenceBody)
+const readAutomation = reader(AutomationBody)
 const readAccount = reader(AccountBody)
 const readAgent = reader(AgentBody)
 
@@ -81,10 +85,18 @@ function addWorld(app: FastifyInstance, helpdesk: SimHelpdesk): void {
       messagesPerMinute: settings.messages_per_minute,
       enterprise: settings.enterprise,
       signWebhooks: settings.sign_webhooks,
-      quirks: settings.quirks && { calm, lifelike }[settings.quirks],
+      quirks: settings.quirks && { busy, calm, lifelike }[settings.quirks],
     }
     helpdesk.configure(defined(changes))
     return { changed: true }
+  })
+  app.post('/workers-away', (request) => {
+    helpdesk.workersAway(readAbsence(request.body).ms)
+    return { away: true }
+  })
+  app.post('/automations', async (request, reply) => {
+    const { content, inbox_id: inboxId } = readAutomation(request.body)
+    return reply.code(201).send(helpdesk.world.addAutomation(content, inboxId))
   })
   app.post('/settle', async () => {
     await helpdesk.settled()

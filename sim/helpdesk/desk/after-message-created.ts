@@ -1,6 +1,6 @@
 // Runs the effects of a new message, in the order of the model's callbacks.
 
-import type { Author, ConversationStatus, MessageRow } from '../state/rows.ts'
+import type { Author, ContactRow, ConversationStatus, MessageRow } from '../state/rows.ts'
 import { changeConversation } from './change-conversation.ts'
 import { touchContact } from './contacts.ts'
 import type { Desk } from './desk.ts'
@@ -21,12 +21,22 @@ export function afterMessageCreated(
   if (message.messageType !== 'activity') desk.emit({ event: 'message_created', message })
   keepReplyTimes(desk, message)
   if (message.messageType === 'incoming') {
-    const { contact } = message.conversation
-    contact.lastActivityAt = desk.clock.now()
-    touchContact(desk, contact)
+    noteActivity(desk, message.conversation.contact)
     answerWithTemplates(desk, message.conversation)
   }
   updateForAudio(desk, message)
+}
+
+function noteActivity(desk: Desk, contact: ContactRow): void {
+  const { updatedAt, lastActivityAt } = contact
+  contact.lastActivityAt = desk.clock.now()
+  touchContact(desk, contact)
+  const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString())
+  const changed = [
+    { updated_at: { previous_value: iso(updatedAt), current_value: iso(contact.updatedAt) } },
+    { last_activity_at: { previous_value: iso(lastActivityAt), current_value: iso(contact.lastActivityAt) } },
+  ]
+  desk.emit({ event: 'contact_updated', contact, changed })
 }
 
 /** A pending conversation stays pending, and a blocked contact opens no conversation. */
@@ -62,11 +72,10 @@ function keepReplyTimes(desk: Desk, message: MessageRow): void {
 
 /** The default images contain the enterprise folder. Its attachment model updates the message of every audio file. */
 function updateForAudio(desk: Desk, message: MessageRow): void {
-  if (!desk.settings.enterprise) return
   for (const attachment of message.attachments) {
     if (attachment.fileType !== 'audio') continue
-    desk.emit({ event: 'message_updated', message })
-    if (!desk.settings.transcribeAudio) continue
+    if (desk.features.audioUpdate) desk.emit({ event: 'message_updated', message })
+    if (!desk.features.transcription) continue
     desk.later(() => {
       attachment.transcribedText = 'a transcription'
       updateMessage(desk, message, {})

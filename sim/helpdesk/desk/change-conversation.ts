@@ -3,6 +3,7 @@
 import type { ConversationRow, ConversationStatus, Priority, UserRow } from '../state/rows.ts'
 import { addActivity } from './activity.ts'
 import type { ChangedAttribute, Desk } from './desk.ts'
+import { askForRating } from './templates.ts'
 
 type Changes = {
   status?: ConversationStatus
@@ -46,6 +47,7 @@ export function changeConversation(desk: Desk, conversation: ConversationRow, ch
       ...changed.filter((one) => !isEarlyColumn(one)),
     ],
   })
+  if (conversation.status === 'resolved' && conversation.status !== before) askForRating(desk, conversation)
   if (changes.assignee !== undefined && changes.assignee !== null && by !== 'incoming message') {
     addActivity(desk, conversation, `Assigned to ${changes.assignee.name} by ${nameOf(by)}`)
   }

@@ -77,7 +77,7 @@ function holds(
   { attribute_key: key, filter_operator: operator, values }: Condition,
 ): boolean {
   // Chatwoot uses only the first value.
-  const wanted = normal(key, plain(values?.[0]))
+  const wanted = asked(desk, key, plain(values?.[0]))
   const actual = valuesOf(row, key).map((value) => normal(key, value))
   switch (operator) {
     case 'equal_to':
@@ -120,8 +120,13 @@ function valuesOf(row: ContactRow, key: string): string[] {
   return value == null ? [] : [plain(value)]
 }
 
+/** Chatwoot adds a plus to a phone number. Old versions do not look whether it has one. */
+function asked({ features }: Desk, key: string, value: string): string {
+  if (key !== 'phone_number') return normal(key, value)
+  return `+${features.plainPhoneFilter ? value.replace(/^\+/, '') : value}`
+}
+
 function normal(key: string, value: string): string {
-  if (key === 'phone_number') return `+${value.replace(/^\+/, '')}`
   return ['identifier', 'name', 'email'].includes(key) ? value.toLowerCase() : value
 }
 

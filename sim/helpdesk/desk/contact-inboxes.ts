@@ -42,8 +42,13 @@ export function insertContactInbox(desk: Desk, wanted: Wanted): ContactInboxRow 
 }
 
 export function refuseTakenSource(desk: Desk, inbox: InboxRow, sourceId: string, taken: () => RailsError): void {
-  if (sourceId.length > 20_000) {
-    throw recordInvalid('Source is too long (maximum is 20000 characters)', ['source_id'])
+  const longest = longestSourceId(desk)
+  if (sourceId.length > longest) {
+    throw recordInvalid(`Source is too long (maximum is ${longest} characters)`, ['source_id'])
   }
   if (desk.state.contactInboxBySource(inbox, sourceId)) throw taken()
+}
+
+export function longestSourceId({ features }: Desk): number {
+  return features.longSourceIds ? 20_000 : 255
 }

@@ -12,15 +12,18 @@ export function listedContacts(desk: Desk, account: AccountRow): ContactRow[] {
   return desk.state.contacts.all().filter((one) => one.account === account && isListed(desk, one))
 }
 
-/** Searches all contacts. % and _ are wildcards, because Chatwoot puts q into LIKE unchanged. */
+/** Old versions search only listed contacts. % and _ are wildcards, because Chatwoot puts q into LIKE unchanged. */
 export function searchContacts(desk: Desk, account: AccountRow, q: string): ContactRow[] {
   const wanted = q.trim()
   if (wanted === '') return []
   const exact = like(wanted, '')
   const loose = like(wanted, 'i')
-  return desk.state.contacts.all().filter((one) => {
-    if (one.account !== account) return false
-    const inAnyCase = [one.name, one.email, one.phoneNumber].some((value) => value !== null && loose.test(value))
+  const all = desk.state.contacts.all().filter((one) => one.account === account)
+  const searched = desk.features.searchHasMore ? all : listedContacts(desk, account)
+  return searched.filter((one) => {
+    const company = desk.features.searchHasMore ? null : text(one.additionalAttributes['company_name'])
+    const values = [one.name, one.email, one.phoneNumber, company]
+    const inAnyCase = values.some((value) => value !== null && loose.test(value))
     return inAnyCase || (one.identifier !== null && exact.test(one.identifier))
   })
 }

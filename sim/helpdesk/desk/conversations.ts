@@ -112,7 +112,8 @@ export function canReply(desk: Desk, conversation: ConversationRow): boolean {
 export function markSeenByAgent(desk: Desk, conversation: ConversationRow, user: UserRow): void {
   const now = desk.clock.now()
   const seen = conversation.agentLastSeenAt
-  if (unreadCount(conversation) === 0 && seen !== null && now - seen < 3_600_000) return
+  const isRecent = seen !== null && now - seen < 3_600_000
+  if (desk.features.lastSeenThrottle && unreadCount(conversation) === 0 && isRecent) return
   conversation.agentLastSeenAt = now
   if (conversation.assignee === user) conversation.assigneeLastSeenAt = now
 }

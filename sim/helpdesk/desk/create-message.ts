@@ -17,6 +17,7 @@ import type { Desk } from './desk.ts'
 import { renderLiquid } from './render-liquid.ts'
 import { findItemProblem } from './message-items.ts'
 import { isFlooded } from './message-flood.ts'
+import { longestSourceId } from './contact-inboxes.ts'
 import { unprocessable } from './rails-error.ts'
 import { extensionOf, fileTypeOf, storeBlob, UploadedFile } from './uploaded-file.ts'
 
@@ -54,7 +55,7 @@ export function createMessage(
     throw unprocessable('Incoming messages are only allowed in Api inboxes')
   }
   const contentType = params.contentType ?? 'text'
-  const contentAttributes = keptAttributes(params, conversation)
+  const contentAttributes = keptAttributes(desk, params, conversation)
   validate(desk, conversation, params, { contentType, contentAttributes })
   const sender: Sender | null = messageType === 'outgoing' ? author : { type: 'Contact', contact: conversation.contact }
   const message = insertMessage(desk, conversation, {
@@ -68,6 +69,7 @@ export function createMessage(
     ...params.begun,
   })
   for (const file of params.files ?? []) attach(desk, message, file)
+  shuffleFiles(desk, message)
   afterMessageCreated(desk, message, author, params.readStatus)
   return message
 }
@@ -88,10 +90,13 @@ function parseType(name: string): MessageType {
   return type
 }
 
-function keptAttributes(params: MessageParams, conversation: ConversationRow): Attributes {
+function keptAttributes({ features }: Desk, params: MessageParams, conversation: ConversationRow): Attributes {
   // Attributes of the request replace external_created_at.
   const isTimed = params.externalCreatedAt !== undefined && params.contentAttributes === undefined
-  const given = isTimed ? { external_created_at: params.externalCreatedAt } : { ...params.contentAttributes }
+  const given: Attributes = isTimed
+    ? { external_created_at: params.externalCreatedAt }
+    : { ...params.contentAttributes }
+  if (!features.externalEcho) delete given['external_echo']
   if ('automation_rule_id' in given) return { automation_rule_id: given['automation_rule_id'] }
   return withReply(given, conversation)
 }
@@ -117,7 +122,8 @@ function validate(
   const problems: string[] = []
   if (isFlooded(desk, conversation)) problems.push('Too many messages')
   if ((content ?? '').length > 150_000) problems.push('Content is too long (maximum is 150000 characters)')
-  if ((sourceId ?? '').length > 20_000) problems.push('Source is too long (maximum is 20000 characters)')
+  const longest = longestSourceId(desk)
+  if ((sourceId ?? '').length > longest) problems.push(`Source is too long (maximum is ${longest} characters)`)
   const itemProblem = findItemProblem(contentType, contentAttributes)
   if (itemProblem) problems.push(itemProblem)
   if (problems.length > 0) throw unprocessable(`Validation failed: ${problems.join(', ')}`)
@@ -136,4 +142,10 @@ function attach(desk: Desk, message: MessageRow, file: UploadedFile | BlobRow): 
     createdAt: message.createdAt,
   }))
   message.attachments.push(attachment)
+}
+
+/** Chatwoot reads the attachments without an order, so a list may show a later one first. */
+function shuffleFiles({ choices, settings }: Desk, message: MessageRow): void {
+  if (!choices.chance(settings.quirks.shuffledFiles, 'files', message.id)) return
+  message.attachments.sort((a, b) => choices.fraction('file', a.id) - choices.fraction('file', b.id))
 }

@@ -4,7 +4,7 @@ import type { ConversationRow } from '../state/rows.ts'
 import type { Desk } from './desk.ts'
 
 export function isFlooded(desk: Desk, { messages }: ConversationRow): boolean {
-  if (messages.length < desk.settings.messagesPerMinute) return false
+  if (!desk.features.floodLimit || messages.length < desk.settings.messagesPerMinute) return false
   const since = desk.clock.now() - 60_000
   let count = 0
   for (let at = messages.length - 1; at >= 0; at--) {

@@ -1,4 +1,4 @@
-// Writes Chatwoot's own answers to an incoming message: the greeting and the out-of-office message.
+// Writes Chatwoot's own messages: the greeting, the out-of-office message, and the survey after a resolve.
 
 import type { ConversationRow, InboxRow } from '../state/rows.ts'
 import { insertMessage } from './activity.ts'
@@ -18,6 +18,18 @@ export function answerWithTemplates(desk: Desk, conversation: ConversationRow): 
   if (inbox.greetingEnabled && inbox.greetingMessage && isFirst) {
     addTemplate(desk, conversation, inbox.greetingMessage)
   }
+}
+
+/** A helpdesk inbox with surveys asks after every resolve, also in a conversation without messages. */
+export function askForRating(desk: Desk, conversation: ConversationRow): void {
+  if (!conversation.inbox.csatSurveyEnabled) return
+  const message = insertMessage(desk, conversation, {
+    content: 'Please rate the conversation',
+    messageType: 'template',
+    contentType: 'input_csat',
+    contentAttributes: desk.features.renderedWebhookContent ? { display_type: 'emoji' } : {},
+  })
+  desk.emit({ event: 'message_created', message })
 }
 
 function addTemplate(desk: Desk, conversation: ConversationRow, content: string): void {

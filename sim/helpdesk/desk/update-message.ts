@@ -8,12 +8,13 @@ import { recordInvalid } from './rails-error.ts'
 
 type Changes = Partial<Pick<MessageRow, 'content' | 'contentType' | 'contentAttributes' | 'status' | 'attachments'>>
 
-/** The flood limit is a validation, so it also refuses updates. */
-export function updateMessage(desk: Desk, message: MessageRow, changes: Changes): void {
+/** The flood limit is a validation, so it also refuses updates. `shown` are the attributes in the webhook. */
+export function updateMessage(desk: Desk, message: MessageRow, changes: Changes, shown?: Attributes): void {
   if (isFlooded(desk, message.conversation)) throw recordInvalid('Too many messages', ['base'])
   Object.assign(message, changes)
   message.updatedAt = desk.clock.now()
-  if (message.messageType !== 'activity') desk.emit({ event: 'message_updated', message })
+  if (message.messageType === 'activity') return
+  desk.emit({ event: 'message_updated', message, ...(shown && { contentAttributes: shown }) })
 }
 
 /** Ignores an unknown status and the step from read back to delivered. Both give no error. */
@@ -46,13 +47,19 @@ export function deleteMessage(desk: Desk, message: MessageRow): void {
 }
 
 /**
- * In an API inbox a Retry sends nothing: it empties the attributes, so a reply loses its original, and emits
- * message_updated.
+ * In an API inbox a Retry sends nothing: it sets the status, then it empties the attributes, so a reply loses its
+ * original. Both steps emit message_updated. A sent message without attributes emits nothing.
  */
 export function retryMessage(desk: Desk, message: MessageRow): void {
-  updateMessage(desk, message, { status: 'sent', contentAttributes: {} })
+  const before = message.contentAttributes
+  const isEmpty = Object.keys(before).length === 0
+  if (isEmpty && message.status === 'sent') return
   const isTwice = desk.choices.chance(desk.settings.quirks.retryTwice, 'retry', message.id, message.updatedAt)
-  if (isTwice) desk.emit({ event: 'message_updated', message })
+  if (isTwice && !isEmpty) {
+    const contentAttributes = withError(before, 'sent', undefined)
+    updateMessage(desk, message, { status: 'sent', contentAttributes }, contentAttributes)
+  }
+  updateMessage(desk, message, { status: 'sent', contentAttributes: {} })
 }
 
 /** A later job marks every message to the contact as read. */

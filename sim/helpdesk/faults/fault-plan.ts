@@ -7,6 +7,8 @@ import type { InboxRow } from '../state/rows.ts'
 export type RequestFault =
   /** Answers with this status, without doing the work or after the commit. */
   | { kind: 'status'; status: number; afterCommit?: boolean }
+  /** Answers with this status and this body, without doing the work. */
+  | { kind: 'answer'; status: number; body: object }
   /** Answers 500 after 15 s. The row is never created, created at once, or created after this delay. */
   | { kind: 'timeout'; commit: 'never' | 'at_once' | 'late'; commitMs?: readonly [number, number] }
   | { kind: 'slow'; ms: number }

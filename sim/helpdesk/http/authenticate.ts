@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { notFound, RailsError, refusedByPolicy } from '../desk/rails-error.ts'
 import type { AccountRow, Author, InboxRow } from '../state/rows.ts'
+import type { Features } from '../versions.ts'
 import type { Office } from './office.ts'
 import { callerOf, notesOn } from './request-notes.ts'
 import type { Caller } from './request-notes.ts'
@@ -50,14 +51,16 @@ export function authenticate(office: Office, request: FastifyRequest): void {
         : 'You are not authorized to access this account',
     )
   }
-  if (role === 'bot' && !isOpenToBots(request)) throw closedToBots()
+  if (role === 'bot' && !isOpenToBots(desk.features, request)) throw closedToBots()
   notesOn(request).caller = { account, author, role }
 }
 
-function isOpenToBots(request: FastifyRequest): boolean {
-  const { method, routeOptions } = request
+function isOpenToBots(features: Features, { method, routeOptions }: FastifyRequest): boolean {
+  const { url = '' } = routeOptions
   if (method === 'GET' || method === 'DELETE') return false
-  return botMay.has(routeOptions.url ?? '')
+  if (!features.botTyping && url.endsWith('/toggle_typing_status')) return false
+  if (!features.botCustomAttributes && url.endsWith('/custom_attributes')) return false
+  return botMay.has(url)
 }
 
 export function closedToBots(): RailsError {

@@ -1,6 +1,7 @@
 // Reads request bodies as Rails does: JSON, forms and multipart all become one nested object.
 
 import type { HttpApp } from './http-app.ts'
+import type { Office } from './office.ts'
 import { parseMultipart } from './parse-multipart.ts'
 
 /** Rails answers an unreadable body with 400 and an empty body. */
@@ -10,7 +11,7 @@ export class UnreadableBody extends Error {
 
 type Nested = Record<string, unknown>
 
-export function addBodyParsers(app: HttpApp): void {
+export function addBodyParsers(app: HttpApp, { desk }: Office): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body: string, done) => {
     try {
@@ -24,7 +25,8 @@ export function addBodyParsers(app: HttpApp): void {
   })
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
-      done(null, nest(parseMultipart(request.headers['content-type'] ?? '', body)))
+      const { extendedFileNames } = desk.features
+      done(null, nest(parseMultipart(request.headers['content-type'] ?? '', body, extendedFileNames)))
     } catch (error) {
       done(error as Error)
     }

@@ -4,12 +4,14 @@ import type { FastifyRequest } from 'fastify'
 import fastify from 'fastify'
 import type { TSchema } from 'typebox'
 import { throttled } from '../desk/rails-error.ts'
+import { asOlderJson } from '../json/older-json.ts'
 import { misfit, withoutUnknown } from '../schemas/schema-check.ts'
 import { authenticate } from './authenticate.ts'
 import { addBodyParsers } from './body-parsers.ts'
 import type { FaultGate } from './fault-gate.ts'
 import type { HttpApp } from './http-app.ts'
 import { MinuteLimit } from './minute-limit.ts'
+import { hideMissingRoutes } from './missing-routes.ts'
 import type { Office } from './office.ts'
 import { addErrorReplies } from './rails-reply.ts'
 import { addAccountRoutes } from './routes/account.ts'
@@ -40,12 +42,13 @@ export async function buildApp(office: Office, gate: FaultGate): Promise<{ app: 
     routerOptions: { maxParamLength: 20_000, ignoreTrailingSlash: true },
   })
   const routes = recordRoutes(app)
-  addBodyParsers(app)
+  addBodyParsers(app, office)
   addErrorReplies(app, office)
   checkRequests(app, office)
-  checkAnswers(app)
+  checkAnswers(app, office)
   gate.guard(app)
   limitRequests(app, office)
+  hideMissingRoutes(app, office)
   app.addHook('onResponse', async (request, reply) => {
     const { method, url: path } = request
     office.visits.add({ at: office.desk.clock.now(), method, path, status: reply.statusCode })
@@ -117,11 +120,11 @@ function checkRequests(app: HttpApp, { desk }: Office): void {
 }
 
 /** An answer that does not fit its schema is a bug of the simulator and must not look like an answer of Chatwoot. */
-function checkAnswers(app: HttpApp): void {
+function checkAnswers(app: HttpApp, { desk }: Office): void {
   app.setSerializerCompiler<TSchema>(({ schema, method, url }) => (answer: unknown) => {
     if (answer === null) return ''
     const reason = misfit(schema, answer)
-    if (reason === undefined) return JSON.stringify(answer)
+    if (reason === undefined) return JSON.stringify(asOlderJson(desk.features, answer))
     throw new Error(`the answer to ${method} ${url} does not fit its schema: ${reason}`)
   })
 }

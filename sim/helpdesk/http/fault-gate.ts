@@ -47,6 +47,7 @@ export class FaultGate {
     if (!fault) return
     notesOn(request).fault = fault
     if (fault.kind === 'status' && !fault.afterCommit) throw answerOf(fault.status)
+    if (fault.kind === 'answer') throw new RailsError(fault.status, fault.body)
     if (fault.kind === 'cut' && !fault.afterCommit) cut(request, reply)
     return Promise.resolve()
   }

@@ -8,12 +8,13 @@ class MalformedMultipart extends Error {
   readonly statusCode = 400
 }
 
-export function parseMultipart(contentType: string, body: Buffer): [string, unknown][] {
+/** Old versions of Rack ignore `filename*`. */
+export function parseMultipart(contentType: string, body: Buffer, extendedNames = true): [string, unknown][] {
   const [, quoted, bare] = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType) ?? []
   const boundary = quoted ?? bare
   if (boundary === undefined) throw new MalformedMultipart('the content type names no boundary')
   const parts = splitAt(body, Buffer.from(`--${boundary}`))
-  return parts.map(parsePart).filter((field) => field !== undefined)
+  return parts.map((part) => parsePart(part, extendedNames)).filter((field) => field !== undefined)
 }
 
 /** The parts between the boundaries, without the line breaks around them. */
@@ -32,7 +33,7 @@ function splitAt(body: Buffer, boundary: Buffer): Buffer[] {
 }
 
 /** Returns undefined for a file without a readable name. Rack drops such a file. */
-function parsePart(part: Buffer): [string, unknown] | undefined {
+function parsePart(part: Buffer, extendedNames: boolean): [string, unknown] | undefined {
   const end = part.indexOf(blankLine)
   if (end < 0) throw new MalformedMultipart('a part has no end of headers')
   const head = part.toString('utf8', 0, end)
@@ -40,7 +41,8 @@ function parsePart(part: Buffer): [string, unknown] | undefined {
   const disposition = /^content-disposition:(.*)$/im.exec(head)?.[1] ?? ''
   const name = parameter(disposition, 'name')
   if (name === undefined) throw new MalformedMultipart('a part has no name')
-  const filename = extendedFilename(disposition) ?? parameter(disposition, 'filename')
+  const extended = extendedNames ? extendedFilename(disposition) : undefined
+  const filename = extended ?? parameter(disposition, 'filename')
   if (filename === undefined && !/;\s*filename/i.test(disposition)) return [name, content.toString('utf8')]
   if (!filename) return undefined
   const type = /^content-type:\s*(.+?)\s*$/im.exec(head)?.[1] ?? ''

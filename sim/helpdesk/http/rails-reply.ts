@@ -8,7 +8,7 @@ import type { HttpApp } from './http-app.ts'
 import { refuse } from './office.ts'
 import type { Office } from './office.ts'
 
-const notFoundPage =
+export const notFoundPage =
   '<!DOCTYPE html>\n<html lang="en">\n<head><title>Page not found</title></head>\n<body><h1>404</h1></body>\n</html>\n'
 
 const tooLargePage = '<html><head><title>413 Request Entity Too Large</title></head></html>\n'

@@ -2,7 +2,7 @@
 
 import type { Static } from 'typebox'
 import { canReply, unreadCount } from '../desk/conversations.ts'
-import type { HelpdeskEvent } from '../desk/desk.ts'
+import type { HelpdeskEvent, MessageChange } from '../desk/desk.ts'
 import type {
   AnyEvent,
   BotHook,
@@ -11,7 +11,7 @@ import type {
   MessageEvent,
   UserHook,
 } from '../schemas/webhook-schemas.ts'
-import type { ContactInboxRow, ConversationRow, MessageRow, Sender } from '../state/rows.ts'
+import type { ContactInboxRow, ConversationRow, Sender } from '../state/rows.ts'
 import { contactHook, contactPush } from './contact-json.ts'
 import type { JsonSource } from './conversation-json.ts'
 import { hookContent, withPlainBreaks } from './hook-content.ts'
@@ -25,7 +25,7 @@ export function webhookJson(source: JsonSource, event: HelpdeskEvent): WebhookBo
   switch (event.event) {
     case 'message_created':
     case 'message_updated':
-      return messageEvent(source, event.event, event.message)
+      return messageEvent(source, event)
     case 'conversation_created':
       return { ...conversationHook(source, event.conversation), event: event.event }
     // Chatwoot passes a change that is already saved, so the list of changes is lost.
@@ -42,22 +42,26 @@ export function webhookJson(source: JsonSource, event: HelpdeskEvent): WebhookBo
         is_private: event.isPrivate,
       }
     case 'contact_created':
-    case 'contact_updated':
       return { ...contactHook(source.files, event.contact), event: event.event }
+    case 'contact_updated':
+      return {
+        ...contactHook(source.files, event.contact),
+        event: event.event,
+        changed_attributes: event.changed ?? [],
+      }
   }
 }
 
 function messageEvent(
   source: JsonSource,
-  event: 'message_created' | 'message_updated',
-  message: MessageRow,
+  { event, message, contentAttributes = message.contentAttributes }: MessageChange,
 ): Static<typeof MessageEvent> | undefined {
   const { conversation, messageType } = message
   if (messageType === 'activity') return undefined
   return {
     account: { id: conversation.account.id, name: conversation.account.name },
     additional_attributes: {},
-    content_attributes: message.contentAttributes,
+    content_attributes: contentAttributes,
     content_type: message.contentType,
     content: hookContent(source, message),
     conversation: conversationHook(source, conversation),
@@ -83,7 +87,7 @@ function conversationHook({ desk, files }: JsonSource, row: ConversationRow): St
     contact_inbox: contactInboxHook(row.contactInbox),
     id: row.displayId,
     inbox_id: row.inbox.id,
-    messages: shown ? [withPlainBreaks(desk.settings, pushMessage(files, shown))] : [],
+    messages: shown ? [withPlainBreaks(desk.features, pushMessage(files, shown))] : [],
     labels: row.labels,
     meta: {
       sender: contactPush(files, row.contact),

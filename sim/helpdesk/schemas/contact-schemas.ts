@@ -125,7 +125,11 @@ export const ContactList = exact({
   payload: Type.Array(ContactBody),
 })
 export const ContactSearchResult = exact({
-  meta: exact({ count: nullable(Type.Integer()), current_page: page, has_more: nullable(Type.Boolean()) }),
+  meta: exact({
+    count: nullable(Type.Integer()),
+    current_page: page,
+    has_more: Type.Optional(nullable(Type.Boolean())),
+  }),
   payload: Type.Array(ContactBody),
 })
 export const ContactPayload = exact({ payload: ContactBody })

@@ -90,5 +90,6 @@ const TypingEvent = exact({
 const ContactEvent = Type.Object({
   ...ContactHook.properties,
   event: Type.Union([Type.Literal('contact_created'), Type.Literal('contact_updated')]),
+  changed_attributes: Type.Optional(Type.Array(Changed)),
 })
 export const AnyEvent = Type.Union([MessageEvent, ConversationEvent, TypingEvent, ContactEvent])

@@ -5,6 +5,7 @@ import type {
   AccountWebhookRow,
   AgentBotRow,
   AttachmentRow,
+  AutomationRow,
   BlobRow,
   ContactInboxRow,
   ContactRow,
@@ -25,6 +26,7 @@ export class HelpdeskState {
   readonly conversations = new Table<ConversationRow>()
   readonly messages = new Table<MessageRow>()
   readonly attachments = new Table<AttachmentRow>()
+  readonly automations = new Table<AutomationRow>()
   readonly accountWebhooks = new Table<AccountWebhookRow>()
   readonly blobs = new Map<string, BlobRow>()
   readonly #bySourceId = new Map<string, ContactInboxRow>()

@@ -182,3 +182,6 @@ export type AccountWebhookRow = {
   secret: string
   subscriptions: string[]
 }
+
+/** A rule that answers every incoming message of a helpdesk inbox. */
+export type AutomationRow = { id: number; inbox: InboxRow; content: string }

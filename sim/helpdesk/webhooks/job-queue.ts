@@ -1,8 +1,11 @@
-// Background jobs: each waits for its delay and then runs on the next free thread.
+// Background jobs, as in Sidekiq: each waits for its delay and then runs on the next free thread, critical jobs first.
 
 import type { SimClock } from '../../shiftable-clock.ts'
 
 type Job = () => Promise<void> | void
+
+/** Events are dispatched on the critical queue. Everything else is on the medium queue. */
+export type Priority = 'critical' | 'medium'
 
 type Running = { done: Promise<void>; isStuck: boolean }
 
@@ -16,9 +19,10 @@ type Deps = {
 export class JobQueue {
   readonly #deps: Deps
   readonly #waiting = new Set<() => void>()
-  #ready: Job[] = []
+  #ready: Record<Priority, Job[]> = { critical: [], medium: [] }
   readonly #running = new Set<Running>()
   #isPaused = false
+  #cancelReturn: (() => void) | undefined
   #isClosed = false
   #onIdle: (() => void)[] = []
 
@@ -27,14 +31,27 @@ export class JobQueue {
   }
 
   /** A job survives a restart of the web server, because jobs are in Redis. */
-  enqueue(delayMs: number, job: Job): void {
+  enqueue(delayMs: number, job: Job, priority: Priority = 'medium'): void {
     if (this.#isClosed) return
     const cancel = this.#deps.clock.after(delayMs, () => {
       this.#waiting.delete(cancel)
-      this.#ready.push(job)
-      this.#startReady()
+      this.#add(job, priority)
     })
     this.#waiting.add(cancel)
+  }
+
+  /** The job runs as soon as a thread is free. */
+  enqueueNow(job: Job): void {
+    if (!this.#isClosed) this.#add(job, 'medium')
+  }
+
+  /** No worker runs for a while, as during an upgrade. Then the backlog is worked off on all threads. */
+  leave(ms: number): void {
+    this.#cancelReturn?.()
+    this.#cancelReturn = this.#deps.clock.after(ms, () => {
+      this.#cancelReturn = undefined
+      this.#startReady()
+    })
   }
 
   pause(): void {
@@ -50,7 +67,9 @@ export class JobQueue {
   clear(): void {
     for (const cancel of this.#waiting) cancel()
     this.#waiting.clear()
-    this.#ready = []
+    this.#ready = { critical: [], medium: [] }
+    this.#cancelReturn?.()
+    this.#cancelReturn = undefined
     this.#tellIdle()
   }
 
@@ -86,12 +105,21 @@ export class JobQueue {
   }
 
   get length(): number {
-    return this.#waiting.size + this.#ready.length + this.#running.size
+    return this.#waiting.size + this.#ready.critical.length + this.#ready.medium.length + this.#running.size
+  }
+
+  get #hasWorkers(): boolean {
+    return !this.#isPaused && this.#cancelReturn === undefined
+  }
+
+  #add(job: Job, priority: Priority): void {
+    this.#ready[priority].push(job)
+    this.#startReady()
   }
 
   #startReady(): void {
-    while (!this.#isPaused && this.#running.size < this.#deps.threads) {
-      const job = this.#ready.shift()
+    while (this.#hasWorkers && this.#running.size < this.#deps.threads) {
+      const job = this.#ready.critical.shift() ?? this.#ready.medium.shift()
       if (!job) return
       const { promise: done, resolve } = Promise.withResolvers<undefined>()
       const running: Running = { done, isStuck: false }

@@ -1,10 +1,12 @@
 // Posts one webhook as Chatwoot does: a new connection, five seconds to connect, five seconds to read.
 
-import { request as requestHttp } from 'node:http'
+import { request as requestHttp, STATUS_CODES } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import type { SimClock } from '../../shiftable-clock.ts'
+import { restClientWords, safeFetchWords } from './failure-words.ts'
+import type { FailureWords } from './failure-words.ts'
 
 export type WebhookCall = {
   url: string
@@ -12,28 +14,33 @@ export type WebhookCall = {
   headers: Record<string, string>
   timeoutMs: number
   allowPrivateNetwork: boolean
+  /** True since 4.14.0. Before, RestClient posts the webhook: it follows no redirect and has other error texts. */
+  safeFetch: boolean
   clock: SimClock
   signal: AbortSignal
 }
 
+const maxRedirects = 10
+const maxAnswerBytes = 41_943_040
+
 /** Resolves with the status of any 2xx. Rejects with the text that becomes external_error. */
 export async function postWebhook(call: WebhookCall): Promise<number> {
+  const words = call.safeFetch ? safeFetchWords : restClientWords
   let url = parseUrl(call.url)
-  for (let hop = 0; hop <= 10; hop++) {
-    if (!call.allowPrivateNetwork) refusePrivate(url)
-    const answer = await post(call, url)
-    if (answer.status >= 200 && answer.status < 300) return answer.status
-    if (answer.status < 300 || answer.status >= 400 || answer.location === undefined) {
-      throw new Error(`${answer.status} ${answer.reason}`)
-    }
-    url = new URL(answer.location, url)
+  for (let hop = 0; hop <= maxRedirects; hop++) {
+    if (call.safeFetch && !call.allowPrivateNetwork) refusePrivate(url)
+    const { status, reason, location } = await post(call, url, words)
+    if (status >= 200 && status < 300) return status
+    const isRedirect = status >= 300 && status < 400 && location !== undefined
+    if (!call.safeFetch || !isRedirect) throw new Error(`${status} ${reason || (STATUS_CODES[status] ?? '')}`)
+    url = new URL(location, url)
   }
-  throw new Error('Got 10 redirects')
+  throw new Error(`Got ${maxRedirects} redirects fetching ${call.url}`)
 }
 
 type Answer = { status: number; reason: string; location: string | undefined }
 
-function post(call: WebhookCall, url: URL): Promise<Answer> {
+function post(call: WebhookCall, url: URL, words: FailureWords): Promise<Answer> {
   const { body, headers, timeoutMs, clock, signal } = call
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
@@ -43,20 +50,22 @@ function post(call: WebhookCall, url: URL): Promise<Answer> {
       headers: {
         'Content-Type': 'application/json',
         Accept: 'application/json',
+        'User-Agent': words.userAgent,
         'Content-Length': Buffer.byteLength(body),
         ...headers,
       },
     })
     const giveUp = (reason: string) => () => request.destroy(new Error(reason))
-    let cancel = clock.after(timeoutMs, giveUp('Net::OpenTimeout'))
+    let cancel = clock.after(timeoutMs, giveUp(words.openTimeout))
     const restart = () => {
       cancel()
-      cancel = clock.after(timeoutMs, giveUp('Net::ReadTimeout with #<TCPSocket:(closed)>'))
+      cancel = clock.after(timeoutMs, giveUp(words.readTimeout))
     }
     request.on('socket', (socket) => socket.on('connect', restart))
     request.on('response', (response) => {
       restart()
-      response.on('data', restart)
+      const limit = call.safeFetch ? maxAnswerBytes : Infinity
+      readToEnd(response, { restart, giveUp: giveUp(`exceeded ${maxAnswerBytes} bytes`), limit })
       response.on('end', () => {
         cancel()
         resolve(toAnswer(response))
@@ -65,12 +74,23 @@ function post(call: WebhookCall, url: URL): Promise<Answer> {
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
       cancel()
-      reject(inRuby(error, url))
+      reject(words.explain(error, url))
     })
     request.on('close', () => {
       cancel()
     })
     request.end(body)
+  })
+}
+
+type Reading = { restart: () => void; giveUp: () => void; limit: number }
+
+function readToEnd(response: IncomingMessage, { restart, giveUp, limit }: Reading): void {
+  let read = 0
+  response.on('data', (chunk: Buffer) => {
+    restart()
+    read += chunk.length
+    if (read > limit) giveUp()
   })
 }
 
@@ -82,17 +102,10 @@ function toAnswer(response: IncomingMessage): Answer {
   }
 }
 
-function inRuby(error: NodeJS.ErrnoException, { hostname, port }: URL): Error {
-  if (error.code === 'ECONNREFUSED') {
-    const detail = `Connection refused - connect(2) for "${hostname}" port ${port}`
-    return new Error(`Failed to open TCP connection to ${hostname}:${port} (${detail})`, { cause: error })
-  }
-  return error.code === 'ECONNRESET' ? new Error('end of file reached', { cause: error }) : error
-}
-
 function parseUrl(text: string): URL {
   const url = URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`Invalid webhook URL ${text}`)
+  if (!url) throw new Error(`bad URI (is not URI?): ${JSON.stringify(text)}`)
+  if (!/^https?:$/.test(url.protocol)) throw new Error('scheme must be http or https')
   return url
 }
 

@@ -1,17 +1,23 @@
-// Delivers webhooks as Chatwoot does: later, in any order, sometimes twice, never again after a failure.
+// Delivers webhooks as Chatwoot does: a dispatcher job builds the body, a worker posts it later. Several workers post at
+// the same time, so callbacks swap. A failed delivery is not repeated.
 
+import { runAutomations } from '../desk/automation.ts'
 import type { Desk, HelpdeskEvent } from '../desk/desk.ts'
 import { setStatus } from '../desk/update-message.ts'
 import { EventLog } from '../../event-log.ts'
 import type { JsonSource } from '../json/conversation-json.ts'
+import { asOlderJson } from '../json/older-json.ts'
+import { railsJson } from '../json/rails-json.ts'
 import { webhookJson } from '../json/webhook-json.ts'
 import type { WebhookBody } from '../json/webhook-json.ts'
 import { misfit } from '../schemas/schema-check.ts'
 import { AnyEvent } from '../schemas/webhook-schemas.ts'
-import type { AccountRow, InboxRow, MessageRow } from '../state/rows.ts'
+import type { MessageRow } from '../state/rows.ts'
+import { eventDelay, isOvertakenByReply, overtakenMs, postDelay } from './delivery-delays.ts'
 import type { JobQueue } from './job-queue.ts'
 import { postWebhook } from './webhook-client.ts'
-import { signatureHeaders } from './webhook-signature.ts'
+import { headersFor, isGone, isHeard, targetsOf } from './webhook-targets.ts'
+import type { Target } from './webhook-targets.ts'
 
 /** One attempt. Status 0 means that there was no answer. */
 export type Delivery = {
@@ -25,7 +31,8 @@ export type Delivery = {
 }
 
 type Deps = { source: JsonSource; jobs: JobQueue; complain: (what: string) => void }
-type Target = { url: string; secret: string; marksFailures: boolean }
+/** `number` counts the events. */
+type Post = { target: Target; number: number; event: HelpdeskEvent; body: WebhookBody }
 type Hold = { promise: Promise<void>; release: () => void }
 
 export class WebhookDispatcher {
@@ -42,19 +49,18 @@ export class WebhookDispatcher {
 
   emit(event: HelpdeskEvent): void {
     const { choices, settings } = this.#desk
+    if (!isHeard(this.#desk, event)) return
     const { quirks } = settings
     const number = ++this.#events
-    const delay = choices.between(quirks.delayMs, 'delay', number)
-    const isCreation = event.event === 'message_created'
-    if (isCreation && choices.chance(quirks.early, 'early', number)) {
+    const delay = eventDelay(this.#desk, event, number)
+    if (event.event === 'message_created' && choices.chance(quirks.early, 'early', number)) {
       this.#hold(event.message)
-      this.#enqueue(0, event)
+      this.#enqueue(0, event, number)
     } else {
-      const isLate = isCreation && choices.chance(quirks.late, 'late', number)
-      this.#enqueue(isLate ? delay + choices.between(quirks.lateMs, 'late by', number) : delay, event)
+      this.#enqueue(delay, event, number)
     }
     if (choices.chance(quirks.twice, 'twice', number)) {
-      this.#enqueue(delay + choices.between(quirks.delayMs, 'again', number), event)
+      this.#enqueue(delay + choices.between(quirks.delayMs, 'again', number), event, number)
     }
   }
 
@@ -93,19 +99,31 @@ export class WebhookDispatcher {
     this.#holds.set(message, { promise, release })
   }
 
-  #enqueue(delayMs: number, event: HelpdeskEvent): void {
-    this.#deps.jobs.enqueue(delayMs, () => this.#dispatch(event))
+  #enqueue(delayMs: number, event: HelpdeskEvent, number: number): void {
+    this.#deps.jobs.enqueue(
+      delayMs,
+      () => {
+        this.#dispatch(event, number)
+      },
+      'critical',
+    )
   }
 
-  async #dispatch(event: HelpdeskEvent): Promise<void> {
-    try {
-      if (isGone(this.#desk, event)) return
-      const body = webhookJson(this.#deps.source, event)
-      if (!body) return
-      this.#check(body)
-      await Promise.all(this.#targets(event).map((target) => this.#deliver(target, event, body)))
-    } finally {
-      if (event.event === 'message_created') this.#holds.get(event.message)?.release()
+  /** The listeners of one event: automation rules answer first, then the webhooks are built. */
+  #dispatch(event: HelpdeskEvent, number: number): void {
+    if (isGone(this.#desk, event)) return
+    const replies = 'message' in event ? runAutomations(this.#desk, event) : 0
+    const body = webhookJson(this.#deps.source, event)
+    if (!body) return
+    this.#check(body)
+    const older = asOlderJson(this.#desk.features, body) as WebhookBody
+    for (const target of targetsOf(this.#desk, event)) {
+      const post = { target, number, event, body: older }
+      if (replies > 0 && isOvertakenByReply(this.#desk, event)) {
+        this.#deps.jobs.enqueue(overtakenMs(this.#desk), () => this.#deliver(post))
+      } else {
+        this.#deps.jobs.enqueueNow(() => this.#deliver(post))
+      }
     }
   }
 
@@ -114,56 +132,69 @@ export class WebhookDispatcher {
     if (reason !== undefined) this.#deps.complain(`a ${body.event} webhook that does not fit its schema: ${reason}`)
   }
 
-  #targets(event: HelpdeskEvent): Target[] {
-    const { account, inbox } = placeOf(event)
-    const targets: Target[] = []
-    if (inbox?.channel.webhookUrl) {
-      targets.push({ url: inbox.channel.webhookUrl, secret: inbox.channel.secret, marksFailures: true })
+  async #deliver(post: Post): Promise<void> {
+    const { event } = post
+    try {
+      await this.#post(post)
+    } finally {
+      if (event.event === 'message_created') this.#holds.get(event.message)?.release()
     }
-    for (const hook of this.#desk.state.accountWebhooks.all()) {
-      if (hook.account !== account || !hook.subscriptions.includes(event.event)) continue
-      targets.push({ url: hook.url, secret: hook.secret, marksFailures: false })
-    }
-    return targets
   }
 
-  async #deliver(target: Target, event: HelpdeskEvent, body: WebhookBody): Promise<void> {
-    const { clock, choices, settings } = this.#desk
+  async #post(post: Post): Promise<void> {
+    const { target, event, body } = post
+    const { choices, clock, features, settings } = this.#desk
+    const { signal } = this.#abort
+    await this.#wait(postDelay(this.#desk, post.number))
     const deliveryId = choices.uuid('delivery', ++this.#posts)
-    const text = JSON.stringify(body)
-    const signed = settings.signWebhooks ? signatureHeaders(target.secret, text, clock.now()) : {}
+    const text = railsJson(body)
     const { url } = target
     const delivery = { deliveryId, url, event: event.event, body, at: clock.now() }
     try {
       const status = await postWebhook({
         url,
         body: text,
-        headers: { 'X-Chatwoot-Delivery': deliveryId, ...signed },
+        headers: headersFor(this.#desk, target, text, deliveryId),
         timeoutMs: settings.webhookTimeoutMs,
         allowPrivateNetwork: settings.allowPrivateNetwork,
+        safeFetch: features.safeFetch,
         clock,
-        signal: this.#abort.signal,
+        signal,
       })
       this.deliveries.add({ ...delivery, status, error: null })
     } catch (error) {
       const reason = (error as Error).message
       this.deliveries.add({ ...delivery, status: Number.parseInt(reason) || 0, error: reason })
-      if ((error as Error).name === 'AbortError') this.#enqueue(0, event)
-      else if (target.marksFailures && 'message' in event) setStatus(this.#desk, event.message, 'failed', reason)
+      if ((error as Error).name === 'AbortError') this.#repeat(post)
+      else if (target.kind === 'inbox' && 'message' in event) await this.#markFailed(event.message, reason)
     }
   }
-}
 
-/** Chatwoot silently discards a job whose record is gone. */
-function isGone({ state }: Desk, event: HelpdeskEvent): boolean {
-  if ('message' in event) return state.messages.get(event.message.id) !== event.message
-  if ('conversation' in event) return state.conversations.get(event.conversation.id) !== event.conversation
-  return state.contacts.get(event.contact.id) !== event.contact
-}
+  #repeat(post: Post): void {
+    this.#deps.jobs.enqueueNow(() => (isGone(this.#desk, post.event) ? undefined : this.#deliver(post)))
+  }
 
-function placeOf(event: HelpdeskEvent): { account: AccountRow; inbox?: InboxRow } {
-  if ('contact' in event) return { account: event.contact.account }
-  return 'message' in event ? event.message.conversation : event.conversation
+  /** Chatwoot marks the message by itself, long before the bridge can say its own reason. */
+  async #markFailed(message: MessageRow, reason: string): Promise<void> {
+    const { choices, settings } = this.#desk
+    await this.#wait(choices.between(settings.quirks.failureMs, 'failure', message.id, this.#posts))
+    setStatus(this.#desk, message, 'failed', reason)
+  }
+
+  /** Ends early when the deliveries are aborted. */
+  async #wait(ms: number): Promise<void> {
+    if (ms <= 0) return
+    const { signal } = this.#abort
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const end = () => {
+      resolve(undefined)
+    }
+    const cancel = this.#desk.clock.after(ms, end)
+    signal.addEventListener('abort', end)
+    await promise
+    cancel()
+    signal.removeEventListener('abort', end)
+  }
 }
 
 function describe({ event, body, status, error }: Delivery): string {

@@ -75,14 +75,15 @@ export class CompanionDevice implements Device {
     }
   }
 
-  /** Delivers all unacknowledged stanzas, oldest first, and then their number. */
-  handOverBacklog(): void {
+  /** Delivers all unacknowledged stanzas, oldest first, and then announces the end of them. */
+  handOverBacklog(isEndAnnounced: boolean): void {
     const pending = this.books.pending()
     pending.forEach((node, index) => {
       this.books.redelivered += 1
       this.connection?.send({ ...node, attrs: { ...node.attrs, offline: String(index) } })
     })
     this.live = true
+    if (!isEndAnnounced) return
     const count = stanza('offline', { count: String(pending.length) })
     this.connection?.send(stanza('ib', { from: SERVER_JID }, [count]))
   }

@@ -23,6 +23,14 @@ export class Directory {
     return user
   }
 
+  /** The user gets another phone number and keeps the LID. The old number is free again. */
+  changePhone(user: User, phone: string): void {
+    if (this.#byPhone.has(phone)) throw new Error(`${phone} is already on the network`)
+    this.#byPhone.delete(user.phone)
+    user.phone = phone
+    this.#byPhone.set(phone, user)
+  }
+
   /** Finds a user by phone number or by any address. */
   find(address: string): User | undefined {
     if (!address.includes('@')) return this.#byPhone.get(address)

@@ -17,7 +17,7 @@ export interface Device {
 }
 
 export class User {
-  readonly phone: string
+  phone: string
   readonly lid: string
   readonly devices = new Map<number, Device>()
   pushName: string

@@ -19,7 +19,7 @@ import { LateFiles } from '../../bridge/inbound/late-files.ts'
 import { ParkedRows } from '../../bridge/inbound/parked-rows.ts'
 import { RowFinisher } from '../../bridge/inbound/row-finisher.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
-import { destinationOf, lateCommitMsOf, recordOf, sessionOf } from './inbound-parts.ts'
+import { accessOf, lateCommitMsOf, recordOf, sessionOf } from './inbound-parts.ts'
 import type { InboundParts, InboundStores } from './inbound-parts.ts'
 
 type DeliveryParts = {
@@ -30,11 +30,16 @@ type DeliveryParts = {
 }
 
 export function createEventDelivery(parts: InboundParts, { stores, conversations, metrics, newId }: DeliveryParts) {
-  const { config, clock, log, epoch, downstream } = parts
+  const { config, clock, log, epoch, downstream, identities } = parts
   const { inbox, map } = stores
   const { contexts, directory } = conversations
   const held = new HeldDestinations({ clock, log })
-  const destinations = new DestinationRouter({ route: (instance) => destinationOf(parts, instance), held, downstream })
+  const destinations = new DestinationRouter({
+    accessOf: (instance) => accessOf(parts, instance),
+    identities,
+    held,
+    downstream,
+  })
   const poster = new ExactlyOncePoster({
     map,
     epoch,

@@ -25,6 +25,7 @@ import type { InboundParts, InboundStores } from './inbound-parts.ts'
 
 export type InboundSet = {
   people: People
+  conversations: ConversationDirectory
   /** Hears what the network receives. */
   reception: InboundReception
   inbound: InboxWorker
@@ -49,15 +50,7 @@ export function createInbound(parts: InboundParts): InboundSet {
   const stores = createStores(parts.database)
   const ownerTagOf = (instance: InstanceName) => recordOf(parts, instance)?.ownerTag ?? ''
   const inboundMetrics = new InboundMetrics({ metrics, usage, ownerTagOf })
-  const people = new People({
-    store: stores.people,
-    epoch,
-    newId,
-    clock,
-    onMerged: (instance, ids) => {
-      worker.merged(instance, ids)
-    },
-  })
+  const people = new People({ store: stores.people, epoch, newId, clock })
   const groups = new GroupDirectory({ sessionOf: (instance) => sessionOf(parts, instance), clock, log })
   const conversations = createConversations(parts, stores, people, groups)
   const delivery = createEventDelivery(parts, { stores, conversations, metrics: inboundMetrics, newId })
@@ -72,11 +65,15 @@ export function createInbound(parts: InboundParts): InboundSet {
     clock,
     log,
   })
+  people.onMerged((instance, ids) => {
+    worker.merged(instance, ids)
+  })
   watchInbox(metrics, worker, delivery.held)
   const pruner = createPruner(parts, stores)
   const { held, parked, files, headers, lateFiles } = delivery
   return {
     people,
+    conversations: conversations.directory,
     reception: new InboundReception({ worker, people, metrics: inboundMetrics, log }),
     inbound: worker,
     parked,

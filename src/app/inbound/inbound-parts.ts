@@ -2,7 +2,8 @@
 
 import { parseChat } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
-import type { Destination, Downstream } from '../../core/downstream.ts'
+import type { Identities } from '../../bridge/inbound/destination-router.ts'
+import type { Downstream, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Network } from '../../core/network.ts'
 import type { Config } from '../../config/config.ts'
@@ -26,7 +27,8 @@ export type InboundParts = {
   instances: Pick<InstanceRegistry, 'find' | 'list'>
   network: Pick<Network, 'download' | 'unseal'>
   downstream: Downstream
-  routing: { destinationOf(record: { ownerTag: string; inboxId: number }): Promise<Destination | null> }
+  routing: { accessOf(record: { ownerTag: string; inboxId: number }): Promise<InboxAccess | null> }
+  identities: Identities
   metrics: Metrics
   usage: Usage
   /** Only for tests: replaces the limit of the downstream. */
@@ -48,9 +50,9 @@ export function lateCommitMsOf({ lateCommitMs, downstream }: InboundParts): numb
   return lateCommitMs ?? downstream.limits.lateCommitMs
 }
 
-export async function destinationOf(parts: InboundParts, instance: InstanceName): Promise<Destination | null> {
+export async function accessOf(parts: InboundParts, instance: InstanceName): Promise<InboxAccess | null> {
   const record = recordOf(parts, instance)
-  return record ? parts.routing.destinationOf(record) : null
+  return record ? parts.routing.accessOf(record) : null
 }
 
 export function sessionOf({ instances }: InboundParts, instance: InstanceName) {

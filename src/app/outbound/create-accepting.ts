@@ -1,12 +1,15 @@
 // Creates the parts that follow the callbacks of the helpdesk: new messages, changed messages and what agents do.
 
-import { createOwnerOf } from '../../bridge/conversations/conversation-owner.ts'
-import type { OwnerOf } from '../../bridge/conversations/conversation-owner.ts'
 import { AnswerInTime } from '../../bridge/outbound/accept/answer-in-time.ts'
+import { AnswerRoutes } from '../../bridge/outbound/accept/answer-routes.ts'
+import { CallbackAges } from '../../bridge/outbound/accept/callback-ages.ts'
+import { CallbackOrder } from '../../bridge/outbound/accept/callback-order.ts'
 import { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import { MessageDeletions } from '../../bridge/outbound/accept/message-deletions.ts'
 import { MessageStorage } from '../../bridge/outbound/accept/message-storage.ts'
+import { MissingCallbacks } from '../../bridge/outbound/accept/missing-callbacks.ts'
+import { NewRows } from '../../bridge/outbound/accept/new-rows.ts'
 import { Retries } from '../../bridge/outbound/accept/retries.ts'
 import { RetryRequests } from '../../bridge/outbound/accept/retry-requests.ts'
 import { SendContexts } from '../../bridge/outbound/accept/send-context.ts'
@@ -15,6 +18,7 @@ import { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
 import { ImmediateSend } from '../../bridge/outbound/send/immediate-send.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { RowId } from '../../core/ids.ts'
+import { ConversationEvents } from '../../http/webhook/conversation-events.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { SendingParts } from './create-sending.ts'
@@ -32,31 +36,41 @@ type Parts = {
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { clock, log, routing, onOperationsMessage } = deps
-  const ownerOf = createOwnerOf(parts.stores.contexts, parts.routes.routeOf)
-  const changes = createChanges(deps, parts, ownerOf)
+  const { config, clock, log, routing, conversations, onOperationsMessage } = deps
+  const { recipients } = parts.sending
+  const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
+  const order = createOrder(deps, parts)
+  const acceptor = createAcceptor(deps, parts, order)
+  const changes = createChanges(deps, parts, answers)
   const activity = createActivity(deps, parts)
   const webhook = new WebhookHandler({
     instances: deps.accounts,
     routing,
-    outbound: createAcceptor(deps, parts),
+    outbound: acceptor,
     changes,
-    activity,
-    ownerOf,
+    events: new ConversationEvents({ activity, conversations, answers, clock, log }),
+    ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
     clock,
     log,
   })
-  return { webhook, changes, activity, retries: createRetries(deps, parts) }
+  return { webhook, acceptor, changes, activity, order, retries: createRetries(deps, parts) }
 }
 
-function createAcceptor(deps: OutboundDeps, { stores, accounts, routes, sending, newId }: Parts): MessageAcceptor {
+function createOrder({ downstream, clock, log }: OutboundDeps, { stores, sending }: Parts): CallbackOrder {
+  const missing = new MissingCallbacks({ downstream, store: stores.contexts, clock })
+  return new CallbackOrder({ missing, metrics: sending.metrics, clock, log })
+}
+
+function createAcceptor(deps: OutboundDeps, parts: Parts, order: CallbackOrder): MessageAcceptor {
+  const { stores, accounts, routes, sending, newId } = parts
   const { config, clock, log, onSendStep } = deps
   const { composer, recipients, restrictions, outcomes, undecided, worker, reporter, pace, metrics } = sending
   const { outbox } = stores
-  const { spamguard } = config.outbound
+  const { spamguard, callbackMaxAge: maxAgeMs } = config.outbound
   return new MessageAcceptor({
-    guards: new SendGuards({ outbox, reporter, metrics, accounts, spamguard, clock }),
+    guards: new SendGuards({ outbox, reporter, metrics, accounts, spamguard, maxAgeMs, clock }),
+    order,
     contexts: new SendContexts({ store: stores.contexts, recipients, routeOf: routes.routeOf }),
     immediate: new ImmediateSend({ composer, recipients, restrictions, accounts }),
     storage: new MessageStorage({
@@ -70,23 +84,19 @@ function createAcceptor(deps: OutboundDeps, { stores, accounts, routes, sending,
       clock,
     }),
     answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
-    accounts,
-    pace,
-    newId,
-    clock,
+    rows: new NewRows({ accounts, pace, newId, clock }),
   })
 }
 
-function createChanges({ clock, log }: OutboundDeps, parts: Parts, ownerOf: OwnerOf): MessageChanges {
+function createChanges({ clock, log }: OutboundDeps, parts: Parts, answers: AnswerRoutes): MessageChanges {
   const { stores, accounts, sending, newId, wakeRetries } = parts
   const { outbox, transitions, map } = stores
-  const { worker, recipients } = sending
-  const deletions = new MessageDeletions({ outbox, transitions, map, worker, ownerOf, accounts, newId, clock })
+  const { worker } = sending
+  const deletions = new MessageDeletions({ outbox, transitions, map, worker, accounts, newId, clock })
   const requests = new RetryRequests({
     outbox,
     store: stores.retries,
-    recipients,
-    ownerOf,
+    answers,
     newId,
     clock,
     wake: wakeRetries,
@@ -98,7 +108,7 @@ function createRetries(
   { downstream, clock, log }: OutboundDeps,
   { stores, accounts, routes, sending }: Parts,
 ): Retries {
-  const { destinationOf } = routes
+  const { identifiedOf: destinationOf } = routes
   const { worker, reporter } = sending
   return new Retries({ store: stores.retries, downstream, destinationOf, reporter, worker, accounts, clock, log })
 }

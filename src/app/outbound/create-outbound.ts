@@ -6,6 +6,7 @@ import { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
+import { runAll } from '../../lib/run-all.ts'
 import { Ticker } from '../../lib/ticker.ts'
 import { createAccepting } from './create-accepting.ts'
 import { createSending } from './create-sending.ts'
@@ -31,8 +32,11 @@ export function createOutbound(deps: OutboundDeps) {
   const { parts, workers } = createParts(deps)
   const { accounts, stores, sending, accepting } = parts
   const { worker, restrictions, banRisk, pace } = sending
-  const { activity } = accepting
-  const memory: PerInstance[] = [activity, banRisk, pace, restrictions, stores.contexts]
+  const { activity, acceptor } = accepting
+  deps.people.onMerged((instance, ids) => {
+    void worker.merged(instance, ids, () => acceptor.merged(instance, ids))
+  })
+  const memory: PerInstance[] = [acceptor, activity, banRisk, pace, restrictions, stores.contexts]
   return {
     outbox: stores.outbox,
     banRisk,
@@ -44,7 +48,7 @@ export function createOutbound(deps: OutboundDeps) {
     outboxPending: async () => sum((await stores.outbox.countPending()).values()),
     failRowsOfDeletedInstances: () => worker.failRowsOfDeletedInstances(),
     /** From now on messages are queued for the next process. */
-    hold(): void {
+    pause(): void {
       accounts.pause()
     },
     connectionChanged: (instance: InstanceName): void => {
@@ -54,12 +58,23 @@ export function createOutbound(deps: OutboundDeps) {
     /** The instance is deleted: its rows fail. */
     async forget(instance: InstanceName): Promise<void> {
       activity.leave(instance)
-      await worker.forget(instance)
-      // After the rows have failed: those failures must not count for a new instance of the same name.
-      banRisk.leave(instance)
-      pace.leave(instance)
-      stores.contexts.leave(instance)
-      await restrictions.forget(instance)
+      await runAll([
+        () => worker.forget(instance),
+        // After the rows have failed: those failures must not count for a new instance of the same name.
+        () => {
+          banRisk.leave(instance)
+        },
+        () => {
+          pace.leave(instance)
+        },
+        () => {
+          stores.contexts.leave(instance)
+        },
+        () => {
+          acceptor.leave(instance)
+        },
+        () => restrictions.forget(instance),
+      ])
     },
   }
 }
@@ -73,7 +88,7 @@ function createParts(deps: OutboundDeps) {
   const newId = createRowIds(clock)
   const stores = createOutboundStores(database, epoch, clock)
   const accounts = new SendingAccounts(deps.accounts)
-  const routes = createOutboundRoutes(deps.routing, accounts)
+  const routes = createOutboundRoutes(deps.routing, accounts, deps.identities)
   const sending = createSending(deps, { stores, accounts, routes, newId, wakeReports: () => void reports.tick() })
   const wakeRetries = () => void retries.tick()
   const accepting = createAccepting(deps, { stores, accounts, routes, sending, newId, wakeRetries })
@@ -95,7 +110,8 @@ function createParts(deps: OutboundDeps) {
     retries,
   ]
   metrics.watchOutbox(() => worker.counts())
-  for (const part of [reporter, accepting.activity, accepting.changes, worker, undecided]) stack.use(part)
+  for (const part of [reporter, accepting.activity, accepting.changes, accepting.order, worker, undecided])
+    stack.use(part)
   return { parts: { accounts, stores, sending, accepting }, workers }
 }
 

@@ -48,7 +48,7 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
     signMessages: config.outbound.signMessages,
     emojiReplyAsReaction: config.outbound.emojiReplyAsReaction,
   })
-  const { destinationOf } = routes
+  const { identifiedOf: destinationOf } = routes
   const wake = parts.wakeReports
   const reporter = new FailureReporter({ outbox, transitions, downstream, destinationOf, clock, log, wake })
   const outcomes = new RowOutcomes({ outbox, transitions, reporter, metrics: outboundMetrics, clock })

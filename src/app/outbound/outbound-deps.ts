@@ -1,5 +1,6 @@
 // What the parts of the outbound path are created with.
 
+import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
@@ -11,6 +12,7 @@ import type { Usage } from '../../ledger/usage.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Database } from '../../storage/database.ts'
+import type { InboxIdentities } from '../../tenants/inbox-identities.ts'
 import type { Routing } from '../../tenants/routing.ts'
 
 export type OutboundDeps = {
@@ -18,8 +20,10 @@ export type OutboundDeps = {
   database: Database
   epoch: () => number
   people: People
+  conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   accounts: AccountDirectory
   routing: Routing
+  identities: Pick<InboxIdentities, 'isSame'>
   downstream: Downstream
   metrics: Metrics
   usage: Usage

@@ -1,4 +1,5 @@
-// Makes one contact of two at the helpdesk, when a person with an anonymous id turns out to have a phone number.
+// Makes one contact of two at the helpdesk, when a person with an anonymous id turns out to have a phone number. Gives a contact
+// the new phone number of its person.
 
 import { lidJid } from '../../core/address.ts'
 import { DownstreamError } from '../../core/downstream.ts'
@@ -10,6 +11,8 @@ import type { HelpdeskTarget } from './conversation-opener.ts'
 
 type Deps = { store: ContactStore; epoch: () => number; log: Log }
 type Target = Pick<HelpdeskTarget, 'destination' | 'helpdesk'>
+/** The addresses under which the same person may have another contact. */
+type FormerAddresses = { lid: string; phones: readonly string[] }
 
 export class ContactMerger {
   readonly #deps: Deps
@@ -19,13 +22,23 @@ export class ContactMerger {
   }
 
   /** Gives the phone number to the contact of the anonymous id, or merges that contact into the one with the number. */
-  async merge(spec: ContactSpec, lid: string, target: Target): Promise<void> {
+  async merge(spec: ContactSpec, { lid, phones }: FormerAddresses, target: Target): Promise<void> {
     const { store } = this.#deps
-    const known = await store.findContacts(target.destination.key, [spec.sourceId, lidSourceId(lid)])
+    const known = await store.findContacts(target.destination.key, [spec.sourceId, lidSourceId(lid), ...phones])
     const byLid = known.find(({ sourceId }) => sourceId === lidSourceId(lid))
     const byPhone = known.find(({ sourceId }) => sourceId === spec.sourceId)
+    const byFormer = known.find(({ sourceId, ours }) => ours && phones.includes(sourceId))
+    if (byFormer && !byLid && !byPhone) await this.#renumber(spec, byFormer, phones, target)
     if (!byLid || byPhone?.contactId === byLid.contactId) return
     if (byPhone || !(await this.#takesPhone(spec, byLid, target))) await this.#mergeTwo(spec, byLid, lid, target)
+  }
+
+  /** A contact that we created shows the new number, unless an agent has given it another one. */
+  async #renumber(spec: ContactSpec, known: KnownContact, phones: readonly string[], target: Target): Promise<void> {
+    const { store, epoch } = this.#deps
+    const { phone } = await target.helpdesk.ensureContact(spec)
+    if (phones.some((each) => phone === `+${each}`)) await this.#takesPhone(spec, known, target)
+    else await store.saveContact(epoch(), target.destination.key, { ...known, sourceId: spec.sourceId })
   }
 
   /** False when another contact has the number. */

@@ -15,13 +15,13 @@ function groupSourceId(groupId: string): string {
 }
 
 export function personSpec(person: PersonRecord): ContactSpec {
-  const { phone, lid } = person
+  const { phone, lid, formerPhones } = person
   const name = contactName({ ...strangerOf(person), pushName: person.pushName, savedName: person.savedName })
   if (phone === null) return lidSpec(lid ?? '', name)
   const phones = phoneVariants(phone)
   return {
     sourceId: phone,
-    formerSourceIds: [...phones.slice(1), ...(lid === null ? [] : [lidSourceId(lid)])],
+    formerSourceIds: [...phones.slice(1), ...(lid === null ? [] : [lidSourceId(lid)]), ...formerPhones],
     identifier: personJid(person),
     identifiers: [...phones.map(phoneJid), ...(lid === null ? [] : [lidJid(lid)])],
     phone: `+${phone}`,

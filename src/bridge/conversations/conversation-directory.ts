@@ -22,6 +22,8 @@ export type ChatContact = {
   fallbackName: string
   /** The anonymous id under which the same person may have a second contact. */
   formerLid: string | null
+  /** The phone numbers that the person had before. */
+  formerPhones: readonly string[]
 }
 
 export type OpenConversation = {
@@ -36,8 +38,8 @@ type Entry = {
   checkedAt: number
   /** The contact was created by us and still has its fallback name. */
   isNameless: boolean
-  /** The anonymous id whose contact was merged into this one. */
-  mergedLid: string | null
+  /** The former addresses whose contact was merged into this one. */
+  merged: string
 }
 
 type Deps = {
@@ -61,18 +63,21 @@ const trustedMs = { new: 5_000, reopen: 60_000 }
 export class ConversationDirectory implements PerInstance {
   readonly #deps: Deps
   readonly #entries: BoundedMap<Entry>
+  /** When we heard that a conversation was resolved; by destination and conversation. */
+  readonly #heardResolved: BoundedMap<number>
   readonly #lanes = new KeyedLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#entries = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: cachedMs })
+    this.#heardResolved = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: trustedMs[deps.mode] })
   }
 
   /** The conversation for new messages of this chat. */
   async conversationFor(chat: ChatContact, target: HelpdeskTarget): Promise<OpenConversation> {
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
-    if (entry && this.#isTrusted(entry) && !entry.isNameless && entry.mergedLid === chat.formerLid) return entry.open
+    if (entry && this.#isTrusted(entry, key) && !entry.isNameless && entry.merged === formerOf(chat)) return entry.open
     return this.#lanes.run(textOf(key), () => this.#find(chat, key, target))
   }
 
@@ -95,7 +100,7 @@ export class ConversationDirectory implements PerInstance {
     const key = conversationKey(chat, target)
     const entry = this.#entries.get(textOf(key))
     const isCurrent = entry?.open.id === conversationId
-    if (isCurrent && this.#isTrusted(entry)) return entry.open
+    if (isCurrent && this.#isTrusted(entry, key)) return entry.open
     const known = entry?.known ?? (await store.findConversation(key))
     const found = known && (await this.#look({ ...known, conversationId }, target))
     if (!found || (found.status === 'resolved' && mode === 'new' && !mayReopen)) return null
@@ -127,6 +132,14 @@ export class ConversationDirectory implements PerInstance {
     }
   }
 
+  /**
+   * The helpdesk said that the conversation was resolved. That may be old news, so the next message of every instance that uses
+   * the conversation looks again.
+   */
+  mayBeResolved(destination: DestinationKey, conversationId: number): void {
+    this.#heardResolved.set(`${destination}|${conversationId}`, this.#deps.clock.monotonic())
+  }
+
   /** Two chats of the instance became one: what is remembered of either may be wrong. */
   merged(instance: InstanceName): void {
     this.leave(instance)
@@ -136,8 +149,10 @@ export class ConversationDirectory implements PerInstance {
     this.#entries.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
-  #isTrusted({ checkedAt }: Entry): boolean {
-    return this.#deps.clock.monotonic() - checkedAt < trustedMs[this.#deps.mode]
+  /** What we heard after we began to look counts: the answer may be older. */
+  #isTrusted({ checkedAt, open }: Entry, { destination }: ConversationKey): boolean {
+    if (this.#deps.clock.monotonic() - checkedAt >= trustedMs[this.#deps.mode]) return false
+    return (this.#heardResolved.get(`${destination}|${open.id}`) ?? -Infinity) < checkedAt
   }
 
   /** Null when the conversation is gone, or its id now belongs to the conversation of another contact. */
@@ -156,11 +171,12 @@ export class ConversationDirectory implements PerInstance {
   async #find(chat: ChatContact, key: ConversationKey, target: HelpdeskTarget): Promise<OpenConversation> {
     const entry = this.#entries.get(textOf(key))
     if (entry?.isNameless) await this.#giveName(entry, chat, target)
-    if (entry?.mergedLid !== chat.formerLid) await this.#mergeContacts(entry, chat, target)
+    if (entry?.merged !== formerOf(chat)) await this.#mergeContacts(entry, chat, target)
     const current = await this.#current(chat, key, target)
     if (current) return current
+    const openedAt = this.#deps.clock.monotonic()
     const { known, newest } = await this.#deps.opener.open(key, await chat.describe(), target)
-    return (await this.#remember(chat, key, known, newest)).open
+    return (await this.#remember(chat, key, known, newest, openedAt)).open
   }
 
   /** The conversation used last, unless it is gone or resolved for good. */
@@ -171,12 +187,13 @@ export class ConversationDirectory implements PerInstance {
   ): Promise<OpenConversation | undefined> {
     const { store, clock, mode } = this.#deps
     const entry = this.#entries.get(textOf(key))
-    if (entry && this.#isTrusted(entry)) return entry.open
+    if (entry && this.#isTrusted(entry, key)) return entry.open
     const known = entry?.known ?? (await store.findConversation(key))
+    const lookedAt = clock.monotonic()
     const found = known && (await this.#look(known, target))
     if (!known || !found || (found.status === 'resolved' && mode === 'new')) return undefined
-    if (!entry) return (await this.#remember(chat, key, known, found.newestMessageId ?? 0)).open
-    entry.checkedAt = clock.monotonic()
+    if (!entry) return (await this.#remember(chat, key, known, found.newestMessageId ?? 0, lookedAt)).open
+    entry.checkedAt = lookedAt
     entry.open.newest = Math.max(entry.open.newest, found.newestMessageId ?? 0)
     return entry.open
   }
@@ -189,20 +206,30 @@ export class ConversationDirectory implements PerInstance {
   }
 
   async #mergeContacts(entry: Entry | undefined, chat: ChatContact, target: HelpdeskTarget): Promise<void> {
-    const { formerLid } = chat
-    if (formerLid !== null) await this.#deps.merger.merge(await chat.describe(), formerLid, target)
-    if (entry) entry.mergedLid = formerLid
+    const { formerLid: lid, formerPhones: phones } = chat
+    if (lid !== null) await this.#deps.merger.merge(await chat.describe(), { lid, phones }, target)
+    if (entry) entry.merged = formerOf(chat)
   }
 
-  async #remember(chat: ChatContact, key: ConversationKey, known: KnownConversation, newest: number) {
-    const { store, clock } = this.#deps
+  async #remember(
+    chat: ChatContact,
+    key: ConversationKey,
+    known: KnownConversation,
+    newest: number,
+    checkedAt: number,
+  ): Promise<Entry> {
+    const { store } = this.#deps
     const [contact] = await store.findContacts(key.destination, [known.sourceId])
     const isNameless = contact?.ours === true && contact.name === chat.fallbackName
     const open = { id: known.conversationId, newest }
-    const entry: Entry = { known, open, checkedAt: clock.monotonic(), isNameless, mergedLid: chat.formerLid }
+    const entry: Entry = { known, open, checkedAt, isNameless, merged: formerOf(chat) }
     this.#entries.set(textOf(key), entry)
     return entry
   }
+}
+
+function formerOf({ formerLid, formerPhones }: ChatContact): string {
+  return [formerLid ?? '', ...formerPhones].join(' ')
 }
 
 function conversationKey({ instance, chatId }: ChatContact, { destination }: HelpdeskTarget): ConversationKey {

@@ -5,8 +5,8 @@ import type { Envelope } from '../../core/message.ts'
 import type { PersonRecord } from '../../storage/stores/people/people-store.ts'
 import { EventContexts } from './event-context.ts'
 
-const maria: PersonRecord = { id: 'p1', phone: '55', lid: null, pushName: 'Maria', savedName: null }
-const merged: PersonRecord = { id: 'p2', phone: '55', lid: '99', pushName: 'Maria', savedName: 'Mum' }
+const maria: PersonRecord = { id: 'p1', phone: '55', lid: null, pushName: 'Maria', savedName: null, formerPhones: [] }
+const merged: PersonRecord = { id: 'p2', phone: '55', lid: '99', pushName: 'Maria', savedName: 'Mum', formerPhones: [] }
 
 function setUp() {
   const calls: Person[] = []

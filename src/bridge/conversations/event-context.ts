@@ -88,7 +88,14 @@ export class EventContexts {
       const group = await this.#deps.groups.find(instance, groupId)
       return groupSpec(groupId, group?.subject.trim() ? group.subject.trim() : fallbackName)
     }
-    return { instance, chatId: groupChatId(groupId), describe: describeGroup, fallbackName, formerLid: null }
+    return {
+      instance,
+      chatId: groupChatId(groupId),
+      describe: describeGroup,
+      fallbackName,
+      formerLid: null,
+      formerPhones: [],
+    }
   }
 
   /** The group may know the phone number of a member who writes under an anonymous id. */
@@ -111,6 +118,7 @@ function personContact(instance: InstanceName, record: PersonRecord): ChatContac
     describe: () => Promise.resolve(personSpec(record)),
     fallbackName: contactName(strangerOf(record)),
     formerLid: record.phone === null ? null : record.lid,
+    formerPhones: record.formerPhones,
   }
 }
 

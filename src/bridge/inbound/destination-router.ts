@@ -1,20 +1,32 @@
 // Says to which helpdesk an instance delivers now, and waits while that helpdesk is held.
+//
+// A destination is used only after the helpdesk inbox was identified in this process: another Chatwoot may answer at the same
+// URL, and its conversations have the same ids as those of the one before.
 
-import { accessKey } from '../../core/downstream.ts'
-import type { Destination, Downstream, HelpdeskInbox } from '../../core/downstream.ts'
+import { accessKey, DownstreamError, inboxPlace } from '../../core/downstream.ts'
+import type { Destination, Downstream, HelpdeskInbox, InboxAccess } from '../../core/downstream.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import { orAbort } from '../../lib/abort.ts'
 import type { HeldDestinations } from './held-destinations.ts'
 
+export type Identities = {
+  /** Rejects with a DownstreamError when the helpdesk cannot be asked. */
+  identify(access: InboxAccess): Promise<Destination>
+  /** The next `identify` asks the helpdesk again. */
+  forget(access: InboxAccess): void
+}
+
 type Deps = {
-  /** Null while the instance has no destination. */
-  route: (instance: InstanceName) => Promise<Destination | null>
+  /** Null while no helpdesk is configured for the instance. */
+  accessOf: (instance: InstanceName) => Promise<InboxAccess | null>
+  identities: Identities
   held: HeldDestinations
   downstream: Pick<Downstream, 'helpdesk'>
 }
 
+type Target = { destination: Destination; helpdesk: HelpdeskInbox }
 /** `hasProbed` is true when a probe has found the helpdesk working while the caller waited. */
-type OpenTarget = { destination: Destination; helpdesk: HelpdeskInbox; hasProbed: boolean }
+type OpenTarget = Target & { hasProbed: boolean }
 
 export class DestinationRouter {
   readonly #deps: Deps
@@ -25,35 +37,60 @@ export class DestinationRouter {
 
   /** Resolves when the instance has a destination that is not held. Rejects when the signal aborts. */
   async waitForTarget(instance: InstanceName, signal: AbortSignal): Promise<OpenTarget> {
-    const { route, held, downstream } = this.#deps
+    const { accessOf, held } = this.#deps
     let hasProbed = false
     for (;;) {
       signal.throwIfAborted()
-      const destination = await route(instance)
-      const key = destination ? accessKey(destination) : `${instance} (no helpdesk configured)`
-      if (!destination) this.#holdUnconfigured(instance, key)
-      const released = held.waitFor(key, instance)
-      if (destination && !released) return { destination, helpdesk: downstream.helpdesk(destination), hasProbed }
+      const access = await accessOf(instance)
+      const key = access ? accessKey(access) : `${instance} (no helpdesk configured)`
+      if (!access) this.#holdUnconfigured(instance, key)
+      let released = held.waitFor(key, instance)
+      if (access && !released) {
+        const target = await orAbort(this.#identify(instance, access), signal)
+        if (target) return { ...target, hasProbed }
+        released = held.waitFor(key, instance)
+      }
       if (released && (await orAbort(released, signal)) === 'works') hasProbed = true
     }
   }
 
   /** The destination of the instance, held or not; null when there is none. */
-  async find(instance: InstanceName): Promise<Pick<OpenTarget, 'destination' | 'helpdesk'> | null> {
-    const destination = await this.#deps.route(instance)
-    return destination && { destination, helpdesk: this.#deps.downstream.helpdesk(destination) }
+  async find(instance: InstanceName): Promise<Target | null> {
+    const access = await this.#deps.accessOf(instance)
+    return access && this.#targetOf(access)
   }
 
-  /** The helpdesk takes nothing: every delivery to it waits until a probe succeeds. */
-  hold(instance: InstanceName, { destination, helpdesk }: Omit<OpenTarget, 'hasProbed'>, reason: string): void {
-    const probe = () => helpdesk.probe()
-    this.#deps.held.hold({ key: accessKey(destination), destination: destination.key, instance, reason, probe })
+  /** The helpdesk takes nothing: every delivery to it waits until a probe succeeds. Another helpdesk may answer the probe. */
+  hold(instance: InstanceName, access: InboxAccess, reason: string): void {
+    const { held, identities } = this.#deps
+    identities.forget(access)
+    const probe = async () => {
+      await identities.identify(access)
+    }
+    held.hold({ key: accessKey(access), destination: inboxPlace(access), instance, reason, probe })
+  }
+
+  /** Undefined when the helpdesk inbox cannot be identified and is held. No message is the cause of such a failure. */
+  async #identify(instance: InstanceName, access: InboxAccess): Promise<Target | undefined> {
+    try {
+      return await this.#targetOf(access)
+    } catch (error) {
+      if (!(error instanceof DownstreamError) || error.failure === 'transient') throw error
+      this.hold(instance, access, error.message)
+      return undefined
+    }
+  }
+
+  async #targetOf(access: InboxAccess): Promise<Target> {
+    const { identities, downstream } = this.#deps
+    const destination = await identities.identify(access)
+    return { destination, helpdesk: downstream.helpdesk(destination) }
   }
 
   #holdUnconfigured(instance: InstanceName, key: string): void {
     const reason = 'no helpdesk is configured for the instance: set DOWNSTREAM_* or its tenant'
     const probe = async () => {
-      if (!(await this.#deps.route(instance))) throw new Error(reason)
+      if (!(await this.#deps.accessOf(instance))) throw new Error(reason)
     }
     this.#deps.held.hold({ key, destination: key, instance, reason, probe })
   }

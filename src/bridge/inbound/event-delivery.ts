@@ -97,7 +97,7 @@ export class EventDelivery {
     metrics.failed(instance, progress.doing)
     log.warn({ err: error, instance, kind: event.kind, act: action.act }, 'a message was not delivered')
     if (action.act === 'hold' && target) {
-      destinations.hold(instance, target, reason)
+      destinations.hold(instance, target.destination, reason)
       // The destination may be held for days, and the network keeps the file as well.
       await dropFile(progress)
       return undefined

@@ -119,8 +119,12 @@ export class ExactlyOncePoster {
 
   async #send(job: PostJob, known: readonly MappedMessage[], signal: AbortSignal): Promise<Posted> {
     const { clock, onPosted } = this.#deps
-    const { conversation, helpdesk, message, identity } = job
-    const leave = await this.#limits.enter(identity.destination, message.files.length > 0, signal)
+    const { conversation, helpdesk, origin, message, identity } = job
+    const leave = await this.#limits.enter(
+      { destination: identity.destination, origin },
+      message.files.length > 0,
+      signal,
+    )
     const began = clock.monotonic()
     try {
       const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }

@@ -17,6 +17,8 @@ export type PostJob = {
   /** What later quotes, votes and edits need of the message. */
   remember: MappedContent | null
   helpdesk: HelpdeskInbox
+  /** The server of the helpdesk. */
+  origin: string
   conversation: OpenConversation
   /** The message on the network that this one answers. */
   replyTo: NetworkMessageId | null
@@ -51,6 +53,7 @@ export function postJobOf(
     networkAt: event.at,
     remember,
     helpdesk,
+    origin: new URL(destination.baseUrl).origin,
     conversation: to.conversation,
     replyTo,
     message: { type, content, isEcho: event.fromMe, private: isPrivate, files },

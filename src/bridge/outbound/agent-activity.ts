@@ -1,7 +1,6 @@
 // Shows an agent's work on the network: read messages, typing, and the account being online.
 
-import { chatJid } from '../../core/address.ts'
-import type { Destination, Recipient } from '../../core/downstream.ts'
+import type { Destination } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
@@ -9,8 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SentMessageStore, UnreadMessage } from '../../storage/stores/messages/sent-message-store.ts'
-import { recipientChat } from './send/recipients.ts'
-import type { Recipients } from './send/recipients.ts'
+import type { ChatRef, Recipients } from './send/recipients.ts'
 import type { SendingAccounts } from './send/sending-accounts.ts'
 
 const onlineAfterActionMs = 2 * 60_000
@@ -18,7 +16,7 @@ const readBatch = 100
 
 type Deps = {
   sent: Pick<SentMessageStore, 'unread' | 'markRead' | 'lastAddress'>
-  recipients: Pick<Recipients, 'refOf'>
+  recipients: Pick<Recipients, 'knownAddressOf'>
   accounts: Pick<SendingAccounts, 'sessionOf'>
   markAsRead: boolean
   typing: boolean
@@ -45,16 +43,14 @@ export class AgentActivity implements PerInstance {
     )
   }
 
-  typing(instance: InstanceName, recipient: Recipient, isTyping: boolean): void {
-    const chat = recipientChat(recipient)
-    const session = this.#deps.accounts.sessionOf(instance)
-    if (!this.#deps.typing || !chat || !session) return
+  typing(instance: InstanceName, ref: ChatRef, isTyping: boolean): void {
+    const { sent, recipients, accounts } = this.#deps
+    const session = accounts.sessionOf(instance)
+    if (!this.#deps.typing || !session) return
     this.#inBackground('typing could not be shown', async () => {
-      const ref = await this.#deps.recipients.refOf(instance, chat)
-      const address = ref.isGroup
-        ? ref.jid
-        : ((await this.#deps.sent.lastAddress(instance, ref.chatId)) ?? chatJid(chat))
-      await session.setTyping(address, isTyping)
+      const lastAddress = ref.isGroup ? undefined : await sent.lastAddress(instance, ref.chatId)
+      const address = await recipients.knownAddressOf(instance, ref, { lastAddress, isKnown: true })
+      await session.setTyping(address?.jid ?? ref.jid, isTyping)
     })
   }
 

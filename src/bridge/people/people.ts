@@ -1,5 +1,6 @@
 // Knows which addresses belong to the same person. Every phone number and anonymous id leads to one record; two records
-// that turn out to be one person are merged. Reads from memory where possible.
+// that turn out to be one person are merged. A number that a person had before leads to that person until another person has
+// it. Reads from memory where possible.
 
 import type { Person } from '../../core/address.ts'
 import type { ChatId, InstanceName } from '../../core/ids.ts'
@@ -12,29 +13,42 @@ import type { PeopleStore, PersonChanges, PersonRecord } from '../../storage/sto
 
 /** The ids of two person records that became one. */
 export type MergedPeople = { keep: ChatId; drop: ChatId }
+type MergeListener = (instance: InstanceName, ids: MergedPeople) => void
 
 type Deps = {
   store: PeopleStore
   epoch: () => number
   newId: () => ChatId
   clock: Clock
-  /** Called after two records have become one. */
-  onMerged: (instance: InstanceName, ids: MergedPeople) => void
 }
 
-const maxCached = 50_000
+// A person has an entry for the id and for each address.
+const maxCached = 75_000
 const cachedMs = 3_600_000
 /** Stands for a person of whom no address is known. */
-const unknownPerson: PersonRecord = { id: 'nobody', phone: null, lid: null, pushName: null, savedName: null }
+const unknownPerson: PersonRecord = {
+  id: 'nobody',
+  phone: null,
+  lid: null,
+  pushName: null,
+  savedName: null,
+  formerPhones: [],
+}
 
 export class People implements PerInstance {
   readonly #deps: Deps
   readonly #cache: BoundedMap<PersonRecord>
   readonly #lanes = new KeyedLanes()
+  readonly #mergeListeners: MergeListener[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#cache = new BoundedMap({ clock: deps.clock, max: maxCached, ttlMs: cachedMs })
+  }
+
+  /** The listener is called after two records have become one. */
+  onMerged(listener: MergeListener): void {
+    this.#mergeListeners.push(listener)
   }
 
   /** The record of this person. Stores what the arguments add to the record. */
@@ -45,7 +59,12 @@ export class People implements PerInstance {
     return this.#lanes.run(instance, () => this.#learn(instance, person, pushName))
   }
 
-  /** The record if there is one. A person who is only mentioned gets no record. */
+  /** The record with this id. */
+  async ofId(instance: InstanceName, id: ChatId): Promise<PersonRecord | undefined> {
+    return this.#cache.get(idKey(instance, id)) ?? this.#lanes.run(instance, () => this.#findById(instance, id))
+  }
+
+  /** The record if there is one, also by a former phone number. A person who is only mentioned gets no record. */
   async lookUp(instance: InstanceName, person: Person): Promise<PersonRecord | undefined> {
     if (person.phone === null && person.lid === null) return undefined
     return this.#cached(instance, person) ?? this.#lanes.run(instance, () => this.#find(instance, person))
@@ -83,24 +102,50 @@ export class People implements PerInstance {
   async #find(instance: InstanceName, person: Person): Promise<PersonRecord | undefined> {
     const cached = this.#cached(instance, person)
     if (cached) return cached
-    const [found] = await this.#deps.store.find(instance, person)
-    if (found) this.#remember(instance, found)
-    return found
+    const records = await this.#deps.store.find(instance, person)
+    const found = records.find((record) => isHolder(record, person)) ?? records[0]
+    return found && this.#remember(instance, found)
+  }
+
+  async #findById(instance: InstanceName, id: ChatId): Promise<PersonRecord | undefined> {
+    const found = await this.#deps.store.findById(instance, id)
+    return found && this.#remember(instance, found)
   }
 
   async #learn(instance: InstanceName, person: Person, pushName: string | null): Promise<PersonRecord> {
+    const found = await this.#deps.store.find(instance, person)
+    const holders = found.filter((record) => isHolder(record, person))
+    const record = await this.#store(instance, person, holders, pushName)
+    // The number belongs to another person from now on.
+    if (holders.length < found.length) this.leave(instance)
+    return this.#remember(instance, record)
+  }
+
+  async #store(
+    instance: InstanceName,
+    person: Person,
+    [first, second]: readonly PersonRecord[],
+    pushName: string | null,
+  ): Promise<PersonRecord> {
     const { store, epoch, newId } = this.#deps
-    const found = await store.find(instance, person)
-    const [first, second] = found
     if (!first) {
-      const record = { id: newId(), phone: person.phone, lid: person.lid, pushName, savedName: null }
+      const { phone, lid } = person
+      const record = { id: newId(), phone, lid, pushName, savedName: null, formerPhones: [] }
       await store.insert(epoch(), instance, record)
-      return this.#remember(instance, record)
+      return record
     }
     if (second) return this.#merge(instance, person, [first, second], pushName)
-    const changes = news(first, person, pushName)
-    if (Object.keys(changes).length > 0) await store.update(epoch(), instance, first.id, changes)
-    return this.#remember(instance, { ...first, ...changes })
+    return this.#change(instance, first, news(first, person, pushName))
+  }
+
+  /** A phone number that is replaced by another one becomes a former one. */
+  async #change(instance: InstanceName, record: PersonRecord, changes: PersonChanges): Promise<PersonRecord> {
+    if (Object.keys(changes).length === 0) return record
+    const { store, epoch } = this.#deps
+    const { phone = null } = changes
+    const replaced = phone === null ? null : record.phone
+    await store.update(epoch(), instance, record.id, changes, replaced)
+    return { ...record, ...changes, formerPhones: formerPhones(phone ?? record.phone, replaced, record) }
   }
 
   async #merge(
@@ -109,7 +154,7 @@ export class People implements PerInstance {
     found: readonly [PersonRecord, PersonRecord],
     pushName: string | null,
   ): Promise<PersonRecord> {
-    const { store, epoch, onMerged } = this.#deps
+    const { store, epoch } = this.#deps
     const [byPhone, byLid] = found[0].phone === phone ? found : [found[1], found[0]]
     const names = {
       pushName: pushName ?? byPhone.pushName ?? byLid.pushName,
@@ -118,27 +163,46 @@ export class People implements PerInstance {
     if (byPhone.lid !== null && byPhone.lid !== lid) {
       // The phone number has moved from one person to another. The two people stay two records.
       await store.update(epoch(), instance, byPhone.id, { phone: null })
-      await store.update(epoch(), instance, byLid.id, { phone, ...(pushName !== null && { pushName }) })
-      this.#cache.clear()
-      return this.#remember(instance, { ...byLid, phone, pushName: pushName ?? byLid.pushName })
+      this.leave(instance)
+      return this.#change(instance, byLid, { phone, ...(pushName !== null && { pushName }) })
     }
-    const merged: PersonRecord = { id: byPhone.id, phone, lid, ...names }
-    await store.merge(epoch(), instance, merged, byLid.id)
+    const former = formerPhones(phone, byLid.phone, byPhone, byLid)
+    const merged: PersonRecord = { id: byPhone.id, phone, lid, ...names, formerPhones: former }
+    await store.merge(epoch(), instance, merged, byLid)
+    this.#cache.delete(idKey(instance, byLid.id))
     this.#remember(instance, merged)
-    onMerged(instance, { keep: byPhone.id, drop: byLid.id })
+    for (const listener of this.#mergeListeners) listener(instance, { keep: byPhone.id, drop: byLid.id })
     return merged
   }
 
   #cached(instance: InstanceName, { phone, lid }: Person): PersonRecord | undefined {
     const byPhone = phone === null ? undefined : this.#cache.get(`${instance}|${phone}`)
-    return byPhone ?? (lid === null ? undefined : this.#cache.get(`${instance}|lid-${lid}`))
+    if (byPhone && isHolder(byPhone, { phone, lid })) return byPhone
+    return (lid === null ? undefined : this.#cache.get(`${instance}|lid-${lid}`)) ?? byPhone
   }
 
   #remember(instance: InstanceName, record: PersonRecord): PersonRecord {
-    if (record.phone !== null) this.#cache.set(`${instance}|${record.phone}`, record)
+    this.#cache.set(idKey(instance, record.id), record)
+    for (const phone of [record.phone ?? [], record.formerPhones].flat())
+      this.#cache.set(`${instance}|${phone}`, record)
     if (record.lid !== null) this.#cache.set(`${instance}|lid-${record.lid}`, record)
     return record
   }
+}
+
+function idKey(instance: InstanceName, id: ChatId): string {
+  return `${instance}|id-${id}`
+}
+
+/** Whether the record has this phone number now, or this anonymous id. */
+function isHolder(record: PersonRecord, { phone, lid }: Person): boolean {
+  return (phone !== null && record.phone === phone) || (lid !== null && record.lid === lid)
+}
+
+/** The former numbers of these records and the replaced one, without the number that the person has now. */
+function formerPhones(current: string | null, replaced: string | null, ...records: readonly PersonRecord[]): string[] {
+  const all = [...records.flatMap((record) => record.formerPhones), ...(replaced === null ? [] : [replaced])]
+  return [...new Set(all)].filter((phone) => phone !== current)
 }
 
 function tellsNothingNew(known: PersonRecord, { phone, lid }: Person, pushName: string | null): boolean {

@@ -5,6 +5,7 @@ import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts
 import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { OwnershipState } from '../../instances/ownership.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { PendingLogouts } from '../../instances/pending-logouts.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Ticker } from '../../lib/ticker.ts'
 import type { Database } from '../../storage/database.ts'
@@ -23,6 +24,7 @@ export type HealthDeps = {
   outboxPending: () => Promise<number>
   inbound: Pick<InboxWorker, 'counts'>
   held: Pick<HeldDestinations, 'list'>
+  pendingLogouts: Pick<PendingLogouts, 'count'>
 }
 
 const Health = Type.Object(
@@ -42,6 +44,9 @@ const Health = Type.Object(
         Type.Object({ destination: Type.String(), reason: Type.String(), since: Timestamp }),
         { description: 'Helpdesks that take nothing at the moment; messages for them wait' },
       ),
+      pending_logouts: Type.Integer({
+        description: 'Sessions that were logged out here and that WhatsApp could not be told of yet',
+      }),
       workers_failed: Type.Array(Type.String(), { description: 'Background workers whose last run failed' }),
       ownership: Type.String({ description: 'held, or why this process does not act: standby, uncertain, lost' }),
     }),
@@ -88,6 +93,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           inbox_pending: inbox.pending,
           inbox_parked: inbox.parked,
           destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+          pending_logouts: deps.pendingLogouts.count,
           workers_failed: workersFailed,
           ownership: deps.ownership(),
         },

@@ -9,7 +9,8 @@ import type { InstanceService } from '../../instances/instance-service.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { createFields, PatchBody, toSettings } from '../instance-settings.ts'
-import { Detail, ListItem, State, Summary, toDetail, toListItem, toSummary } from '../instance-view.ts'
+import { Detail, ListItem, PendingLogout, pendingLogoutAdvice, State, Summary } from '../instance-view.ts'
+import { toDetail, toListItem, toSummary } from '../instance-view.ts'
 import { InstanceName, InstanceParams, instanceNameRule, nullable, responses } from '../schemas.ts'
 
 const maxBulk = 500
@@ -49,6 +50,12 @@ const StatusItem = Type.Unsafe<object>({
   title: 'BulkStatusItem',
   description: 'An Instance, or {name, state: "not_found"}',
   additionalProperties: true,
+})
+
+const Deleted = Type.Object({
+  message: Type.String(),
+  state: Type.Optional(State),
+  pending_logout: PendingLogout,
 })
 
 export function addInstanceRoutes(app: HttpApp, deps: InstanceDeps): void {
@@ -136,12 +143,15 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: Inst
         querystring: Type.Object({
           logout: Type.Optional(Type.String({ pattern: '^(true|false|1|0)$', description: 'true or false' })),
         }),
-        response: responses({ 200: Type.Object({ message: Type.String() }) }, 400, 401, 404, 500),
+        response: responses({ 200: Deleted }, 400, 401, 404, 500),
       },
     },
     async ({ params, query }) => {
-      await instanceService.remove(params.name, query.logout === 'true' || query.logout === '1')
-      return { message: 'deleted' }
+      const logout = query.logout === 'true' || query.logout === '1'
+      const { isLogoutPending } = await instanceService.remove(params.name, logout)
+      if (!isLogoutPending) return { message: 'deleted' }
+      const state = 'logged_out' as const
+      return { message: `deleted. ${pendingLogoutAdvice}`, state, pending_logout: true }
     },
   )
 }

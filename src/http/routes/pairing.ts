@@ -4,12 +4,12 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
-import type { LinkedAccount } from '../../instances/linked-account.ts'
+import type { LinkedAccount, LogoutOutcome } from '../../instances/linked-account.ts'
 import { waitReady } from '../../instances/wait-ready.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { drawQr } from '../qr-picture.ts'
-import { Detail, State, toDetail } from '../instance-view.ts'
+import { Detail, PendingLogout, pendingLogoutAdvice, State, toDetail } from '../instance-view.ts'
 import { InstanceParams, nullable, responses } from '../schemas.ts'
 
 const defaultWaitSeconds = 120
@@ -17,7 +17,7 @@ const maxWaitSeconds = 600
 
 export type PairingDeps = { instances: InstanceRegistry; clock: Clock }
 
-const Done = Type.Object({ message: Type.String(), state: State })
+const Done = Type.Object({ message: Type.String(), state: State, pending_logout: PendingLogout })
 const TimedOut = Type.Object(
   {
     error: Type.String(),
@@ -31,6 +31,12 @@ const TimedOut = Type.Object(
   },
   { title: 'WaitTimedOut' },
 )
+
+const logoutAnswers: Record<LogoutOutcome, { message: string; pending_logout?: true }> = {
+  no_session: { message: 'there is no session to log out' },
+  told: { message: 'logged out' },
+  pending: { message: `logged out here. ${pendingLogoutAdvice}`, pending_logout: true },
+}
 
 export function addPairingRoutes(app: HttpApp, deps: PairingDeps): void {
   addQrRoute(app, deps)
@@ -109,8 +115,7 @@ function addCommandRoutes(app: HttpApp, { instances }: PairingDeps): void {
     },
     logout: {
       about: about('logoutInstance', 'Invalidate the session on the network; the instance stays'),
-      run: async (account: LinkedAccount) =>
-        (await account.logout()) ? 'logged out' : 'there is no session to log out',
+      run: async (account: LinkedAccount) => logoutAnswers[await account.logout()],
     },
   }
   for (const [path, command] of Object.entries(commands)) {
@@ -119,8 +124,8 @@ function addCommandRoutes(app: HttpApp, { instances }: PairingDeps): void {
       { schema: { ...command.about, params: InstanceParams, response: responses({ 200: Done }, 400, 401, 404, 500) } },
       async ({ params }) => {
         const account = instances.get(params.name)
-        const message = await command.run(account)
-        return { message, state: account.state }
+        const answer = await command.run(account)
+        return { ...(typeof answer === 'string' ? { message: answer } : answer), state: account.state }
       },
     )
   }

@@ -1,8 +1,7 @@
 // Handles the helpdesk's callbacks: checks the signature, reads the command, follows it, and answers in time.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
-import type { OwnerOf } from '../../bridge/conversations/conversation-owner.ts'
+import type { CallbackAges } from '../../bridge/outbound/accept/callback-ages.ts'
 import type { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import type { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import type { Route, Sender } from '../../bridge/conversations/route.ts'
@@ -11,11 +10,12 @@ import { BridgeError } from '../../core/errors.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { namedInstance } from '../../core/operations-contact.ts'
 import { readCallback } from '../../downstream/callback.ts'
-import { isSigned } from '../../downstream/signature.ts'
+import { isSigned, sentAt } from '../../downstream/signature.ts'
 import { sleep, withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Routing } from '../../tenants/routing.ts'
+import type { ConversationEvents } from './conversation-events.ts'
 import type { WebhookAnswer } from './webhook-reply.ts'
 
 // The helpdesk hangs up after 5 s and takes that for a failure.
@@ -24,14 +24,21 @@ const answerWithinMs = 4000
 const decideWithinMs = 3800
 
 type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
+/** `sentAt` is the time by the clock of the helpdesk. */
+type Callback<Kind extends OutgoingCommand['kind'] = OutgoingCommand['kind']> = {
+  command: Command<Kind>
+  sentAt: number | null
+}
+
+const unknownAge = { sentMsAgo: null, writtenMsAgo: null }
 
 type Deps = {
   instances: { find(name: InstanceName): { readonly record: Sender } | undefined }
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
-  activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
-  ownerOf: OwnerOf
+  events: Pick<ConversationEvents, 'follow' | 'accepted'>
+  ages: Pick<CallbackAges, 'ageOf'>
   /** An agent wrote to the operations contact of an instance. */
   onOperationsMessage: (
     instance: InstanceName,
@@ -60,7 +67,8 @@ export class WebhookHandler {
     const late = () => new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
     const work = async () => {
       const route = await this.#admit(name, raw, headers)
-      return this.#follow(route, readCallback(parse(raw)), decideWithinMs - (clock.monotonic() - startedAt))
+      const callback = { command: readCallback(parse(raw)), sentAt: sentAt(headers) }
+      return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
     }
     return withDeadline(clock, answerWithinMs, work(), late)
   }
@@ -77,35 +85,31 @@ export class WebhookHandler {
     return { sender, destination: await routing.destinationOf(sender) }
   }
 
-  async #follow(route: Route, command: OutgoingCommand, leftMs: number): Promise<WebhookAnswer> {
+  async #follow(route: Route, { command, sentAt }: Callback, leftMs: number): Promise<WebhookAnswer> {
     if (command.kind !== 'ignored' && this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
     switch (command.kind) {
       case 'ignored':
         return command
       case 'send':
-        return this.#send(route, command, leftMs)
+        return this.#send(route, { command, sentAt }, leftMs)
       case 'changed':
         await this.#change(route, command, leftMs)
         return { kind: 'followed' }
       case 'seen':
       case 'typing':
-        if (isOurs(route, command)) this.#inBackground(route, this.#observe(route, command))
+      case 'status':
+        this.#deps.events.follow(route, command)
         return { kind: 'followed' }
     }
   }
 
-  async #send(route: Route, command: Command<'send'>, leftMs: number): Promise<WebhookAnswer> {
-    const { outbound, activity, clock } = this.#deps
-    const { conversationId } = command.place
+  async #send(route: Route, { command, sentAt }: Callback<'send'>, leftMs: number): Promise<WebhookAnswer> {
+    const { outbound, events, ages, clock } = this.#deps
     const startedAt = clock.now()
-    const answer = await outbound.send(route, command, leftMs)
-    if (answer.kind !== 'sent' && answer.kind !== 'queued') return answer
-    // Greetings and surveys that the helpdesk sends by itself come without an agent.
-    if (command.agentName !== null) activity.acted(answer.instance, startedAt)
-    const { destination } = route
-    if (answer.hasUnread && destination && conversationId !== null) {
-      activity.seen(destination, conversationId, clock.now())
-    }
+    const { writtenAt } = command
+    const age = route.destination ? ages.ageOf(route.destination.key, { sentAt, writtenAt }) : unknownAge
+    const answer = await outbound.send(route, { command, age }, leftMs)
+    if (answer.kind === 'sent' || answer.kind === 'queued') events.accepted(route, command, answer, startedAt)
     return answer
   }
 
@@ -122,23 +126,6 @@ export class WebhookHandler {
     return true
   }
 
-  /** Typing, seen and online are shown by the account that owns the conversation. */
-  async #observe(route: Route, command: Command<'seen' | 'typing'>): Promise<void> {
-    const { activity, ownerOf, clock } = this.#deps
-    const { conversationId } = command.place
-    const now = clock.now()
-    const { sender, destination } = await ownerOf(route, conversationId)
-    if (command.kind === 'typing') {
-      activity.acted(sender.name, now)
-      activity.typing(sender.name, command.recipient, command.typing)
-    } else if (destination && conversationId !== null && command.at !== null) {
-      // The helpdesk sends this time with every change of the conversation, also with changes by customers.
-      activity.acted(sender.name, command.at)
-      // The time is in whole seconds: messages posted within that second were visible.
-      activity.seen(destination, conversationId, command.at + 999)
-    }
-  }
-
   /** Waits until the change is stored, but not for ever: a failure here is no reason to mark the message failed. */
   async #change(route: Route, command: Command<'changed'>, leftMs: number): Promise<void> {
     const { changes, clock, log } = this.#deps
@@ -150,16 +137,4 @@ export class WebhookHandler {
     await Promise.race([following, sleep(clock, leftMs, enough.signal)])
     enough.abort()
   }
-
-  #inBackground({ sender }: Route, work: Promise<void>): void {
-    work.catch((err: unknown) => {
-      this.#deps.log.debug({ err, instance: sender.name }, 'what an agent does could not be shown')
-    })
-  }
-}
-
-function isOurs({ destination }: Route, { place }: Exclude<OutgoingCommand, { kind: 'ignored' }>): boolean {
-  const { accountId, inboxId } = place
-  const isAccount = accountId === null || accountId === destination?.accountId
-  return isAccount && (inboxId === null || inboxId === destination?.inboxId)
 }

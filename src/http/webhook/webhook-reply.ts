@@ -1,7 +1,7 @@
 // The answers to the helpdesk: a 2xx leaves its message as it is, any other status marks it failed.
 
 import { Type } from 'typebox'
-import type { SendAnswer } from '../../bridge/outbound/accept/send-answer.ts'
+import type { SendAnswer, UndeliverableCode } from '../../bridge/outbound/accept/send-answer.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import { statusOfCode } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
@@ -23,6 +23,15 @@ export const WebhookBody = Type.Object(
   { title: 'CallbackAnswer' },
 )
 
+const errorOf: Record<UndeliverableCode, ErrorCode> = {
+  no_recipient: 'SERVICE_NO_RECIPIENT',
+  other_inbox: 'SERVICE_OTHER_INBOX',
+  too_long: 'SERVICE_MESSAGE_UNSENDABLE',
+  too_many_files: 'SERVICE_MESSAGE_UNSENDABLE',
+  no_file: 'SERVICE_MESSAGE_UNSENDABLE',
+  too_old: 'SERVICE_CALLBACK_TOO_OLD',
+}
+
 type Reply = { status: number; body: Record<string, unknown> }
 
 export function toWebhookReply(answer: WebhookAnswer): Reply {
@@ -41,10 +50,8 @@ export function toWebhookReply(answer: WebhookAnswer): Reply {
     }
     case 'blocked':
       return refusal('SERVICE_SPAM_BLOCKED', answer.reason, { status: 'blocked' })
-    case 'undeliverable': {
-      const code = answer.code === 'no_recipient' ? 'SERVICE_NO_RECIPIENT' : 'SERVICE_OTHER_INBOX'
-      return refusal(code, answer.reason, { status: 'rejected', reason: answer.code })
-    }
+    case 'undeliverable':
+      return refusal(errorOf[answer.code], answer.reason, { status: 'rejected', reason: answer.code })
     case 'refused':
       return refusal('SERVICE_MESSAGE_REFUSED', answer.reason)
     case 'full':

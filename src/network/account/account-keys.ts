@@ -31,6 +31,9 @@ export type KeyChanges = Record<string, Record<string, unknown> | undefined>
 type Writes = Map<string, SessionKeyWrite>
 type Step = { writes: Writes; additions: StepAddition[] }
 
+/** Storage that works answers sooner. */
+const storageAwayMs = 1000
+
 const defaultLimits: CacheLimits = { entries: 2_000, bytes: 2_000_000 }
 
 export class AccountKeys {
@@ -67,6 +70,12 @@ export class AccountKeys {
 
   get isClosed(): boolean {
     return this.#closed.signal.aborted
+  }
+
+  /** Whether storage has not answered a question or a write of this account for a while. */
+  get isStorageAway(): boolean {
+    const since = Math.min(this.#writer.waitingSince, this.#reader.waitingSince)
+    return this.#deps.clock.monotonic() - since >= storageAwayMs
   }
 
   get remembered(): { entries: number; bytes: number } {

@@ -22,9 +22,16 @@ export class KeyReader {
   readonly #deps: Deps
   /** For each read under way, the keys that were written since storage was asked. */
   readonly #reads = new Set<Set<string>>()
+  /** When each question under way was asked, oldest first. */
+  readonly #questions = new Map<symbol, number>()
 
   constructor(deps: Deps) {
     this.#deps = deps
+  }
+
+  /** When the oldest question under way was asked, on the monotonic clock; Infinity when there is none. */
+  get waitingSince(): number {
+    return this.#questions.values().next().value ?? Infinity
   }
 
   /** The values from the cache, and from storage where the cache does not know. Null for a key that does not exist. */
@@ -64,9 +71,15 @@ export class KeyReader {
     const onFailure = (err: unknown, failures: number) => {
       if (failures === 0) log.warn({ session: sessionId, err }, 'session keys not read, trying again')
     }
-    const answer = await retryUntil({ clock, signal: closed, pauses: storagePauses, onFailure }, ask)
-    if (!answer) throw closedError()
-    return answer.value
+    const question = Symbol('question')
+    this.#questions.set(question, clock.monotonic())
+    try {
+      const answer = await retryUntil({ clock, signal: closed, pauses: storagePauses, onFailure }, ask)
+      if (!answer) throw closedError()
+      return answer.value
+    } finally {
+      this.#questions.delete(question)
+    }
   }
 
   #collect(kind: string, ids: readonly string[], loaded: Values): Values {

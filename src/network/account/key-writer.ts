@@ -40,9 +40,15 @@ export class KeyWriter {
   #next: Batch | undefined
   #underWay: Batch | undefined
   #running: Promise<void> | undefined
+  #waitingSince = Infinity
 
   constructor(deps: Deps) {
     this.#deps = deps
+  }
+
+  /** When the save under way began, on the monotonic clock; Infinity when there is none. */
+  get waitingSince(): number {
+    return this.#waitingSince
   }
 
   /** Whether a write of this key has not reached storage yet. */
@@ -78,7 +84,9 @@ export class KeyWriter {
     // A microtask later, so that changes which are made together are saved together.
     await Promise.resolve()
     for (let batch = this.#take(); batch; batch = this.#take()) {
+      this.#waitingSince = this.#deps.clock.monotonic()
       const isSaved = await this.#save(batch)
+      this.#waitingSince = Infinity
       this.#underWay = undefined
       if (!isSaved) {
         batch.durable.reject(closedError())

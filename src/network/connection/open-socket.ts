@@ -7,6 +7,8 @@ import type { UserFacingSocketConfig, WASocket } from '../library/library.ts'
 type Listener = (...args: unknown[]) => unknown
 
 type Hooks = {
+  /** Whether the library gets this event. */
+  isHeard: (event: string) => boolean
   /** A listener of this event has failed. */
   onFault: (event: string, fault: unknown) => void
   /** Returns a promise if the library's listeners must wait. If the promise rejects, they never get the event. */
@@ -20,6 +22,7 @@ export function openSocket(config: UserFacingSocketConfig, hooks: Hooks): WASock
   for (const event of ws.eventNames()) {
     const listeners = ws.listeners(event) as Listener[]
     ws.removeAllListeners(event)
+    if (!hooks.isHeard(String(event))) continue
     for (const listener of listeners) ws.on(event, contained(String(event), listener, hooks))
   }
   return socket

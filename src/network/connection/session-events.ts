@@ -24,7 +24,8 @@ type Deps = {
   onDrained: () => void
 }
 
-const farewells = ['CB:stream:error', 'CB:failure', 'CB:xmlstreamend']
+/** What the server says before it hangs up. */
+export const farewells: ReadonlySet<string> = new Set(['CB:stream:error', 'CB:failure', 'CB:xmlstreamend'])
 const passkeyRequests = new Set(['passkey_prologue_request', 'crsc_continuation'])
 
 export class SessionEvents {
@@ -51,21 +52,37 @@ export class SessionEvents {
   }
 
   #onUpdate(update: Partial<ConnectionState>): void {
-    const { creds, connectionKeys, signals, phase, offer, onClosed, onDrained } = this.#deps
+    const { creds, connectionKeys, signals, offer, onClosed } = this.#deps
     const { connection, qr, isNewLogin, receivedPendingNotifications, lastDisconnect } = update
     if (qr !== undefined) {
       offer.takeCode()
       signals.announce({ kind: 'qr', text: qr })
     }
     if (isNewLogin) signals.announce({ kind: 'paired', jid: jidOf(creds) }, { after: connectionKeys.saveCreds() })
-    const isLogin = connection === 'open' && phase.move('authenticate')
-    if (isLogin) signals.announce({ kind: 'authenticated', jid: jidOf(creds) })
+    if (connection === 'open') this.loggedIn()
     // The library may report the end of the backlog before the login.
-    const isDrained = receivedPendingNotifications === true && phase.move('drain')
-    if ((isLogin || isDrained) && phase.current === 'ready') {
-      signals.announce({ kind: 'drained' })
-      onDrained()
-    }
+    if (receivedPendingNotifications === true) this.backlogEnded()
     if (connection === 'close') onClosed(lastDisconnect?.error)
+  }
+
+  /** Only the first call has an effect. */
+  loggedIn(): void {
+    const { creds, signals, phase } = this.#deps
+    if (!phase.move('authenticate')) return
+    signals.announce({ kind: 'authenticated', jid: jidOf(creds) })
+    this.#announceDrained()
+  }
+
+  /** Only the first call has an effect. */
+  backlogEnded(): void {
+    if (this.#deps.phase.move('drain')) this.#announceDrained()
+  }
+
+  /** Only after the login and the end of the backlog. */
+  #announceDrained(): void {
+    const { signals, phase, onDrained } = this.#deps
+    if (phase.current !== 'ready') return
+    signals.announce({ kind: 'drained' })
+    onDrained()
   }
 }

@@ -5,6 +5,12 @@ import { ArrivalOrder } from './arrival-order.ts'
 
 const stallMs = 30_000
 
+const never = new AbortController().signal
+
+function orderOn(clock: ManualClock, isStorageAway = () => false): ArrivalOrder {
+  return new ArrivalOrder({ clock, isStorageAway, gone: never })
+}
+
 async function isSettled(promise: Promise<void> | undefined): Promise<boolean> {
   let settled = false
   void promise?.then(() => (settled = true))
@@ -13,7 +19,7 @@ async function isSettled(promise: Promise<void> | undefined): Promise<boolean> {
 }
 
 test('a message waits for the one before it in its chat, and for no other', async () => {
-  const order = new ArrivalOrder(new ManualClock())
+  const order = orderOn(new ManualClock())
   const [first, second, elsewhere] = [{}, {}, {}]
   assert.equal(order.expect('a', [first], false), undefined)
   const turn = order.expect('a', [second], false)
@@ -25,7 +31,7 @@ test('a message waits for the one before it in its chat, and for no other', asyn
 
 test('one that is never opened holds up the next for 30 s and leaves no timer behind', async () => {
   const clock = new ManualClock()
-  const order = new ArrivalOrder(clock)
+  const order = orderOn(clock)
   void order.expect('a', [{}], true)
   const turn = order.expect('a', [{}], false)
   await clock.advance(stallMs - 1)
@@ -38,7 +44,7 @@ test('one that is never opened holds up the next for 30 s and leaves no timer be
 
 test('one that is opened after such a stall is not waited for any more', async () => {
   const clock = new ManualClock()
-  const order = new ArrivalOrder(clock)
+  const order = orderOn(clock)
   const [late, next] = [{}, {}]
   void order.expect('a', [late], false)
   const notice = order.afterEarlier()
@@ -50,7 +56,7 @@ test('one that is opened after such a stall is not waited for any more', async (
 
 test('a backlog that takes longer than that keeps its place, as long as something of it is opened', async () => {
   const clock = new ManualClock()
-  const order = new ArrivalOrder(clock)
+  const order = orderOn(clock)
   const backlog = Array.from({ length: 5 }, () => ({}))
   for (const [index, each] of backlog.entries()) void order.expect(`chat ${index}`, [each], true)
   const notice = order.afterEarlier()
@@ -72,7 +78,7 @@ test('a backlog that takes longer than that keeps its place, as long as somethin
 
 test('what came later is no reason to wait longer', async () => {
   const clock = new ManualClock()
-  const order = new ArrivalOrder(clock)
+  const order = orderOn(clock)
   void order.expect('a', [{}], false)
   const turn = order.expect('a', [{}], false)
   for (let passed = 0; passed < stallMs; passed += 10_000) {
@@ -82,4 +88,43 @@ test('what came later is no reason to wait longer', async () => {
     await clock.advance(10_000)
   }
   assert.equal(await isSettled(turn), true)
+})
+
+test('time does not count while storage is away', async () => {
+  const clock = new ManualClock()
+  let isAway = true
+  const order = orderOn(clock, () => isAway)
+  void order.expect('a', [{}], true)
+  const turn = order.afterEarlier()
+  await clock.advance(10 * stallMs)
+  assert.equal(await isSettled(turn), false)
+  isAway = false
+  await clock.advance(stallMs - 1000)
+  assert.equal(await isSettled(turn), false)
+  await clock.advance(1000)
+  assert.equal(await isSettled(turn), true)
+})
+
+test('a process that was frozen still waits', async () => {
+  const clock = new ManualClock()
+  const order = orderOn(clock)
+  const first = {}
+  void order.expect('a', [first], true)
+  const turn = order.afterEarlier()
+  clock.freeze(2 * stallMs)
+  await clock.advance(0)
+  assert.equal(await isSettled(turn), false)
+  order.done(first)
+  assert.equal(await isSettled(turn), true)
+})
+
+test('nothing is left behind when the connection ends', () => {
+  const clock = new ManualClock()
+  const over = new AbortController()
+  const order = new ArrivalOrder({ clock, isStorageAway: () => true, gone: over.signal })
+  void order.expect('a', [{}], true)
+  void order.afterEarlier()
+  over.abort()
+  void order.afterEarlier()
+  assert.equal(clock.pending, 0)
 })

@@ -7,6 +7,7 @@
 
 import type { Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { CountedTime } from '../../lib/counted-time.ts'
 
 /** One stanza and its ciphertexts that are not opened yet. */
 type Arrival = { chat: Jid; number: number; left: Set<object> }
@@ -14,15 +15,29 @@ type Wait = {
   /** The wait goes on while arrivals up to this number are opened now and then. */
   upTo: number
   isOver: (firstUnopened: number) => boolean
+  /** What it waits for. */
+  left: () => object[]
+  /** The counted time of the last progress. */
   progressAt: number
   end: () => void
 }
 
-/** A message that the library never opens must not block the others for ever. */
+/**
+ * A message that the library never opens must not block the others for ever. Time does not count while storage is away:
+ * no message can be opened then.
+ */
 const stalledMs = 30_000
 
+type Deps = {
+  clock: Clock
+  isStorageAway: () => boolean
+  /** Aborts when the connection ends. Nothing is opened after that. */
+  gone: AbortSignal
+}
+
 export class ArrivalOrder {
-  readonly #clock: Clock
+  readonly #gone: AbortSignal
+  readonly #time: CountedTime
   /** The ciphertexts to wait for, with the number of their arrival. */
   readonly #unopened = new Map<object, number>()
   /** Includes ciphertexts that are not waited for any more, because they may still be opened. */
@@ -35,8 +50,14 @@ export class ArrivalOrder {
   /** How many callers wait for everything before them. */
   #behind = 0
 
-  constructor(clock: Clock) {
-    this.#clock = clock
+  constructor({ clock, isStorageAway, gone }: Deps) {
+    this.#gone = gone
+    this.#time = new CountedTime({
+      clock,
+      counts: () => !isStorageAway(),
+      onSlice: this.#giveUpStalled.bind(this),
+    })
+    gone.addEventListener('abort', this.#time.stop.bind(this.#time), { once: true })
   }
 
   /** True while some of the backlog is not opened yet, or a caller waits for it. */
@@ -81,35 +102,34 @@ export class ArrivalOrder {
     this.#behind--
   }
 
-  /** Gives up when nothing was opened for too long. The rest is not waited for any more. */
-  #wait({ left, ...about }: Pick<Wait, 'upTo' | 'isOver'> & { left: () => object[] }): Promise<void> {
-    const clock = this.#clock
+  #wait(about: Pick<Wait, 'upTo' | 'isOver' | 'left'>): Promise<void> {
     return new Promise((resolve) => {
-      const giveUp = () => {
-        const quietMs = clock.monotonic() - wait.progressAt
-        if (quietMs < stalledMs) {
-          cancel = clock.after(stalledMs - quietMs, giveUp)
-          return
-        }
-        for (const ciphertext of left()) this.#forget(ciphertext)
-        wait.end()
-        this.#notify()
-      }
-      let cancel = clock.after(stalledMs, giveUp)
+      if (!this.#gone.aborted) this.#time.start()
       const end = () => {
-        cancel()
         this.#waits.delete(wait)
+        if (this.#waits.size === 0) this.#time.stop()
         resolve()
       }
-      const wait: Wait = { ...about, progressAt: clock.monotonic(), end }
+      const wait: Wait = { ...about, progressAt: this.#time.ms, end }
       this.#waits.add(wait)
     })
+  }
+
+  /** Ends waits for which nothing was opened for too long. What they waited for is not waited for any more. */
+  #giveUpStalled(): void {
+    const now = this.#time.ms
+    for (const wait of this.#waits) {
+      if (now - wait.progressAt < stalledMs) continue
+      for (const ciphertext of wait.left()) this.#forget(ciphertext)
+      wait.end()
+    }
+    this.#notify()
   }
 
   /** Ends the waits that are over, and notes progress for the others. */
   #notify(opened = Infinity): void {
     const first = this.#unopened.values().next().value ?? Infinity
-    const now = this.#clock.monotonic()
+    const now = this.#time.ms
     for (const wait of this.#waits) {
       if (wait.isOver(first)) wait.end()
       else if (opened <= wait.upTo) wait.progressAt = now

@@ -40,6 +40,10 @@ type Deps = {
   /** The account's own addresses. */
   own: () => Person
   clock: Clock
+  /** Whether a question to storage has had no answer for a while. */
+  isStorageAway: () => boolean
+  /** Aborts when the connection ends. */
+  gone: AbortSignal
   /** Only for tests, which show the loss without the journal: events are stored after the network was told. */
   isOff: boolean
 }
@@ -57,7 +61,7 @@ export class Journal {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#order = new ArrivalOrder(deps.clock)
+    this.#order = new ArrivalOrder(deps)
   }
 
   /** To be called before the library sees a stanza with ciphertexts. Returns a promise if the library must wait. */

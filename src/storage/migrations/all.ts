@@ -1,4 +1,4 @@
-// Every migration in order. Additive only: an older row stays readable, nothing is dropped.
+// Every migration in order. A migration loses no fact: a table is only removed after its rows are copied into another one.
 
 import type { Migration } from './migration.ts'
 import { foundation } from './001-foundation.ts'
@@ -10,6 +10,9 @@ import { deliveries } from './006-deliveries.ts'
 import { openings } from './007-openings.ts'
 import { retries } from './008-retries.ts'
 import { senders } from './009-senders.ts'
+import { destinations } from './010-destinations.ts'
+import { answers } from './011-answers.ts'
+import { pendingLogouts } from './013-pending-logouts.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -21,4 +24,7 @@ export const migrations: readonly Migration[] = [
   openings,
   retries,
   senders,
+  destinations,
+  answers,
+  pendingLogouts,
 ]

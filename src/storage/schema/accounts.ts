@@ -1,6 +1,6 @@
 // The tables of the accounts: the lease on them, their records, tenants, session keys and restrictions.
 
-import type { InstanceName, Jid } from '../../core/ids.ts'
+import type { DestinationKey, InstanceName, Jid } from '../../core/ids.ts'
 import type { InstanceState } from '../../core/instance.ts'
 import type { SecretColumns } from '../engine/statement.ts'
 import type { Sealed, SealedOrNull } from './sealed.ts'
@@ -53,6 +53,19 @@ export type TenantTable = {
   updated_at: number
 }
 
+/** The helpdesk inboxes that were identified. */
+export type DestinationTable = {
+  key: DestinationKey
+  /** The helpdesk gives each of its inboxes an identifier that no other inbox has. */
+  identifier: string
+}
+
+/** Which helpdesk inbox was found last at a place: origin, account and inbox as one text. */
+export type DestinationPlaceTable = {
+  place: string
+  key: DestinationKey
+}
+
 export type SessionKeyTable = {
   session_id: string
   kind: string
@@ -66,6 +79,14 @@ export type KeptSessionTable = {
   owner_tag: string
   jid: Jid
   kept_at: number
+}
+
+/** A session that the network must still be told to forget. */
+export type PendingLogoutTable = {
+  session_id: string
+  instance: InstanceName
+  owner_tag: string
+  asked_at: number
 }
 
 /** The network lets an account write only to people it has a chat with. */

@@ -107,9 +107,8 @@ export type OutboxTotalsTable = {
   failed: Generated<number>
 }
 
-/** Callbacks that have been settled: a repeat is answered and does nothing. */
+/** Callbacks that have been settled: a repeat is answered and does nothing, whichever instance it comes in through. */
 export type CallbackTable = {
-  instance: InstanceName
   destination: DestinationKey
   kind: string
   event_id: number

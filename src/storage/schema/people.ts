@@ -12,6 +12,13 @@ export type PersonTable = {
   saved_name: string | null
 }
 
+/** Numbers that a person had before. A number that another person has now is not here. */
+export type PersonPhoneTable = {
+  instance: InstanceName
+  phone: string
+  person: ChatId
+}
+
 export type ContactTable = {
   destination: DestinationKey
   source_id: string
@@ -30,5 +37,17 @@ export type ConversationTable = {
   conversation_id: number
   contact_id: number
   source_id: string
+  used_at: number
+}
+
+/** Every chat that was ever shown in a conversation. A row stays when its chat goes on in another conversation. */
+export type ConversationChatTable = {
+  destination: DestinationKey
+  conversation_id: number
+  instance: InstanceName
+  chat: ChatId
+  /** The network's time of the newest message that the chat wrote into the conversation; 0 when there is none. */
+  wrote_at: number
+  /** When the conversation was opened for the chat, or when the posting of that newest message began. */
   used_at: number
 }

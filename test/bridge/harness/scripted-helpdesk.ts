@@ -14,7 +14,7 @@ import type {
 
 export type Posted = NewMessage & { id: number; conversationId: number; destination: string; bytes: number }
 type Call = keyof HelpdeskInbox
-export type AgentCalls = Pick<HelpdeskInbox, 'findMessage' | 'setStatus'>
+export type AgentCalls = Pick<HelpdeskInbox, 'findMessage' | 'outgoingMessages' | 'setStatus'>
 /** Throws to fail the call; runs before anything is done. */
 export type Script = (call: Call, destination: Destination) => void | Promise<void>
 
@@ -29,8 +29,14 @@ export class ScriptedHelpdesk implements Downstream {
   readonly contacts: (Contact & { destination: string })[] = []
   readonly calls: Call[] = []
   script: Script = () => undefined
+  /** What it says of itself when it is asked which helpdesk inbox it is. */
+  identifier: string | null = null
   /** What becomes of messages that agents wrote; a bed with agents replaces it. */
-  agents: AgentCalls = { findMessage: () => Promise.resolve(null), setStatus: () => Promise.resolve() }
+  agents: AgentCalls = {
+    findMessage: () => Promise.resolve(null),
+    outgoingMessages: () => Promise.resolve([]),
+    setStatus: () => Promise.resolve(),
+  }
   /** Attachments of agents' messages, by their address. */
   readonly files = new Map<string, { bytes: Uint8Array; type: string }>()
   /** Runs before an attachment is handed out; throws to fail the download. */
@@ -88,12 +94,19 @@ export class ScriptedHelpdesk implements Downstream {
         await ask('findMessage')
         return this.agents.findMessage(...which)
       },
+      outgoingMessages: async (...which) => {
+        await ask('outgoingMessages')
+        return this.agents.outgoingMessages(...which)
+      },
       setStatus: async (...change) => {
         await ask('setStatus')
         await this.agents.setStatus(...change)
       },
       deleteMessage: () => ask('deleteMessage'),
-      probe: () => ask('probe'),
+      probe: async () => {
+        await ask('probe')
+        return this.identifier
+      },
     }
   }
 

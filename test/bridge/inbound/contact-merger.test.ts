@@ -32,9 +32,16 @@ test('a merge whose answer was lost is noted the next time, and not asked for ag
     },
   } as unknown as HelpdeskInbox
   const merger = new ContactMerger({ store, epoch: () => 1, log: silentLog })
-  const spec = personSpec({ id: 'p', phone: '5511988887777', lid: '99', pushName: 'Maria', savedName: null })
-  await assert.rejects(merger.merge(spec, '99', { destination: desk, helpdesk }))
-  await merger.merge(spec, '99', { destination: desk, helpdesk })
+  const spec = personSpec({
+    id: 'p',
+    phone: '5511988887777',
+    lid: '99',
+    pushName: 'Maria',
+    savedName: null,
+    formerPhones: [],
+  })
+  await assert.rejects(merger.merge(spec, { lid: '99', phones: [] }, { destination: desk, helpdesk }))
+  await merger.merge(spec, { lid: '99', phones: [] }, { destination: desk, helpdesk })
   const known = await store.findContacts(desk.key, ['5511988887777', 'lid-99'])
   assert.deepEqual(
     known.map(({ contactId }) => contactId),

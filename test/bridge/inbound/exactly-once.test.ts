@@ -155,10 +155,10 @@ describe('exactly once', () => {
     }
     await bed.receive(message('one'))
     await bed.settle()
-    bed.routes.set('a', { ...desk, key: 'other|1|1' })
+    bed.routes.set('a', { ...desk, key: 'http://other|1|1', baseUrl: 'http://other' })
     await bed.restart()
     await bed.postedWithin(1, 60_000)
-    assert.equal(bed.helpdesk.messages[0]?.destination, 'other|1|1')
+    assert.equal(bed.helpdesk.messages[0]?.destination, 'http://other|1|1')
     await bed.drained()
   })
 })

@@ -13,7 +13,7 @@ function fail(failure: DownstreamFailure, mayHaveHappened = false): never {
 describe('failures by class', () => {
   test('a broken destination is held for an hour, probed every 30 s, and nothing is parked', async () => {
     await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
-    const other = { ...desk, key: 'other|1|1' }
+    const other = { ...desk, key: 'http://other|1|1', baseUrl: 'http://other' }
     bed.routes.set('b', other)
     let broken = true
     bed.helpdesk.script = (_call, { key }) => {
@@ -98,10 +98,10 @@ describe('failures by class', () => {
     }
     await bed.receive(message('one'))
     await bed.settle()
-    bed.routes.set('a', { ...desk, key: 'new|1|1' })
+    bed.routes.set('a', { ...desk, key: 'http://new|1|1', baseUrl: 'http://new' })
     bed.set.held.releaseAll()
     await bed.posted(1)
-    assert.equal(bed.helpdesk.messages[0]?.destination, 'new|1|1')
+    assert.equal(bed.helpdesk.messages[0]?.destination, 'http://new|1|1')
   })
 
   test('too many messages in a conversation: this chat waits a minute, others do not', async () => {

@@ -191,7 +191,7 @@ describe('files', () => {
     await bed.receive(message(photo()))
     await bed.postedWithin(1, 40_000)
     await bed.settle()
-    bed.routes.set('a', { ...desk, key: 'new|1|1' })
+    bed.routes.set('a', { ...desk, key: 'http://new|1|1', baseUrl: 'http://new' })
     await bed.pass(6 * 60_000)
     await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
     assert.equal(await bed.rows(), 0)

@@ -7,7 +7,7 @@ import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 
-const noNames = { pushName: null, savedName: null }
+const noNames = { pushName: null, savedName: null, formerPhones: [] }
 
 test('whoever is looked up while two records become one is not remembered as before', async () => {
   await using opened = await newDatabase('sqlite')
@@ -21,7 +21,7 @@ test('whoever is looked up while two records become one is not remembered as bef
     if (asked++ === 0) await held.promise
     return found
   }
-  const people = new People({ store, epoch: () => 1, newId: () => 'p3', clock: systemClock, onMerged: () => undefined })
+  const people = new People({ store, epoch: () => 1, newId: () => 'p3', clock: systemClock })
   await store.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...noNames })
   await store.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...noNames })
   const early = people.lookUp('a', { phone: null, lid: '99' })
@@ -33,7 +33,7 @@ test('whoever is looked up while two records become one is not remembered as bef
   assert.equal((await people.lookUp('a', { phone: null, lid: '99' }))?.id, 'p1')
   await people.applyNames('a', { person: { phone: null, lid: '99' }, savedName: 'Mum' })
   const stored = await find('a', { phone: '55', lid: null })
-  assert.deepEqual(stored, [{ id: 'p1', phone: '55', lid: '99', pushName: null, savedName: 'Mum' }])
+  assert.deepEqual(stored, [{ id: 'p1', phone: '55', lid: '99', ...noNames, savedName: 'Mum' }])
 })
 
 test('two that become one with one account leave what is remembered for another', async () => {
@@ -74,7 +74,7 @@ test('a record is current until it is changed, merged or forgotten', async () =>
   const store = new PeopleStore(opened.database)
   let count = 0
   const newId = () => `p${++count}`
-  const people = new People({ store, epoch: () => 1, newId, clock: systemClock, onMerged: () => undefined })
+  const people = new People({ store, epoch: () => 1, newId, clock: systemClock })
   const byPhone = await people.upsert('a', { phone: '55', lid: null }, 'Maria')
   const byLid = await people.upsert('a', { phone: null, lid: '99' })
   assert.deepEqual([people.isCurrent('a', byPhone), people.isCurrent('a', byLid)], [true, true])
@@ -84,4 +84,94 @@ test('a record is current until it is changed, merged or forgotten', async () =>
   assert.deepEqual([people.isCurrent('a', merged), people.isCurrent('a', byLid)], [true, false])
   people.leave('a')
   assert.equal(people.isCurrent('a', merged), false)
+})
+
+/** People on a database of their own, and the same people as another process sees them. */
+async function openPeople() {
+  const opened = await newDatabase('sqlite')
+  await new LeaseStore(opened.database).acquire('me', 60_000)
+  let count = 0
+  const start = () =>
+    new People({
+      store: new PeopleStore(opened.database),
+      epoch: () => 1,
+      newId: () => `p${++count}`,
+      clock: systemClock,
+    })
+  return { start, people: start(), [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+}
+
+const byPhone = (phone: string) => ({ phone, lid: null })
+
+test('a former phone number leads to its person, until another person has it', async () => {
+  await using stage = await openPeople()
+  const { people, start } = stage
+  const maria = await people.upsert('a', { phone: '551', lid: '99' }, 'Maria')
+  await people.upsert('a', { phone: '552', lid: '99' })
+  await people.upsert('a', { phone: '553', lid: '99' })
+  for (const each of [people, start()]) {
+    for (const phone of ['551', '552', '553']) {
+      const found = await each.lookUp('a', byPhone(phone))
+      assert.deepEqual([found?.id, found?.phone, found?.formerPhones], [maria.id, '553', ['551', '552']])
+    }
+    assert.deepEqual((await each.ofId('a', maria.id))?.formerPhones, ['551', '552'])
+    assert.equal(await each.lookUp('b', byPhone('551')), undefined)
+  }
+  const heir = await people.upsert('a', { phone: '551', lid: '88' })
+  for (const each of [people, start()]) {
+    assert.equal((await each.lookUp('a', byPhone('551')))?.id, heir.id)
+    assert.deepEqual((await each.lookUp('a', byPhone('553')))?.formerPhones, ['552'])
+  }
+})
+
+test('a person who returns to a former number has it as the current one', async () => {
+  await using stage = await openPeople()
+  const { people, start } = stage
+  for (const phone of ['551', '552', '551']) await people.upsert('a', { phone, lid: '99' })
+  for (const each of [people, start()]) {
+    const { phone, formerPhones } = (await each.lookUp('a', byPhone('552'))) ?? {}
+    assert.deepEqual([phone, formerPhones], ['551', ['552']])
+  }
+})
+
+test('a message from a former number without an anonymous id is of the person who has the number now', async () => {
+  await using stage = await openPeople()
+  const { people } = stage
+  const maria = await people.upsert('a', { phone: '551', lid: '99' })
+  await people.upsert('a', { phone: '552', lid: '99' })
+  const heir = await people.upsert('a', byPhone('551'))
+  assert.notEqual(heir.id, maria.id)
+  assert.deepEqual((await people.lookUp('a', byPhone('552')))?.formerPhones, [])
+})
+
+test('two records that become one keep the former numbers of both', async () => {
+  await using stage = await openPeople()
+  const { people, start } = stage
+  const merges: unknown[] = []
+  people.onMerged((instance, ids) => merges.push([instance, ids]))
+  await people.upsert('a', { phone: '551', lid: '99' })
+  await people.upsert('a', { phone: '552', lid: '99' })
+  const kept = await people.upsert('a', byPhone('553'))
+  const merged = await people.upsert('a', { phone: '553', lid: '99' })
+  assert.deepEqual([merged.id, merges.length], [kept.id, 1])
+  for (const each of [people, start()]) {
+    for (const phone of ['551', '552', '553']) {
+      const found = await each.lookUp('a', byPhone(phone))
+      assert.deepEqual([found?.id, found?.formerPhones], [kept.id, ['551', '552']])
+    }
+  }
+})
+
+test('a number that moves to another known person leaves no former number behind', async () => {
+  await using stage = await openPeople()
+  const { people, start } = stage
+  const maria = await people.upsert('a', { phone: '551', lid: '99' })
+  const eve = await people.upsert('a', { phone: '552', lid: '88' })
+  await people.upsert('a', { phone: '551', lid: '88' })
+  for (const each of [people, start()]) {
+    const { id, formerPhones } = (await each.lookUp('a', byPhone('551'))) ?? {}
+    assert.deepEqual([id, formerPhones], [eve.id, ['552']])
+    const left = await each.ofId('a', maria.id)
+    assert.deepEqual([left?.phone, left?.formerPhones], [null, []])
+  }
 })

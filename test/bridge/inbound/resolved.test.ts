@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { MessageEvent, NetworkEvent } from '../../../src/core/message.ts'
-import { BridgeBed, message } from './harness/bridge-bed.ts'
+import { BridgeBed, desk, message } from './harness/bridge-bed.ts'
 
 type About = Pick<Extract<NetworkEvent, { kind: 'reaction' | 'edit' | 'revoke' }>, 'kind'>['kind']
 
@@ -28,6 +28,52 @@ async function resolvedBed(mode: 'new' | 'reopen' = 'new') {
   await bed.pass(61_000)
   return { bed, first, conversation, [Symbol.asyncDispose]: () => bed[Symbol.asyncDispose]() }
 }
+
+describe('a conversation that was just resolved', () => {
+  /** One message whose conversation was resolved a moment ago. */
+  async function justResolved() {
+    const bed = await BridgeBed.open({ instances: ['a', 'b'] })
+    for (const instance of ['a', 'b']) await bed.receive(message('first'), instance)
+    await bed.posted(2)
+    await bed.drained()
+    for (const conversation of bed.helpdesk.conversations) conversation.status = 'resolved'
+    await bed.pass(1500)
+    return bed
+  }
+
+  test('gets no further message once we heard of it', async () => {
+    await using bed = await justResolved()
+    for (const { id } of bed.helpdesk.conversations) bed.set.conversations.mayBeResolved(desk.key, id)
+    await bed.pass(1)
+    for (const instance of ['a', 'b']) await bed.receive(message(`next for ${instance}`), instance)
+    await bed.posted(4)
+    const [one, other, ...next] = bed.helpdesk.messages.map(({ conversationId }) => conversationId)
+    assert.ok(next.every((id) => id !== one && id !== other))
+  })
+
+  test('is asked about after five seconds when we did not hear of it', async () => {
+    await using bed = await justResolved()
+    await bed.receive(message('within'))
+    await bed.posted(3)
+    assert.equal(bed.helpdesk.messages[2]?.conversationId, bed.helpdesk.messages[0]?.conversationId)
+  })
+
+  test('stays in use when it is open again by then', async () => {
+    await using bed = await justResolved()
+    for (const conversation of bed.helpdesk.conversations) {
+      conversation.status = 'open'
+      bed.set.conversations.mayBeResolved(desk.key, conversation.id)
+    }
+    await bed.pass(1)
+    await bed.receive(message('next'))
+    await bed.posted(3)
+    assert.equal(bed.helpdesk.messages[2]?.conversationId, bed.helpdesk.messages[0]?.conversationId)
+    const asked = bed.helpdesk.calls.length
+    await bed.receive(message('and more'))
+    await bed.posted(4)
+    assert.ok(!bed.helpdesk.calls.slice(asked).includes('findConversation'))
+  })
+})
 
 describe('a resolved conversation', () => {
   test('is not opened again by a reaction, and the next message opens another one', async () => {

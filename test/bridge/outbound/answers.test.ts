@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
 import type { Answer } from './harness/agent-desk.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
-import { auditOf, metricOf } from './harness/views.ts'
+import { auditOf, metricOf, reported } from './harness/views.ts'
 
 test('a callback that is no error to the agent is answered 200 and not sent', async () => {
   await using bed = await OutboundBed.open()
@@ -68,4 +68,78 @@ test('a permanent refusal fails the message with a readable reason, and a repeat
   assert.ok((await auditOf(bed)).includes('outbox.failed'))
   const lost = 'service_message_dispatch_errors_total{direction="out",instance="n0",kind="text",owner_tag=""}'
   assert.equal(await metricOf(bed, lost), 1)
+})
+
+test('a message that WhatsApp cannot get as it is is refused with the reason, which the helpdesk shows', async () => {
+  await using bed = await OutboundBed.open()
+  const file = (id: number) => ({ id, data_url: `http://desk/${id}` })
+  const rows: [content: string, attachments: object[], reason: string, shown: RegExp][] = [
+    ['', [{ id: 1, file_type: 'file' }], 'no_file', /where to fetch an attached file/],
+    ['see', [file(1), { id: 2 }], 'no_file', /where to fetch an attached file/],
+    ['see', Array.from({ length: 31 }, (_, id) => file(id)), 'too_many_files', /more than 30 files/],
+    ['see', Array.from({ length: 10_000 }, (_, id) => file(id)), 'too_many_files', /more than 30 files/],
+    ['é'.repeat(65_537), [], 'too_long', /longer than the 65536 characters/],
+    ['😀'.repeat(65_537), [], 'too_long', /longer than the 65536 characters/],
+    ['x'.repeat(4 * 1024 ** 2), [], 'too_long', /longer than the 65536 characters/],
+  ]
+  for (const [content, attachments, reason, shown] of rows) {
+    const { id, answered } = bed.desk.write(content, { attachments }, bed.conversation)
+    assertTurnedAway(await answered, reason)
+    await bed.shown(id, ({ contentAttributes: { external_error: error } }) => shown.test(String(error)))
+    assert.equal(bed.desk.message(id).status, 'failed')
+  }
+  assert.deepEqual(bed.texts(), [])
+  assert.equal((await bed.post(bed.callback(9001, '😀'.repeat(65_536)))).status, 200)
+})
+
+test('a Retry of a message that WhatsApp cannot get as it is fails again with the reason', async () => {
+  await using bed = await OutboundBed.open()
+  const { id, answered } = bed.desk.write('x'.repeat(65_537), {}, bed.conversation)
+  assertTurnedAway(await answered, 'too_long')
+  await bed.shown(id, ({ contentAttributes: { external_error: error } }) => /longer than/.test(String(error)))
+  await bed.desk.retry(id)
+  await bed.shown(id, ({ status }) => status === 'failed')
+  assert.deepEqual(bed.texts(), [])
+})
+
+test('a mark of privacy that makes no sense keeps the message private', async () => {
+  await using bed = await OutboundBed.open()
+  for (const mark of ['true', 'false', 0, {}]) {
+    const { status, body } = await bed.post(bed.callback(1, 'note', { private: mark }))
+    assert.deepEqual([status, body], [200, { status: 'ignored', reason: 'private' }])
+  }
+  assert.deepEqual(bed.texts(), [])
+})
+
+test('a change of a message whose file has no address is answered 200', async () => {
+  await using bed = await OutboundBed.open()
+  const changed = { event: 'message_updated', attachments: [{ id: 1 }] }
+  assert.equal((await bed.post(bed.callback(1, 'x', changed))).status, 200)
+})
+
+test('a callback that is read after the helpdesk gave up on it is refused, and only Retry sends its message', async () => {
+  await using bed = await OutboundBed.open()
+  await bed.write('before')
+  await bed.received('before')
+  bed.desk.sentSecondsAgo = 6
+  const { id, answered } = bed.desk.write('late', {}, bed.conversation)
+  assertTurnedAway(await answered, 'too_old')
+  assertTurnedAway(await bed.post(bed.callback(id, 'late')), 'too_old')
+  bed.desk.sentSecondsAgo = 0
+  assert.match(await reported(bed, id), /could not take the message in time/)
+  await bed.write('after')
+  assert.deepEqual(bed.texts(), ['before', 'after'])
+  await bed.desk.retry(id)
+  await bed.received('late')
+  assert.deepEqual(bed.texts(), ['before', 'after', 'late'])
+})
+
+test('without the time of the callback nothing is too old', async () => {
+  await using bed = await OutboundBed.open()
+  bed.desk.sentSecondsAgo = null
+  for (const text of ['one', 'two']) {
+    await bed.write(text)
+    await bed.pass(10_000)
+  }
+  assert.deepEqual(bed.texts(), ['one', 'two'])
 })

@@ -65,12 +65,22 @@ test('kinds of events do not collide: a change that comes first does not count a
   await assertArrived(bed, ['hello'])
 })
 
-test('instances do not collide: the same id at another instance is another message', async () => {
+test('instances of one inbox share their callbacks: the same id at another instance is the same message', async () => {
   await using bed = await OutboundBed.open({ accounts: 2 })
+  const deliver = (instance: string) => bed.post(bed.callback(7, 'only once'), { instance })
+  const answers = await Promise.all(times(20, (index) => deliver(`n${index % 2}`)))
+  assert.equal(answers.filter((answer) => wordOf(answer) === 'sent').length, 1)
+  assert.equal(wordOf(await deliver('n1')), 'ignored')
+  await assertArrived(bed, ['only once'])
+})
+
+test('inboxes do not collide: the same id in another inbox is another message', async () => {
+  await using bed = await OutboundBed.open({ accounts: 2 })
+  bed.change('n1', { inboxId: 2 })
   const eve = bed.network.person({ phone: '5511888880002' })
-  const conversation = { id: 61, inbox_id: 1, meta: { sender: { phone_number: '+5511888880002' } } }
+  const conversation = { id: 61, inbox_id: 2, meta: { sender: { phone_number: '+5511888880002' } } }
   assert.equal(wordOf(await bed.post(bed.callback(7, 'from the first'))), 'sent')
-  const other = bed.callback(7, 'from the second', { conversation })
+  const other = bed.callback(7, 'from the second', { inbox: { id: 2 }, conversation })
   assert.equal(wordOf(await bed.post(other, { instance: 'n1' })), 'sent')
   await bed.received('from the first')
   assert.equal((await bed.received('from the second', eve)).instance, 'n1')

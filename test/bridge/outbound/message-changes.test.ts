@@ -38,7 +38,7 @@ const waiting: NewOutboxRow = {
 
 const deletion: ChangeCommand = {
   ...{ kind: 'changed', messageId: 70, deleted: true, externalError: null, writtenAt: null, content: 'gone' },
-  ...{ attachments: [], inReplyTo: null, agentName: null },
+  ...{ attachments: [], lacksFile: false, inReplyTo: null, agentName: null },
   place: { accountId: 1, inboxId: 1, conversationId: 7 },
   recipient: { identifier: null, phone: null, sourceId: null },
 }
@@ -62,7 +62,6 @@ test('a deletion that meets a message just leaving takes it back', async () => {
     },
     map: new MessageMapStore(database),
     worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
-    ownerOf: (route) => Promise.resolve(route),
     accounts: { isReady: () => true },
     newId: () => 'b',
     clock,

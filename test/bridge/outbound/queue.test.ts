@@ -101,6 +101,27 @@ test('a message that waited for 5 minutes expires: the helpdesk, the subscribers
   assert.ok((await auditOf(bed)).includes('outbox.expire'))
 })
 
+test('a message does not expire while its account is logged in and still receives its backlog', async () => {
+  await using bed = await OutboundBed.open()
+  await queue(bed, ['written before'])
+  await bed.pass(240_000)
+  bed.change('n0', { state: 'connected' })
+  const meanwhile = bed.post(bed.callback(200, 'written meanwhile'))
+  for (let minutes = 0; minutes < 10; minutes++) {
+    await bed.pass(60_000)
+    await bed.process.worker('outbox-expire').tick()
+  }
+  assert.equal((await meanwhile).status, 202)
+  bed.connect()
+  await bed.received('written meanwhile')
+  assert.deepEqual(bed.texts(), ['written before', 'written meanwhile'])
+  bed.disconnect()
+  assert.equal((await bed.post(bed.callback(201, 'too late'))).status, 202)
+  await bed.pass(310_000)
+  await bed.process.worker('outbox-expire').tick()
+  assert.equal((await bed.outbox()).expired, 1)
+})
+
 test('a message that expired while no process ran is not sent by the next process', async () => {
   await using bed = await OutboundBed.open()
   bed.disconnect()
@@ -168,7 +189,9 @@ test('one instance that cannot send delays no other', async () => {
   await using bed = await OutboundBed.open({ accounts: 2 })
   bed.network.silent.add('n0')
   const stuck = Array.from({ length: 20 }, (_, n) => bed.post(bed.callback(n + 1, `stuck ${n}`)))
-  assert.equal((await bed.post(bed.callback(500, 'quick'), { instance: 'n1' })).status, 200)
+  const quick = bed.callback(500, 'quick')
+  const conversation = { ...(quick['conversation'] as object), id: 9001 }
+  assert.equal((await bed.post({ ...quick, conversation }, { instance: 'n1' })).status, 200)
   await bed.until('all are stored', async () => (await bed.outbox()).pending === stuck.length, { stepMs: 0 })
   await bed.pass(4000)
   const answers = await Promise.all(stuck)

@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
+import { isDeepStrictEqual } from 'node:util'
 import { FastClock } from '../../harness/fast-clock.ts'
+import { LeapingClock } from '../../harness/leaping-clock.ts'
 import { World } from '../../harness/world.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
+import { DeskClient } from '../../sim-helpdesk/harness/desk-client.ts'
 
 const phone = '5511988887777'
 const lid = '99887766554433'
@@ -40,6 +43,29 @@ describe('one person is one contact', () => {
     assert.equal(world.helpdesk.see.contacts().length, 1)
   })
 
+  test('a person with a new phone number keeps the contact, which shows the new number', async () => {
+    const clock = new LeapingClock()
+    await using world = await World.open({ clock })
+    const { network, helpdesk } = world
+    const maria = network.person({ phone, lid, pushName: 'Maria' })
+    const first = await world.arrived(maria.text(world.phone, 'from the old number'))
+    network.directory.changePhone(maria.user, '5511988887778')
+    const second = await world.arrived(maria.text(world.phone, 'from the new number'))
+    assert.equal(second.conversationId, first.conversationId)
+    const shown = () => helpdesk.see.contacts().map(({ phoneNumber, identifier }) => [phoneNumber, identifier])
+    const renumbered = [['+5511988887778', '5511988887778@s.whatsapp.net']]
+    await waitUntil('the contact shows the new number', () => isDeepStrictEqual(shown(), renumbered), {
+      instead: shown,
+    })
+    await resolveAll(world)
+    await clock.advance(5000)
+    const third = await world.arrived(maria.text(world.phone, 'in another conversation'))
+    assert.notEqual(third.conversationId, first.conversationId)
+    assert.equal(third.sender?.id, first.sender?.id)
+    assert.deepEqual(shown(), renumbered)
+    helpdesk.assertNothingRefused()
+  })
+
   test('a person to whom the owner writes first is named by number, and by name after the first answer', async () => {
     await using world = await World.open()
     const maria = world.network.person({ phone: '5511988887777', pushName: 'Maria' })
@@ -50,6 +76,13 @@ describe('one person is one contact', () => {
     await waitUntil('the contact has a name', () => world.helpdesk.see.contacts()[0]?.name === 'Maria')
   })
 })
+
+async function resolveAll({ helpdesk }: World): Promise<void> {
+  const agent = new DeskClient(helpdesk)
+  for (const { id } of helpdesk.see.conversations()) {
+    await agent.post(`/conversations/${id}/toggle_status`, { status: 'resolved' })
+  }
+}
 
 /** Somebody with the rights of an agent makes a contact at the helpdesk; its id. */
 async function agentMakes(world: World, fields: object): Promise<number> {

@@ -44,7 +44,7 @@ describe(`${minutes} minutes in which the helpdesk`, { concurrency: true }, () =
   for (const { name, fault, isHeld } of outages) {
     test(name, { timeout: 300_000 }, async () => {
       const clock = new LeapingClock()
-      await using other = await SimHelpdesk.start({ quirks: calm, clock })
+      await using other = await SimHelpdesk.start({ quirks: calm, clock, seed: 'another' })
       await using world = await World.open({ accounts: 2, clock, helpdesk: { clock } })
       const { helpdesk, phones } = world
       await giveAway(world, other)

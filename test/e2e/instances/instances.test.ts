@@ -64,6 +64,7 @@ describe('instance records', () => {
         last_jid: null,
         reconnect_attempts: 0,
         last_error: null,
+        pending_logout: false,
       },
     )
   })

@@ -55,3 +55,15 @@ for (const engine of engines) {
     assert.deepEqual([again.jid, again.paired_at], [jid, paired_at])
   })
 }
+
+test('the record of its messages is removed although its outgoing messages could not be failed', async () => {
+  await using world = await World.open()
+  const { database } = world.service
+  const mapped = () => database.read(database.query.selectFrom('message_map').select('instance'))
+  await world.arrived(world.network.person({ phone: '5511988880001' }).text(world.phone, 'hello'))
+  await waitUntil('the message is on record', async () => (await mapped()).length > 0)
+  await database.write({ sql: 'ALTER TABLE outbox RENAME TO outbox_away', parameters: [] })
+  assertRefused(await world.service.request('DELETE', '/api/instances/n0'), 'SERVICE_STORAGE_FAILED')
+  assert.deepEqual(await mapped(), [])
+  await database.write({ sql: 'ALTER TABLE outbox_away RENAME TO outbox', parameters: [] })
+})

@@ -116,7 +116,6 @@ test('what is not a callback is refused with the name of the field, and nothing 
   await using world = await AgentWorld.open()
   const rows: [more: Record<string, unknown>, field: RegExp][] = [
     [{ content: 5 }, /content must be a string/],
-    [{ private: 'no' }, /private must be true or false/],
     [{ id: 'seven' }, /id must be a positive integer/],
     [{ id: -1 }, /id must be/],
     [{ id: 2 ** 60 }, /id must be/],
@@ -125,7 +124,7 @@ test('what is not a callback is refused with the name of the field, and nothing 
     [{ conversation: { meta: { sender: { identifier: 5 } } } }, /conversation\.meta\.sender\.identifier/],
     [{ account: 'one' }, /account must be an object/],
     [{ attachments: { 0: {} } }, /attachments must be a list/],
-    [{ attachments: [{ data_url: '' }] }, /attachments\[0\]\.data_url/],
+    [{ attachments: ['file'] }, /attachments\[0\] must be an object/],
     [{ content_attributes: 'x' }, /content_attributes must be an object/],
     [{ event: null, message_type: null }, /event must be/],
   ]

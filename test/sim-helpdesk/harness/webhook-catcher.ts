@@ -7,6 +7,7 @@ import { EventLog } from '../../../sim/event-log.ts'
 
 export type Caught = {
   event: string
+  path: string
   body: Record<string, unknown>
   raw: string
   headers: IncomingHttpHeaders
@@ -30,7 +31,8 @@ export class WebhookCatcher {
       for await (const chunk of request) chunks.push(chunk as Buffer)
       const raw = Buffer.concat(chunks).toString()
       const body = JSON.parse(raw) as Caught['body']
-      const one = { event: String(body['event']), body, raw, headers: request.headers, at: performance.now() }
+      const { headers, url: path = '' } = request
+      const one = { event: String(body['event']), path, body, raw, headers, at: performance.now() }
       this.reply(one, response)
       this.caught.add(one)
     })()

@@ -27,8 +27,9 @@ export class SimProcess {
     this.network = { url: started.network.url, rootKey: Buffer.from(started.network.root_key, 'hex') }
   }
 
-  static async start(seed = 'control'): Promise<SimProcess> {
-    const child = spawn(process.execPath, ['sim/cli.ts', '--seed', seed], { stdio: ['ignore', 'pipe', 'inherit'] })
+  static async start(seed = 'control', options: readonly string[] = []): Promise<SimProcess> {
+    const words = ['sim/cli.ts', '--seed', seed, ...options]
+    const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
     const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
     const started = JSON.parse(line) as Started
     setDefaultCACertificates([...getCACertificates('default'), await readFile(started.network.ca_file, 'utf8')])

@@ -71,12 +71,15 @@ function addSearch(app: HttpApp, office: Office): void {
     { schema: { querystring: contacts.ContactSearchQuery, response: { 200: contacts.ContactSearchResult } } },
     (request) => {
       const { account } = callerOf(request)
-      if (!limit.admit(String(account.id), desk.settings.searchesPerMinute)) throw throttled()
+      const { searchLimit, searchHasMore } = desk.features
+      if (searchLimit && !limit.admit(String(account.id), desk.settings.searchesPerMinute)) throw throttled()
       const { q = '', page = 1, sort } = request.query
       const found = pageOf(desk, searchContacts(desk, account, q), Number(page), sort)
       if (q.trim() === '') return { meta: { count: null, current_page: page, has_more: null }, payload: [] }
       return {
-        meta: { count: found.rows.length, current_page: page, has_more: found.hasMore },
+        meta: searchHasMore
+          ? { count: found.rows.length, current_page: page, has_more: found.hasMore }
+          : { count: found.total, current_page: page },
         payload: found.rows.map((row) => contactJson(files, row, shows(request.query))),
       }
     },

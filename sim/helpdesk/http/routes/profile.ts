@@ -6,6 +6,7 @@ import { presence } from '../../json/message-json.ts'
 import { iso } from '../../json/times.ts'
 import * as accounts from '../../schemas/account-schemas.ts'
 import type { UserRow } from '../../state/rows.ts'
+import { releases } from '../../versions.ts'
 import { authorOf, closedToBots } from '../authenticate.ts'
 import type { HttpApp } from '../http-app.ts'
 import type { Office } from '../office.ts'
@@ -18,7 +19,7 @@ export function addProfileRoute(app: HttpApp, office: Office): void {
     return profileJson(office, author.user)
   })
   app.get('/api', () => ({
-    version: desk.settings.version,
+    version: releases[desk.settings.version],
     timestamp: iso(desk.clock.now()).slice(0, 19).replace('T', ' '),
     queue_services: 'ok',
     data_services: 'ok',

@@ -25,7 +25,8 @@ const base = '/contacts/:source_id/conversations'
 export function addPublicConversationRoutes(app: HttpApp, office: Office): void {
   app.get(base, { schema: { params: listPath, response: { 200: Type.Array(open.PublicConversation) } } }, (request) => {
     const row = findContactInbox(office, request.params)
-    const rows = row.hmacVerified ? row.contact.contactInboxes.flatMap((one) => one.conversations) : row.conversations
+    const isWide = row.hmacVerified || !office.desk.features.publicListByAddress
+    const rows = isWide ? row.contact.contactInboxes.flatMap((one) => one.conversations) : row.conversations
     return rows.map((one) => publicConversationJson(office, one))
   })
   app.post(

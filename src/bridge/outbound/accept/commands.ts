@@ -1,11 +1,12 @@
 // Turns a command of the helpdesk into an outbox row and the key of its callback.
 
 import type { CallbackPlace, Destination, OutgoingCommand, WrittenMessage } from '../../../core/downstream.ts'
-import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { RowId } from '../../../core/ids.ts'
+import { messageLimits } from '../../../core/outbox.ts'
 import { fingerprintOf } from '../../../guard/spamguard.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { Sender } from '../../conversations/route.ts'
+import type { Route, Sender } from '../../conversations/route.ts'
 import type { ChatRef } from '../send/recipients.ts'
 
 export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
@@ -49,14 +50,35 @@ export function messageRow(
   }
 }
 
-/** Null for a message without an id. */
-export function callbackKey(
-  instance: InstanceName,
-  destination: Destination | null,
-  messageId: number | null,
-): CallbackKey | null {
+/** Null for a message without an id. Without a destination, the ids of one instance say nothing about those of another. */
+export function callbackKey({ sender, destination }: Route, messageId: number | null): CallbackKey | null {
   if (messageId === null || messageId === 0) return null
-  return { instance, destination: destination?.key ?? noDestination, kind: 'message_created', eventId: messageId }
+  const key = destination?.key ?? `${noDestination} ${sender.name}`
+  return { destination: key, kind: 'message_created', eventId: messageId }
+}
+
+/** Why WhatsApp cannot get the message as it is; undefined when it can. */
+export function unsendable({
+  content,
+  attachments,
+  lacksFile,
+}: Pick<WrittenMessage, 'content' | 'attachments' | 'lacksFile'>):
+  { code: 'too_long' | 'too_many_files' | 'no_file'; reason: string } | undefined {
+  const { characters, files } = messageLimits
+  if (isLongerThan(characters, content)) {
+    const reason = `the text is longer than the ${characters} characters that WhatsApp takes: send it in parts`
+    return { code: 'too_long', reason }
+  }
+  if (attachments.length > files) {
+    return { code: 'too_many_files', reason: `the message has more than ${files} files: send them in several messages` }
+  }
+  return lacksFile ? { code: 'no_file', reason: 'the helpdesk did not say where to fetch an attached file' } : undefined
+}
+
+/** Counts characters, not UTF-16 units, and never more of them than needed. */
+function isLongerThan(limit: number, text: string): boolean {
+  if (text.length <= limit) return false
+  return text.length > 2 * limit || Array.from(text).length > limit
 }
 
 /** Why the instance cannot send the message; undefined when it can. */

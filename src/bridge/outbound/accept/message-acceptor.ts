@@ -9,98 +9,112 @@
 // After a crash the row says `sending`, so the part is repeated under the same id, and the recipient shows it once.
 // Every other message is stored as `pending` and takes its turn in the queue of its chat.
 
-import type { Chat } from '../../../core/address.ts'
-import type { RowId } from '../../../core/ids.ts'
-import { waitingLifetimeMs } from '../../../core/outbox.ts'
-import type { Pace } from '../../../guard/pace.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import { KeyedLanes } from '../../../lib/keyed-lanes.ts'
-import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { ChatId, InstanceName } from '../../../core/ids.ts'
+import type { PerInstance } from '../../../core/per-instance.ts'
+import { ChatLanes } from '../../../lib/chat-lanes.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { ImmediateSend } from '../send/immediate-send.ts'
-import type { SendingAccounts } from '../send/sending-accounts.ts'
 import type { Accepted, AnswerInTime, Deadline } from './answer-in-time.ts'
-import { callbackKey, messageRow } from './commands.ts'
+import type { CallbackAge } from './callback-ages.ts'
+import type { CallbackOrder } from './callback-order.ts'
+import { callbackKey } from './commands.ts'
 import type { SendCommand } from './commands.ts'
+import type { HeldTurn } from './held-turn.ts'
 import type { Message, MessageStorage } from './message-storage.ts'
+import type { NewRows } from './new-rows.ts'
 import type { SendAnswer } from './send-answer.ts'
 import type { SendContext, SendContexts } from './send-context.ts'
 import type { SendGuards } from './send-guards.ts'
 
 type Deps = {
-  guards: Pick<SendGuards, 'checkCommand' | 'check'>
+  guards: Pick<SendGuards, 'checkCommand' | 'refuseNoRecipient' | 'check' | 'isTooOld' | 'refuseTooOld'>
+  order: Pick<CallbackOrder, 'inTurn' | 'skip'>
   contexts: Pick<SendContexts, 'questionOf' | 'recall' | 'read'>
   immediate: Pick<ImmediateSend, 'prepare'>
   storage: Pick<MessageStorage, 'store' | 'storeIf'>
   answers: Pick<AnswerInTime, 'within' | 'listen'>
-  accounts: Pick<SendingAccounts, 'isReady'>
-  pace: Pick<Pace, 'isExhausted'>
-  newId: () => RowId
-  clock: Clock
+  rows: Pick<NewRows, 'rowOf'>
 }
 
-export class MessageAcceptor {
+/** What is known of a message when its callback comes. */
+type Arrival = { command: SendCommand; age: CallbackAge }
+
+/** Without a `turn` the message may be sent as soon as it is accepted. */
+type Acceptance = Arrival & { deadline: Deadline; turn?: HeldTurn }
+
+export class MessageAcceptor implements PerInstance {
   readonly #deps: Deps
-  readonly #lanes = new KeyedLanes()
+  readonly #lanes = new ChatLanes()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   /** Answers within `withinMs`. */
-  async send(route: Route, command: SendCommand, withinMs: number): Promise<SendAnswer> {
-    const { guards, answers } = this.#deps
-    const checked = guards.checkCommand(route, command)
-    if ('refusal' in checked) return checked.refusal
-    return answers.within(withinMs, (deadline) => this.#accept(route, command, checked.chat, deadline))
+  async send(route: Route, arrival: Arrival, withinMs: number): Promise<SendAnswer> {
+    const { guards, order, answers } = this.#deps
+    const { command, age } = arrival
+    const refusal = guards.checkCommand(route, command)
+    if (refusal) {
+      order.skip(route, command)
+      return refusal
+    }
+    return answers.within(withinMs, (deadline) => {
+      const accept = (turn?: HeldTurn) => this.#accept(route, { ...arrival, deadline, ...(turn && { turn }) })
+      if (!guards.isTooOld(age)) return order.inTurn(route, command, age.writtenMsAgo, accept)
+      order.skip(route, command)
+      return accept()
+    })
   }
 
-  async #accept(route: Route, command: SendCommand, chat: Chat, deadline: Deadline): Promise<Accepted | SendAnswer> {
-    const { contexts, storage } = this.#deps
-    let question = await contexts.questionOf(route, command, chat)
+  /** Two records of a person became one. Resolves when the messages that were being accepted meanwhile are stored. */
+  merged(instance: InstanceName, { keep, drop }: { keep: ChatId; drop: ChatId }): Promise<void> {
+    return this.#lanes.merge(instance, keep, drop)
+  }
+
+  leave(instance: InstanceName): void {
+    this.#lanes.leave(instance)
+  }
+
+  async #accept(route: Route, acceptance: Acceptance): Promise<Accepted | SendAnswer> {
+    const { contexts, storage, guards } = this.#deps
+    const { command, deadline } = acceptance
+    let question = await contexts.questionOf(route, command)
     const recalled = await contexts.recall(question)
     if (recalled) {
       const { unchanged } = recalled
       const store = (message: Message) => storage.storeIf(unchanged, message, deadline)
-      const accepted = await this.#acceptIn(recalled, command, store)
+      const accepted = await this.#acceptIn(recalled, acceptance, store)
       if (accepted !== 'stale') return accepted
       // The person may have another record by now.
-      question = await contexts.questionOf(route, command, chat)
+      question = await contexts.questionOf(route, command)
     }
     const context = await contexts.read(question)
-    return this.#acceptIn(context, command, (message) => storage.store(message, deadline))
+    if (!context) return guards.refuseNoRecipient(route, command)
+    return this.#acceptIn(context, acceptance, (message) => storage.store(message, deadline))
   }
 
   async #acceptIn<Refusal>(
-    { sender, destination, ref, facts, hasUnread }: SendContext,
-    command: SendCommand,
+    { sender, destination, ref: found, facts, hasUnread }: SendContext,
+    { command, age, turn }: Acceptance,
     store: (message: Message) => Promise<'accepted' | Refusal>,
   ): Promise<Accepted | SendAnswer | Refusal> {
-    const { guards, immediate, answers } = this.#deps
-    const callback = callbackKey(sender.name, destination, command.messageId)
+    const { guards, immediate, answers, rows } = this.#deps
+    const callback = callbackKey({ sender, destination }, command.messageId)
     // Messages of a chat are accepted one after the other: the order of acceptance is the order of sending, and the
     // spamguard compares each message with the one before it.
-    return this.#lanes.run(`${sender.name} ${ref.chatId}`, async () => {
-      const row = this.#newRow({ sender, destination, ref }, command)
+    return this.#lanes.run(sender.name, found.chatId, async (chatId) => {
+      const ref = { ...found, chatId }
+      const row = rows.rowOf({ sender, destination, ref }, command)
+      if (guards.isTooOld(age)) return guards.refuseTooOld(row, callback)
       const refusal = await guards.check(sender, row, callback)
       if (refusal) return refusal
-      const prepared = facts && (await immediate.prepare(row, ref, facts))
+      const prepared = !turn && facts ? await immediate.prepare(row, ref, facts) : undefined
       const { listener, outcome } = answers.listen(row.instance)
-      const stored = await store({ row, callback, prepared, listener })
-      return stored === 'accepted' ? { row, outcome, hasUnread } : stored
+      const stored = await store({ row, callback, prepared, listener, turn })
+      if (stored !== 'accepted') return stored
+      const { id: queueId, instance, expiresAt } = row
+      return turn ? { kind: 'queued', queueId, instance, expiresAt, hasUnread } : { row, outcome, hasUnread }
     })
-  }
-
-  #newRow(context: Pick<SendContext, 'sender' | 'destination' | 'ref'>, command: SendCommand): NewOutboxRow {
-    const { clock, accounts, pace, newId } = this.#deps
-    const { name } = context.sender
-    const now = clock.now()
-    const mustConnect = !accounts.isReady(name)
-    return {
-      ...messageRow(newId(), now, context, command),
-      isWaiting: mustConnect || pace.isExhausted(name),
-      isDrained: mustConnect,
-      expiresAt: mustConnect ? now + waitingLifetimeMs : null,
-    }
   }
 }

@@ -6,7 +6,6 @@ import type { MessageMapStore } from '../../../storage/stores/messages/message-m
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { OwnerOf } from '../../conversations/conversation-owner.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
 import { sentMessages } from '../send/revoke-contents.ts'
@@ -19,7 +18,6 @@ type Deps = {
   transitions: Pick<OutboxTransitions, 'cancel'>
   map: Pick<MessageMapStore, 'findByMessage'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
-  ownerOf: OwnerOf
   accounts: Pick<SendingAccounts, 'isReady'>
   newId: () => RowId
   clock: Clock
@@ -32,15 +30,14 @@ export class MessageDeletions {
     this.#deps = deps
   }
 
-  async follow(route: Route, { place, messageId }: ChangeCommand): Promise<void> {
-    const { outbox, map, worker, ownerOf, clock } = this.#deps
-    const { sender, destination } = await ownerOf(route, place.conversationId)
-    if (!destination) return
-    const { key } = destination
+  async follow(route: Route, { messageId }: ChangeCommand): Promise<void> {
+    const { outbox, map, worker, clock } = this.#deps
+    if (!route.destination) return
+    const { key } = route.destination
     const isUnknown =
       !(await outbox.ofMessage(key, messageId)) && (await sentMessages(map, key, messageId)).length === 0
     // The deletion can arrive before the message. The callback of the message must then be settled.
-    const callback = callbackKey(sender.name, destination, messageId)
+    const callback = callbackKey(route, messageId)
     if (isUnknown && callback && (await outbox.settleAhead(callback, clock.now()))) return
     const row = await this.#cancel(key, messageId)
     if (row?.status === 'pending') worker.drop(row)
@@ -92,7 +89,7 @@ export class MessageDeletions {
       createdAt: clock.now(),
       payload: { type: 'revoke' as const, messageId },
     }
-    const callback = { instance, destination, kind: 'message_deleted', eventId: messageId }
+    const callback = { destination, kind: 'message_deleted', eventId: messageId }
     if ((await outbox.enqueue(row, callback)) === 'accepted') worker.submit(row)
   }
 }

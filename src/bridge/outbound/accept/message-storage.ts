@@ -16,6 +16,7 @@ import { claimOf } from '../send/immediate-send.ts'
 import type { PreparedSend } from '../send/immediate-send.ts'
 import type { SendStep } from '../send/row-sender.ts'
 import type { Deadline } from './answer-in-time.ts'
+import type { HeldTurn } from './held-turn.ts'
 import { repeated } from './send-answer.ts'
 import type { SendAnswer } from './send-answer.ts'
 import type { UndecidedRows } from './undecided-rows.ts'
@@ -36,6 +37,8 @@ export type Message = {
   callback: CallbackKey | null
   prepared: PreparedSend | undefined
   listener: OutcomeListener
+  /** The message must not be sent before its turn. Undefined when it is its turn. */
+  turn: HeldTurn | undefined
 }
 
 /** The context of the message is no longer true: nothing is stored. */
@@ -69,28 +72,47 @@ export class MessageStorage {
     deadline: Deadline,
     enqueue: Enqueue<'accepted' | 'full' | 'duplicate' | S>,
   ): Promise<'accepted' | SendAnswer | S> {
-    const { undecided, worker, pace, onStep } = this.#deps
-    const { row, prepared, listener } = message
-    return undecided.while(row.id, async () => {
-      const stored = Promise.withResolvers<boolean>()
-      const opened = openedRow(row)
-      const isStarted =
-        prepared !== undefined && worker.startPrepared(opened, { prepared, stored: stored.promise }, listener)
-      try {
-        const claim = isStarted ? claimOf(prepared) : undefined
-        const refusal = await this.#commit(message, deadline, () => enqueue(claim))
-        if (refusal !== undefined) {
-          if (isStarted) pace.release(row.instance)
-          return refusal
-        }
-        await onStep('accepted')
-        stored.resolve(true)
-      } finally {
-        stored.resolve(false)
-      }
-      if (!isStarted) worker.submit(row, listener, opened)
-      return 'accepted'
+    const { row, turn } = message
+    const stored = Promise.withResolvers<'accepted' | SendAnswer | S>()
+    const storing = this.#deps.undecided.while(row.id, async () => {
+      const result = await this.#storeNow(message, deadline, enqueue)
+      stored.resolve(result)
+      // Until then the worker must not find the row.
+      if (turn && result === 'accepted') await turn.comes
     })
+    storing.catch(stored.reject)
+    return stored.promise
+  }
+
+  async #storeNow<S extends Stale>(
+    message: Message,
+    deadline: Deadline,
+    enqueue: Enqueue<'accepted' | 'full' | 'duplicate' | S>,
+  ): Promise<'accepted' | SendAnswer | S> {
+    const { worker, pace, onStep } = this.#deps
+    const { row, prepared, listener, turn } = message
+    const stored = Promise.withResolvers<boolean>()
+    const opened = openedRow(row)
+    const isStarted =
+      prepared !== undefined && worker.startPrepared(opened, { prepared, stored: stored.promise }, listener)
+    try {
+      const claim = isStarted ? claimOf(prepared) : undefined
+      const refusal = await this.#commit(message, deadline, () => enqueue(claim))
+      if (refusal !== undefined) {
+        if (isStarted) pace.release(row.instance)
+        return refusal
+      }
+      await onStep('accepted')
+      stored.resolve(true)
+    } finally {
+      stored.resolve(false)
+    }
+    if (turn) {
+      turn.whenItComes(() => {
+        worker.submit(row, undefined, opened)
+      })
+    } else if (!isStarted) worker.submit(row, listener, opened)
+    return 'accepted'
   }
 
   /** Undefined when the message is stored and will be sent. */

@@ -21,6 +21,7 @@ const unanswered = 'the helpdesk did not say whether the message is to be sent a
 type Deps = {
   store: Pick<RetryStore, 'asked' | 'askLater' | 'retry' | 'leaveAlone' | 'refuseRetry'>
   downstream: Pick<Downstream, 'helpdesk'>
+  /** Null when the helpdesk inbox of the row is not in use any more. Rejects with a DownstreamError. */
   destinationOf: (row: OutboxRow) => Promise<Destination | null>
   reporter: Pick<FailureReporter, 'due'>
   worker: Pick<OutboxWorker, 'submit'>
@@ -59,9 +60,10 @@ export class Retries {
   async #wishOf(row: OutboxRow): Promise<'wanted' | 'unwanted' | 'unanswered'> {
     const { downstream, destinationOf, log } = this.#deps
     const { conversationId, messageId } = row
-    const destination = await destinationOf(row)
-    if (conversationId === null || messageId === null || destination?.key !== row.destination) return 'unwanted'
+    if (conversationId === null || messageId === null) return 'unwanted'
     try {
+      const destination = await destinationOf(row)
+      if (!destination) return 'unwanted'
       const shown = await downstream.helpdesk(destination).findMessage(conversationId, messageId)
       return shown?.status === 'sent' && !shown.isDeleted ? 'wanted' : 'unwanted'
     } catch (err) {

@@ -7,11 +7,10 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { RetryStore, Unheard } from '../../../storage/stores/messages/retry-store.ts'
-import type { OwnerOf } from '../../conversations/conversation-owner.ts'
 import type { Route } from '../../conversations/route.ts'
-import { recipientChat } from '../send/recipients.ts'
-import type { ChatRef, Recipients } from '../send/recipients.ts'
-import { callbackKey, messageRow, noRecipient, otherInbox } from './commands.ts'
+import type { ChatRef } from '../send/recipients.ts'
+import type { AnswerRoutes } from './answer-routes.ts'
+import { callbackKey, messageRow, noRecipient, otherInbox, unsendable } from './commands.ts'
 import type { ChangeCommand } from './commands.ts'
 
 // Settled callbacks are kept longer than that.
@@ -22,8 +21,7 @@ const tooOld =
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
   store: Pick<RetryStore, 'ask' | 'keepAsked'>
-  recipients: Pick<Recipients, 'refOf'>
-  ownerOf: OwnerOf
+  answers: Pick<AnswerRoutes, 'of'>
   newId: () => RowId
   clock: Clock
   /** Starts `Retries.run` in the background. */
@@ -56,19 +54,17 @@ export class RetryRequests {
 
   /** A message that was never accepted was never sent: its callback was lost or refused. */
   async #unheard(route: Route, command: ChangeCommand): Promise<Unheard | undefined> {
-    const { recipients, ownerOf, newId, clock } = this.#deps
+    const { answers, newId, clock } = this.#deps
     const { writtenAt, messageId, place } = command
     const now = clock.now()
     if (writtenAt === null || now - writtenAt > knownForMs) return undefined
-    const { sender, destination } = await ownerOf(route, place.conversationId)
-    const rowTo = (ref: Pick<ChatRef, 'chatId' | 'jid'>) =>
-      messageRow(newId(), now, { sender, destination, ref }, command)
-    const chat = recipientChat(command.recipient)
+    const { sender, destination, ref } = await answers.of(route, command)
+    const rowTo = (to: Pick<ChatRef, 'chatId' | 'jid'>) =>
+      messageRow(newId(), now, { sender, destination, ref: to }, command)
     const older = writtenAt < sender.createdAt ? tooOld : undefined
-    const refusal = otherInbox(destination, place) ?? older
-    if (!chat || refusal !== undefined) return { row: rowTo({ chatId: '', jid: '' }), refusal: refusal ?? noRecipient }
-    const ref = await recipients.refOf(sender.name, chat)
-    return { row: rowTo(ref), callback: callbackKey(sender.name, destination, messageId) }
+    const refusal = otherInbox(destination, place) ?? older ?? unsendable(command)?.reason
+    if (!ref || refusal !== undefined) return { row: rowTo({ chatId: '', jid: '' }), refusal: refusal ?? noRecipient }
+    return { row: rowTo(ref), callback: callbackKey(route, messageId) }
   }
 }
 

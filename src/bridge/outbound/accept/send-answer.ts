@@ -9,22 +9,27 @@ export type Seen = { hasUnread: boolean }
 /** The instance that accepted the message. It can differ from the one that was asked, when both share a helpdesk inbox. */
 type Taken = { instance: InstanceName } & Seen
 
+export type UndeliverableCode = 'no_recipient' | 'other_inbox' | 'too_long' | 'too_many_files' | 'no_file' | 'too_old'
+
 export type SendAnswer =
   | ({ kind: 'sent'; waid: NetworkMessageId; queueId: RowId } & Taken)
   | ({ kind: 'queued'; queueId: RowId; expiresAt: number | null } & Taken)
   | { kind: 'ignored'; reason: 'duplicate' | 'empty'; queueId?: RowId }
   | { kind: 'full' }
   | { kind: 'blocked'; reason: string }
-  | { kind: 'undeliverable'; code: 'no_recipient' | 'other_inbox'; reason: string }
+  | { kind: 'undeliverable'; code: UndeliverableCode; reason: string }
   | { kind: 'refused'; reason: string }
   | { kind: 'late' }
 
 export const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
 
+export const tooOldReason = 'the service could not take the message in time, so it was not sent: try again'
+
 /** The answer to a repeated callback: a refusal is repeated, everything else needs no further work. */
 export function repeated({ id, status, reason, report }: OutboxRow): SendAnswer {
   // The agent asked for the message again, or deleted it. That is handled already.
   if (report === 'asked' || reason === deletedReason) return { kind: 'ignored', reason: 'duplicate', queueId: id }
+  if (status === 'refused' && reason === tooOldReason) return { kind: 'undeliverable', code: 'too_old', reason }
   if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
   if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }
   return { kind: 'ignored', reason: 'duplicate', queueId: id }

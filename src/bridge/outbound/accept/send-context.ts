@@ -1,5 +1,4 @@
-// What we look up before accepting a callback: the instance that owns the conversation, the chat, and the last address that
-// wrote to us.
+// What we look up before accepting a callback: the instance that answers, the chat, and the last address that wrote to us.
 
 import type { Chat } from '../../../core/address.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
@@ -8,10 +7,11 @@ import type {
   SendContextKey,
   SendContextStore,
 } from '../../../storage/stores/messages/send-context-store.ts'
-import { routeOfOwner } from '../../conversations/conversation-owner.ts'
-import type { RouteOf } from '../../conversations/conversation-owner.ts'
-import type { Route } from '../../conversations/route.ts'
+import type { Route, RouteOf } from '../../conversations/route.ts'
+import { recipientChat } from '../send/recipients.ts'
 import type { ChatFacts, ChatRef, Recipients } from '../send/recipients.ts'
+import { firstServed } from './answer-routes.ts'
+import type { AnswerRoute } from './answer-routes.ts'
 import type { Seen } from './send-answer.ts'
 import { callbackKey } from './commands.ts'
 import type { SendCommand } from './commands.ts'
@@ -23,13 +23,16 @@ type Deps = {
 }
 
 /** Without `facts` the message cannot be sent immediately. */
-export type SendContext = Route & { ref: ChatRef; facts: ChatFacts | undefined } & Seen
+export type SendContext = AnswerRoute & { facts: ChatFacts | undefined } & Seen
 
 /** `unchanged` makes a commit fail when the context is no longer true. */
 type RecalledContext = SendContext & { unchanged: Statement }
 
-/** What a context is looked up by. `known` is the chat when we know the person already. */
-type ContextQuestion = { route: Route; chat: Chat; known: ChatRef | undefined; key: SendContextKey }
+/**
+ * What a context is looked up by. `chat` is the one that the callback names, for a conversation that is not stored; `known` is
+ * the same chat when we know the person already.
+ */
+type ContextQuestion = { route: Route; chat: Chat | undefined; known: ChatRef | undefined; key: SendContextKey }
 
 export class SendContexts {
   readonly #deps: Deps
@@ -38,39 +41,50 @@ export class SendContexts {
     this.#deps = deps
   }
 
-  async questionOf(route: Route, command: SendCommand, chat: Chat): Promise<ContextQuestion> {
+  async questionOf(route: Route, command: SendCommand): Promise<ContextQuestion> {
     const { destination, sender } = route
-    const known = await this.#deps.recipients.lookUp(sender.name, chat)
+    const chat = recipientChat(command.recipient)
+    const known = chat && (await this.#deps.recipients.lookUp(sender.name, chat))
     const key = {
       instance: sender.name,
       chatId: known?.chatId ?? null,
       destination: destination?.key ?? null,
       conversationId: command.place.conversationId,
-      callback: callbackKey(sender.name, destination, command.messageId),
+      callback: callbackKey(route, command.messageId),
     }
     return { route, chat, known, key }
   }
 
-  /** The context of the previous message, when that is recent. */
+  /** The context of the previous message, when that is recent and its instance still answers. */
   async recall(question: ContextQuestion): Promise<RecalledContext | undefined> {
     const recalled = this.#deps.store.recall(question.key)
-    return recalled && { ...(await this.#contextOf(question, recalled)), unchanged: recalled.unchanged }
+    if (!recalled) return undefined
+    const isStored = recalled.stored.length > 0
+    const context = isStored ? await this.#stored(question, recalled) : await this.#named(question, recalled)
+    return context && { ...context, unchanged: recalled.unchanged }
   }
 
-  async read(question: ContextQuestion): Promise<SendContext> {
-    return this.#contextOf(question, await this.#deps.store.read(question.key))
+  /** Undefined when neither the stored conversation nor the callback says who is to be answered. */
+  async read(question: ContextQuestion): Promise<SendContext | undefined> {
+    const found = await this.#deps.store.read(question.key)
+    return (await this.#stored(question, found)) ?? this.#named(question, found)
   }
 
-  async #contextOf({ route, chat, known }: ContextQuestion, found: SendContextFacts): Promise<SendContext> {
-    const { recipients, routeOf } = this.#deps
-    const { hasUnread } = found
-    const owner = await routeOfOwner(routeOf, route, found.owner)
-    // The facts are about the chat of the instance that was asked, not about the chat of another instance.
-    if (owner !== route) {
-      return { ...owner, ref: await recipients.refOf(owner.sender.name, chat), facts: undefined, hasUnread }
-    }
-    const ref = known ?? (await recipients.refOf(route.sender.name, chat))
-    // A repeated callback is not prepared: its encryption keys would be spent for nothing.
-    return { ...route, ref, facts: found.isSettled ? undefined : found, hasUnread }
+  async #stored({ route }: ContextQuestion, found: SendContextFacts): Promise<SendContext | undefined> {
+    const owner = await firstServed(this.#deps.routeOf, route, found.stored)
+    if (!owner) return undefined
+    const { sender, destination, ref, stored } = owner
+    return { sender, destination, ref, facts: usable(found, stored), hasUnread: found.hasUnread }
   }
+
+  async #named({ route, chat, known }: ContextQuestion, found: SendContextFacts): Promise<SendContext | undefined> {
+    if (!chat) return undefined
+    const ref = known ?? (await this.#deps.recipients.refOf(route.sender.name, chat))
+    return { ...route, ref, facts: usable(found, found.asked), hasUnread: found.hasUnread }
+  }
+}
+
+/** A repeated callback is not prepared: its encryption keys would be spent for nothing. */
+function usable({ isSettled }: SendContextFacts, facts: ChatFacts | undefined): ChatFacts | undefined {
+  return isSettled ? undefined : facts
 }

@@ -1,6 +1,5 @@
 // Decides whether a message is refused: it cannot be delivered from here, or it repeats the message before it.
 
-import type { Chat } from '../../../core/address.ts'
 import type { MessagePayload } from '../../../core/outbox.ts'
 import { isRepeated } from '../../../guard/spamguard.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -11,12 +10,12 @@ import type { Route, Sender } from '../../conversations/route.ts'
 import type { FailureReporter } from '../queue/failure-reporter.ts'
 import { previewOf } from '../send/outbound-metrics.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
-import { recipientChat } from '../send/recipients.ts'
 import type { SendingAccounts } from '../send/sending-accounts.ts'
-import { noRecipient, otherInbox } from './commands.ts'
+import type { CallbackAge } from './callback-ages.ts'
+import { noRecipient, otherInbox, unsendable } from './commands.ts'
 import type { SendCommand } from './commands.ts'
-import { blockedReason, repeated } from './send-answer.ts'
-import type { SendAnswer } from './send-answer.ts'
+import { blockedReason, repeated, tooOldReason } from './send-answer.ts'
+import type { SendAnswer, UndeliverableCode } from './send-answer.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'newestOf' | 'keepRefused' | 'settledBy'>
@@ -25,6 +24,8 @@ type Deps = {
   accounts: Pick<SendingAccounts, 'countBlock'>
   /** The spamguard of the service. Each instance can switch it off for itself. */
   spamguard: boolean
+  /** From this age on, the helpdesk has given up on a callback. */
+  maxAgeMs: number
   clock: Clock
 }
 
@@ -35,15 +36,20 @@ export class SendGuards {
     this.#deps = deps
   }
 
-  /** The chat to which the message goes, or why it cannot be delivered from here. */
-  checkCommand(route: Route, command: SendCommand): { chat: Chat } | { refusal: SendAnswer } {
-    const { content, attachments, place, recipient } = command
-    const isEmpty = content.trim() === '' && attachments.length === 0
-    if (isEmpty) return { refusal: { kind: 'ignored', reason: 'empty' } }
+  /** Why the message cannot be delivered from here. Undefined when it can, or when its chat is not known yet. */
+  checkCommand(route: Route, command: SendCommand): SendAnswer | undefined {
+    const { content, attachments, lacksFile, place } = command
+    const isEmpty = content.trim() === '' && attachments.length === 0 && !lacksFile
+    if (isEmpty) return { kind: 'ignored', reason: 'empty' }
     const elsewhere = otherInbox(route.destination, place)
-    if (elsewhere) return { refusal: this.#undeliverable(route, command, 'other_inbox', elsewhere) }
-    const chat = recipientChat(recipient)
-    return chat ? { chat } : { refusal: this.#undeliverable(route, command, 'no_recipient', noRecipient) }
+    if (elsewhere) return this.#undeliverable(route, command, 'other_inbox', elsewhere)
+    const flaw = unsendable(command)
+    return flaw && this.#undeliverable(route, command, flaw.code, flaw.reason)
+  }
+
+  /** Neither the stored conversation nor the contact says who is to be answered. */
+  refuseNoRecipient(route: Route, command: SendCommand): SendAnswer {
+    return this.#undeliverable(route, command, 'no_recipient', noRecipient)
   }
 
   /** Undefined when the message does not repeat the one before it. */
@@ -55,24 +61,42 @@ export class SendGuards {
     return isRepeat ? this.#block(row, callback) : undefined
   }
 
+  /** Whether the helpdesk had given up on the callback before we read it. */
+  isTooOld({ sentMsAgo }: CallbackAge): boolean {
+    return sentMsAgo !== null && sentMsAgo > this.#deps.maxAgeMs
+  }
+
+  /** The helpdesk already shows the message as failed. The message is kept for Retry. */
+  async refuseTooOld(row: NewOutboxRow, callback: CallbackKey | null): Promise<SendAnswer> {
+    const answered = await this.#keepRefused(row, callback, tooOldReason)
+    return answered ?? { kind: 'undeliverable', code: 'too_old', reason: tooOldReason }
+  }
+
   async #block(row: NewOutboxRow, callback: CallbackKey | null): Promise<SendAnswer> {
-    const { outbox, reporter, metrics, accounts, clock } = this.#deps
+    const { metrics, accounts } = this.#deps
     const { instance, ownerTag, remoteJid, messageId } = row
-    // A repeated callback of an accepted message is not a second message.
-    const settled = callback && (await outbox.settledBy(callback))
-    if (settled) return repeated(settled)
-    const refusal = { reason: blockedReason, reportAt: reporter.due(clock.now()) }
-    if (!(await outbox.keepRefused(row, refusal, callback))) return { kind: 'ignored', reason: 'duplicate' }
+    const answered = await this.#keepRefused(row, callback, blockedReason)
+    if (answered) return answered
     const preview = previewOf((row.payload as MessagePayload).content)
     const extras = { count: accounts.countBlock(instance), preview, remote_jid: remoteJid, msg_id: messageId ?? 0 }
     metrics.blocked({ instance, ownerTag }, extras)
     return { kind: 'blocked', reason: blockedReason }
   }
 
+  /** Undefined when the refusal is stored; else the answer to a repeated callback. */
+  async #keepRefused(row: NewOutboxRow, callback: CallbackKey | null, reason: string): Promise<SendAnswer | undefined> {
+    const { outbox, reporter, clock } = this.#deps
+    // A repeated callback of an accepted message is not a second message.
+    const settled = callback && (await outbox.settledBy(callback))
+    if (settled) return repeated(settled)
+    const refusal = { reason, reportAt: reporter.due(clock.now()) }
+    return (await outbox.keepRefused(row, refusal, callback)) ? undefined : { kind: 'ignored', reason: 'duplicate' }
+  }
+
   #undeliverable(
     { destination }: Route,
     { place, messageId }: SendCommand,
-    code: 'no_recipient' | 'other_inbox',
+    code: UndeliverableCode,
     reason: string,
   ): SendAnswer {
     const { conversationId, accountId } = place

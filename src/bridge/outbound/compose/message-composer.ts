@@ -5,6 +5,7 @@ import type { Person } from '../../../core/address.ts'
 import type { Destination, Downstream } from '../../../core/downstream.ts'
 import type { DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
 import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '../../../core/network.ts'
+import { messageLimits } from '../../../core/outbox.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { markdownToText } from './markdown-to-text.ts'
@@ -12,7 +13,7 @@ import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
 import { SendRefusal } from './send-refusal.ts'
 import type { Transcode } from './voice-note.ts'
 
-const maxLength = 65_536
+const maxLength = messageLimits.characters
 const singleEmoji =
   /^(?:\p{Regional_Indicator}{2}|\p{Emoji_Presentation}|\p{Extended_Pictographic})(?:\p{Emoji_Modifier}|\uFE0F|\u200D\p{Extended_Pictographic})*$/u
 

@@ -22,6 +22,7 @@ type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
   transitions: Pick<OutboxTransitions, 'dueReports' | 'saveReport'>
   downstream: Pick<Downstream, 'helpdesk'>
+  /** Null when the helpdesk inbox of the row is not in use any more. Rejects with a DownstreamError. */
   destinationOf: (
     row: Pick<OutboxRow, 'instance' | 'ownerTag' | 'inboxId' | 'destination'>,
   ) => Promise<Destination | null>
@@ -101,9 +102,9 @@ export class FailureReporter {
     const { outbox, downstream, destinationOf } = this.#deps
     const { id, conversationId, messageId } = row
     const destination = await destinationOf(row)
-    if (conversationId === null || messageId === null || destination?.key !== row.destination) return 'given_up'
+    if (conversationId === null || messageId === null || !destination) return 'given_up'
     const helpdesk = downstream.helpdesk(destination)
-    const newest = await outbox.ofMessage(row.destination, messageId)
+    const newest = await outbox.ofMessage(destination.key, messageId)
     if (newest === undefined || newest.id === id) {
       await helpdesk.setStatus(conversationId, messageId, 'failed', row.reason ?? 'not sent')
       return 'done'

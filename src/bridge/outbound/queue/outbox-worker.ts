@@ -4,7 +4,7 @@
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import { ChatQueues } from '../../../lib/chat-queues.ts'
@@ -12,7 +12,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { getOrCreate } from '../../../lib/keyed.ts'
 import type { SendWhenStored } from '../send/immediate-send.ts'
-import type { SendingAccounts } from '../send/sending-accounts.ts'
+import type { Readiness, SendingAccounts } from '../send/sending-accounts.ts'
 import type { OutcomeListener, RowOutcomes } from './row-outcomes.ts'
 import { sendSlots } from './row-attempts.ts'
 import type { FreshRow, RowAttempts, SendSlots } from './row-attempts.ts'
@@ -20,19 +20,19 @@ import type { FreshRow, RowAttempts, SendSlots } from './row-attempts.ts'
 const instanceDeleted = 'the instance was deleted'
 
 type Deps = {
-  outbox: Pick<OutboxStore, 'live' | 'countPending'>
+  outbox: Pick<OutboxStore, 'live' | 'countPending' | 'moveRows'>
   transitions: Pick<OutboxTransitions, 'recover' | 'startWaiting' | 'stopWaiting'>
   attempts: Pick<RowAttempts, 'attempt'>
   outcomes: RowOutcomes
   pace: Pick<Pace, 'tryAcquire'>
-  accounts: Pick<SendingAccounts, 'sessionOf' | 'exists'>
+  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf' | 'exists'>
   /** Whether a stored row may still be withdrawn, because its callback has no answer yet. */
   isUndecided: (id: RowId) => boolean
   clock: Clock
   log: Log
 }
 
-type Account = { slots: SendSlots; isReady: boolean }
+type Account = { slots: SendSlots; readiness: Readiness }
 
 export class OutboxWorker implements PerInstance {
   readonly #deps: Deps
@@ -111,25 +111,43 @@ export class OutboxWorker implements PerInstance {
     this.#queues.remove(instance, id)
   }
 
+  /**
+   * Two records of a person became one: their rows become one queue in the order of acceptance. `accepted` resolves when the
+   * messages that were being accepted meanwhile are stored. Their rows may still name the dropped chat.
+   */
+  async merged(
+    instance: InstanceName,
+    ids: { keep: ChatId; drop: ChatId },
+    accepted: () => Promise<void>,
+  ): Promise<void> {
+    this.#queues.merge(instance, ids.keep, ids.drop)
+    await accepted()
+    try {
+      await this.#deps.outbox.moveRows(instance, ids)
+    } catch (err) {
+      this.#deps.log.error({ err, instance }, 'messages to a person with two records could not be joined')
+    }
+  }
+
   /** From memory. */
   counts(): { pending: number; lanes: number; longestLane: number } {
     const { rows, chats, longest } = this.#queues.counts()
     return { pending: rows, lanes: chats, longestLane: longest }
   }
 
-  /** The account became ready to send, or stopped being so. */
+  /** The account logged in, became ready to send, or stopped being so. */
   connectionChanged(instance: InstanceName): void {
     const account = this.#accounts.get(instance)
-    const isReady = this.#deps.accounts.sessionOf(instance) !== undefined
-    if (!account || account.isReady === isReady) return
-    account.isReady = isReady
-    void this.#follow(instance, isReady)
+    const readiness = this.#deps.accounts.readinessOf(instance)
+    if (!account || account.readiness === readiness) return
+    account.readiness = readiness
+    void this.#follow(instance, readiness)
   }
 
   /** A safety net for missed signals: tries every queue of every connected account, and queues stored rows that are in none. */
   async drain(): Promise<void> {
-    for (const [instance, { isReady }] of this.#accounts) {
-      if (this.#queues.size(instance) === 0 && !isReady) this.#accounts.delete(instance)
+    for (const [instance, { readiness }] of this.#accounts) {
+      if (this.#queues.size(instance) === 0 && readiness === 'away') this.#accounts.delete(instance)
       else if (this.#deps.accounts.sessionOf(instance)) this.#queues.wake(instance)
       this.connectionChanged(instance)
     }
@@ -141,9 +159,12 @@ export class OutboxWorker implements PerInstance {
   async expire(): Promise<void> {
     const { outbox, transitions, clock, accounts } = this.#deps
     for (const instance of (await outbox.countPending()).keys()) {
+      const readiness = accounts.readinessOf(instance)
       // A row that was stored while the connection was lost may not wait yet.
-      if (!accounts.sessionOf(instance)) await transitions.startWaiting(instance, clock.now())
+      if (readiness === 'away') await transitions.startWaiting(instance, clock.now())
       await this.#expireDue(instance)
+      // A row that was stored since the login has a time limit, which must not run.
+      if (readiness === 'receiving') await transitions.stopWaiting(instance, clock.now())
     }
   }
 
@@ -172,18 +193,21 @@ export class OutboxWorker implements PerInstance {
   #accountOf(instance: InstanceName): Account {
     return getOrCreate(this.#accounts, instance, () => ({
       slots: sendSlots(),
-      isReady: this.#deps.accounts.sessionOf(instance) !== undefined,
+      readiness: this.#deps.accounts.readinessOf(instance),
     }))
   }
 
-  async #follow(instance: InstanceName, isReady: boolean): Promise<void> {
+  /** The rows wait for as long as the account receives what waited for it: their time limit does not run. */
+  async #follow(instance: InstanceName, readiness: Readiness): Promise<void> {
     const { transitions, clock, log } = this.#deps
     try {
-      if (isReady) {
-        await this.#expireDue(instance)
-        await transitions.stopWaiting(instance, clock.now())
-        this.#queues.wake(instance)
-      } else await transitions.startWaiting(instance, clock.now())
+      if (readiness === 'away') {
+        await transitions.startWaiting(instance, clock.now())
+        return
+      }
+      await this.#expireDue(instance)
+      await transitions.stopWaiting(instance, clock.now())
+      if (readiness === 'ready') this.#queues.wake(instance)
     } catch (err) {
       log.error({ err, instance }, 'the outbox could not follow a change of the connection')
     }

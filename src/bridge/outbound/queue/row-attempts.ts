@@ -35,7 +35,7 @@ type Deps = {
   sender: Pick<RowSender, 'send'>
   pace: Pick<Pace, 'acquire'>
   outcomes: Pick<RowOutcomes, 'notify' | 'fail' | 'stopListening'>
-  accounts: Pick<SendingAccounts, 'sessionOf'>
+  accounts: Pick<SendingAccounts, 'sessionOf' | 'readinessOf'>
   clock: Clock
   log: Log
 }
@@ -73,7 +73,8 @@ export class RowAttempts {
     const row = fresh ?? (await outbox.open(id))
     if (!row || (row.status !== 'pending' && row.status !== 'sending')) return 'done'
     if (!accounts.sessionOf(instance)) {
-      if (row.expiresAt === null) await transitions.startWaiting(instance, clock.now())
+      if (row.expiresAt === null && accounts.readinessOf(instance) === 'away')
+        await transitions.startWaiting(instance, clock.now())
       return 'wait'
     }
     // The last attempt ended because storage failed. Its frame may have left.

@@ -12,7 +12,7 @@ export type PartKind = 'text' | 'media' | 'reaction' | 'edit' | 'revoke'
 export type Who = { instance: InstanceName; ownerTag: string }
 
 type Deps = {
-  metrics: Pick<Metrics, 'messages' | 'dispatchErrors' | 'spamguardBlocks'>
+  metrics: Pick<Metrics, 'messages' | 'dispatchErrors' | 'spamguardBlocks' | 'callbacksReordered'>
   usage: Pick<Usage, 'count'>
   banRisk: BanRisk
   accounts: Pick<SendingAccounts, 'announce' | 'ownJid'>
@@ -43,6 +43,11 @@ export class OutboundMetrics {
     this.#deps.metrics.spamguardBlocks.inc({ instance, owner_tag: ownerTag })
     this.#deps.usage.count(instance, ownerTag, 'spamguard_blocks')
     this.#deps.accounts.announce(instance, 'spam_blocked', extras)
+  }
+
+  /** A callback waited for one that came later. */
+  reordered(instance: InstanceName): void {
+    this.#deps.metrics.callbacksReordered.inc({ instance })
   }
 
   expired({ id, instance, remoteJid }: OutboxRow, text: string): void {

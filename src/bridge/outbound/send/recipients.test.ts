@@ -22,6 +22,16 @@ const rows: [what: string, recipient: Partial<Recipient>, chat: unknown][] = [
     { identifier: 'a@b.example', phone: '+5511999990001' },
     byPhone('5511999990001'),
   ],
+  [
+    'our own source id before the contact, which may be another one since a merge',
+    { sourceId: '5511999990001', identifier: '5511999990002@s.whatsapp.net', phone: '+5511999990002' },
+    byPhone('5511999990001'),
+  ],
+  [
+    'the contact where an agent began the conversation',
+    { sourceId: '0b3c1f62-6a0e-4f0a-9a35-b1a9d7f7a4c1', phone: '+5511999990001' },
+    byPhone('5511999990001'),
+  ],
   ['our own source id', { sourceId: '5511999990001' }, byPhone('5511999990001')],
   ['our own source id of an anonymous person', { sourceId: 'lid-200000000000001' }, byLid('200000000000001')],
   [

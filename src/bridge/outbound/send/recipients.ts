@@ -8,29 +8,41 @@ import type { NetworkSession } from '../../../core/network.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'
 import type { PersonRecord } from '../../../storage/stores/people/people-store.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
-import type { SendContextFacts } from '../../../storage/stores/messages/send-context-store.ts'
+import type { ChatFacts as StoredFacts, StoredChat } from '../../../storage/stores/messages/send-context-store.ts'
 import type { People } from '../../people/people.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
-/** `chatId` is our key of the chat, `jid` the address that the helpdesk gave. */
+/** `chatId` is our key of the chat. `jid` is the address that the helpdesk gave, or the one of the stored person. */
 export type ChatRef = { chatId: ChatId; jid: Jid; isGroup: boolean }
 
-export type ChatFacts = Pick<SendContextFacts, 'lastAddress' | 'isKnown'>
+/** Without `person` the addresses of the person are looked up. */
+export type ChatFacts = StoredFacts & { person?: Person | null }
 
 type Deps = {
-  people: Pick<People, 'upsert' | 'lookUp'>
+  people: Pick<People, 'upsert' | 'lookUp' | 'ofId'>
   sent: Pick<SentMessageStore, 'lastAddress' | 'isKnown'>
 }
 
 /** Where to send, and our key of the chat once the network has confirmed the person. */
 export type Address = { jid: Jid; chatId: ChatId }
 
+/**
+ * The chat that a callback means when its conversation is not stored. Our own source id comes first: the contact may be another
+ * one since an agent merged two contacts. The contact counts only in conversations that agents began.
+ */
 export function recipientChat({ identifier, phone, sourceId }: Recipient): Chat | undefined {
-  const named = identifier === null ? undefined : parseChat(identifier)
+  const own = sourceId === null ? undefined : ownSourceId(sourceId)
+  const named = own ?? (identifier === null ? undefined : parseChat(identifier))
   if (named) return named
   const digits = (phone ?? '').replace(/[^\d]/g, '')
-  if (/^\d{5,20}$/.test(digits)) return { kind: 'person', phone: digits, lid: null }
-  return sourceId === null ? undefined : ownSourceId(sourceId)
+  return /^\d{5,20}$/.test(digits) ? { kind: 'person', phone: digits, lid: null } : undefined
+}
+
+/** Undefined for a person whom we do not know any more. */
+export function storedRef({ chatId, person }: StoredChat): ChatRef | undefined {
+  if (person) return { chatId, jid: personJid(person), isGroup: false }
+  const jid: string = chatId
+  return parseChat(jid)?.kind === 'group' ? { chatId, jid, isGroup: true } : undefined
 }
 
 /** The source ids that we give contacts: the digits of a phone, `lid-…`, `group-…`. */
@@ -71,10 +83,12 @@ export class Recipients {
 
   /** The address from which the chat last wrote, else the address that the network confirms. */
   async addressOf(instance: InstanceName, ref: ChatRef, session: Pick<NetworkSession, 'findPerson'>): Promise<Address> {
-    const { sent } = this.#deps
-    const lastAddress = ref.isGroup ? undefined : await sent.lastAddress(instance, ref.chatId)
+    const { sent, people } = this.#deps
+    if (ref.isGroup) return { jid: ref.jid, chatId: ref.chatId }
+    const lastAddress = await sent.lastAddress(instance, ref.chatId)
+    const person = await people.ofId(instance, ref.chatId)
     const isKnown = () => sent.isKnown(instance, ref.chatId)
-    const found = await this.#withoutNetwork(instance, ref, lastAddress, isKnown)
+    const found = await this.#withoutNetwork(instance, ref, { lastAddress, person, isKnown })
     return 'jid' in found ? found : this.#confirm(instance, found.unconfirmed, session)
   }
 
@@ -82,26 +96,29 @@ export class Recipients {
   async knownAddressOf(
     instance: InstanceName,
     ref: ChatRef,
-    { lastAddress, isKnown }: ChatFacts,
+    { lastAddress, ...facts }: ChatFacts,
   ): Promise<Address | undefined> {
-    const found = await this.#withoutNetwork(instance, ref, lastAddress, () => Promise.resolve(isKnown))
+    if (ref.isGroup) return { jid: ref.jid, chatId: ref.chatId }
+    const person = facts.person ?? (await this.#deps.people.ofId(instance, ref.chatId))
+    const isKnown = () => Promise.resolve(facts.isKnown)
+    const found = await this.#withoutNetwork(instance, ref, { lastAddress, person, isKnown })
     return 'jid' in found ? found : undefined
   }
 
   /** Does not ask the network. Returns the phone number when the network must confirm it first. */
   async #withoutNetwork(
     instance: InstanceName,
-    { chatId, jid, isGroup }: ChatRef,
-    lastAddress: Jid | undefined,
-    isKnown: () => Promise<boolean>,
+    { chatId, jid }: ChatRef,
+    { lastAddress, person, isKnown }: PersonFacts,
   ): Promise<Address | { unconfirmed: string }> {
-    if (isGroup) return { jid, chatId }
-    if (lastAddress !== undefined) return { jid: lastAddress, chatId }
-    const named = parseChat(jid)
-    if (named?.kind !== 'person' || named.phone === null) return { jid, chatId }
-    const person = await this.#find(instance, named)
-    const isConfirmed = person !== undefined && (person.lid !== null || (await isKnown()))
-    return isConfirmed ? { jid: personJid(person), chatId: person.id } : { unconfirmed: named.phone }
+    if (lastAddress !== undefined && isAddressOf(person, lastAddress)) return { jid: lastAddress, chatId }
+    const phone = phoneIn(jid)
+    if (phone === null && isAddressOf(person, jid)) return { jid, chatId }
+    if (person && (person.lid !== null || (await isKnown()))) return { jid: personJid(person), chatId }
+    if (phone === null) return { jid, chatId }
+    const other = await this.#find(instance, { phone, lid: null })
+    const isConfirmed = other !== undefined && (other.lid !== null || (await isKnown()))
+    return isConfirmed ? { jid: personJid(other), chatId: other.id } : { unconfirmed: phone }
   }
 
   async #confirm(instance: InstanceName, phone: string, session: Pick<NetworkSession, 'findPerson'>): Promise<Address> {
@@ -125,6 +142,21 @@ export class Recipients {
     }
     return found[0]
   }
+}
+
+/** The person behind a chat, when there is a record. */
+type PersonFacts = { lastAddress: Jid | undefined; person: Person | undefined; isKnown: () => Promise<boolean> }
+
+function phoneIn(jid: Jid): string | null {
+  const named = parseChat(jid)
+  return named?.kind === 'person' ? named.phone : null
+}
+
+/** False for a number that the person had before. Of an unknown person nothing is known against an address. */
+function isAddressOf(person: Person | undefined, jid: Jid): boolean {
+  const named = parseChat(jid)
+  if (!person || named?.kind !== 'person') return true
+  return named.phone === null ? named.lid === person.lid : named.phone === person.phone
 }
 
 function groupRef(id: string): ChatRef {

@@ -14,6 +14,9 @@ export type OutboundAccount = {
   announce(event: LifecycleEvent, extras: EventExtras): void
 }
 
+/** `receiving`: the account is logged in, and still receives the messages that waited for it. */
+export type Readiness = 'ready' | 'receiving' | 'away'
+
 export type AccountDirectory = { find(instance: InstanceName): OutboundAccount | undefined }
 
 export class SendingAccounts {
@@ -49,6 +52,11 @@ export class SendingAccounts {
   /** The account is logged in, and still receives the messages that waited for it. */
   isNearlyReady(instance: InstanceName): boolean {
     return this.recordOf(instance)?.state === 'connected'
+  }
+
+  readinessOf(instance: InstanceName): Readiness {
+    if (this.isReady(instance)) return 'ready'
+    return this.isNearlyReady(instance) ? 'receiving' : 'away'
   }
 
   ownJid(instance: InstanceName): Jid | null {

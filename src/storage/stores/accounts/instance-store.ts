@@ -8,6 +8,8 @@ import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
 import { deliveryInserts } from '../ledger/delivery-store.ts'
 import { createLeaseFence } from '../lease-store.ts'
+import { pendingLogoutInserts } from './pending-logout-store.ts'
+import type { PendingLogout } from './pending-logout-store.ts'
 import { dropSessionRows } from './session-key-store.ts'
 import { toStatement } from '../../engine/statement.ts'
 import { toInstanceColumns, toInstanceRow, toKeptSession, toKeptSessionColumns } from './instance-rows.ts'
@@ -15,7 +17,11 @@ import type { InstanceChanges, InstanceRow, KeptSession } from './instance-rows.
 import type { Statement } from '../../engine/statement.ts'
 
 /** Stored in the same commit as a record. */
-type Along = { audits?: readonly AuditRecord[]; deliveries?: readonly Delivery[] }
+type Along = {
+  audits?: readonly AuditRecord[]
+  deliveries?: readonly Delivery[]
+  logouts?: readonly PendingLogout[]
+}
 
 export class InstanceStore {
   readonly #database: Database
@@ -87,7 +93,9 @@ export class InstanceStore {
       toStatement(query.deleteFrom('instances').where('name', '=', name), 1),
       query.deleteFrom('inbox').where('instance', '=', name),
       query.deleteFrom('people').where('instance', '=', name),
+      query.deleteFrom('person_phones').where('instance', '=', name),
       query.deleteFrom('conversations').where('instance', '=', name),
+      query.deleteFrom('conversation_chats').where('instance', '=', name),
       ...(keep ? [query.insertInto('kept_sessions').values(toKeptSessionColumns(keep))] : []),
       auditInsert(this.#database, audit),
     )
@@ -120,9 +128,13 @@ export class InstanceStore {
     for (const { id } of orphans) await dropSessionRows(this.#database, this.#fence(epoch), id)
   }
 
-  #along({ audits = [], deliveries = [] }: Along) {
+  #along({ audits = [], deliveries = [], logouts = [] }: Along) {
     const entries = audits.map((audit) => auditInsert(this.#database, audit))
-    return [...entries, ...deliveryInserts(this.#database, deliveries)]
+    return [
+      ...entries,
+      ...deliveryInserts(this.#database, deliveries),
+      ...pendingLogoutInserts(this.#database, logouts),
+    ]
   }
 }
 
@@ -136,6 +148,7 @@ const orphanSessions = sql<{ id: string }>`
   SELECT id FROM stored
   WHERE id IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM kept_sessions WHERE session_id = stored.id)
+    AND NOT EXISTS (SELECT 1 FROM pending_logouts WHERE session_id = stored.id)
     AND id NOT IN (SELECT session_id FROM instances WHERE session_id IS NOT NULL)
     AND id NOT IN (SELECT pairing_session_id FROM instances WHERE pairing_session_id IS NOT NULL)
     AND id NOT IN (SELECT previous_session_id FROM instances WHERE previous_session_id IS NOT NULL)`

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
+import { rememberChat } from '../people/conversation-chats.ts'
 import { toStatement } from '../../engine/statement.ts'
 import type { MessageMapTable } from '../../schema/messages.ts'
 
@@ -56,11 +57,24 @@ export function compileClaimStatements({ query }: Database) {
     .set({ conversation_id: 0, message_id: 0, posting_since: 0, posting_after: 0 })
     .where('id', '=', '')
   return {
+    noteWriter: noteWriter(query),
     claim: toStatement(claim.onConflict((conflict) => conflict.columns(identity).doNothing())).sql,
     related: toStatement(related.where('network_id', 'in', ['', '']).orderBy('id')).sql,
     complete: toStatement(complete).sql,
     removeRow: toStatement(query.deleteFrom('inbox').where('id', '=', '')).sql,
   }
+}
+
+/** The chat of a claimed incoming message has written into the conversation. Takes the id of the claim. */
+function noteWriter(query: Database['query']): string {
+  const written = query
+    .selectFrom('message_map')
+    .select(['destination', 'conversation_id', 'instance', 'chat', 'network_at', 'posting_since'])
+    .where('id', '=', '')
+    .where('direction', '=', sql.lit('in' as const))
+    .where('conversation_id', 'is not', null)
+    .where('posting_since', 'is not', null)
+  return toStatement(rememberChat(query, written)).sql
 }
 
 // Jumps from one instance to the next on the index: an instance has up to millions of messages.

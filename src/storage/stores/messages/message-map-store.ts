@@ -73,7 +73,8 @@ export class MessageMapStore {
 
   /**
    * Claims the message unless it is claimed already. Returns what is known under its own id and under `relatedId`. One commit
-   * does all that is needed before a POST.
+   * does all that is needed before a POST. It also says who wrote into the conversation last: an automatic answer can come
+   * before the POST has ended.
    */
   async claim(
     epoch: number,
@@ -90,6 +91,7 @@ export class MessageMapStore {
     const rows = await this.#database.writeReturning<LightRow>(
       this.#fence(epoch),
       statement(this.#sql.claim, insert),
+      ...(direction === 'in' ? [statement(this.#sql.noteWriter, [id])] : []),
       statement(this.#sql.related, [instance, networkId, relatedId]),
     )
     return { fresh: rows.some((row) => row.id === id), known: rows.map(toMapped) }
@@ -99,7 +101,7 @@ export class MessageMapStore {
   async beginPosting(epoch: number, id: RowId, { conversationId, since, after }: Posting): Promise<void> {
     const posting = { conversation_id: conversationId, posting_since: since, posting_after: after }
     const update = this.#database.query.updateTable('message_map').set(posting).where('id', '=', id)
-    await this.#database.write(this.#fence(epoch), update)
+    await this.#database.write(this.#fence(epoch), update, statement(this.#sql.noteWriter, [id]))
   }
 
   /** The POST under way certainly had no effect, so the next attempt need not search for its message. */

@@ -236,6 +236,12 @@ export class OutboxStore {
     }
   }
 
+  /** Two chats became one. */
+  async moveRows(instance: InstanceName, { keep, drop }: { keep: ChatId; drop: ChatId }): Promise<void> {
+    const update = this.#database.query.updateTable('outbox').set({ chat: keep })
+    await this.#writer.write(update.where('instance', '=', instance).where('chat', '=', drop))
+  }
+
   /** Deletes rows and callbacks that were settled before these times. */
   async prune(rowsBefore: number, callbacksBefore: number): Promise<void> {
     const { query } = this.#database
@@ -271,7 +277,7 @@ function compileInsert({ query }: Database) {
   return compileOnce(insertedColumns, (value) => query.insertInto('outbox').values({ ...value, settled_at: null }))
 }
 
-const settledColumns = ['instance', 'destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
+const settledColumns = ['destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
 
 function compileSettle({ query }: Database) {
   return compileOnce(settledColumns, (value) => query.insertInto('callbacks').values(value))

@@ -116,8 +116,8 @@ export class RetryStore {
   }
 
   /** The callback of a refused message may be open. From now on a repeat of it is a duplicate. */
-  #settle({ id, instance, destination, messageId }: OutboxRow, now: number) {
-    const callback = { instance, destination, kind: 'message_created', event_id: messageId ?? 0 }
+  #settle({ id, destination, messageId }: OutboxRow, now: number) {
+    const callback = { destination, kind: 'message_created', event_id: messageId ?? 0 }
     const insert = this.#database.query.insertInto('callbacks').values({ ...callback, outbox_id: id, settled_at: now })
     return insert.onConflict((conflict) => conflict.doNothing())
   }

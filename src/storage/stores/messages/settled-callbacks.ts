@@ -1,19 +1,19 @@
 // Callbacks of the helpdesk that are settled. A store that writes a callback twice finds out here.
 
-import type { DestinationKey, InstanceName } from '../../../core/ids.ts'
+import type { DestinationKey } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import type { StorageError } from '../../engine/statement.ts'
 
+/** The instance is not part of the key: instances that share a helpdesk inbox may get the same callback. */
 export type CallbackKey = {
-  instance: InstanceName
   destination: DestinationKey
   kind: string
   /** The id that the helpdesk gave the message. */
   eventId: number
 }
 
-export function callbackColumns({ instance, destination, kind, eventId }: CallbackKey) {
-  return { instance, destination, kind, event_id: eventId }
+export function callbackColumns({ destination, kind, eventId }: CallbackKey) {
+  return { destination, kind, event_id: eventId }
 }
 
 /** The row that settled a callback. The id is empty when the callback was settled without a row. */
@@ -21,7 +21,6 @@ export async function findSettled(database: Database, callback: CallbackKey): Pr
   const query = database.query
     .selectFrom('callbacks')
     .select('outbox_id')
-    .where('instance', '=', callback.instance)
     .where('destination', '=', callback.destination)
     .where('kind', '=', callback.kind)
     .where('event_id', '=', callback.eventId)

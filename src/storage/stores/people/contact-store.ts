@@ -6,6 +6,7 @@ import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import type { ContactTable, ConversationTable } from '../../schema/people.ts'
 import type { Statement } from '../../engine/statement.ts'
+import { rememberOpened } from './conversation-chats.ts'
 
 export type KnownContact = {
   sourceId: string
@@ -102,6 +103,7 @@ export class ContactStore {
         .insertInto('conversations')
         .values({ ...key, ...columns })
         .onConflict((conflict) => conflict.columns(['instance', 'destination', 'chat']).doUpdateSet(columns)),
+      rememberOpened(this.#database.query, { ...key, conversation_id: conversationId, used_at: usedAt }),
       this.#opening(key.destination, sourceId, null),
     )
   }

@@ -7,9 +7,16 @@ import type { Database } from '../../database.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import type { PersonTable } from '../../schema/people.ts'
 import type { Statement } from '../../engine/statement.ts'
+import { moveChats } from './conversation-chats.ts'
 
-export type PersonRecord = Person & { id: ChatId; pushName: string | null; savedName: string | null }
-export type PersonChanges = Partial<Omit<PersonRecord, 'id'>>
+export type PersonRecord = Person & {
+  id: ChatId
+  pushName: string | null
+  savedName: string | null
+  /** Numbers that the person had before and that no other person has now. */
+  formerPhones: readonly string[]
+}
+export type PersonChanges = Partial<Omit<PersonRecord, 'id' | 'formerPhones'>>
 
 export class PeopleStore {
   readonly #database: Database
@@ -20,26 +27,42 @@ export class PeopleStore {
     this.#fence = createLeaseFence(database)
   }
 
-  /** The records with this phone number or this anonymous id: none, one, or two of the same person. */
+  /** The records with this phone number, now or before, or with this anonymous id. */
   async find(instance: InstanceName, { phone, lid }: Person): Promise<PersonRecord[]> {
-    const query = this.#database.query
-      .selectFrom('people')
-      .selectAll()
-      .where('instance', '=', instance)
-      .where((eb) =>
-        eb.or([...(phone === null ? [] : [eb('phone', '=', phone)]), ...(lid === null ? [] : [eb('lid', '=', lid)])]),
-      )
-    return (await this.#database.read(query)).map(toRecord)
+    const { query } = this.#database
+    const hadPhone = query.selectFrom('person_phones').select('person').where('instance', '=', instance)
+    const rows = await this.#database.read(
+      this.#records(instance).where((eb) =>
+        eb.or([
+          ...(phone === null ? [] : [eb('people.phone', '=', phone)]),
+          ...(phone === null ? [] : [eb('people.id', '=', hadPhone.where('phone', '=', phone))]),
+          ...(lid === null ? [] : [eb('people.lid', '=', lid)]),
+        ]),
+      ),
+    )
+    return toRecords(rows)
+  }
+
+  async findById(instance: InstanceName, id: ChatId): Promise<PersonRecord | undefined> {
+    return toRecords(await this.#database.read(this.#records(instance).where('people.id', '=', id)))[0]
   }
 
   /** Rejects with a constraint failure when another record has the phone number or the anonymous id by now. */
   async insert(epoch: number, instance: InstanceName, person: PersonRecord): Promise<void> {
     const { id, phone, lid, pushName: push_name, savedName: saved_name } = person
     const row = { instance, id, phone, lid, push_name, saved_name }
-    await this.#database.write(this.#fence(epoch), this.#database.query.insertInto('people').values(row))
+    const insert = this.#database.query.insertInto('people').values(row)
+    await this.#database.write(this.#fence(epoch), insert, ...this.#taken(instance, phone))
   }
 
-  async update(epoch: number, instance: InstanceName, id: ChatId, changes: PersonChanges): Promise<void> {
+  /** `formerPhone` is the number that a new one replaces. It goes on leading to the person. */
+  async update(
+    epoch: number,
+    instance: InstanceName,
+    id: ChatId,
+    changes: PersonChanges,
+    formerPhone: string | null = null,
+  ): Promise<void> {
     const { phone, lid, pushName, savedName } = changes
     const columns = {
       ...(phone !== undefined && { phone }),
@@ -48,14 +71,50 @@ export class PeopleStore {
       ...(savedName !== undefined && { saved_name: savedName }),
     }
     const update = this.#database.query.updateTable('people').set(columns)
-    await this.#database.write(this.#fence(epoch), update.where('instance', '=', instance).where('id', '=', id))
+    await this.#database.write(
+      this.#fence(epoch),
+      update.where('instance', '=', instance).where('id', '=', id),
+      ...this.#former(instance, id, formerPhone),
+      ...this.#taken(instance, phone ?? null),
+    )
+  }
+
+  /** One row for each former phone number, and one row for a person without any. */
+  #records(instance: InstanceName) {
+    return this.#database.query
+      .selectFrom('people')
+      .leftJoin('person_phones as former', (join) =>
+        join.onRef('former.instance', '=', 'people.instance').onRef('former.person', '=', 'people.id'),
+      )
+      .select(['people.id', 'people.phone', 'people.lid', 'people.push_name', 'people.saved_name'])
+      .select('former.phone as former_phone')
+      .where('people.instance', '=', instance)
+      .orderBy('former.phone')
+  }
+
+  #former(instance: InstanceName, person: ChatId, phone: string | null) {
+    if (phone === null) return []
+    const insert = this.#database.query.insertInto('person_phones').values({ instance, phone, person })
+    return [insert.onConflict((conflict) => conflict.columns(['instance', 'phone']).doUpdateSet({ person }))]
+  }
+
+  /** A person has this number now, so it leads to no other person. */
+  #taken(instance: InstanceName, phone: string | null) {
+    if (phone === null) return []
+    const removal = this.#database.query.deleteFrom('person_phones').where('instance', '=', instance)
+    return [removal.where('phone', '=', phone)]
   }
 
   /**
    * Two records turned out to be one person. Conversations and messages of `drop` become those of `keep`, all or nothing.
    * Where both have one, that of `keep` stays.
    */
-  async merge(epoch: number, instance: InstanceName, keep: PersonRecord, drop: ChatId): Promise<void> {
+  async merge(
+    epoch: number,
+    instance: InstanceName,
+    keep: PersonRecord,
+    { id: drop, phone: droppedPhone }: Pick<PersonRecord, 'id' | 'phone'>,
+  ): Promise<void> {
     const { query } = this.#database
     const { id, phone, lid, pushName, savedName } = keep
     await this.#database.write(
@@ -66,7 +125,15 @@ export class PeopleStore {
         .set({ phone, lid, push_name: pushName, saved_name: savedName })
         .where('instance', '=', instance)
         .where('id', '=', id),
+      query
+        .updateTable('person_phones')
+        .set({ person: id })
+        .where('instance', '=', instance)
+        .where('person', '=', drop),
+      ...this.#former(instance, id, droppedPhone),
+      ...this.#taken(instance, phone),
       ...this.#moveConversations(instance, id, drop),
+      ...moveChats(query, instance, id, drop),
       ...this.#moveMessages(instance, 'chat', id, drop),
       ...this.#moveMessages(instance, 'sender', id, drop),
       query.updateTable('outbox').set({ chat: id }).where('instance', '=', instance).where('chat', '=', drop),
@@ -108,6 +175,13 @@ export class PeopleStore {
   }
 }
 
-function toRecord({ id, phone, lid, push_name, saved_name }: Selectable<PersonTable>): PersonRecord {
-  return { id, phone, lid, pushName: push_name, savedName: saved_name }
+type RecordRow = Omit<Selectable<PersonTable>, 'instance'> & { former_phone: string | null }
+
+function toRecords(rows: readonly RecordRow[]): PersonRecord[] {
+  return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap(([row, ...more]) => {
+    if (!row) return []
+    const { id, phone, lid, push_name, saved_name } = row
+    const formerPhones = [row, ...more].flatMap(({ former_phone }) => former_phone ?? [])
+    return [{ id, phone, lid, pushName: push_name, savedName: saved_name, formerPhones }]
+  })
 }

@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import { createInbound } from '../../../../src/app/inbound/create-inbound.ts'
+import type { Identities } from '../../../../src/bridge/inbound/destination-router.ts'
 import type { InboundSet } from '../../../../src/app/inbound/create-inbound.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
 import type { Destination } from '../../../../src/core/downstream.ts'
@@ -23,7 +24,13 @@ import { waitUntil } from '../../../harness/wait-until.ts'
 import { passTime, settle } from '../../harness/pass-time.ts'
 import { ScriptedHelpdesk } from '../../harness/scripted-helpdesk.ts'
 
-export const desk: Destination = { key: 'desk|1|1', baseUrl: 'http://desk', apiToken: 't', accountId: 1, inboxId: 1 }
+export const desk: Destination = {
+  key: 'http://desk|1|1',
+  baseUrl: 'http://desk',
+  apiToken: 't',
+  accountId: 1,
+  inboxId: 1,
+}
 
 type Options = {
   engine?: EngineName
@@ -171,12 +178,29 @@ export class BridgeBed {
       network: { download: (file, signal) => this.download(file, signal), unseal: () => null },
       downstream,
       routing: {
-        destinationOf: (record) => Promise.resolve(routes.get((record as { name?: string }).name ?? '') ?? null),
+        accessOf: (record) => Promise.resolve(routes.get((record as { name?: string }).name ?? '') ?? null),
       },
+      identities: probedIdentities(downstream),
       metrics,
       ...(this.#options.lateCommitMs !== undefined && { lateCommitMs: this.#options.lateCommitMs }),
       usage: new Usage({ store: new UsageStore(database), clock }),
     })
+  }
+}
+
+/** Every destination is known from the start. One that was held is probed. */
+function probedIdentities(downstream: ScriptedHelpdesk): Identities {
+  const forgotten = new Set<string>()
+  return {
+    identify: async (access) => {
+      const destination = access as Destination
+      if (forgotten.has(destination.key)) await downstream.helpdesk(destination).probe()
+      forgotten.delete(destination.key)
+      return destination
+    },
+    forget: (access) => {
+      forgotten.add((access as Destination).key)
+    },
   }
 }
 

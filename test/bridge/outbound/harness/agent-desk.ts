@@ -22,7 +22,7 @@ export type AgentMessage = {
 type Deps = {
   helpdesk: ScriptedHelpdesk
   clock: Clock
-  post: (callback: Callback) => Promise<Answer>
+  post: (callback: Callback, headers?: Record<string, string>) => Promise<Answer>
 }
 
 export type Extra = { private?: boolean; content_attributes?: Record<string, unknown>; attachments?: readonly object[] }
@@ -31,6 +31,8 @@ export class AgentDesk {
   readonly deliveries: { event: string; id: number; answer: Answer }[] = []
   /** What the bridge told of messages, in order. */
   readonly marks: { id: number; status: string; reason: string | undefined }[] = []
+  /** How long callbacks wait before the service reads them; null for a helpdesk that does not say when it sent them. */
+  sentSecondsAgo: number | null = 0
   readonly #deps: Deps
   readonly #messages = new Map<number, AgentMessage>()
   readonly #open = new Set<Promise<unknown>>()
@@ -39,6 +41,7 @@ export class AgentDesk {
     this.#deps = deps
     deps.helpdesk.agents = {
       findMessage: (_, id) => Promise.resolve(this.#found(id)),
+      outgoingMessages: (conversationId, range) => Promise.resolve(this.#outgoing(conversationId, range)),
       setStatus: (_, id, status, reason) => {
         this.marks.push({ id, status, reason })
         const message = this.#messages.get(id)
@@ -120,7 +123,9 @@ export class AgentDesk {
   }
 
   async #deliver(event: string, message: AgentMessage): Promise<Answer> {
-    const answer = await this.#deps.post(this.#callback(event, message))
+    const sentAt = Math.floor(this.#deps.clock.now() / 1000) - (this.sentSecondsAgo ?? 0)
+    const headers = this.sentSecondsAgo === null ? {} : { 'x-chatwoot-timestamp': String(sentAt) }
+    const answer = await this.#deps.post(this.#callback(event, message), headers)
     this.deliveries.push({ event, id: message.id, answer })
     if (answer.status >= 300) this.#mark(message, 'failed', `${answer.status} from the webhook`)
     return answer
@@ -143,6 +148,19 @@ export class AgentDesk {
       created_at: new Date(message.createdAt).toISOString(),
       sender: { id: 2, name: 'Ana', type: 'user' },
     }
+  }
+
+  #outgoing(conversationId: number, { afterId, beforeId }: { afterId: number | null; beforeId: number }) {
+    const ofConversation = [...this.#messages.values()].filter(
+      (message) =>
+        message.conversationId === conversationId &&
+        !message.private &&
+        message.status !== 'failed' &&
+        message.contentAttributes['deleted'] !== true,
+    )
+    return afterId === null
+      ? ofConversation.filter(({ id }) => id < beforeId).slice(-20)
+      : ofConversation.filter(({ id }) => id > afterId).slice(0, 100)
   }
 
   #found(id: number): PostedMessage | null {

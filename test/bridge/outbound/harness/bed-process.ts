@@ -11,7 +11,9 @@ import { Metrics } from '../../../../src/ledger/metrics.ts'
 import { Usage } from '../../../../src/ledger/usage.ts'
 import type { Ticker } from '../../../../src/lib/ticker.ts'
 import type { Database } from '../../../../src/storage/database.ts'
+import { DestinationStore } from '../../../../src/storage/stores/accounts/destination-store.ts'
 import { UsageStore } from '../../../../src/storage/stores/ledger/usage-store.ts'
+import { InboxIdentities } from '../../../../src/tenants/inbox-identities.ts'
 import { Routing } from '../../../../src/tenants/routing.ts'
 import type { RecordedLog } from '../../../harness/logs.ts'
 import type { ManualClock } from '../../../harness/manual-clock.ts'
@@ -39,9 +41,12 @@ export class BedProcess {
     const config = loadConfig({ DATABASE_URL: 'file:./unused.db', ...environment })
     this.usage = new Usage({ store: new UsageStore(database), clock })
     this.#owned.defer(() => this.usage.flush())
-    const routing = new Routing({ tenants: { find: () => Promise.resolve(undefined) }, standard: config.downstream })
+    const store = new DestinationStore(database, () => 1)
+    const identities = new InboxIdentities({ store, downstream: helpdesk, clock, log: logs.log })
+    const tenants = { find: () => Promise.resolve(undefined) }
+    const routing = new Routing({ tenants, standard: config.downstream, identities })
     const base = { config, clock, log: logs.log, database, epoch: () => 1, metrics: this.metrics, usage: this.usage }
-    const both = { ...base, routing, downstream: helpdesk }
+    const both = { ...base, routing, identities, downstream: helpdesk }
     this.inbound = createInbound({
       ...both,
       instances: { find: (name) => accounts.find(name) as never, list: () => [] },
@@ -51,6 +56,7 @@ export class BedProcess {
     this.outbound = createOutbound({
       ...both,
       people: this.inbound.people,
+      conversations: this.inbound.conversations,
       accounts,
       onSendStep,
       onOperationsMessage: () => undefined,

@@ -73,7 +73,7 @@ export class OutboundBed {
     this.logs = world.logs
     this.database = world.database
     this.location = world.location
-    this.desk = new AgentDesk({ ...world, post: (callback) => this.post(callback) })
+    this.desk = new AgentDesk({ ...world, post: (callback, headers) => this.post(callback, { headers }) })
     this.process = process
     this.bob = bob
     this.conversation = conversation
@@ -162,13 +162,13 @@ export class OutboundBed {
   }
 
   /** The answer to a callback, as the helpdesk gets it. */
-  async post(callback: unknown, { instance = 'n0' } = {}): Promise<Answer> {
+  async post(callback: unknown, { instance = 'n0', headers = {} } = {}): Promise<Answer> {
     if (!this.#isRunning) return { status: 502, body: 'the service is away' }
     const raw = Buffer.from(typeof callback === 'string' ? callback : JSON.stringify(callback))
     try {
       const { webhook } = this.process.outbound
       return toWebhookReply(
-        await webhook.receive(instance, raw, {}, (bytes) => JSON.parse(bytes.toString()) as unknown),
+        await webhook.receive(instance, raw, headers, (bytes) => JSON.parse(bytes.toString()) as unknown),
       )
     } catch (error) {
       return refusalOf(error)

@@ -1,0 +1,170 @@
+// Puts the callbacks of a conversation in the order of their messages. Chatwoot's workers deliver callbacks concurrently, and
+// a later message can overtake an earlier one.
+//
+// A single callback starts at once. A callback may wait when another one of its conversation came within the last two
+// seconds, or when its message is more than a second old: then Chatwoot has a backlog. We ask the helpdesk once which
+// messages come before it, and wait for their callbacks, for a second at most. The callbacks of a burst share the answer.
+//
+// A callback that waits keeps one of Chatwoot's workers busy, and Chatwoot has ten of them by default. When all of them wait
+// here, the missing callback cannot come. So only a few callbacks wait unanswered. Further ones are stored and answered
+// before their turn, and are sent when it comes.
+
+import type { Destination } from '../../../core/downstream.ts'
+import { BoundedMap } from '../../../lib/bounded-map.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { ignoreRejection } from '../../../lib/ignore.ts'
+import { KeyedLanes } from '../../../lib/keyed-lanes.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { Route } from '../../conversations/route.ts'
+import type { OutboundMetrics } from '../send/outbound-metrics.ts'
+import type { SendCommand } from './commands.ts'
+import { ConversationTurns } from './conversation-turns.ts'
+import type { Turn } from './conversation-turns.ts'
+import { HeldTurn } from './held-turn.ts'
+import type { MissingCallbacks } from './missing-callbacks.ts'
+
+type Deps = {
+  missing: Pick<MissingCallbacks, 'lookUp'>
+  metrics: Pick<OutboundMetrics, 'reordered'>
+  clock: Clock
+  log: Log
+}
+
+type Conversation = {
+  key: string
+  destination: Destination
+  conversationId: number
+  turns: ConversationTurns
+  /** When the last callback came; monotonic. */
+  heardAt: number
+  /** When the helpdesk was asked; null while no question is open. */
+  askedAt: number | null
+}
+
+const burstMs = 2000
+const backlogMs = 1000
+const waitMs = 1000
+const maxUnanswered = 5
+const maxConversations = 10_000
+const keptMs = 24 * 3_600_000
+
+export class CallbackOrder {
+  readonly #deps: Deps
+  readonly #conversations: BoundedMap<Conversation>
+  readonly #lanes = new KeyedLanes()
+  /** Ends the wait of each callback that waits. */
+  readonly #waits = new Set<() => void>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#conversations = new BoundedMap({ clock: deps.clock, max: maxConversations, ttlMs: keptMs })
+  }
+
+  /**
+   * Runs `accept` when it is the turn of the message. The messages of a conversation are accepted one after the other. When too
+   * many wait, `accept` runs before the turn of the message, and gets that turn.
+   */
+  inTurn<T>(
+    route: Route,
+    command: SendCommand,
+    writtenMsAgo: number | null,
+    accept: (turn?: HeldTurn) => Promise<T>,
+  ): Promise<T> {
+    const { messageId } = command
+    const conversation = this.#conversationOf(route, command)
+    if (!conversation || messageId === null) return accept()
+    const started = Promise.withResolvers<T>()
+    const inLane = (work: () => Promise<T>) => this.#lanes.run(conversation.key, work)
+    let onTurn = () => {
+      started.resolve(inLane(() => accept()))
+    }
+    const mayWait = this.#mayWait(conversation, messageId, writtenMsAgo)
+    const isWaiting = this.#take(conversation, messageId, mayWait, (isReordered) => {
+      if (isReordered) this.#deps.metrics.reordered(route.sender.name)
+      onTurn()
+    })
+    if (!isWaiting || this.#waits.size <= maxUnanswered) return started.promise
+    const turn = new HeldTurn()
+    const accepted = accept(turn)
+    onTurn = () => {
+      const pass = () => {
+        turn.come()
+        return accepted
+      }
+      inLane(pass).catch(ignoreRejection)
+    }
+    return accepted
+  }
+
+  /** The callback of a message came, but the message is not accepted. Others need not wait for it. */
+  skip(route: Route, command: SendCommand): void {
+    const { messageId } = command
+    const conversation = this.#conversationOf(route, command)
+    if (conversation && messageId !== null) this.#take(conversation, messageId, false, () => undefined)
+  }
+
+  [Symbol.dispose](): void {
+    for (const endWait of this.#waits) endWait()
+  }
+
+  #mayWait(conversation: Conversation, messageId: number, writtenMsAgo: number | null): boolean {
+    const now = this.#deps.clock.monotonic()
+    const { turns, heardAt, askedAt } = conversation
+    conversation.heardAt = now
+    const isAlone = now - heardAt > burstMs && (writtenMsAgo ?? 0) <= backlogMs
+    const isHelpdeskSilent = askedAt !== null && now - askedAt >= waitMs
+    return !isAlone && !isHelpdeskSilent && messageId > turns.lastStarted
+  }
+
+  /** True when the turn has to wait. A turn that may not wait starts together with the turns before it. */
+  #take(conversation: Conversation, id: number, mayWait: boolean, onTurn: Turn['start']): boolean {
+    const { turns } = conversation
+    const endWait = () => {
+      turns.giveUp(id)
+      this.#goOn(conversation)
+    }
+    const cancel = mayWait ? this.#deps.clock.after(waitMs, endWait) : undefined
+    if (mayWait) this.#waits.add(endWait)
+    const start = (isReordered: boolean) => {
+      cancel?.()
+      this.#waits.delete(endWait)
+      onTurn(isReordered)
+    }
+    turns.add({ id, mayWait, start })
+    this.#goOn(conversation)
+    return this.#waits.has(endWait)
+  }
+
+  #goOn(conversation: Conversation): void {
+    const { turns } = conversation
+    turns.advance()
+    if (turns.unasked === undefined || conversation.askedAt !== null) return
+    void this.#ask(conversation, turns.unasked).then(() => {
+      this.#goOn(conversation)
+    })
+  }
+
+  async #ask(conversation: Conversation, beforeId: number): Promise<void> {
+    const { missing, clock, log } = this.#deps
+    const { turns } = conversation
+    conversation.askedAt = clock.monotonic()
+    try {
+      await missing.lookUp(conversation, turns, beforeId)
+    } catch (err) {
+      log.debug({ err, conversation: conversation.key }, 'the order of messages could not be asked for')
+      turns.unanswered()
+    } finally {
+      conversation.askedAt = null
+    }
+  }
+
+  #conversationOf({ destination }: Route, { place: { conversationId } }: SendCommand) {
+    if (!destination || conversationId === null) return undefined
+    const key = `${destination.key}|${conversationId}`
+    const known = this.#conversations.get(key) ?? { turns: new ConversationTurns(), heardAt: -Infinity, askedAt: null }
+    const conversation = Object.assign(known, { key, destination, conversationId })
+    // The conversations that are used least are forgotten first.
+    this.#conversations.set(key, conversation)
+    return conversation
+  }
+}

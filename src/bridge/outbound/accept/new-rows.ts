@@ -1,0 +1,39 @@
+// Makes the outbox row of an accepted message: it may have to wait for the connection or for its pace.
+
+import type { RowId } from '../../../core/ids.ts'
+import { waitingLifetimeMs } from '../../../core/outbox.ts'
+import type { Pace } from '../../../guard/pace.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { SendingAccounts } from '../send/sending-accounts.ts'
+import { messageRow } from './commands.ts'
+import type { SendCommand } from './commands.ts'
+import type { SendContext } from './send-context.ts'
+
+type Deps = {
+  accounts: Pick<SendingAccounts, 'isReady'>
+  pace: Pick<Pace, 'isExhausted'>
+  newId: () => RowId
+  clock: Clock
+}
+
+export class NewRows {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  rowOf(context: Pick<SendContext, 'sender' | 'destination' | 'ref'>, command: SendCommand): NewOutboxRow {
+    const { clock, accounts, pace, newId } = this.#deps
+    const { name } = context.sender
+    const now = clock.now()
+    const mustConnect = !accounts.isReady(name)
+    return {
+      ...messageRow(newId(), now, context, command),
+      isWaiting: mustConnect || pace.isExhausted(name),
+      isDrained: mustConnect,
+      expiresAt: mustConnect ? now + waitingLifetimeMs : null,
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// Follows what happens in a conversation at the helpdesk: an agent types, has seen it, wrote in it, or resolved it.
+
+import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
+import type { Route } from '../../bridge/conversations/route.ts'
+import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
+import type { AnswerRoutes } from '../../bridge/outbound/accept/answer-routes.ts'
+import type { SendAnswer } from '../../bridge/outbound/accept/send-answer.ts'
+import type { OutgoingCommand } from '../../core/downstream.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+
+type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { kind: Kind }>
+
+type Deps = {
+  activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
+  conversations: Pick<ConversationDirectory, 'mayBeResolved'>
+  answers: Pick<AnswerRoutes, 'of' | 'ownerOf'>
+  clock: Clock
+  log: Log
+}
+
+export class ConversationEvents {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** In the background, and only for conversations of the destination of the instance. */
+  follow(route: Route, command: Command<'seen' | 'typing' | 'status'>): void {
+    if (!isOurs(route, command)) return
+    const { conversations, log } = this.#deps
+    const { destination, sender } = route
+    const { conversationId } = command.place
+    if (command.kind !== 'typing' && command.isResolved && destination && conversationId !== null) {
+      conversations.mayBeResolved(destination.key, conversationId)
+    }
+    if (command.kind === 'status') return
+    this.#observe(route, command).catch((err: unknown) => {
+      log.debug({ err, instance: sender.name }, 'what an agent does could not be shown')
+    })
+  }
+
+  /** A message was accepted that began to be handled at `startedAt`. */
+  accepted(
+    { destination }: Route,
+    { agentName, place }: Command<'send'>,
+    { instance, hasUnread }: Extract<SendAnswer, { kind: 'sent' | 'queued' }>,
+    startedAt: number,
+  ): void {
+    const { activity, clock } = this.#deps
+    // Greetings and surveys that the helpdesk sends by itself come without an agent.
+    if (agentName !== null) activity.acted(instance, startedAt)
+    if (hasUnread && destination && place.conversationId !== null) {
+      activity.seen(destination, place.conversationId, clock.now())
+    }
+  }
+
+  /** Typing, seen and online are shown by the account that owns the conversation. */
+  async #observe(route: Route, command: Command<'seen' | 'typing'>): Promise<void> {
+    const { activity, answers, clock } = this.#deps
+    const { conversationId } = command.place
+    const now = clock.now()
+    if (command.kind === 'typing') {
+      const { sender, ref } = await answers.of(route, command)
+      activity.acted(sender.name, now)
+      if (ref) activity.typing(sender.name, ref, command.typing)
+      return
+    }
+    const { sender, destination } = await answers.ownerOf(route, conversationId)
+    if (destination && conversationId !== null && command.at !== null) {
+      // The helpdesk sends this time with every change of the conversation, also with changes by customers.
+      activity.acted(sender.name, command.at)
+      // The time is in whole seconds: messages posted within that second were visible.
+      activity.seen(destination, conversationId, command.at + 999)
+    }
+  }
+}
+
+function isOurs({ destination }: Route, { place }: Command<'seen' | 'typing' | 'status'>): boolean {
+  const { accountId, inboxId } = place
+  const isAccount = accountId === null || accountId === destination?.accountId
+  return isAccount && (inboxId === null || inboxId === destination?.inboxId)
+}

@@ -1,0 +1,136 @@
+// Logs one session out, however long the network is away. The session is opened only for that.
+//
+// waiting → telling when the pause is over or a caller asks to try now, and the gate lets one more pass
+// telling → over when the network has been told, or refuses the session · waiting when it fails
+// waiting → over when the logout was asked for too long ago
+
+import type { AccountNetwork, Closing } from '../core/network.ts'
+import { orAbort } from '../lib/abort.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
+import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
+import { keepSessionsMs } from './kept-sessions.ts'
+import { ReconnectPolicy } from './reconnect-policy.ts'
+import { runSession } from './run-session.ts'
+import type { SessionRun } from './run-session.ts'
+
+/** A session that cannot be logged out for so long is given up. */
+const logoutPatienceMs = keepSessionsMs
+const attemptDeadlineMs = 60_000
+// Where a linked account would wait for an operator.
+const longestPauseMs = 15 * 60_000
+
+const keysLost: Closing = {
+  cause: 'invalidated',
+  code: null,
+  reason: 'the keys of this session are not stored any more',
+}
+
+type Deps = {
+  network: Pick<AccountNetwork, 'open' | 'storedJid' | 'release'>
+  gate: Semaphore
+  clock: Clock
+  random: () => number
+  /** Ends everything; the next process goes on. */
+  stop: AbortSignal
+}
+
+/** How a logout ended. `closing` says why the session cannot be used any more. */
+export type LogoutEnd = { kind: 'told'; closing: Closing } | { kind: 'expired'; lastFailure: string }
+
+export class SessionLogout {
+  readonly #deps: Deps
+  readonly #logout: PendingLogout
+  readonly #policy: ReconnectPolicy
+  #wake = new AbortController()
+  #lastFailure = 'the network was never tried'
+
+  constructor(deps: Deps, logout: PendingLogout) {
+    this.#deps = deps
+    this.#logout = logout
+    this.#policy = new ReconnectPolicy(deps)
+  }
+
+  /** Ends the pause before the next attempt. */
+  tryNow(): void {
+    this.#policy.forgive()
+    this.#wake.abort()
+  }
+
+  /** Undefined when it was stopped first. */
+  async run(firstPauseMs: number): Promise<LogoutEnd | undefined> {
+    for (let pauseMs = firstPauseMs; ;) {
+      await this.#rest(pauseMs)
+      if (this.#isStopped()) return undefined
+      if (this.#leftMs <= 0) return { kind: 'expired', lastFailure: this.#lastFailure }
+      const closing = await this.#attempt()
+      if (this.#isStopped()) return undefined
+      if (closing.cause === 'invalidated' || closing.cause === 'banned') return { kind: 'told', closing }
+      this.#lastFailure = closing.reason
+      pauseMs = this.#policy.pauseAfter(closing) ?? longestPauseMs
+    }
+  }
+
+  get #leftMs(): number {
+    return this.#logout.askedAt + logoutPatienceMs - this.#deps.clock.now()
+  }
+
+  async #rest(pauseMs: number): Promise<void> {
+    const { clock, stop } = this.#deps
+    this.#wake = new AbortController()
+    await sleep(clock, Math.max(0, Math.min(pauseMs, this.#leftMs)), AbortSignal.any([this.#wake.signal, stop]))
+  }
+
+  #isStopped(): boolean {
+    return this.#deps.stop.aborted
+  }
+
+  async #attempt(): Promise<Closing> {
+    const { network, stop } = this.#deps
+    const { sessionId } = this.#logout
+    try {
+      if ((await orAbort(network.storedJid(sessionId), stop)) === null) return keysLost
+      return (await this.#tell()) ?? failedWith('stopped')
+    } catch (error) {
+      return failedWith(error)
+    } finally {
+      // The next attempt may be minutes away.
+      await network.release(sessionId).catch(ignoreRejection)
+    }
+  }
+
+  async #tell(): Promise<Closing | undefined> {
+    const { stop } = this.#deps
+    const { sessionId, instance } = this.#logout
+    return runSession({ ...this.#deps, sessionId, instance, isLeaving: true }, stop, {
+      onStart: (run) => {
+        run.hangUpAfter(attemptDeadlineMs, 'the network did not take the logout within 60 s')
+        const hangUp = () => {
+          run.hangUp(failedWith('stopped'))
+        }
+        stop.addEventListener('abort', hangUp)
+        run.atEnd(() => {
+          stop.removeEventListener('abort', hangUp)
+        })
+      },
+      onSignal: (signal, run) => {
+        if (signal.kind === 'authenticated') void logOut(run)
+      },
+    })
+  }
+}
+
+/** The session ends as invalidated when the network has been told. */
+async function logOut(run: SessionRun): Promise<void> {
+  try {
+    await run.session?.logout()
+  } catch (error) {
+    run.hangUp(failedWith(error))
+  }
+}
+
+function failedWith(error: unknown): Closing {
+  return { cause: 'transient', code: null, reason: error instanceof Error ? error.message : String(error) }
+}

@@ -1,0 +1,71 @@
+// Who is answered: the chat behind each conversation, also behind earlier ones, the former phone numbers of a person, and
+// callbacks that belong to a destination instead of an instance.
+
+import type { Migration } from './migration.ts'
+
+const conversationChats = [
+  `CREATE TABLE conversation_chats (
+    destination TEXT NOT NULL,
+    conversation_id BIGINT NOT NULL,
+    instance TEXT NOT NULL,
+    chat TEXT NOT NULL,
+    wrote_at BIGINT NOT NULL,
+    used_at BIGINT NOT NULL,
+    PRIMARY KEY (destination, conversation_id, instance, chat)
+  )`,
+  'CREATE INDEX conversation_chats_by_chat ON conversation_chats (instance, chat)',
+  // Messages of agents do not count: they may have been sent to another chat than the one of their conversation.
+  `INSERT INTO conversation_chats (destination, conversation_id, instance, chat, wrote_at, used_at)
+   SELECT destination, conversation_id, instance, chat, MAX(wrote_at), MAX(used_at)
+   FROM (
+     SELECT destination, conversation_id, instance, chat, 0 AS wrote_at, used_at FROM conversations
+     UNION ALL
+     SELECT destination, conversation_id, instance, chat,
+       CASE WHEN direction = 'in' THEN network_at ELSE 0 END AS wrote_at,
+       CASE WHEN direction = 'in' THEN claimed_at ELSE 0 END AS used_at
+     FROM message_map WHERE conversation_id IS NOT NULL AND direction <> 'out'
+   ) AS known
+   WHERE instance IN (SELECT name FROM instances)
+   GROUP BY destination, conversation_id, instance, chat`,
+]
+
+const personPhones = [
+  `CREATE TABLE person_phones (
+    instance TEXT NOT NULL,
+    phone TEXT NOT NULL,
+    person TEXT NOT NULL,
+    PRIMARY KEY (instance, phone)
+  )`,
+  'CREATE INDEX person_phones_by_person ON person_phones (instance, person)',
+]
+
+// Of several instances that settled one callback, the first one counts. Without a destination, each instance stays apart.
+const callbacks = [
+  `CREATE TABLE callbacks_by_destination (
+    destination TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    event_id BIGINT NOT NULL,
+    outbox_id TEXT NOT NULL,
+    settled_at BIGINT NOT NULL,
+    PRIMARY KEY (destination, kind, event_id)
+  )`,
+  `INSERT INTO callbacks_by_destination (destination, kind, event_id, outbox_id, settled_at)
+   SELECT destination, kind, event_id, outbox_id, settled_at
+   FROM (
+     SELECT destination, kind, event_id, outbox_id, settled_at,
+       ROW_NUMBER() OVER (PARTITION BY destination, kind, event_id ORDER BY settled_at, outbox_id) AS place
+     FROM (
+       SELECT CASE WHEN destination = 'none' THEN 'none ' || instance ELSE destination END AS destination,
+         kind, event_id, outbox_id, settled_at
+       FROM callbacks
+     ) AS renamed
+   ) AS ranked
+   WHERE place = 1`,
+  'DROP TABLE callbacks',
+  'ALTER TABLE callbacks_by_destination RENAME TO callbacks',
+  'CREATE INDEX callbacks_by_time ON callbacks (settled_at)',
+]
+
+const statements = [...conversationChats, ...personPhones, ...callbacks]
+
+export const answers: Migration = { version: 11, name: 'answers', sqlite: statements, postgres: statements }

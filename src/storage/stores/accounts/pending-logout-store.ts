@@ -1,0 +1,51 @@
+// The sessions that the network must still be told to forget. They outlive the record of their instance.
+
+import type { AuditRecord } from '../../../core/audit.ts'
+import type { InstanceName } from '../../../core/ids.ts'
+import { auditInsert } from '../ledger/audit-store.ts'
+import type { Database } from '../../database.ts'
+import { createLeaseFence } from '../lease-store.ts'
+import type { Statement } from '../../engine/statement.ts'
+
+export type PendingLogout = { sessionId: string; instance: InstanceName; ownerTag: string; askedAt: number }
+
+export class PendingLogoutStore {
+  readonly #database: Database
+  readonly #fence: (epoch: number) => Statement
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#fence = createLeaseFence(database)
+  }
+
+  /** Oldest first. */
+  async list(): Promise<PendingLogout[]> {
+    const stored = await this.#database.read(
+      this.#database.query.selectFrom('pending_logouts').selectAll().orderBy('asked_at'),
+    )
+    return stored.map((row) => ({
+      sessionId: row.session_id,
+      instance: row.instance,
+      ownerTag: row.owner_tag,
+      askedAt: row.asked_at,
+    }))
+  }
+
+  async remove(epoch: number, sessionId: string, audits: readonly AuditRecord[]): Promise<void> {
+    await this.#database.write(
+      this.#fence(epoch),
+      this.#database.query.deleteFrom('pending_logouts').where('session_id', '=', sessionId),
+      ...audits.map((audit) => auditInsert(this.#database, audit)),
+    )
+  }
+}
+
+/** Steps of a write: the logouts are stored together with the record that no longer has these sessions. */
+export function pendingLogoutInserts({ query }: Database, logouts: readonly PendingLogout[]) {
+  return logouts.map(({ sessionId, instance, ownerTag, askedAt }) =>
+    query
+      .insertInto('pending_logouts')
+      .values({ session_id: sessionId, instance, owner_tag: ownerTag, asked_at: askedAt })
+      .onConflict((known) => known.column('session_id').doNothing()),
+  )
+}

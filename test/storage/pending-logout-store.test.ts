@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
+import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
+import { PendingLogoutStore } from '../../src/storage/stores/accounts/pending-logout-store.ts'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { engines, newDatabase } from '../harness/databases.ts'
+import { sampleAudit, sampleInstance } from '../harness/samples.ts'
+
+const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 10 }
+
+for (const engine of engines) {
+  describe(`pending logouts on ${engine}`, () => {
+    test('are stored with the record and outlive it', async () => {
+      await using opened = await newDatabase(engine)
+      assert.equal(await new LeaseStore(opened.database).acquire('test', 60_000), 1)
+      const instances = new InstanceStore(opened.database)
+      const logouts = new PendingLogoutStore(opened.database)
+      await instances.insert(1, sampleInstance('a', { sessionId: 's' }), sampleAudit())
+      await instances.update(1, 'a', { sessionId: null }, { logouts: [logout] })
+      await instances.remove(1, 'a', null, sampleAudit())
+      assert.deepEqual(await logouts.list(), [logout])
+    })
+
+    test('are removed together with an audit entry, by the owner of the accounts only', async () => {
+      await using opened = await newDatabase(engine)
+      assert.equal(await new LeaseStore(opened.database).acquire('test', 60_000), 1)
+      const instances = new InstanceStore(opened.database)
+      const logouts = new PendingLogoutStore(opened.database)
+      const audits = new AuditStore(opened.database)
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.update(1, 'a', {}, { logouts: [logout] })
+      const told = sampleAudit({ action: 'instance.logout_told', instance: 'a' })
+      await assert.rejects(logouts.remove(2, 's', [told]))
+      assert.deepEqual(await logouts.list(), [logout])
+      await logouts.remove(1, 's', [told])
+      assert.deepEqual(await logouts.list(), [])
+      const [newest] = await audits.list({ instance: 'a', limit: 1 })
+      assert.equal(newest?.action, 'instance.logout_told')
+    })
+  })
+}
