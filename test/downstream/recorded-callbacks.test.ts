@@ -57,12 +57,12 @@ const tables: Record<RecordingName, Row[]> = {
       send(2533, quoted, 'Alan Agent', { ...inConversation190, inReplyTo }),
     ],
     // The agent never opened this conversation: agent_last_seen_at is 0.
-    ['conversation_updated after an agent reply', ignored('unused_event')],
+    ['conversation_updated after an agent reply', { kind: 'status', isResolved: false, ...inConversation190 }],
     [
       'message_updated (status delivered)',
       changed(2533, quoted, 'Alan Agent', { ...inConversation190, inReplyTo, writtenAt: 1794764978839 }),
     ],
-    ['conversation_status_changed', ignored('unused_event')],
+    ['conversation_status_changed', { kind: 'status', isResolved: true, ...inConversation190 }],
     ['conversation_typing_on', { kind: 'typing', typing: true, ...inConversation190 }],
     [
       'conversation_typing_off',

@@ -1,12 +1,12 @@
 // The schemas of requests and answers about the people and webhooks of an account.
 
 import { Type } from 'typebox'
-import { Attributes, exact, Id, IsoTime, nullable, NullableString } from './basics.ts'
+import { Attributes, exact, FormId, Id, IsoTime, nullable, NullableString } from './basics.ts'
 import { AgentBody } from './conversation-schemas.ts'
 
 export const AgentList = Type.Array(AgentBody)
 export const MemberList = exact({ payload: Type.Array(AgentBody) })
-export const MembersChange = exact({ inbox_id: Id, user_ids: Type.Array(Id) })
+export const MembersChange = exact({ inbox_id: FormId, user_ids: Type.Array(Id) })
 
 export const AgentBotCreate = exact({
   name: Type.String(),

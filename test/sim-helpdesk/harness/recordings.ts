@@ -3,13 +3,32 @@
 import { readFileSync } from 'node:fs'
 
 export type Fields = Record<string, unknown>
-export type Recording = Fields & { what: string }
+export type RecordedRequest = {
+  method: string
+  path: string
+  /** A token in angle brackets, `none`, or any other text for a token that does not exist. */
+  auth?: string
+  headers?: Record<string, string>
+  body?: Fields | string
+  multipart?: unknown
+}
+
+/** One request with its answer, a callback, or a fact about the requests before it. */
+export type Recording = Fields & {
+  what: string
+  request?: RecordedRequest
+  status?: number
+  answer?: unknown
+  callbacks?: Fields[]
+}
+
+/** The files that contain whole callbacks. */
 export type RecordingName =
   'callbacks' | 'callback-failures' | 'retry' | 'contacts' | 'conversations' | 'interactive' | 'messages' | 'public-api'
 
 const cut = '…'
 
-export function readRecordings(name: RecordingName): Recording[] {
+export function readRecordings(name: string): Recording[] {
   return JSON.parse(readFileSync(new URL(`../recorded/${name}.json`, import.meta.url), 'utf8')) as Recording[]
 }
 
@@ -29,6 +48,14 @@ export function bodyOf(recording: Recording): (Fields & { event: string }) | und
 
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function asObject(value: unknown): Fields {
+  return isFields(value) ? value : {}
+}
+
+export function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 /** Leaves out what the recorder shortened to "…". */

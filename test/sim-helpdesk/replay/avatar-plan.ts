@@ -1,6 +1,6 @@
 // The uploads and facts behind the recordings of contact pictures.
 
-import { asObject } from './recording.ts'
+import { asObject } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 import { sampleBytes } from './sample-file.ts'

@@ -1,7 +1,7 @@
 // The state behind the recordings of dates that were changed in the database.
 
-import { asList, asObject } from './recording.ts'
-import type { Json } from './recording.ts'
+import { asList, asObject } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 
@@ -22,12 +22,12 @@ async function importAfterLive(bench: ReplayBench): Promise<void> {
   for (const [at, id] of imported.entries()) bench.helpdesk.world.backdate(id, (old + at * 60) * 1000)
 }
 
-async function list(bench: ReplayBench, query: string, chat = 300): Promise<Json[]> {
+async function list(bench: ReplayBench, query: string, chat = 300): Promise<Fields[]> {
   const { body } = await bench.must(bench.admin.get(`${bench.chat(chat)}/messages${query}`))
   return asList(body['payload']).map(asObject)
 }
 
-const contents = (rows: readonly Json[]) => rows.map((one) => one['content'])
+const contents = (rows: readonly Fields[]) => rows.map((one) => one['content'])
 
 /** Scrolls up as the dashboard does: it asks for messages before the oldest id on the screen. */
 async function scroll(bench: ReplayBench, chat: number): Promise<Set<number>> {

@@ -1,17 +1,17 @@
 // Compares the callbacks that the listener caught with the recorded ones. Their order is arbitrary, so it is not compared.
 
+import { asList, asObject, isFields } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 import { compare } from './compare.ts'
 import type { Difference } from './compare.ts'
 import type { RecordedIds, Table } from './recorded-ids.ts'
-import { asList, asObject, isObject } from './recording.ts'
-import type { Json } from './recording.ts'
 import type { ReplayBench } from './replay-bench.ts'
 
 /** Compares the callbacks since the last comparison. */
-export function compareCallbacks(bench: ReplayBench, recorded: Json[]): Difference[] {
+export function compareCallbacks(bench: ReplayBench, recorded: Fields[]): Difference[] {
   const caught = bench.catcher.caught.entries.map(({ body }) => body)
   bench.catcher.caught.clear()
-  const names = (list: readonly Json[]) => list.map((one) => String(one['event'])).toSorted()
+  const names = (list: readonly Fields[]) => list.map((one) => String(one['event'])).toSorted()
   if (names(recorded).join() !== names(caught).join()) {
     return [{ at: 'callbacks', recorded: names(recorded), got: names(caught) }]
   }
@@ -22,7 +22,7 @@ export function compareCallbacks(bench: ReplayBench, recorded: Json[]): Differen
 /** Compares a whole recorded callback with the caught one of the same row. */
 export function compareCallback(bench: ReplayBench, recorded: unknown): Difference[] {
   const wanted = asObject(recorded)
-  const isWanted = (body: Json) => {
+  const isWanted = (body: Fields) => {
     if (body['event'] !== wanted['event']) return false
     if (wanted['id'] === undefined) return true
     return body['id'] === bench.ids.actual(tableOfEvent(wanted), Number(wanted['id']))
@@ -31,7 +31,7 @@ export function compareCallback(bench: ReplayBench, recorded: unknown): Differen
   return compare(wanted, got, bench.ids, tableOfEvent(wanted))
 }
 
-function inOrder(list: readonly Json[]): Json[] {
+function inOrder(list: readonly Fields[]): Fields[] {
   return list.toSorted(
     (a, b) =>
       String(a['event']).localeCompare(String(b['event'])) ||
@@ -40,22 +40,22 @@ function inOrder(list: readonly Json[]): Json[] {
   )
 }
 
-function tableOfEvent(body: Json): Table {
+function tableOfEvent(body: Fields): Table {
   return String(body['event']).startsWith('message') ? 'message' : 'conversation'
 }
 
-function changedNames(body: Json): string[] {
+function changedNames(body: Fields): string[] {
   return asList(body['changed_attributes'] ?? body['changed'])
-    .map((one) => (isObject(one) ? (Object.keys(one)[0] ?? '') : String(one)))
+    .map((one) => (isFields(one) ? (Object.keys(one)[0] ?? '') : String(one)))
     .filter((name) => name !== 'updated_at' && name !== 'cached_label_list')
     .toSorted()
 }
 
 /** The recorder kept few fields of each callback, some under names of its own. */
-function compareSummary(recorded: Json, body: Json, ids: RecordedIds): Difference[] {
+function compareSummary(recorded: Fields, body: Fields, ids: RecordedIds): Difference[] {
   const conversation = asObject(body['conversation'])
   const newest = asObject(asList(conversation['messages'])[0])
-  const got: Json = {}
+  const got: Fields = {}
   for (const key of Object.keys(recorded)) got[key] = body[key]
   if ('status' in recorded && !('status' in body)) got['status'] = conversation['status']
   if ('status_in_conversation_messages' in recorded) got['status_in_conversation_messages'] = newest['status']
@@ -72,7 +72,7 @@ function compareSummary(recorded: Json, body: Json, ids: RecordedIds): Differenc
   const wanted = changedNames(recorded)
   const given = changedNames(body)
   // A recorded change in full is often shortened to its most important attributes.
-  const isShort = asList(changes).some(isObject)
+  const isShort = asList(changes).some(isFields)
   const isEqual = isShort ? wanted.every((name) => given.includes(name)) : wanted.join() === given.join()
   return isEqual ? differences : [...differences, { at: 'changed_attributes', recorded: wanted, got: given }]
 }

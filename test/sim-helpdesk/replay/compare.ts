@@ -1,15 +1,15 @@
 // Compares a recorded answer with the simulator's: keys, types, and the values that carry a meaning.
 
+import { asList, isFields } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 import type { RecordedIds, Table } from './recorded-ids.ts'
 import { tableOf } from './recorded-ids.ts'
 import { derive, rowsOf } from './derived.ts'
-import { asList, isObject } from './recording.ts'
-import type { Json } from './recording.ts'
 
 export type Difference = { at: string; recorded: unknown; got: unknown }
 
 /** Inside a shortened object everything may be shortened. */
-type Place = { at: string; key: string; owner: Json; table: Table; isShort: boolean }
+type Place = { at: string; key: string; owner: Fields; table: Table; isShort: boolean }
 
 /** A recorded object with one of these sets of keys is whole. The recorder shortened the other objects with an id. */
 const wholeObjects = [
@@ -33,7 +33,7 @@ export function compare(recorded: unknown, got: unknown, ids: RecordedIds, table
 function walk(recorded: unknown, got: unknown, ids: RecordedIds, place: Place): Difference[] {
   if (recorded === '…') return []
   if (Array.isArray(recorded)) return walkList(recorded, got, ids, place)
-  if (isObject(recorded)) return walkObject(recorded, got, ids, place)
+  if (isFields(recorded)) return walkObject(recorded, got, ids, place)
   return isSame(recorded, got, ids, place) ? [] : [{ at: place.at, recorded, got }]
 }
 
@@ -46,13 +46,13 @@ function walkList(recorded: unknown[], got: unknown, ids: RecordedIds, place: Pl
 /** A list of contacts has no order unless the request asks for one. */
 function inRecordedOrder(recorded: unknown[], got: unknown[], ids: RecordedIds): unknown[] {
   return recorded.map((one, at) => {
-    const id = isObject(one) ? ids.known('contact', Number(one['id'])) : undefined
-    return got.find((other) => isObject(other) && id !== undefined && other['id'] === id) ?? got[at]
+    const id = isFields(one) ? ids.known('contact', Number(one['id'])) : undefined
+    return got.find((other) => isFields(other) && id !== undefined && other['id'] === id) ?? got[at]
   })
 }
 
-function walkObject(recorded: Json, given: unknown, ids: RecordedIds, place: Place): Difference[] {
-  if (!isObject(given)) return [{ at: place.at, recorded, got: given }]
+function walkObject(recorded: Fields, given: unknown, ids: RecordedIds, place: Place): Difference[] {
+  if (!isFields(given)) return [{ at: place.at, recorded, got: given }]
   const got = derive(recorded, given)
   const isShort = place.isShort || '…' in recorded
   const inside = (key: string) => (place.at === '' ? key : `${place.at}.${key}`)
@@ -69,7 +69,7 @@ function walkObject(recorded: Json, given: unknown, ids: RecordedIds, place: Pla
 }
 
 /** A list without a sort key has no order, so only the set of rows is compared. */
-function compareIds(recorded: unknown, rows: Json[], ids: RecordedIds, { at, table }: Place): Difference[] {
+function compareIds(recorded: unknown, rows: Fields[], ids: RecordedIds, { at, table }: Place): Difference[] {
   const wanted = asList(recorded).map((one) => ids.actual(table, Number(one)))
   const got = rows.map((one) => Number(one['id']))
   const isEqual = wanted.length === got.length && wanted.every((one) => got.includes(one))
@@ -88,7 +88,7 @@ function atRoot(place: Place, table: Table): Table {
   return place.at === '' || table === place.table ? place.table : table
 }
 
-function isWhole(recorded: Json, got: Json): boolean {
+function isWhole(recorded: Fields, got: Fields): boolean {
   if (!('id' in recorded)) return !('ids' in recorded) && !('id' in got)
   return wholeObjects.some((keys) => keys.every((key) => key in recorded))
 }

@@ -1,8 +1,8 @@
 // The recordings of contacts that several requests create in parallel.
 
 import type { Answer } from '../harness/desk-client.ts'
-import { asList, asObject } from './recording.ts'
-import type { Json } from './recording.ts'
+import { asList, asObject } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 
@@ -22,7 +22,7 @@ export const contactRaces: NonNullable<Plan['facts']> = {
   },
 }
 
-function outcome({ status, body }: Answer): Json {
+function outcome({ status, body }: Answer): Fields {
   return { status, body: status === 200 ? 'created' : body }
 }
 

@@ -1,15 +1,15 @@
 // The state behind the recordings of contacts.
 
+import { asList, asObject } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 import { avatarFacts, avatarRequests } from './avatar-plan.ts'
 import { contactRaces } from './contact-races.ts'
-import { asList, asObject } from './recording.ts'
-import type { Json } from './recording.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 
 const contact = (bench: ReplayBench, recorded: number) => `/contacts/${bench.ids.actual('contact', recorded)}`
 
-async function rows(bench: ReplayBench, path: string): Promise<{ body: Json; rows: Json[] }> {
+async function rows(bench: ReplayBench, path: string): Promise<{ body: Fields; rows: Fields[] }> {
   const { body } = await bench.must(bench.admin.get(path))
   return { body, rows: asList(body['payload']).map(asObject) }
 }
@@ -27,7 +27,7 @@ async function isListed(bench: ReplayBench, name: string): Promise<boolean> {
   return pages.some((page) => page.rows.some((one) => one['name'] === name))
 }
 
-async function filter(bench: ReplayBench, key: string, value: string): Promise<Json> {
+async function filter(bench: ReplayBench, key: string, value: string): Promise<Fields> {
   const payload = [{ attribute_key: key, filter_operator: 'equal_to', values: [value], query_operator: null }]
   return (await bench.must(bench.admin.post('/contacts/filter', { payload }))).body
 }

@@ -1,16 +1,16 @@
 // The facts that the recordings of conversations state without a request.
 
-import { asList, asObject } from './recording.ts'
-import type { Json } from './recording.ts'
+import { asList, asObject } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 
-async function listed(bench: ReplayBench, query: string): Promise<Json[]> {
+async function listed(bench: ReplayBench, query: string): Promise<Fields[]> {
   const { body } = await bench.must(bench.admin.get(`/conversations?${query}`))
   return asList(asObject(body['data'])['payload']).map(asObject)
 }
 
-async function messages(bench: ReplayBench, chat: number): Promise<Json[]> {
+async function messages(bench: ReplayBench, chat: number): Promise<Fields[]> {
   const { body } = await bench.must(bench.admin.get(`${bench.chat(chat)}/messages`))
   return asList(body['payload']).map(asObject)
 }

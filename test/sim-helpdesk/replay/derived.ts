@@ -1,9 +1,9 @@
 // The recorder summed up long answers, for example as `ids` or `n`. This file computes the same summaries.
 
-import { asList, asObject, isObject } from './recording.ts'
-import type { Json } from './recording.ts'
+import { asList, asObject, isFields } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 
-const summaries: Record<string, (got: Json) => unknown> = {
+const summaries: Record<string, (got: Fields) => unknown> = {
   n: (got) => rowsOf(got).length,
   names: (got) => rowsOf(got).map((one) => one['name']),
   identifiers: (got) => rowsOf(got).map((one) => one['identifier']),
@@ -13,9 +13,9 @@ const summaries: Record<string, (got: Json) => unknown> = {
 }
 
 /** Returns the answer in the shape of the recorded one. */
-export function derive(recorded: Json, given: Json): Json {
+export function derive(recorded: Fields, given: Fields): Fields {
   const got = unwrap(recorded, given)
-  const derived: Json = { ...got }
+  const derived: Fields = { ...got }
   let isSummary = false
   for (const [key, value] of Object.entries(recorded)) {
     const summary = summaries[key]
@@ -29,15 +29,15 @@ export function derive(recorded: Json, given: Json): Json {
 }
 
 /** The recorder often left out the object around a single row. */
-function unwrap(recorded: Json, given: Json): Json {
-  const outer = ['payload', 'data'].find((key) => key in given && !(key in recorded) && isObject(given[key]))
+function unwrap(recorded: Fields, given: Fields): Fields {
+  const outer = ['payload', 'data'].find((key) => key in given && !(key in recorded) && isFields(given[key]))
   return outer === undefined ? given : unwrap(recorded, asObject(given[outer]))
 }
 
-function only(recorded: Json, derived: Json): Json {
+function only(recorded: Fields, derived: Fields): Fields {
   return Object.fromEntries(Object.entries(derived).filter(([key]) => key in recorded))
 }
 
-export function rowsOf(got: Json): Json[] {
+export function rowsOf(got: Fields): Fields[] {
   return asList(got['payload']).map(asObject)
 }

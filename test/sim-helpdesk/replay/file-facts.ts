@@ -1,7 +1,7 @@
 // The recordings of file types and of odd file names.
 
-import { asList, asObject } from './recording.ts'
-import type { Json, Recording } from './recording.ts'
+import { asList, asObject } from '../harness/recordings.ts'
+import type { Fields, Recording } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 import { file, incoming, upload, urls } from './post-files.ts'
@@ -15,7 +15,7 @@ const oddNames = [
 
 /** Posts one file of every recorded type and notes what Chatwoot made of it. */
 async function typeTable(bench: ReplayBench, recording: Recording): Promise<unknown> {
-  const table: Json[] = []
+  const table: Fields[] = []
   for (const row of asList(recording['table']).map(asObject)) {
     await bench.helpdesk.settled()
     bench.catcher.caught.clear()
@@ -24,7 +24,7 @@ async function typeTable(bench: ReplayBench, recording: Recording): Promise<unkn
   return { table }
 }
 
-async function postOfType(bench: ReplayBench, row: Json): Promise<Json> {
+async function postOfType(bench: ReplayBench, row: Fields): Promise<Fields> {
   const { file: name, declared, file_size: size } = row
   const part = file(String(name), typeof declared === 'string' ? declared : null, Number(size))
   const { status, body } = await upload(bench, [incoming, part])
@@ -33,7 +33,7 @@ async function postOfType(bench: ReplayBench, row: Json): Promise<Json> {
   const caught = bench.catcher.caught.entries
   const hook = asObject(asList(caught.find(({ event }) => event === 'message_created')?.body['attachments'])[0])
   urls[String(name)] = String(attachment['data_url'])
-  const shown = (one: Json) => ({
+  const shown = (one: Fields) => ({
     file_type: one['file_type'],
     extension: one['extension'],
     content_type: one['content_type'],

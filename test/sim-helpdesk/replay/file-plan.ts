@@ -1,8 +1,8 @@
 // The uploads behind the recordings of messages with files.
 
+import { asList, asObject } from '../harness/recordings.ts'
 import { typeAndNameFacts } from './file-facts.ts'
 import { attachmentsOf, file, incoming, upload, urls } from './post-files.ts'
-import { asList, asObject } from './recording.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 import { sampleBytes } from './sample-file.ts'

@@ -1,7 +1,7 @@
 // The state behind the recordings of an import into conversations of different statuses.
 
-import { asList, asObject } from './recording.ts'
-import type { Json, Recording } from './recording.ts'
+import { asList, asObject } from '../harness/recordings.ts'
+import type { Fields, Recording } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 
@@ -44,7 +44,7 @@ function importInto({ id, status, greeting = false, order = types, assigned = fa
 }
 
 /** The order of callbacks is chance. Each recorded callback is compared with a caught one of the same meaning. */
-function inRecordedOrder(recorded: readonly Json[], caught: Json[]): Json[] {
+function inRecordedOrder(recorded: readonly Fields[], caught: Fields[]): Fields[] {
   const left = caught.map(briefly)
   const found = recorded.map((one) => {
     const at = left.findIndex((other) => meaning(other) === meaning(one))
@@ -53,14 +53,14 @@ function inRecordedOrder(recorded: readonly Json[], caught: Json[]): Json[] {
   return [...found, ...left]
 }
 
-function briefly(body: Json): Json {
+function briefly(body: Fields): Fields {
   const changes = asList(body['changed_attributes']).map((one) => Object.keys(asObject(one))[0])
   const keys = ['event', 'id', 'status', 'message_type', 'content']
   const kept = keys.flatMap((key) => (key in body ? [[key, body[key]] as const] : []))
   return { ...Object.fromEntries(kept), ...(changes.length > 0 ? { changed_attributes: changes } : {}) }
 }
 
-function meaning({ event, status, message_type, content, changed_attributes }: Json): string {
+function meaning({ event, status, message_type, content, changed_attributes }: Fields): string {
   const isMessage = String(event).startsWith('message')
   return JSON.stringify([event, isMessage ? [message_type, content] : [status, changed_attributes]])
 }

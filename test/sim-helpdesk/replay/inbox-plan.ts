@@ -1,17 +1,17 @@
 // The state behind the recordings of helpdesk inboxes.
 
+import { asList, asObject } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
-import { asList, asObject } from './recording.ts'
-import type { Json } from './recording.ts'
 import type { Plan } from './replay.ts'
 
 const inbox = (bench: ReplayBench) => `/inboxes/${bench.ids.actual('inbox', 6)}`
 
-async function show(bench: ReplayBench): Promise<Json> {
+async function show(bench: ReplayBench): Promise<Fields> {
   return (await bench.admin.get(inbox(bench))).body
 }
 
-async function list(bench: ReplayBench, by = bench.admin): Promise<{ body: Json; own: Json | undefined }> {
+async function list(bench: ReplayBench, by = bench.admin): Promise<{ body: Fields; own: Fields | undefined }> {
   const { body } = await by.get('/inboxes')
   const id = bench.ids.actual('inbox', 6)
   return {

@@ -1,6 +1,6 @@
 // The state behind the recordings of interactive messages.
 
-import { asList, asObject } from './recording.ts'
+import { asList, asObject } from '../harness/recordings.ts'
 import type { Plan } from './replay.ts'
 
 export const interactivePlan: Plan = {

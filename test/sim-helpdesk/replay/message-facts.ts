@@ -1,7 +1,7 @@
 // The facts that the recordings of messages state without a request.
 
-import { asList, asObject } from './recording.ts'
-import type { Json, Recording } from './recording.ts'
+import { asList, asObject } from '../harness/recordings.ts'
+import type { Fields, Recording } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 
@@ -9,15 +9,15 @@ const statuses = ['sent', 'delivered', 'read', 'failed'] as const
 const targets = [...statuses, 'progress', 'bogus']
 
 /** Sets every status from every status and notes the answers and callbacks. */
-async function statusMatrix(bench: ReplayBench): Promise<Json> {
-  const matrix: Json = {}
+async function statusMatrix(bench: ReplayBench): Promise<Fields> {
+  const matrix: Fields = {}
   for (const from of statuses) {
     for (const to of targets) matrix[`${from} → ${to}`] = await changeStatus(bench, from, to)
   }
   return { matrix }
 }
 
-async function changeStatus(bench: ReplayBench, from: string, to: string): Promise<Json> {
+async function changeStatus(bench: ReplayBench, from: string, to: string): Promise<Fields> {
   const { body } = await bench.message(undefined, 84, { content: `${from} ${to}` })
   const path = `${bench.chat(84)}/messages/${body.id}`
   if (from !== 'sent') await bench.must(bench.admin.patch(path, { status: from, external_error: 'E1' }))

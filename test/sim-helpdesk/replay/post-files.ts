@@ -1,8 +1,8 @@
 // Posts messages with files, with every detail of the multipart body under the caller's control.
 
 import type { Answer } from '../harness/desk-client.ts'
-import { asList, asObject } from './recording.ts'
-import type { Json } from './recording.ts'
+import { asList, asObject } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import { multipart, sampleBytes } from './sample-file.ts'
 import type { Part } from './sample-file.ts'
@@ -28,7 +28,7 @@ export function file(name: string, type: string | null, size?: number, part = 'a
 
 export const incoming = { name: 'message_type', value: 'incoming' }
 
-export async function attachmentsOf(bench: ReplayBench, parts: readonly Part[]): Promise<Json[]> {
+export async function attachmentsOf(bench: ReplayBench, parts: readonly Part[]): Promise<Fields[]> {
   const { body } = await upload(bench, [incoming, ...parts])
   return asList(body['attachments']).map(asObject)
 }

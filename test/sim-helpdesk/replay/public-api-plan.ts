@@ -1,7 +1,7 @@
 // The state behind the recordings of the public client API.
 
 import { createHmac } from 'node:crypto'
-import { asList, asObject } from './recording.ts'
+import { asList, asObject } from '../harness/recordings.ts'
 import type { ReplayBench } from './replay-bench.ts'
 import type { Plan } from './replay.ts'
 

@@ -1,6 +1,6 @@
 // Maps the ids of the recorded Chatwoot to the ids of the simulator. Every table has ids of its own.
 
-import type { Json } from './recording.ts'
+import type { Fields } from '../harness/recordings.ts'
 
 export type Table = 'inbox' | 'channel' | 'contact' | 'conversation' | 'message' | 'attachment' | 'user' | 'bot' | 'row'
 
@@ -44,7 +44,7 @@ export class RecordedIds {
 }
 
 /** The table that an id belongs to: by its own key, otherwise by the other keys of its object. */
-export function tableOf(key: string, owner: Json, otherwise: Table): Table | undefined {
+export function tableOf(key: string, owner: Fields, otherwise: Table): Table | undefined {
   if (key === 'sender_id') return senderTables[String(owner['sender_type'])]
   if (key === 'account_id') return undefined
   return key === 'id' ? tableOfObject(owner, otherwise) : tablesOfKeys[key]
@@ -53,7 +53,7 @@ export function tableOf(key: string, owner: Json, otherwise: Table): Table | und
 const senderTables: Record<string, Table> = { Contact: 'contact', User: 'user', AgentBot: 'bot' }
 const pushTypes: Record<string, Table> = { contact: 'contact', user: 'user', agent_bot: 'bot' }
 
-function tableOfObject(owner: Json, otherwise: Table): Table {
+function tableOfObject(owner: Fields, otherwise: Table): Table {
   const has = (...keys: string[]) => keys.every((key) => key in owner)
   if (typeof owner['type'] === 'string' && owner['type'] in pushTypes) return pushTypes[owner['type']] ?? otherwise
   if (has('pubsub_token', 'hmac_verified')) return 'row'

@@ -5,9 +5,9 @@ import { SimHelpdesk } from '../../../sim/helpdesk/sim-helpdesk.ts'
 import { DeskClient } from '../harness/desk-client.ts'
 import type { Answer } from '../harness/desk-client.ts'
 import { WebhookCatcher } from '../harness/webhook-catcher.ts'
+import { asObject } from '../harness/recordings.ts'
+import type { Fields } from '../harness/recordings.ts'
 import { RecordedIds } from './recorded-ids.ts'
-import { asObject } from './recording.ts'
-import type { Json } from './recording.ts'
 
 export class ReplayBench {
   readonly helpdesk: SimHelpdesk
@@ -18,7 +18,7 @@ export class ReplayBench {
   /** Values that stand in angle brackets in the recordings and that an earlier answer of the simulator holds. */
   readonly named: Record<string, string> = {}
   /** Every callback since the start. */
-  readonly seen: Json[] = []
+  readonly seen: Fields[] = []
 
   private constructor(helpdesk: SimHelpdesk, catcher: WebhookCatcher) {
     this.helpdesk = helpdesk
@@ -47,7 +47,7 @@ export class ReplayBench {
   }
 
   /** Creates a helpdesk inbox that sends its callbacks to the listener. */
-  async inbox(recorded: number, name: string, extra: Json = {}): Promise<void> {
+  async inbox(recorded: number, name: string, extra: Fields = {}): Promise<void> {
     const channel = { type: 'api', webhook_url: this.catcher.url }
     const { body } = await this.must(this.admin.post('/inboxes', { name, channel, ...extra }))
     this.ids.bind('inbox', recorded, body.id)
@@ -55,19 +55,19 @@ export class ReplayBench {
   }
 
   /** Creates a contact with the values that the recordings show. */
-  async contact(recorded: number, values: Json, inbox?: number): Promise<void> {
+  async contact(recorded: number, values: Fields, inbox?: number): Promise<void> {
     const address = inbox === undefined ? {} : { inbox_id: this.ids.actual('inbox', inbox) }
     const { body } = await this.must(this.admin.post('/contacts', { ...values, ...address }))
     this.ids.bind('contact', recorded, Number(asObject(asObject(body['payload'])['contact'])['id']))
   }
 
   /** Creates a contact of a chat: the phone number is also the source_id. */
-  async person(recorded: number, name: string, phone: string, inbox: number, extra: Json = {}): Promise<void> {
+  async person(recorded: number, name: string, phone: string, inbox: number, extra: Fields = {}): Promise<void> {
     const values = { name, phone_number: `+${phone}`, identifier: `${phone}@s.whatsapp.net`, source_id: phone }
     await this.contact(recorded, { ...values, ...extra }, inbox)
   }
 
-  async conversation(recorded: number, of: { inbox: number; contact: number; source: string }, extra: Json = {}) {
+  async conversation(recorded: number, of: { inbox: number; contact: number; source: string }, extra: Fields = {}) {
     const { body } = await this.must(
       this.admin.post('/conversations', {
         inbox_id: this.ids.actual('inbox', of.inbox),

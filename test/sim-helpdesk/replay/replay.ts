@@ -1,11 +1,11 @@
 // Replays the recordings of one file in their order and collects every difference of the simulator.
 
+import { readRecordings } from '../harness/recordings.ts'
+import type { Recording } from '../harness/recordings.ts'
 import { compare } from './compare.ts'
 import type { Difference } from './compare.ts'
 import { compareCallbacks, compareCallback } from './callbacks.ts'
 import { rootTable, sendRecorded } from './send-recorded.ts'
-import { readRecordings } from './recording.ts'
-import type { Recording } from './recording.ts'
 import { ReplayBench } from './replay-bench.ts'
 
 type Step = (bench: ReplayBench) => Promise<unknown>

@@ -1,10 +1,10 @@
 // Sends a recorded request to the simulator, with the simulator's tokens and ids in place of the recorded ones.
 
 import type { Answer } from '../harness/desk-client.ts'
+import { isFields } from '../harness/recordings.ts'
+import type { Fields, RecordedRequest, Recording } from '../harness/recordings.ts'
 import type { RecordedIds, Table } from './recorded-ids.ts'
 import { tableOf } from './recorded-ids.ts'
-import { expand, isObject } from './recording.ts'
-import type { Json, RecordedRequest, Recording } from './recording.ts'
 import type { ReplayBench } from './replay-bench.ts'
 
 export type Sent = { status: number; text: string; json: unknown }
@@ -19,7 +19,7 @@ export async function sendRecorded(
     return { status, text, json: text === '' ? '' : body }
   }
   if (!request) throw new Error('the recording has no request')
-  const isJson = isObject(request.body)
+  const isJson = isFields(request.body)
   const response = await fetch(bench.helpdesk.url + pathOf(bench, request.path), {
     method: request.method,
     redirect: 'manual',
@@ -65,13 +65,13 @@ function pathOf(bench: ReplayBench, path: string): string {
     .replace(/inbox_id=(\d+)/, (_, id: string) => `inbox_id=${bench.ids.actual('inbox', Number(id))}`)
 }
 
-function bodyOf(bench: ReplayBench, body: Json | string): unknown {
+function bodyOf(bench: ReplayBench, body: Fields | string): unknown {
   return rewrite(body, '', {}, bench)
 }
 
-function rewrite(value: unknown, key: string, owner: Json, bench: ReplayBench): unknown {
+function rewrite(value: unknown, key: string, owner: Fields, bench: ReplayBench): unknown {
   if (Array.isArray(value)) return value.map((one) => rewrite(one, key, owner, bench))
-  if (isObject(value)) {
+  if (isFields(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, rewrite(one, name, value, bench)]))
   }
   if (typeof value === 'string' && value in bench.named) return bench.named[value]
@@ -94,4 +94,10 @@ export function rootTable(path: string): Table {
   if (path.includes('/contact_inboxes/filter')) return 'contact'
   if (last === 'actions') return 'contact'
   return segments[last ?? ''] ?? 'row'
+}
+
+/** The recordings shorten long texts to `xxx… (150000 chars)`. */
+function expand(text: string): string {
+  const [, start = '', length] = /^(.*)… \((\d+) chars\)$/s.exec(text) ?? []
+  return length === undefined ? text : start.padEnd(Number(length), start.at(-1))
 }
