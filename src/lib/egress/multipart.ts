@@ -94,7 +94,7 @@ function quoted(text: string): string {
   return text.replace(/["\r\n\\]/g, percentForm)
 }
 
-// No `filename*`: Chatwoot before 4.4 ignores it. Rack turns percent forms back when each percent sign of a name begins one.
+// No `filename*`: Chatwoot 4.3.0 ignores it. Rack turns percent forms back when each percent sign of a name begins one.
 // A percent sign of the name itself would then be lost, so it takes the percent form as well.
 function quotedFileName(filename: string): string {
   // Chatwoot answers 200 and drops a file whose name is empty.
