@@ -9,17 +9,17 @@ const rest = '[^\\s<>`]'
 const found = new RegExp(
   [
     `(?<![\\p{L}\\p{N}.+-])(?<web>(?:https?|ftp)://${rest}+)`,
-    `(?<![\\p{L}\\p{N}@._-])(?<bare>www\\.${rest}+)`,
+    `(?<![\\p{L}\\p{N}@.-])(?<bare>www\\.${rest}+)`,
     '(?<![\\p{L}\\p{N}_.+-])(?<mail>_*[a-z0-9][\\w.+-]*@(?:[a-z0-9-]+\\.)+[a-z0-9-]*[a-z0-9])',
-    `(?<![\\p{L}\\p{N}@._/-])(?<path>(?:[a-z0-9-]+\\.)+[a-z]{2,}/${rest}*)`,
+    `(?<![\\p{L}\\p{N}@./-])(?<path>(?:[a-z0-9-]+\\.)+[a-z]{2,}/${rest}*)`,
   ].join('|'),
   'giu',
 )
 
-// markdown-it reads such an address in one piece before it looks for marks.
+// markdown-it reads such an address in one piece before it looks for marks. It leaves out asterisks at the end.
 const host = '(?:[a-z0-9]+-)*[a-z0-9]+(?:\\.(?:[a-z0-9]+-)*[a-z0-9]+)*(?::\\d{1,4})?'
 const piece = '[\\w*~%+=&#$@:/-]|[.,?](?=[a-z0-9])|\\([\\w-]*\\)'
-const shielded = new RegExp(`^(?:https?|ftp)://${host}(?:[/?#](?:${piece})*)?$`, 'i')
+const shielded = new RegExp(`^(?:https?|ftp)://${host}(?:[/?#](?:${piece})*)?(?<!\\*)$`, 'i')
 
 // Nothing in such an address is ever taken for a mark or for typography.
 const calm = /^(?:[\p{L}\p{N}@/:?=%#;$~&'.,!+-]|(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}]))+$/u
@@ -27,13 +27,14 @@ const lively = /~~|--|\.\.|,,|\+-|[?!]{2}|&#|&[a-z0-9]+;/i
 
 const trailing = /[*_~.,;:!?'")\]}]/
 
-export function findAddresses(line: string): Address[] {
+/** `isOpen`: whether a mark may be open before a position, so that a mark at the end of an address closes it. */
+export function findAddresses(line: string, isOpen: (mark: string, at: number) => boolean): Address[] {
   return [...line.matchAll(found)].flatMap((match) => {
     const { web, mail } = match.groups ?? {}
     const leading = mail === undefined ? 0 : mail.length - mail.replace(/^_+/, '').length
-    const text = trimmed(match[0].slice(leading))
-    if (!/[\p{L}\p{N}]$|\/$/u.test(text) || /^\w+:\/\/\W*$/.test(text)) return []
     const from = match.index + leading
+    const text = trimmed(match[0].slice(leading), (mark) => isOpen(mark, from))
+    if (!/[\p{L}\p{N}]/u.test(text.replace(/^\w+:\/\//, ''))) return []
     const scheme = web === undefined ? (mail === undefined ? 'http://' : 'mailto:') : ''
     const isShielded = web !== undefined && shielded.test(text)
     const isCalm = calm.test(text) && !lively.test(text)
@@ -42,11 +43,13 @@ export function findAddresses(line: string): Address[] {
 }
 
 /** What a sentence puts behind an address does not belong to it; a bracket belongs to it if it was opened inside. */
-function trimmed(text: string): string {
+function trimmed(text: string, isOpen: (mark: string) => boolean): string {
   let end = text.length
   let unclosed = (text.match(/\(/g)?.length ?? 0) - (text.match(/\)/g)?.length ?? 0)
   for (; end > 0 && trailing.test(text.charAt(end - 1)); end--) {
-    if (text.charAt(end - 1) !== ')') continue
+    const char = text.charAt(end - 1)
+    if ('*_~'.includes(char) && !isOpen(char)) break
+    if (char !== ')') continue
     if (unclosed >= 0) break
     unclosed++
   }

@@ -127,6 +127,6 @@ function skipSpaces(text: Text, start: number): number {
 
 function endsLine(text: Text, start: number): boolean {
   let at = start
-  while (text.charAt(at) !== '' && ' \t'.includes(text.charAt(at))) at++
+  while (/[^\S\n]/.test(text.charAt(at))) at++
   return text.charAt(at) === '' || text.charAt(at) === '\n'
 }

@@ -24,7 +24,7 @@ export function findSpans(line: string, { isPlain, mentionOf }: { isPlain: boole
     return free
   }
   const fixed = take(code)
-  const addresses = findAddresses(line).filter(({ from }) => taken[from] === 0)
+  const addresses = findAddresses(line, isOpenIn(line)).filter(({ from }) => taken[from] === 0)
   for (const { from, to } of addresses) taken.fill(1, from, to)
   fixed.push(...take(findMentions(line, mentionOf)))
   const marked = isPlain ? [] : findMarks(line, (at) => taken[at] === 1)
@@ -44,6 +44,15 @@ function findMentions(line: string, mentionOf: MentionOf): Span[] {
     const markdown = mentionOf(digits)
     return markdown === undefined ? [] : [{ from: index, to: index + found.length, markdown }]
   })
+}
+
+/** Whether the mark opens anywhere before a position. */
+function isOpenIn(line: string): (mark: string, at: number) => boolean {
+  const first = new Map<string, number>()
+  for (const { 0: mark, index } of line.matchAll(/[*_~]/g)) {
+    if (!first.has(mark) && opensAt(line, index, mark)) first.set(mark, index)
+  }
+  return (mark, at) => (first.get(mark) ?? Infinity) < at
 }
 
 /** The pairs of marks. Of two pairs that cross, the one that closes first counts. */

@@ -27,12 +27,12 @@ export function escapeTypography(paragraph: Paragraph): void {
   }
 }
 
-/** Leaves single dots and threes. After a question or exclamation mark a three loses a dot, so it is broken up there. */
+/** Leaves single dots and threes; after a question or exclamation mark, where three would lose a dot, twos. */
 function escapeDots(paragraph: Paragraph, from: number, length: number): void {
   const over = length % 4
   for (let at = over; at < length; at += 4) paragraph.escape(from + at)
   const isAfterMark = paragraph.isOrdinary(from - 1) && /[?!]/.test(paragraph.source.charAt(from - 1))
-  if (over === 2 || (over === 3 && isAfterMark)) paragraph.escape(from + 1)
+  if (over === (isAfterMark ? 3 : 2)) paragraph.escape(from + 1)
 }
 
 function escapeHyphens(paragraph: Paragraph, start: number, run: string): void {

@@ -130,8 +130,8 @@ function matchesAt(pattern: RegExp, text: string, at: number): boolean {
 function linkHiddenAddresses(paragraph: Paragraph): void {
   for (const span of paragraph.spans) {
     if (!span.address || span.address.isShielded || paragraph.spanAt(span.to)?.pair) continue
-    if (span.from > 0 && paragraph.isText(span.from - 1) && paragraph.isEscaped(span.from - 1)) {
-      span.markdown = span.address.link
-    }
+    const before = span.from - 1
+    const isHidden = paragraph.isText(before) && !paragraph.isOrdinary(before) && paragraph.source.charAt(before) !== '\n'
+    if (isHidden) span.markdown = span.address.link
   }
 }
