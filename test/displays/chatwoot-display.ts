@@ -73,7 +73,10 @@ export function shownAtChatwoot(markdown: string): ShownLine[] {
         const kind = container === undefined || container.kind === 'number' ? 'plain' : container.kind
         const [first = [], ...more] = linesOf(token)
         const nested = containers.length > 1 ? ('unexpected nesting' as const) : kind
-        lines.push({ kind: nested, shown: [...number, ...first] }, ...more.map((shown) => ({ kind: lazy(container?.kind), shown })))
+        lines.push(
+          { kind: nested, shown: [...number, ...first] },
+          ...more.map((shown) => ({ kind: lazy(container?.kind), shown })),
+        )
         break
       }
       default:

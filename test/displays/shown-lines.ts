@@ -38,7 +38,13 @@ function describe(shown: readonly Shown[]): string {
       continue
     }
     const tag = tagOf(styles)
-    if (text !== '' && space !== null) text += last === tag && space === tag ? ' ' : last === space ? ` ${switchTo(tag)}` : `${switchTo(space)} ${space === tag ? '' : switchTo(tag)}`
+    if (text !== '' && space !== null)
+      text +=
+        last === tag && space === tag
+          ? ' '
+          : last === space
+            ? ` ${switchTo(tag)}`
+            : `${switchTo(space)} ${space === tag ? '' : switchTo(tag)}`
     else if (tag !== last) text += switchTo(tag)
     text += alike(char)
     ;[last, space] = [tag, null]

@@ -34,7 +34,8 @@ export function shownAtWhatsApp(text: string, addresses: readonly string[] = [])
     const block = blocks.get(line)
     if (block !== undefined) return { kind: 'code', shown: plainly(block) }
     const [, mark = '', rest = line] = /^(> |[-*] )?(.*)$/s.exec(line) ?? []
-    if (mark === '' || rest.trim() === '') return { kind: /^[ \t]*$/.test(line) ? 'gap' : 'plain', shown: styled(line, pieces, uncertain) }
+    if (mark === '' || rest.trim() === '')
+      return { kind: /^[ \t]*$/.test(line) ? 'gap' : 'plain', shown: styled(line, pieces, uncertain) }
     return { kind: mark === '> ' ? 'quote' : 'bullet', shown: styled(rest, pieces, uncertain) }
   })
   return { lines, isUncertain: uncertain.is }
@@ -64,7 +65,9 @@ function styled(line: string, pieces: Pieces, uncertain: { is: boolean }): Shown
   }
   return chars.flatMap((char, at) => {
     if (pairs.some((pair) => pair.includes(at))) return []
-    const styles = pairs.filter(([open, close]) => open < at && at < close).map(([open]) => styleOf[chars[open] ?? ''] ?? 'bold')
+    const styles = pairs
+      .filter(([open, close]) => open < at && at < close)
+      .map(([open]) => styleOf[chars[open] ?? ''] ?? 'bold')
     const piece = pieces.get(char) ?? [{ char, styles: [] }]
     return piece.map((each) => ({ char: each.char, styles: [...styles, ...each.styles] }))
   })

@@ -14,22 +14,96 @@ const characters = fc.constantFrom(
   ...[' ', ' ', '  ', '\t', '\u00a0'],
 )
 const pieces = fc.constantFrom(
-  ...['*', '**', '***', '_', '__', '~', '~~', '~~~', '`', '``', '```', '[a]', '](', '(x)', '(c)', '...', '..', '--', '---'],
-  ...['a', 'word', 'two words', '2*3*4', '*bold*', '_it_', '~gone~', '`code`', '```code```', '\\', '&amp;', '&#42;', '![', '<a:b>'],
+  ...[
+    '*',
+    '**',
+    '***',
+    '_',
+    '__',
+    '~',
+    '~~',
+    '~~~',
+    '`',
+    '``',
+    '```',
+    '[a]',
+    '](',
+    '(x)',
+    '(c)',
+    '...',
+    '..',
+    '--',
+    '---',
+  ],
+  ...[
+    'a',
+    'word',
+    'two words',
+    '2*3*4',
+    '*bold*',
+    '_it_',
+    '~gone~',
+    '`code`',
+    '```code```',
+    '\\',
+    '&amp;',
+    '&#42;',
+    '![',
+    '<a:b>',
+  ],
   ...[' ', ' ', '. ', ', ', '👍', 'é', '????', '!!!!', ',,', '+-', '"', "don't", '1.', '|', '[a]: b', '[a](b "c")'],
 )
 const starts = fc.constantFrom(
-  ...['', '', '', '# ', '## x', '- ', '* ', '+ ', '1. ', '2. ', '1) ', '12. ', '> ', '>', '    ', '\t', '  ', '---', '***'],
+  ...[
+    '',
+    '',
+    '',
+    '# ',
+    '## x',
+    '- ',
+    '* ',
+    '+ ',
+    '1. ',
+    '2. ',
+    '1) ',
+    '12. ',
+    '> ',
+    '>',
+    '    ',
+    '\t',
+    '  ',
+    '---',
+    '***',
+  ],
   ...['~~~', '```', '[a]: ', '|--|', '--|--', ':-|', '-', '*', '01. ', '* * ', '- - ', '___', '=== '],
 )
 const soup = fc.string({ unit: characters, maxLength: 14 })
 const phrase = fc.array(pieces, { maxLength: 7 }).map((list) => list.join(''))
-const line = fc.tuple(starts, fc.oneof(soup, phrase, fc.tuple(phrase, soup).map((two) => two.join('')))).map((two) => two.join(''))
+const line = fc
+  .tuple(
+    starts,
+    fc.oneof(
+      soup,
+      phrase,
+      fc.tuple(phrase, soup).map((two) => two.join('')),
+    ),
+  )
+  .map((two) => two.join(''))
 const text = fc.array(line, { minLength: 1, maxLength: 5 }).map((lines) => lines.join('\n'))
 
 const address = fc.constantFrom(
-  ...['https://x.example/a_b', 'https://x.example/_a_/*b*/~c', 'https://youtu.be/_a--b__C', 'http://x.example/?q=1&copy=2'],
-  ...['https://x.example/wiki/Foo_(bar)', 'https://x.example/a**b', 'https://x.example/a[b](c)', 'https://x.example/a--b..c'],
+  ...[
+    'https://x.example/a_b',
+    'https://x.example/_a_/*b*/~c',
+    'https://youtu.be/_a--b__C',
+    'http://x.example/?q=1&copy=2',
+  ],
+  ...[
+    'https://x.example/wiki/Foo_(bar)',
+    'https://x.example/a**b',
+    'https://x.example/a[b](c)',
+    'https://x.example/a--b..c',
+  ],
   ...['www.x.com/_a_/b', 'www.x.com', 'x.com/*a*/b', 'first_last@x.com', 'HTTPS://X.example/~a/', 'https://x.example'],
 )
 const around = fc.constantFrom('', '', '()', '**', '__', '~~', '""', '<>', ' .', ' ,', ' ...', ' !', ' ?!', ' !!!!')

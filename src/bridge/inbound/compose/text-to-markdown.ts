@@ -23,7 +23,7 @@ function write(rows: readonly Row[], manner: Manner): string {
   const lines: string[] = []
   let before: Row['kind'] = 'blank'
   let list = false
-  for (let index = 0; index < rows.length; ) {
+  for (let index = 0; index < rows.length;) {
     const row = rows[index]
     if (!row) break
     const end = endOfParagraph(rows, index)

@@ -18,11 +18,11 @@ const found = new RegExp(
 
 // markdown-it reads such an address in one piece before it looks for marks. It leaves out asterisks at the end.
 const host = '(?:[a-z0-9]+-)*[a-z0-9]+(?:\\.(?:[a-z0-9]+-)*[a-z0-9]+)*(?::\\d{1,4})?'
-const piece = '[\\w*~%+=&#$@:/-]|[.,?](?=[a-z0-9])|\\([\\w-]*\\)'
+const piece = '[\\w*~%+=&#$@:/-]|[.,;?!](?=[\\w*~%+=&#$@:/-])|\\([\\w-]*\\)'
 const shielded = new RegExp(`^(?:https?|ftp)://${host}(?:[/?#](?:${piece})*)?(?<!\\*)$`, 'i')
 
 // Nothing in such an address is ever taken for a mark or for typography.
-const calm = /^(?:[\p{L}\p{N}@/:?=%#;$~&'.,!+-]|(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}]))+$/u
+const calm = /^(?:[\p{L}\p{N}@/:?=%#;$~&.,!+-]|(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}]))+$/u
 const lively = /~~|--|\.\.|,,|\+-|[?!]{2}|&#|&[a-z0-9]+;/i
 
 const trailing = /[*_~.,;:!?'")\]}]/
@@ -36,8 +36,10 @@ export function findAddresses(line: string, isOpen: (mark: string, at: number) =
     const text = trimmed(match[0].slice(leading), (mark) => isOpen(mark, from))
     if (!/[\p{L}\p{N}]/u.test(text.replace(/^\w+:\/\//, ''))) return []
     const scheme = web === undefined ? (mail === undefined ? 'http://' : 'mailto:') : ''
-    const isShielded = web !== undefined && shielded.test(text)
-    const isCalm = calm.test(text) && !lively.test(text)
+    // markdown-it takes the part before an @ for a user name.
+    const hasUser = /^\w+:\/\/[^/]*@/.test(text)
+    const isShielded = web !== undefined && !hasUser && shielded.test(text)
+    const isCalm = !hasUser && calm.test(text) && !lively.test(text)
     return [{ from, to: from + text.length, text, link: linkOf(text, scheme + text), isShielded, isCalm }]
   })
 }

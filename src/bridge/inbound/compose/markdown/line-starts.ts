@@ -31,7 +31,13 @@ export function guardLineStarts(paragraph: Paragraph, lines: readonly Line[], fo
       paragraph.replace(from, noBreakSpace)
     } else if (indent.length < 4) {
       const above = lines[index - 1]?.text ?? ''
-      guardLine(paragraph, guards, { at: from + indent.length, text: text.slice(indent.length), isFirst, prefix, above })
+      guardLine(paragraph, guards, {
+        at: from + indent.length,
+        text: text.slice(indent.length),
+        isFirst,
+        prefix,
+        above,
+      })
     }
     from += text.length + 1
   }
@@ -46,7 +52,8 @@ function guardLine(paragraph: Paragraph, guards: Guards, { at, text, isFirst, pr
   const run = runEnd(text, 0)
   if (rule.test(text) || (isFirst && rule.test(prefix + text))) guardRule(paragraph, guards, at, text)
   else if (/^#{1,6}(?:[ \t]|$)/.test(text) || mark === '>') paragraph.escape(at)
-  else if (/^[-+*](?:[ \t]|$)/.test(text) && (isFirst || !isBlank(text.slice(1)))) guardMark(paragraph, guards, at, mark)
+  else if (/^[-+*](?:[ \t]|$)/.test(text) && (isFirst || !isBlank(text.slice(1))))
+    guardMark(paragraph, guards, at, mark)
   else if (mark === '~' && run > 2) guards.runs.set(at, 2)
   else if (mark === '`' && run > 2 && !text.includes('`', run)) guards.runs.set(at, 2)
   else if (above.includes('|') && tableRule.test(text)) guardTable(paragraph, at, text)

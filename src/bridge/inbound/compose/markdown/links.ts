@@ -9,9 +9,10 @@ const deepest = 32
 export function escapeLinks(paragraph: Paragraph): void {
   const { source } = paragraph
   const joints = findJoints(paragraph)
+  const first = /^ {0,3}(?=\[)/.exec(source)?.[0].length
+  if (joints.size === 0 && first === undefined) return
   // From the end, because a backslash can change whether a link begins before it. The buffer holds the Markdown behind `at`.
   const buffer = new Text(paragraph.toMarkdown().length + joints.size)
-  const first = /^ {0,3}(?=\[)/.exec(source)?.[0].length
   for (let at = source.trimEnd().length - 1; at >= 0; at--) {
     if (joints.has(at) && !paragraph.isEscaped(at)) {
       buffer.prepend('(')

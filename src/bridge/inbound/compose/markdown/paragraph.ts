@@ -75,6 +75,14 @@ export class Paragraph {
   }
 
   toMarkdown(): string {
-    return Array.from({ length: this.source.length }, (_, at) => this.markdownAt(at)).join('')
+    let markdown = ''
+    let from = 0
+    for (let at = 0; at < this.source.length; at++) {
+      const isSpan = this.#inSpan[at] === 1
+      if (!isSpan && !this.isEscaped(at) && !this.#replaced.has(at)) continue
+      markdown += this.source.slice(from, at) + this.markdownAt(at)
+      from = at + 1
+    }
+    return markdown + this.source.slice(from)
   }
 }

@@ -54,7 +54,7 @@ function escapeMarks(paragraph: Paragraph, { runs }: Guards, isIsolated: boolean
   const { source } = paragraph
   const pairs = placedPairs(paragraph)
   const delimiters = new Delimiters([...pairs.values()], { isIsolated })
-  for (let at = 0; at < source.length; ) {
+  for (let at = 0; at < source.length;) {
     const span = paragraph.spanAt(at)
     const pair = span?.pair && pairs.get(span.pair)
     if (pair?.open === at) delimiters.open(pair)
@@ -131,7 +131,8 @@ function linkHiddenAddresses(paragraph: Paragraph): void {
   for (const span of paragraph.spans) {
     if (!span.address || span.address.isShielded || paragraph.spanAt(span.to)?.pair) continue
     const before = span.from - 1
-    const isHidden = paragraph.isText(before) && !paragraph.isOrdinary(before) && paragraph.source.charAt(before) !== '\n'
+    const isHidden =
+      paragraph.isText(before) && !paragraph.isOrdinary(before) && paragraph.source.charAt(before) !== '\n'
     if (isHidden) span.markdown = span.address.link
   }
 }
