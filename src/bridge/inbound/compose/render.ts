@@ -75,7 +75,7 @@ export function renderContent(content: Content, { texts, written }: Writing): st
     case 'poll':
       return lines(plainToMarkdown(texts.poll(content.question)), ...content.options.map(renderOption))
     case 'choice':
-      return lines(written(content.text), content.description && plainToMarkdown(content.description))
+      return plainToMarkdown(lines(content.text, content.description))
     case 'album':
       return texts.album(content.images, content.videos)
     case 'view_once':

@@ -4,11 +4,11 @@ const whiteSpace = /[\t-\r \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/
 const asciiPunctuation = /[!-/:-@[-`{-~]/
 const otherPunctuation = /\p{P}/u
 
-export function isWhiteSpace(char: string): boolean {
+function isWhiteSpace(char: string): boolean {
   return char === '' || whiteSpace.test(char)
 }
 
-export function isPunctuation(char: string): boolean {
+function isPunctuation(char: string): boolean {
   return asciiPunctuation.test(char) || (char > '\u007f' && otherPunctuation.test(char))
 }
 

@@ -18,8 +18,15 @@ const rule = /^([-*_])(?:[ \t]*\1){2,}[ \t]*$/
 const tableRule = /^[|:-][-|: \t]+$/
 const noBreakSpace = '\u00a0'
 
-/** `followsList`: an indented line would belong to the list before it. */
-export function guardLineStarts(paragraph: Paragraph, lines: readonly Line[], followsList: boolean): Guards {
+type Surroundings = {
+  /** An indented line would belong to the list before it. */
+  followsList: boolean
+  /** Any text may stand above, also the head of a table. */
+  isIsolated: boolean
+}
+
+export function guardLineStarts(paragraph: Paragraph, lines: readonly Line[], around: Surroundings): Guards {
+  const { followsList, isIsolated } = around
   const guards: Guards = { runs: new Map() }
   let from = 0
   for (const [index, { prefix, text }] of lines.entries()) {
@@ -30,7 +37,7 @@ export function guardLineStarts(paragraph: Paragraph, lines: readonly Line[], fo
       // Indented text would be code. HTML shows no leading spaces anyway.
       paragraph.replace(from, noBreakSpace)
     } else if (indent.length < 4) {
-      const above = lines[index - 1]?.text ?? ''
+      const above = lines[index - 1]?.text ?? (isIsolated ? '|' : '')
       guardLine(paragraph, guards, {
         at: from + indent.length,
         text: text.slice(indent.length),

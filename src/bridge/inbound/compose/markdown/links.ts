@@ -6,7 +6,22 @@ import type { Paragraph } from './paragraph.ts'
 /** markdown-it gives up on an address with more brackets. */
 const deepest = 32
 
-export function escapeLinks(paragraph: Paragraph): void {
+/** Isolated: the other half of a link may stand in the text before or behind. */
+export function escapeLinks(paragraph: Paragraph, isIsolated: boolean): void {
+  if (isIsolated) escapeHalves(paragraph)
+  else escapeWhole(paragraph)
+}
+
+function escapeHalves(paragraph: Paragraph): void {
+  for (const { index } of paragraph.source.matchAll(/(?<=\])\(/g)) {
+    if (paragraph.isText(index)) paragraph.escape(index)
+  }
+  // The label of a definition ends before a colon, or in the text behind.
+  const indent = /^( {0,3})\[[^\]]*(?:$|\]:)/.exec(paragraph.source)?.[1]
+  if (indent !== undefined && paragraph.isText(indent.length)) paragraph.escape(indent.length)
+}
+
+function escapeWhole(paragraph: Paragraph): void {
   const { source } = paragraph
   const joints = findJoints(paragraph)
   const first = /^ {0,3}(?=\[)/.exec(source)?.[0].length

@@ -55,7 +55,8 @@ function isDashBetween(paragraph: Paragraph, from: number, to: number): boolean 
 /** Spaces at the edge of a line disappear before the typographer sees the line. */
 function neighbour(paragraph: Paragraph, at: number, step: 1 | -1): 'edge' | 'space' | 'other' {
   const { source } = paragraph
-  if (!paragraph.isOrdinary(at)) return 'edge'
+  // A round bracket behind a square one may get a backslash later.
+  if (!paragraph.isOrdinary(at) || source.slice(at - 1, at + 1) === '](') return 'edge'
   if (!/\s/.test(source.charAt(at))) return 'other'
   let end = at
   while (paragraph.isOrdinary(end) && /\s/.test(source.charAt(end))) end += step

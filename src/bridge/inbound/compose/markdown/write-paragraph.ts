@@ -27,13 +27,13 @@ const entity = /&(?:#(?:x[a-f0-9]{1,6}|[0-9]{1,7})|[a-z][a-z0-9]{1,31});/iy
 export function writeParagraph(lines: readonly Line[], manner: Manner, followsList = false): string[] {
   const source = lines.map(({ text }) => text).join('\n')
   const paragraph = new Paragraph(source, spansOf(lines, manner))
-  const guards = guardLineStarts(paragraph, lines, followsList)
+  const guards = guardLineStarts(paragraph, lines, { followsList, isIsolated: manner.isPlain })
   escapeBackticks(paragraph, guards, manner.isPlain)
   escapeMarks(paragraph, guards, manner.isPlain)
   escapeSigns(paragraph, manner.isPlain)
   escapeTypography(paragraph)
   linkHiddenAddresses(paragraph)
-  escapeLinks(paragraph)
+  escapeLinks(paragraph, manner.isPlain)
   return paragraph
     .toMarkdown()
     .split('\n')
