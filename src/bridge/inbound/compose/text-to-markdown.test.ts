@@ -150,12 +150,13 @@ describe('WhatsApp text as Markdown', () => {
       '](',
       '[a](b "',
       '[`x` `',
+      '`a` *',
       '<a:',
       '\\',
       ' \n',
     ]
     hostile.push(
-      'https://x.example/a_ ',
+      'https://x.example/a_ *',
       'a.b@',
       'x.com/',
       '--',

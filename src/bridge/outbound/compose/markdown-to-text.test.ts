@@ -112,6 +112,7 @@ test('any text is converted, in time in proportion to its length', () => {
     '**a\n',
     '```',
     'a*',
+    '`a` ',
   ]
   for (const piece of hostile) assertLinear(markdownToText, piece)
 })
