@@ -208,6 +208,7 @@ export type OutgoingCommand =
       writtenAt: number | null
       deleted: boolean
       externalError: string | null
+      isTranslated: boolean
     } & WrittenMessage)
   /** An agent saw the conversation up to a time in milliseconds; null for all of it. */
   | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null }

@@ -90,6 +90,7 @@ function readChange(message: Payload): OutgoingCommand {
     writtenAt: message.time('created_at'),
     deleted: attributes.flag('deleted'),
     externalError: attributes.filledText('external_error'),
+    isTranslated: attributes.has('translations'),
   }
 }
 

@@ -15,6 +15,7 @@ import type { AuditTable, DeliveryTable, UsageTable } from './schema/ledger.ts'
 import { inboxSecrets, messageMapSecrets, outboxSecrets, unfinishedSecrets } from './schema/messages.ts'
 import type {
   CallbackTable,
+  FirstCallbackTable,
   InboxTable,
   MessageMapTable,
   OpenedTable,
@@ -43,6 +44,7 @@ export type Schema = {
   outbox: OutboxTable
   outbox_totals: OutboxTotalsTable
   callbacks: CallbackTable
+  first_callbacks: FirstCallbackTable
   restrictions: RestrictionTable
 }
 

@@ -3,11 +3,11 @@
 import { createOwnerOf } from '../../bridge/conversations/conversation-owner.ts'
 import type { OwnerOf } from '../../bridge/conversations/conversation-owner.ts'
 import { AnswerInTime } from '../../bridge/outbound/accept/answer-in-time.ts'
+import { FirstCallbacks } from '../../bridge/outbound/accept/first-callbacks.ts'
 import { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import { MessageDeletions } from '../../bridge/outbound/accept/message-deletions.ts'
 import { MessageStorage } from '../../bridge/outbound/accept/message-storage.ts'
-import { Retries } from '../../bridge/outbound/accept/retries.ts'
 import { RetryRequests } from '../../bridge/outbound/accept/retry-requests.ts'
 import { SendContexts } from '../../bridge/outbound/accept/send-context.ts'
 import { SendGuards } from '../../bridge/outbound/accept/send-guards.ts'
@@ -15,6 +15,7 @@ import { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
 import { ImmediateSend } from '../../bridge/outbound/send/immediate-send.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { RowId } from '../../core/ids.ts'
+import type { Routing } from '../../tenants/routing.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { SendingParts } from './create-sending.ts'
@@ -27,18 +28,17 @@ type Parts = {
   routes: OutboundRoutes
   sending: SendingParts
   newId: () => RowId
-  /** Starts the retries that are due, in the background. */
-  wakeRetries: () => void
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { clock, log, routing, onOperationsMessage } = deps
+  const { clock, log, onOperationsMessage } = deps
   const ownerOf = createOwnerOf(parts.stores.contexts, parts.routes.routeOf)
-  const changes = createChanges(deps, parts, ownerOf)
+  const firstCallbacks = new FirstCallbacks({ store: parts.stores.firstCallbacks, clock, log })
+  const changes = createChanges(deps, parts, { ownerOf, firstCallbacks })
   const activity = createActivity(deps, parts)
   const webhook = new WebhookHandler({
     instances: deps.accounts,
-    routing,
+    routing: notedBy(firstCallbacks, deps.routing),
     outbound: createAcceptor(deps, parts),
     changes,
     activity,
@@ -47,29 +47,43 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     clock,
     log,
   })
-  return { webhook, changes, activity, retries: createRetries(deps, parts) }
+  return { webhook, changes, activity }
+}
+
+/** The webhook asks for the destination of every callback whose signature is right. */
+function notedBy(
+  firstCallbacks: FirstCallbacks,
+  routing: OutboundDeps['routing'],
+): Pick<Routing, 'destinationOf' | 'webhookSecretOf'> {
+  return {
+    webhookSecretOf: (sender) => routing.webhookSecretOf(sender),
+    destinationOf: async (sender) => {
+      const destination = await routing.destinationOf(sender)
+      if (destination) firstCallbacks.note(destination)
+      return destination
+    },
+  }
 }
 
 function createAcceptor(deps: OutboundDeps, { stores, accounts, routes, sending, newId }: Parts): MessageAcceptor {
   const { config, clock, log, onSendStep } = deps
-  const { composer, recipients, restrictions, outcomes, undecided, worker, reporter, pace, metrics } = sending
+  const { composer, recipients, restrictions, outcomes, undecided, worker, looks, given, pace, metrics } = sending
   const { outbox } = stores
   const { spamguard } = config.outbound
   return new MessageAcceptor({
-    guards: new SendGuards({ outbox, reporter, metrics, accounts, spamguard, clock }),
+    guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, newId, clock }),
     contexts: new SendContexts({ store: stores.contexts, recipients, routeOf: routes.routeOf }),
     immediate: new ImmediateSend({ composer, recipients, restrictions, accounts }),
     storage: new MessageStorage({
       outbox,
       undecided,
       worker,
-      reporter,
+      looks,
       pace,
       onStep: onSendStep,
       newId,
-      clock,
     }),
-    answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
+    answers: new AnswerInTime({ outbox, outcomes, given, accounts, clock, log }),
     accounts,
     pace,
     newId,
@@ -77,30 +91,29 @@ function createAcceptor(deps: OutboundDeps, { stores, accounts, routes, sending,
   })
 }
 
-function createChanges({ clock, log }: OutboundDeps, parts: Parts, ownerOf: OwnerOf): MessageChanges {
-  const { stores, accounts, sending, newId, wakeRetries } = parts
-  const { outbox, transitions, map } = stores
-  const { worker, recipients } = sending
+function createChanges(
+  { clock, log }: OutboundDeps,
+  { stores, accounts, sending, newId }: Parts,
+  { ownerOf, firstCallbacks }: { ownerOf: OwnerOf; firstCallbacks: FirstCallbacks },
+): MessageChanges {
+  const { outbox, transitions, map, shown, retries } = stores
+  const { worker, recipients, shownWorker } = sending
   const deletions = new MessageDeletions({ outbox, transitions, map, worker, ownerOf, accounts, newId, clock })
+  const wake = () => {
+    shownWorker.wake()
+  }
   const requests = new RetryRequests({
     outbox,
-    store: stores.retries,
+    shown,
+    retries,
     recipients,
     ownerOf,
+    firstCallbacks,
     newId,
     clock,
-    wake: wakeRetries,
+    wake,
   })
   return new MessageChanges({ requests, deletions, clock, log })
-}
-
-function createRetries(
-  { downstream, clock, log }: OutboundDeps,
-  { stores, accounts, routes, sending }: Parts,
-): Retries {
-  const { destinationOf } = routes
-  const { worker, reporter } = sending
-  return new Retries({ store: stores.retries, downstream, destinationOf, reporter, worker, accounts, clock, log })
 }
 
 function createActivity({ config, clock, log }: OutboundDeps, { stores, accounts, sending }: Parts): AgentActivity {

@@ -10,6 +10,7 @@ import { deliveries } from './006-deliveries.ts'
 import { openings } from './007-openings.ts'
 import { retries } from './008-retries.ts'
 import { senders } from './009-senders.ts'
+import { shown } from './012-shown.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -21,4 +22,5 @@ export const migrations: readonly Migration[] = [
   openings,
   retries,
   senders,
+  shown,
 ]

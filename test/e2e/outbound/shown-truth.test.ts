@@ -120,7 +120,8 @@ for (const engine of engines) {
       assert.equal(created.status, 200)
       await waitUntil('it has arrived', () => world.bob.messages.length === 2)
       const { database } = world.service
-      const rows = () => database.read(database.query.selectFrom('outbox').select('status').where('message_id', '=', id))
+      const rows = () =>
+        database.read(database.query.selectFrom('outbox').select('status').where('message_id', '=', id))
       await waitUntil('nothing of the request is left', async () => (await rows()).length === 1, { timeoutMs: 30_000 })
       await world.post(world.callback(9000, 'the end'))
       assert.equal(world.bob.messages.length, 3)
@@ -145,17 +146,16 @@ for (const engine of engines) {
       assert.deepEqual(world.texts(), ['too late'])
     })
 
-    test('a message that still waits is shown as sent too', async () => {
-      await using world = await AgentWorld.open({ engine, helpdesk: { quirks: calm, webhookTimeoutMs: 1000 } })
+    test('a message that still waits is shown as sent too, also when its failure is told before its callback', async () => {
+      await using world = await AgentWorld.open({
+        engine,
+        helpdesk: { quirks: { ...calm, late: 1, lateMs: [700, 700] } },
+      })
       await world.disconnect()
       const id = await world.write('waits')
-      await world.shown(id, ({ status }) => status === 'sent')
-      const own = { content_attributes: { external_error: 'Net::ReadTimeout' }, ...written(0) }
-      await world.agent.patch(`/conversations/${world.conversation}/messages/${id}`, {
-        status: 'failed',
-        external_error: 'Net::ReadTimeout',
-      })
-      await world.post({ ...world.callback(id, 'waits'), ...own, event: 'message_updated' })
+      const failure = { status: 'failed', external_error: 'Net::ReadTimeout' }
+      await world.agent.patch(`/conversations/${world.conversation}/messages/${id}`, failure)
+      await world.shown(id, ({ status }) => status === 'failed')
       await world.shown(id, ({ status }) => status === 'sent')
       await world.reconnect()
       await world.received('waits')

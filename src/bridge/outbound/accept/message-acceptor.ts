@@ -50,7 +50,7 @@ export class MessageAcceptor {
   /** Answers within `withinMs`. */
   async send(route: Route, command: SendCommand, withinMs: number): Promise<SendAnswer> {
     const { guards, answers } = this.#deps
-    const checked = guards.checkCommand(route, command)
+    const checked = await guards.checkCommand(route, command)
     if ('refusal' in checked) return checked.refusal
     return answers.within(withinMs, (deadline) => this.#accept(route, command, checked.chat, deadline))
   }
