@@ -33,7 +33,7 @@ for (const engine of engines) {
     for (const status of [404, 422]) {
       test(`sends the message although the helpdesk answered ${status} to its reason`, async () => {
         await using world = await AgentWorld.open({ engine, ...quiet })
-        world.helpdesk.fault({ kind: 'status', status, method: 'PATCH', path: ofMessages })
+        await world.helpdesk.fault({ kind: 'status', status, method: 'PATCH', path: ofMessages })
         world.network.fault({ kind: 'ack_error', code: 479 })
         const id = await world.write('second try')
         await waitUntil('the reason is refused', () => (world.helpdesk.faults[0]?.struck ?? 0) > 0)
@@ -58,7 +58,7 @@ for (const engine of engines) {
 
     test('counts between the commit of our reason and its answer', async () => {
       await using world = await AgentWorld.open({ engine, ...quiet })
-      world.helpdesk.fault({ kind: 'timeout', commit: 'at_once', method: 'PATCH', path: ofMessages, times: 1 })
+      await world.helpdesk.fault({ kind: 'timeout', commit: 'at_once', method: 'PATCH', path: ofMessages, times: 1 })
       world.network.fault({ kind: 'ack_error', code: 479 })
       const id = await world.write('in between')
       await world.shown(id, (message) => /479/.test(errorOf(message)))
@@ -70,7 +70,7 @@ for (const engine of engines) {
 
     test('counts while our reason waits for its commit', async () => {
       await using world = await AgentWorld.open({ engine, ...quiet })
-      world.helpdesk.fault({ kind: 'slow', ms: 3000, method: 'PATCH', path: ofMessages, times: 1 })
+      await world.helpdesk.fault({ kind: 'slow', ms: 3000, method: 'PATCH', path: ofMessages, times: 1 })
       world.network.fault({ kind: 'ack_error', code: 479 })
       const id = await world.write('overtaken')
       await waitUntil('the reason is on its way', () => world.helpdesk.faults.length === 0)

@@ -27,6 +27,8 @@ import type { OutboxWorker } from './outbox-worker.ts'
 const askAgainMs = 5000
 const tryAgainMs = 30_000
 const giveUpMs = 24 * 3_600_000
+// A callback of our own change that fails makes the helpdesk show a failure again.
+const lookAgainMs = 10_000
 const tooLate = 'the helpdesk did not say in time whether the message is to be sent again: press Retry again'
 const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
 
@@ -119,7 +121,7 @@ export class ShownLook {
     const reason = status === 'failed' ? (row.reason ?? tooLate) : undefined
     try {
       await helpdesk.setStatus(conversationId, messageId, status, reason)
-      await shown.saveLook(row, shownAfter(status), null)
+      await shown.saveLook(row, shownAfter(status), this.#lookAgainAt(row))
     } catch (err) {
       const failure = asDownstreamError(err)
       log.warn({ err, ...whichOf(row), status }, 'the status of a message could not be set at the helpdesk')
@@ -146,12 +148,17 @@ export class ShownLook {
   }
 
   async #tryLater(row: OutboxRow, shown: Shown, failure: DownstreamError): Promise<void> {
-    const { clock } = this.#deps
-    const now = clock.now()
-    const since = Math.max(row.settledAt ?? row.createdAt, row.expiresAt ?? 0)
-    if (now - since > giveUpMs) return this.#giveUp(row)
+    const now = this.#deps.clock.now()
+    if (now - beginningOf(row) > giveUpMs) return this.#giveUp(row)
     const pauseMs = isAskedFor(row) && now < (row.expiresAt ?? 0) ? askAgainMs : tryAgainMs
     await this.#deps.shown.saveLook(row, shown, now + Math.max(pauseMs, failure.retryAfterMs ?? 0))
+  }
+
+  /** After each change the pause doubles: a helpdesk that cannot reach us shows a failure after each of them. */
+  #lookAgainAt(row: OutboxRow): number | null {
+    const now = this.#deps.clock.now()
+    const ageMs = now - beginningOf(row)
+    return ageMs > giveUpMs ? null : now + Math.max(lookAgainMs, ageMs)
   }
 
   /** The helpdesk cannot be asked, or has no such message. If it shows a failure, a Retry still counts. */
@@ -173,6 +180,10 @@ function partsAgain(parts: readonly OutboxPart[]): OutboxPart[] {
   return parts.map((part) =>
     part.state === 'sent' || part.state === 'unknown' ? part : { id: '', of: part.of, state: 'new' },
   )
+}
+
+function beginningOf({ settledAt, createdAt, expiresAt }: OutboxRow): number {
+  return Math.max(settledAt ?? createdAt, expiresAt ?? 0)
 }
 
 /** What the helpdesk shows when a status may have been set, or may be set by the next try. */

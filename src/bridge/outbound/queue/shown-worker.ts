@@ -43,10 +43,11 @@ export class ShownWorker {
 
   /** Starts the looks that are due. A destination that does not answer delays no other. */
   async run(): Promise<void> {
-    do {
+    this.#isWoken = true
+    while (this.#isWoken) {
       this.#isWoken = false
       await this.#beginDue()
-    } while (this.#isWoken)
+    }
   }
 
   /** A look has become due. */

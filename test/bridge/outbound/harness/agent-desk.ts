@@ -31,6 +31,8 @@ export class AgentDesk {
   readonly deliveries: { event: string; id: number; answer: Answer }[] = []
   /** What the bridge told of messages, in order. */
   readonly marks: { id: number; status: string; reason: string | undefined }[] = []
+  /** What becomes of the next callback: the helpdesk takes its answer, gives up before the answer, or delivers it twice. */
+  fate: () => 'taken' | 'late' | 'twice' = () => 'taken'
   readonly #deps: Deps
   readonly #messages = new Map<number, AgentMessage>()
   readonly #open = new Set<Promise<unknown>>()
@@ -82,6 +84,11 @@ export class AgentDesk {
     return this.#tell('message_updated', message)
   }
 
+  /** The helpdesk marks the message as failed for a reason of its own. */
+  fail(id: number, reason: string): void {
+    this.#mark(this.message(id), 'failed', reason)
+  }
+
   message(id: number): AgentMessage {
     const message = this.#messages.get(id)
     if (!message) throw new Error(`no agent wrote a message ${id}`)
@@ -120,9 +127,13 @@ export class AgentDesk {
   }
 
   async #deliver(event: string, message: AgentMessage): Promise<Answer> {
-    const answer = await this.#deps.post(this.#callback(event, message))
+    const fate = this.fate()
+    const callback = this.#callback(event, message)
+    const answer = await this.#deps.post(callback)
+    if (fate === 'twice') await this.#deps.post(callback)
     this.deliveries.push({ event, id: message.id, answer })
-    if (answer.status >= 300) this.#mark(message, 'failed', `${answer.status} from the webhook`)
+    if (fate === 'late') this.#mark(message, 'failed', 'Net::ReadTimeout')
+    else if (answer.status >= 300) this.#mark(message, 'failed', `${answer.status} from the webhook`)
     return answer
   }
 
