@@ -58,16 +58,17 @@ for (const engine of engines) {
       assert.deepEqual([now, lookAt], ['read', null])
     })
 
-    test('a look that was planned during a look stays, also when both have the same time', async () => {
+    test('a look that was planned during a look stays, also when all have the same time', async () => {
       await using stage = await setUp()
       const { outbox, shown, stored } = stage
       await outbox.enqueue(sampleRow('a'), null)
       await shown.planLook('a', 2000)
       const read = await stored('a')
       await shown.planLook('a', 2000)
+      await shown.planLook('a', 2000)
       await shown.saveLook(read, 'sent', null)
       const { shown: now, lookAt } = await stored('a')
-      assert.deepEqual([now, lookAt], ['sent', 2001])
+      assert.deepEqual([now, lookAt], ['sent', 2002])
     })
 
     test('a look at a row that failed meanwhile saves nothing', async () => {

@@ -93,7 +93,7 @@ function createParts(deps: OutboundDeps) {
     every('outbox-answers', answersMs, () => given.flush()),
   ]
   metrics.watchOutbox(() => worker.counts())
-  for (const part of [given, sending.looks, accepting.activity, accepting.changes, worker, undecided, shownWorker]) {
+  for (const part of [sending.looks, accepting.activity, accepting.changes, worker, undecided, shownWorker]) {
     stack.use(part)
   }
   return { parts: { accounts, stores, sending, accepting }, workers }

@@ -62,7 +62,7 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
   const guards = { banRisk, pace, restrictions }
   const made = { recipients, composer, outcomes, undecided, metrics: outboundMetrics, ...guards }
   const worker = createWorker(deps, parts, made)
-  const given = new GivenAnswers({ store: stores.shown, log })
+  const given = new GivenAnswers({ store: stores.shown, clock })
   const shownWorker = createShownWorker(deps, parts, { worker, given, undecided })
   return { ...made, looks, worker, given, shownWorker }
 }

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { DownstreamError } from '../../../src/core/downstream.ts'
+import type { AgentCalls } from '../harness/scripted-helpdesk.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
 
 type Fate = 'late' | 'twice'
@@ -16,6 +17,7 @@ class Story {
   readonly #sendsBefore: number
   presses = 0
   isRunning = true
+  readonly #agents: AgentCalls
   #id: number | undefined
   #fates: Fate[] = []
 
@@ -23,6 +25,7 @@ class Story {
     this.bed = bed
     this.text = text
     this.#sendsBefore = bed.network.frameIds.size
+    this.#agents = bed.helpdesk.agents
     bed.desk.fate = () => this.#fates.shift() ?? 'taken'
   }
 
@@ -83,6 +86,7 @@ class Story {
   async end(): Promise<void> {
     const { bed } = this
     this.#fates = []
+    bed.helpdesk.agents = this.#agents
     while (bed.network.nextFault()) continue
     await this.start()
     bed.connect()

@@ -2,14 +2,19 @@
 // so accepting a message needs no second commit, and a crash leaves every row unsure whose answer may not have arrived.
 
 import type { RowId } from '../../../core/ids.ts'
-import type { Log } from '../../../lib/log.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import type { ShownStore } from '../../../storage/stores/messages/shown-store.ts'
 
-type Deps = { store: Pick<ShownStore, 'noteAnswers'>; log: Log }
+type Deps = { store: Pick<ShownStore, 'noteAnswers'>; clock: Clock }
+type Given = { shown: 'sent' | 'failed'; since: number }
+
+// If the answer came too late for the helpdesk, the helpdesk says so within this time. A process that ends earlier leaves the
+// row unsure, and the next process looks at it.
+const contradictedMs = 3000
 
 export class GivenAnswers {
   readonly #deps: Deps
-  #answers = new Map<RowId, 'sent' | 'failed'>()
+  #given = new Map<RowId, Given>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -17,27 +22,16 @@ export class GivenAnswers {
 
   /** What the helpdesk shows after the answer. */
   note(id: RowId, shown: 'sent' | 'failed'): void {
-    this.#answers.set(id, shown)
+    this.#given.set(id, { shown, since: this.#deps.clock.monotonic() })
   }
 
+  /** Stores the answers that nothing has contradicted. */
   async flush(): Promise<void> {
-    if (this.#answers.size === 0) return
-    const answers = this.#answers
-    this.#answers = new Map()
-    try {
-      await this.#deps.store.noteAnswers(answers)
-    } catch (error) {
-      this.#answers = new Map([...answers, ...this.#answers])
-      throw error
-    }
-  }
-
-  /** The next process looks at the messages whose answers cannot be stored now. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      await this.flush()
-    } catch (err) {
-      this.#deps.log.warn({ err }, 'it could not be stored which callbacks were answered')
-    }
+    const { store, clock } = this.#deps
+    const now = clock.monotonic()
+    const ripe = [...this.#given].filter(([, { shown, since }]) => shown === 'failed' || now - since >= contradictedMs)
+    if (ripe.length === 0) return
+    await store.noteAnswers(new Map(ripe.map(([id, { shown }]) => [id, shown])))
+    for (const [id] of ripe) this.#given.delete(id)
   }
 }

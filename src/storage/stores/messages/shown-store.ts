@@ -22,6 +22,7 @@ const idsPerStatement = 500
 export class ShownStore {
   readonly #database: Database
   readonly #writer: FencedWriter
+  #lastPlanned = 0
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
@@ -63,13 +64,13 @@ export class ShownStore {
   }
 
   async planLook(id: RowId, at: number): Promise<void> {
-    const update = this.#database.query.updateTable('outbox').set({ look_at: earliest(at) })
+    const update = this.#database.query.updateTable('outbox').set({ look_at: this.#uniqueTime(at) })
     await this.#writer.write(update.where('id', '=', id).where(from('planLook')))
   }
 
   /** False when the message will be sent, or is sent. */
   ask(id: RowId, { at, until }: Ask): Promise<boolean> {
-    const update = this.#database.query.updateTable('outbox').set({ look_at: earliest(at), expires_at: until })
+    const update = this.#database.query.updateTable('outbox').set({ look_at: this.#uniqueTime(at), expires_at: until })
     return this.#writer.guarded(update.where('id', '=', id).where(from('ask')))
   }
 
@@ -83,15 +84,18 @@ export class ShownStore {
     const same = outboxStatuses.filter((status) => isUnsent(status) === isUnsent(row.status))
     await this.#writer.write(update.where('id', '=', row.id).where('status', 'in', same).where(from('saveLook')))
   }
+
+  /** A time that no look has yet: a look under way finds out by it that another was planned. */
+  #uniqueTime(at: number): number {
+    const next = this.#lastPlanned + 1
+    // The clock may have been set back.
+    this.#lastPlanned = next - at > 1000 ? at : Math.max(at, next)
+    return this.#lastPlanned
+  }
 }
 
 function isUnsent(status: OutboxStatus): boolean {
   return knownOf(status) === 'unsent'
-}
-
-/** Another time than the one planned before: a look that is under way must not take it for its own. */
-function earliest(at: number) {
-  return sql<number>`CASE WHEN look_at = ${at} THEN CAST(${at + 1} AS BIGINT) ELSE CAST(${at} AS BIGINT) END`
 }
 
 function inPieces(ids: readonly RowId[]): RowId[][] {
