@@ -2,7 +2,7 @@
 
 import type { Attachment } from './downstream.ts'
 import { shownStates } from './shown.ts'
-import type { Shown } from './shown.ts'
+import type { Known, Shown } from './shown.ts'
 
 /**
  * pending  accepted, and no frame is leaving: the row waits for a connection, for its turn or for the next attempt
@@ -13,6 +13,20 @@ import type { Shown } from './shown.ts'
  */
 export const outboxStatuses = ['pending', 'sending', 'sent', 'failed', 'expired', 'refused'] as const
 export type OutboxStatus = (typeof outboxStatuses)[number]
+
+const knownByStatus: Record<OutboxStatus, Known> = {
+  pending: 'open',
+  sending: 'open',
+  sent: 'sent',
+  failed: 'unsent',
+  expired: 'unsent',
+  refused: 'unsent',
+}
+
+/** What the status of a row says about its message. */
+export function knownOf(status: OutboxStatus): Known {
+  return knownByStatus[status]
+}
 
 type Transition = {
   /** The statuses in which a row can make the transition. Without any, the transition creates the row. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { outboxStatuses } from './outbox.ts'
-import { duties, dutyOf, keptOf, knownOf, knownStates, seenAs, seenStates, shownAfter, shownStates } from './shown.ts'
+import { knownOf, outboxStatuses } from './outbox.ts'
+import { duties, dutyOf, keptOf, knownStates, seenAs, seenStates, shownAfter, shownStates } from './shown.ts'
 
 const ranks = { sent: 0, delivered: 1, read: 2 }
 type Rank = keyof typeof ranks

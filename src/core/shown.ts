@@ -1,7 +1,6 @@
 // What the helpdesk shows of a message, what we know of the message, and what we must still do so that both agree.
 
 import type { MessageStatus } from './downstream.ts'
-import type { OutboxStatus } from './outbox.ts'
 
 /**
  * What we know of a message:
@@ -96,19 +95,6 @@ export const duties: Readonly<Record<Known, Readonly<Record<Seen, Duty>>>> = {
 
 export function dutyOf(known: Known, seen: Seen): Duty {
   return duties[known][seen]
-}
-
-const knownByStatus: Record<OutboxStatus, Known> = {
-  pending: 'open',
-  sending: 'open',
-  sent: 'sent',
-  failed: 'unsent',
-  expired: 'unsent',
-  refused: 'unsent',
-}
-
-export function knownOf(status: OutboxStatus): Known {
-  return knownByStatus[status]
 }
 
 /**

@@ -2,8 +2,7 @@
 // agent may have pressed Retry. So a look is planned, and `ShownWorker` asks the helpdesk what it shows.
 
 import type { Destination } from '../../../core/downstream.ts'
-import { waitingLifetimeMs } from '../../../core/outbox.ts'
-import { knownOf } from '../../../core/shown.ts'
+import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'

@@ -10,9 +10,9 @@ import type {
   MessageStatus,
 } from '../../../core/downstream.ts'
 import type { InstanceName, RowId } from '../../../core/ids.ts'
-import { waitingLifetimeMs } from '../../../core/outbox.ts'
+import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
-import { dutyOf, keptOf, knownOf, seenAs, shownAfter } from '../../../core/shown.ts'
+import { dutyOf, keptOf, seenAs, shownAfter } from '../../../core/shown.ts'
 import type { Seen, Shown } from '../../../core/shown.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'

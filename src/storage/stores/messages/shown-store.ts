@@ -2,9 +2,8 @@
 
 import { sql } from 'kysely'
 import type { DestinationKey, RowId } from '../../../core/ids.ts'
-import { outboxStatuses } from '../../../core/outbox.ts'
+import { knownOf, outboxStatuses } from '../../../core/outbox.ts'
 import type { OutboxStatus } from '../../../core/outbox.ts'
-import { knownOf } from '../../../core/shown.ts'
 import type { Shown } from '../../../core/shown.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
