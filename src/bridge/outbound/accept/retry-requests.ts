@@ -112,7 +112,7 @@ export class RetryRequests {
   }
 }
 
-/** And not so old that its Retry is over. */
+/** Whether the message is of our helpdesk inbox, and so young that the helpdesk offers Retry. */
 function isOfOurInbox(change: Change): boolean {
   const { route, command } = change
   return otherInbox(route.destination, command.place) === undefined && ageOf(change) <= retryOfferedMs

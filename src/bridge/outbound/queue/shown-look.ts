@@ -129,14 +129,10 @@ export class ShownLook {
     } catch (err) {
       const failure = asDownstreamError(err)
       log.warn({ err, ...whichOf(row), status }, 'the status of a message could not be set at the helpdesk')
-      if (hopeless.has(failure.failure)) await shown.saveLook(row, before, null)
-      // A failure that was shown before stays known: after it, `sent` at the helpdesk is a Retry.
-      else
-        await this.#tryLater(
-          row,
-          status === 'failed' && !failure.mayHaveHappened ? before : doubt(before, status),
-          failure,
-        )
+      if (hopeless.has(failure.failure)) return shown.saveLook(row, before, null)
+      // A failure that was shown stays known: after it, `sent` at the helpdesk is a Retry.
+      const isKnown = status === 'failed' && (before === 'failed' || !failure.mayHaveHappened)
+      await this.#tryLater(row, isKnown ? before : 'unsure', failure)
     }
   }
 
@@ -188,11 +184,6 @@ function partsAgain(parts: readonly OutboxPart[]): OutboxPart[] {
 
 function beginningOf({ settledAt, createdAt, expiresAt }: OutboxRow): number {
   return Math.max(settledAt ?? createdAt, expiresAt ?? 0)
-}
-
-/** What the helpdesk shows when a status may have been set, or may be set by the next try. */
-function doubt(before: Shown, status: MessageStatus): Shown {
-  return status === 'failed' && before === 'failed' ? 'failed' : 'unsure'
 }
 
 function asDownstreamError(error: unknown): DownstreamError {
