@@ -20,7 +20,7 @@ test('reports of existing rows become what the helpdesk shows, and the first cal
   insert.run('refused', 'refused', 'due', 8000, null, 4000)
   insert.run('asked', 'failed', 'asked', 9000, 9500, 4000)
   insert.run('given up', 'failed', 'given_up', 1000, null, 4000)
-  database.exec("INSERT INTO callbacks VALUES ('shop', 'd2', 'message_created', 1, 'x', 2500)")
+  database.exec("INSERT INTO callbacks VALUES ('d2', 'message_created', 1, 'x', 2500)")
   migrateSqlite(database, migrations)
   const rows = database.prepare('SELECT id, shown, look_at, expires_at FROM outbox ORDER BY rowid').all()
   assert.deepEqual(
