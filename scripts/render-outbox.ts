@@ -12,10 +12,10 @@ const names = Object.keys(outboxTransitions) as OutboxTransition[]
 const intro = [
   '# States of an outbox row',
   'Generated from `src/core/outbox.ts` by `npm run generate`.',
-  'A row of the outbox is one accepted message. Its `status` says whether the message is sent. Its `report` says whether ' +
-    'the helpdesk knows that the message was not sent, and whether the agent asked for it again. The stores build the ' +
-    'conditions of their SQL from the same table, so a row changes its state only in the ways below. `prune` is the ' +
-    'exception: its SQL asks only for `settled_at`, which exactly the rows in its states have.',
+  'A row of the outbox is one accepted message. Its `status` says whether the message is sent. Its `shown` says what the ' +
+    'helpdesk showed of the message when we last knew; [shown.md](shown.md) explains it. The stores build the conditions ' +
+    'of their SQL from the same table, so a row changes its state only in the ways below. `prune` is the exception: its ' +
+    'SQL asks only for `settled_at`, which exactly the rows in its states have.',
 ]
 
 export function renderOutboxPage(): Promise<string> {
@@ -23,11 +23,8 @@ export function renderOutboxPage(): Promise<string> {
     ...intro,
     '## Status',
     diagram(names.flatMap(statusEdges)),
-    '## Report',
-    diagram(names.flatMap(reportEdges)),
     '## Transitions',
-    'An empty From cell means any value. An empty To cell means that the value stays. A new row without a To report ' +
-      'starts with the report `none`.',
+    'An empty From cell means any value. An empty To cell means that the value stays.',
     table(),
   ]
   return format(parts.join('\n\n'), { parser: 'markdown', printWidth: 120, proseWrap: 'always' })
@@ -38,15 +35,6 @@ function statusEdges(name: OutboxTransition): Edge[] {
   if (to === 'same') return []
   const origins = from.length === 0 ? [outside] : from
   return origins.map((each) => ({ from: each, to: to === 'deleted' ? outside : to, label: name }))
-}
-
-/** Only transitions that ask for a report: the others start with a report of none. */
-function reportEdges(name: OutboxTransition): Edge[] {
-  const { from, report } = transitionOf(name)
-  if (!report) return []
-  const origins = report.from ?? (from.length === 0 ? [outside] : ['none'])
-  const ends = report.to.length === 0 ? [outside] : report.to
-  return origins.flatMap((each) => ends.map((end) => ({ from: each, to: end, label: name })))
 }
 
 /** One arrow per pair of states. */
@@ -62,13 +50,13 @@ function diagram(edges: readonly Edge[]): string {
 
 function table(): string {
   const rows = names.map((name) => {
-    const { from, to, report, who, meaning } = transitionOf(name)
+    const { from, to, shown, who, meaning } = transitionOf(name)
     const statusFrom = from.length === 0 ? '(new row)' : from.join(', ')
-    const cells = [statusFrom, to === 'same' ? '' : to, report?.from?.join(', '), report?.to.join(', '), who, meaning]
+    const cells = [statusFrom, to === 'same' ? '' : to, shown?.from?.join(', '), shown?.to.join(', '), who, meaning]
     return `| \`${name}\` | ${cells.map((cell) => cell ?? '').join(' | ')} |`
   })
   return [
-    '| Transition | From status | To status | From report | To report | Who | Meaning |',
+    '| Transition | From status | To status | From shown | To shown | Who | Meaning |',
     '|---|---|---|---|---|---|---|',
     ...rows,
   ].join('\n')

@@ -223,6 +223,7 @@ export type OutgoingCommand =
       messageId: number
       deleted: boolean
       externalError: string | null
+      isTranslated: boolean
     } & WrittenMessage)
   /** An agent saw the conversation up to a time in milliseconds; null for all of it. */
   | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null; isResolved: boolean }

@@ -1,6 +1,8 @@
 // The words for outgoing messages: a row per accepted message, its parts, its states and the transitions between them.
 
 import type { Attachment } from './downstream.ts'
+import { shownStates } from './shown.ts'
+import type { Known, Shown } from './shown.ts'
 
 /**
  * pending  accepted, and no frame is leaving: the row waits for a connection, for its turn or for the next attempt
@@ -12,23 +14,26 @@ import type { Attachment } from './downstream.ts'
 export const outboxStatuses = ['pending', 'sending', 'sent', 'failed', 'expired', 'refused'] as const
 export type OutboxStatus = (typeof outboxStatuses)[number]
 
-/**
- * Whether the helpdesk knows that a row was not sent, and whether the agent asked for it again:
- * none     nothing to tell
- * due      the helpdesk is to be told at `report_at`
- * done     the helpdesk was told
- * given_up the helpdesk could not be told, or need not be
- * asked    the agent may want the message sent again: we will ask the helpdesk at `report_at`
- */
-export const outboxReports = ['none', 'due', 'done', 'given_up', 'asked'] as const
-export type OutboxReport = (typeof outboxReports)[number]
+const knownByStatus: Record<OutboxStatus, Known> = {
+  pending: 'open',
+  sending: 'open',
+  sent: 'sent',
+  failed: 'unsent',
+  expired: 'unsent',
+  refused: 'unsent',
+}
+
+/** What the status of a row says about its message. */
+export function knownOf(status: OutboxStatus): Known {
+  return knownByStatus[status]
+}
 
 type Transition = {
   /** The statuses in which a row can make the transition. Without any, the transition creates the row. */
   from: readonly OutboxStatus[]
   to: OutboxStatus | 'same' | 'deleted'
-  /** `from`: the reports in which a row can make the transition (any, when left out). `to`: the possible reports afterwards. */
-  report?: { from?: readonly OutboxReport[]; to: readonly OutboxReport[] }
+  /** What the helpdesk shows (core/shown.ts). `from`: what allows the transition (anything, when left out). `to`: what can follow. */
+  shown?: { from?: readonly Shown[]; to: readonly Shown[] }
   /** The classes that decide on the transition, or the background worker. */
   who: string
   meaning: string
@@ -36,7 +41,9 @@ type Transition = {
 
 const live: readonly OutboxStatus[] = ['pending', 'sending']
 const unsent: readonly OutboxStatus[] = ['failed', 'expired', 'refused']
-const told = { to: ['none', 'due'] } as const
+const all: readonly OutboxStatus[] = [...live, 'sent', ...unsent]
+const unanswered = { to: ['unsure'] } as const
+const refusedAtOnce = { to: ['failed'] } as const
 
 /**
  * Every way in which a row can change its state. The stores build the conditions of their statements from this table. Only
@@ -46,28 +53,31 @@ export const outboxTransitions = {
   accept: {
     from: [],
     to: 'pending',
+    shown: unanswered,
     who: 'MessageStorage, MessageDeletions',
     meaning: 'The message is stored and will be sent.',
   },
   acceptClaimed: {
     from: [],
     to: 'sending',
+    shown: unanswered,
     who: 'MessageStorage',
     meaning: 'The message is stored, and its frame leaves right after this commit (immediate send).',
   },
   keepRefused: {
     from: [],
     to: 'refused',
-    report: told,
+    shown: refusedAtOnce,
     who: 'SendGuards, MessageStorage',
-    meaning: 'The message is filtered, its callback is too old, or too many messages wait.',
+    meaning:
+      'The message is filtered, has no recipient here, cannot be sent as it is, its callback is too old, or too many messages wait.',
   },
   keepAsked: {
     from: [],
     to: 'refused',
-    report: { to: ['asked'] },
+    shown: refusedAtOnce,
     who: 'RetryRequests',
-    meaning: 'The agent asked again for a message whose callback never arrived.',
+    meaning: 'The agent may have asked again for a message whose callback never arrived.',
   },
   recover: {
     from: ['sending'],
@@ -102,77 +112,72 @@ export const outboxTransitions = {
     who: 'OutboxWorker',
     meaning: 'The account is connected: the row cannot expire.',
   },
-  fail: { from: live, to: 'failed', report: told, who: 'RowOutcomes', meaning: 'The message will not be sent.' },
+  fail: { from: live, to: 'failed', who: 'RowOutcomes', meaning: 'The message will not be sent.' },
   cancel: { from: ['pending'], to: 'failed', who: 'MessageDeletions', meaning: 'The agent deleted the message.' },
   expire: {
     from: ['pending'],
     to: 'expired',
-    report: told,
     who: 'RowOutcomes',
     meaning: 'The row waited five minutes for a connection.',
   },
   withdraw: {
     from: live,
     to: 'refused',
-    report: { to: ['due'] },
+    shown: refusedAtOnce,
     who: 'UndecidedRows',
     meaning: 'The row was stored too late: the helpdesk was already told that the message failed.',
   },
-  saveReport: {
-    from: unsent,
+  noteAnswer: {
+    from: all,
     to: 'same',
-    report: { from: ['due'], to: ['due', 'done', 'given_up'] },
-    who: 'FailureReporter',
-    meaning: 'The helpdesk was told, or will be told later, or cannot be told.',
+    shown: { from: ['unsure'], to: ['sent', 'failed'] },
+    who: 'GivenAnswers',
+    meaning: 'The callback of the message was answered in time, or its answer makes the helpdesk show a failure.',
   },
-  reopenReport: {
+  planLook: {
+    from: all,
+    to: 'same',
+    who: 'RetryRequests, ShownWorker',
+    meaning: 'The helpdesk may show something else than we know: we will look.',
+  },
+  planUnsure: {
+    from: all,
+    to: 'same',
+    shown: { from: ['unsure'], to: ['unsure'] },
+    who: 'ShownWorker',
+    meaning: 'The row is still unsure ten seconds after it was accepted: we will look.',
+  },
+  lookAgain: {
     from: ['refused'],
     to: 'same',
-    report: { from: ['done'], to: ['due'] },
     who: 'MessageStorage',
     meaning: 'A new row accepts the same message: the helpdesk must no longer show it as failed.',
   },
   ask: {
     from: unsent,
     to: 'same',
-    report: { from: ['done'], to: ['asked'] },
     who: 'RetryRequests',
-    meaning: 'The agent may have asked for the message again.',
+    meaning: 'The agent may have pressed Retry: we will look.',
   },
-  askLater: {
-    from: unsent,
+  saveLook: {
+    from: all,
     to: 'same',
-    report: { from: ['asked'], to: ['asked'] },
-    who: 'Retries',
-    meaning: 'The helpdesk did not answer whether the agent asked.',
+    shown: { to: shownStates },
+    who: 'ShownWorker',
+    meaning: 'We looked, and perhaps set a status at the helpdesk, or we will look later.',
   },
   retry: {
     from: unsent,
     to: 'pending',
-    report: { from: ['asked'], to: ['none'] },
-    who: 'Retries',
-    meaning: 'The agent asked: the message is sent again.',
-  },
-  leaveAlone: {
-    from: unsent,
-    to: 'same',
-    report: { from: ['asked'], to: ['done'] },
-    who: 'Retries',
-    meaning: 'The agent did not ask.',
+    shown: { from: ['unsure', 'failed', 'told'], to: ['sent'] },
+    who: 'ShownWorker',
+    meaning: 'The agent pressed Retry: the message is sent again.',
   },
   discard: {
-    from: unsent,
+    from: ['refused'],
     to: 'deleted',
-    report: { from: ['asked'], to: [] },
-    who: 'Retries',
-    meaning: 'The agent did not ask for a message whose callback never arrived.',
-  },
-  refuseRetry: {
-    from: unsent,
-    to: 'same',
-    report: { from: ['asked'], to: ['due'] },
-    who: 'Retries',
-    meaning: 'The message cannot be sent again: the helpdesk is told.',
+    who: 'ShownWorker',
+    meaning: 'The agent did not ask for a message whose callback never arrived, or its callback arrived.',
   },
   prune: {
     from: ['sent', ...unsent],

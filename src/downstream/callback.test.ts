@@ -154,16 +154,18 @@ test('a message that was deleted before it was told of is not sent', () => {
   assert.deepEqual(readCallback(deleted), { kind: 'ignored', reason: 'deleted' })
 })
 
-test('a changed message tells whether it was deleted and what failed', () => {
+test('a changed message tells whether it was deleted or translated and what failed', () => {
   const changed = {
     ...readCallback(message),
-    ...{ kind: 'changed', deleted: false, externalError: null },
+    ...{ kind: 'changed', deleted: false, externalError: null, isTranslated: false },
   }
   const updated = { ...message, event: 'message_updated' }
   assert.deepEqual(readCallback(updated), changed)
   assert.deepEqual(readCallback({ ...updated, content_attributes: { deleted: true } }), { ...changed, deleted: true })
   const failed = { ...updated, content_attributes: { external_error: '503 Service Unavailable' } }
   assert.deepEqual(readCallback(failed), { ...changed, externalError: '503 Service Unavailable' })
+  const translated = { ...updated, content_attributes: { translations: { es: 'Hola' } } }
+  assert.deepEqual(readCallback(translated), { ...changed, isTranslated: true })
 })
 
 test('a conversation that was seen is understood at the top and below', () => {

@@ -117,6 +117,7 @@ function readChange(message: Payload): OutgoingCommand {
     messageId: message.requiredId('id'),
     deleted: attributes.flag('deleted'),
     externalError: attributes.filledText('external_error'),
+    isTranslated: attributes.has('translations'),
   }
 }
 

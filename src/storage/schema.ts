@@ -19,6 +19,7 @@ import type { AuditTable, DeliveryTable, UsageTable } from './schema/ledger.ts'
 import { inboxSecrets, messageMapSecrets, outboxSecrets, unfinishedSecrets } from './schema/messages.ts'
 import type {
   CallbackTable,
+  FirstCallbackTable,
   InboxTable,
   MessageMapTable,
   OpenedTable,
@@ -58,6 +59,7 @@ export type Schema = {
   outbox: OutboxTable
   outbox_totals: OutboxTotalsTable
   callbacks: CallbackTable
+  first_callbacks: FirstCallbackTable
   restrictions: RestrictionTable
 }
 
@@ -77,14 +79,15 @@ type OfDestination = {
 }[keyof Schema]
 
 /**
- * Every table whose rows belong to a destination, with the columns that are unique together with it. When a destination
- * turns out to be another one, its rows are moved.
+ * Every table whose rows belong to a destination, with the columns that are unique together with it; null when no columns
+ * are. When a destination turns out to be another one, its rows are moved.
  */
-export const destinationTables: { readonly [Table in OfDestination]: readonly (keyof Schema[Table])[] } = {
+export const destinationTables: { readonly [Table in OfDestination]: readonly (keyof Schema[Table])[] | null } = {
   contacts: ['source_id'],
   conversations: ['instance', 'chat'],
   conversation_chats: ['conversation_id', 'instance', 'chat'],
   message_map: ['instance', 'chat', 'sender', 'network_id', 'kind'],
-  outbox: [],
+  outbox: null,
   callbacks: ['kind', 'event_id'],
+  first_callbacks: [],
 }

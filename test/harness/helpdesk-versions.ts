@@ -6,20 +6,11 @@ import type { HelpdeskVersion } from '../../sim/helpdesk/versions.ts'
 /** The oldest that the bridge supports, one in between, and the newest. */
 const tested: readonly HelpdeskVersion[] = ['3.4', '4.3', '4.14']
 
-type Options = {
-  /** Versions on which the flow does not work yet, with the reason. It runs there and may fail. */
-  notYet?: Partial<Record<HelpdeskVersion, string>>
-}
-
 /** Runs the test once per version, side by side, because these tests mostly wait. */
-export function onEveryVersion(
-  name: string,
-  work: (version: HelpdeskVersion) => Promise<void>,
-  { notYet = {} }: Options = {},
-): void {
+export function onEveryVersion(name: string, work: (version: HelpdeskVersion) => Promise<void>): void {
   void describe(name, { concurrency: tested.length }, () => {
     for (const version of tested) {
-      void test(`on Chatwoot ${version}`, { todo: notYet[version] ?? false }, () => work(version))
+      void test(`on Chatwoot ${version}`, () => work(version))
     }
   })
 }

@@ -171,9 +171,9 @@ for (const engine of engines) {
         const others = columns.filter((index) => index.includes('destination'))
         return [table, others.map((index) => index.filter((column) => column !== 'destination').sort())]
       })
-      const expected = Object.entries<readonly string[]>(destinationTables).map(([table, columns]) => [
+      const expected = Object.entries<readonly string[] | null>(destinationTables).map(([table, columns]) => [
         table,
-        columns.length === 0 ? [] : [columns.toSorted()],
+        columns === null ? [] : [columns.toSorted()],
       ])
       assert.deepEqual(Object.fromEntries(unique), Object.fromEntries(expected))
     })

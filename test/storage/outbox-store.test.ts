@@ -214,12 +214,12 @@ for (const engine of engines) {
 
     test('a message that was refused on acceptance is kept and counted nowhere', async () => {
       await using stage = await setUp()
-      const { outbox, transitions } = stage
-      const refusal = { reason: 'spam', reportAt: 2000 }
+      const { outbox } = stage
+      const refusal = { reason: 'spam', lookAt: 2000 }
       assert.equal(await outbox.keepRefused(sampleRow('a'), refusal, callback(70)), true)
       assert.equal(await outbox.keepRefused(sampleRow('b'), refusal, callback(70)), false)
-      assert.deepEqual(await transitions.dueReports(1999, 10), [], 'not before the answer')
-      assert.equal((await transitions.dueReports(2000, 10)).length, 1)
+      const { shown, lookAt } = (await outbox.find('a')) ?? {}
+      assert.deepEqual([shown, lookAt], ['failed', 2000])
       assert.deepEqual(await outbox.totals('shop'), {
         pending: 0,
         sent: 0,
@@ -234,7 +234,7 @@ for (const engine of engines) {
       const { outbox } = stage
       for (let told = 0; told < 2; told++) assert.equal(await outbox.settleAhead(callback(70), 1000), true)
       assert.equal(await outbox.enqueue(sampleRow('a'), callback(70)), 'duplicate')
-      assert.equal(await outbox.keepRefused(sampleRow('a'), { reason: 'spam', reportAt: 1 }, callback(70)), false)
+      assert.equal(await outbox.keepRefused(sampleRow('a'), { reason: 'spam', lookAt: 1 }, callback(70)), false)
       assert.equal(await outbox.enqueue(sampleRow('b'), callback(71)), 'accepted')
       assert.equal(await outbox.settleAhead(callback(71), 1000), false)
     })

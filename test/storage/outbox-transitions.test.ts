@@ -3,20 +3,22 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { outboxReports, outboxStatuses, outboxTransitions, transitionOf } from '../../src/core/outbox.ts'
+import { outboxStatuses, outboxTransitions, transitionOf } from '../../src/core/outbox.ts'
 import type { OutboxPart, OutboxTransition } from '../../src/core/outbox.ts'
+import { shownStates } from '../../src/core/shown.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { sealed, toColumns } from '../../src/storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
 import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../src/storage/stores/messages/outbox-transitions.ts'
 import { RetryStore } from '../../src/storage/stores/messages/retry-store.ts'
+import { ShownStore } from '../../src/storage/stores/messages/shown-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 
 /** What each method of a store does to rows. */
 const methods: Record<string, readonly OutboxTransition[]> = {
-  'OutboxStore.enqueue': ['accept', 'acceptClaimed', 'reopenReport'],
-  'OutboxStore.enqueueIf': ['accept', 'acceptClaimed', 'reopenReport'],
+  'OutboxStore.enqueue': ['accept', 'acceptClaimed', 'lookAgain'],
+  'OutboxStore.enqueueIf': ['accept', 'acceptClaimed', 'lookAgain'],
   'OutboxStore.keepRefused': ['keepRefused'],
   'OutboxStore.prune': ['prune'],
   'OutboxStore.settleAhead': [],
@@ -42,19 +44,19 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'OutboxTransitions.startWaiting': ['startWaiting'],
   'OutboxTransitions.stopWaiting': ['stopWaiting'],
   'OutboxTransitions.withdraw': ['withdraw'],
-  'OutboxTransitions.saveReport': ['saveReport'],
   'OutboxTransitions.due': [],
-  'OutboxTransitions.dueReports': [],
-  'RetryStore.ask': ['ask'],
-  'RetryStore.askLater': ['askLater'],
   'RetryStore.keepAsked': ['keepAsked'],
   'RetryStore.retry': ['retry'],
-  'RetryStore.leaveAlone': ['leaveAlone', 'discard'],
-  'RetryStore.refuseRetry': ['refuseRetry'],
-  'RetryStore.asked': [],
+  'RetryStore.discard': ['discard'],
+  'ShownStore.noteAnswers': ['noteAnswer'],
+  'ShownStore.planUnsure': ['planUnsure'],
+  'ShownStore.due': [],
+  'ShownStore.planLook': ['planLook'],
+  'ShownStore.ask': ['ask'],
+  'ShownStore.saveLook': ['saveLook'],
 }
 
-type Stores = { outbox: OutboxStore; transitions: OutboxTransitions; retries: RetryStore }
+type Stores = { outbox: OutboxStore; transitions: OutboxTransitions; retries: RetryStore; shown: ShownStore }
 type Move = (stores: Stores, row: OutboxRow) => Promise<unknown>
 
 const part: OutboxPart[] = [{ id: 'W1', of: 'text', state: 'unknown' }]
@@ -88,8 +90,8 @@ function newRow(id: string, messageId: number): NewOutboxRow {
 const creations = {
   accept: ({ outbox }, row) => outbox.enqueue(row, null),
   acceptClaimed: ({ outbox }, row) => outbox.enqueue(row, null, { parts: part, address: 'jid' }),
-  keepRefused: ({ outbox }, row) => outbox.keepRefused(row, { reason: 'spam', reportAt: 2000 }, null),
-  keepAsked: ({ retries }, row) => retries.keepAsked({ row, callback: null }, { at: 2000, until: 3000 }),
+  keepRefused: ({ outbox }, row) => outbox.keepRefused(row, { reason: 'spam', lookAt: 2000 }, null),
+  keepAsked: ({ retries }, row) => retries.keepAsked({ row, callback: null, reason: null }, { at: 2000, until: 3000 }),
 } satisfies Partial<Record<OutboxTransition, (stores: Stores, row: NewOutboxRow) => Promise<unknown>>>
 
 const moves: Record<Exclude<OutboxTransition, keyof typeof creations>, Move> = {
@@ -105,20 +107,20 @@ const moves: Record<Exclude<OutboxTransition, keyof typeof creations>, Move> = {
   cancel: ({ transitions }, row) => transitions.cancel(row, 'deleted', now),
   expire: ({ transitions }, row) => transitions.expire(row, 'time over', now + 2),
   withdraw: ({ transitions }, { id }) => transitions.withdraw(id, 'too late', now),
-  saveReport: ({ transitions }, { id }) => transitions.saveReport(id, 'done', now),
-  reopenReport: ({ outbox }, { id, messageId }) =>
+  noteAnswer: ({ shown }, { id }) => shown.noteAnswers(new Map([[id, 'sent']])),
+  planLook: ({ shown }, { id }) => shown.planLook(id, now),
+  planUnsure: ({ shown }) => shown.planUnsure({ after: 0, before: now }, now),
+  lookAgain: ({ outbox }, { id, messageId }) =>
     outbox.enqueue(newRow(`${id} again`, messageId ?? 0), callback(messageId ?? 0)),
-  ask: ({ retries }, row) => retries.ask(row, { at: now, until: now + 1 }),
-  askLater: ({ retries }, { id }) => retries.askLater(id, now + 1),
+  ask: ({ shown }, { id }) => shown.ask(id, { at: now, until: now + 2 }),
+  saveLook: ({ shown }, row) => shown.saveLook(row, row.shown === 'told' ? 'failed' : 'told', null),
   retry: ({ retries }, row) => retries.retry(row, [], atOnce, now),
-  leaveAlone: ({ retries }, row) => retries.leaveAlone({ ...row, reason: 'told before' }),
-  discard: ({ retries }, row) => retries.leaveAlone({ ...row, reason: null }),
-  refuseRetry: ({ retries }, row) => retries.refuseRetry(row, 'no', now),
+  discard: ({ retries }, { id }) => retries.discard(id),
   prune: ({ outbox }) => outbox.prune(now, 0),
 }
 
 test('every method of the stores is classified, and every transition has a method', () => {
-  const stores = { OutboxStore, OutboxTransitions, RetryStore }
+  const stores = { OutboxStore, OutboxTransitions, RetryStore, ShownStore }
   const all = Object.entries(stores).flatMap(([name, { prototype }]) =>
     Object.getOwnPropertyNames(prototype)
       .filter((method) => method !== 'constructor')
@@ -132,7 +134,9 @@ test('no other file writes the state of a row', () => {
   const writers = globSync('src/**/*.ts').filter((file) =>
     /(?:updateTable|insertInto|deleteFrom)\('outbox'\)/.test(readFileSync(file, 'utf8')),
   )
-  const expected = ['outbox-store', 'outbox-transitions', 'retry-store'].map((name) => `messages/${name}.ts`)
+  const expected = ['outbox-store', 'outbox-transitions', 'retry-store', 'shown-store'].map(
+    (name) => `messages/${name}.ts`,
+  )
   // It moves the rows of a person to another chat.
   const names = [...expected, 'people/people-store.ts'].map((name) => `src/storage/stores/${name}`)
   assert.deepEqual(writers.sort(), names.sort())
@@ -146,14 +150,14 @@ for (const engine of engines) {
     const { database } = stack.use(await newDatabase(engine, [Buffer.alloc(32, 1)]))
     const epoch = (await new LeaseStore(database).acquire('test', 600_000)) ?? 0
     const [outbox, transitions] = [new OutboxStore(database, () => epoch), new OutboxTransitions(database, () => epoch)]
-    const retries = new RetryStore(database, () => epoch)
+    const [retries, shown] = [new RetryStore(database, () => epoch), new ShownStore(database, () => epoch)]
     /** One row for each state, and no other. */
-    const rowsInAllStates = async (): Promise<OutboxRow[]> => {
-      const states = outboxStatuses.flatMap((status) => outboxReports.map((report) => ({ status, report })))
-      const rows = states.map(({ status, report }, index) => {
+    const rowsInAllStates = async (reason: string | null): Promise<OutboxRow[]> => {
+      const states = outboxStatuses.flatMap((status) => shownStates.map((each) => ({ status, shown: each })))
+      const rows = states.map(({ status, shown: each }, index) => {
         const row = newRow(`r${index}`, index + 1)
         const settled_at = status === 'pending' || status === 'sending' ? null : 2000
-        const state = { status, report, settled_at, expires_at: now + 1 }
+        const state = { status, shown: each, settled_at, reason, expires_at: now + 1 }
         return { ...toColumns(row), ...sealed(row.id, row.payload), ...state }
       })
       const { query } = database
@@ -162,7 +166,7 @@ for (const engine of engines) {
       return Promise.all(rows.map(async ({ id }) => (await outbox.find(id)) ?? assert.fail()))
     }
     const owned = stack.move()
-    const stores = { outbox, transitions, retries }
+    const stores = { outbox, transitions, retries, shown }
     return { ...stores, rowsInAllStates, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
 
@@ -171,17 +175,17 @@ for (const engine of engines) {
       await using stage = await setUp()
       for (const [name, create] of Object.entries(creations)) {
         await create(stage, newRow(name, 1))
-        const { to, report, from } = transitionOf(name as keyof typeof creations)
+        const { to, shown, from } = transitionOf(name as keyof typeof creations)
         const row = await stage.outbox.find(name)
         assert.deepEqual([from, row?.status], [[], to])
-        assert.ok((report?.to ?? ['none']).includes(row?.report ?? 'none'), row?.report)
+        assert.ok(row && shown?.to.includes(row.shown), row?.shown)
       }
     })
 
     test('a method changes the rows it may change as the table says, and leaves every other row alone', async () => {
       await using stage = await setUp()
       for (const name of Object.keys(moves) as (keyof typeof moves)[]) {
-        const rows = await stage.rowsInAllStates()
+        const rows = await stage.rowsInAllStates(name === 'discard' ? null : 'why')
         for (const row of rows) await moves[name](stage, row)
         for (const row of rows) check(name, row, await stage.outbox.find(row.id))
       }
@@ -190,13 +194,13 @@ for (const engine of engines) {
 }
 
 function check(name: keyof typeof moves, before: OutboxRow, after: OutboxRow | undefined): void {
-  const { from, to, report } = transitionOf(name)
-  const what = `${name} of ${before.status}/${before.report}`
-  if (!from.includes(before.status) || report?.from?.includes(before.report) === false) {
+  const { from, to, shown } = transitionOf(name)
+  const what = `${name} of ${before.status}/${before.shown}`
+  if (!from.includes(before.status) || shown?.from?.includes(before.shown) === false) {
     assert.deepEqual(after, before, what)
     return
   }
   assert.notDeepEqual(after, before, what)
   assert.equal(after?.status ?? 'deleted', to === 'same' ? before.status : to, what)
-  if (after) assert.ok((report?.to ?? [before.report]).includes(after.report), `${what} ends in ${after.report}`)
+  if (after) assert.ok((shown?.to ?? [before.shown]).includes(after.shown), `${what} ends in ${after.shown}`)
 }

@@ -7,6 +7,7 @@ import { OutboxTransitions } from '../../src/storage/stores/messages/outbox-tran
 import type { NewOutboxRow, OutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
 import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
 import { RetryStore } from '../../src/storage/stores/messages/retry-store.ts'
+import { ShownStore } from '../../src/storage/stores/messages/shown-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 
 const place = { instance: 'shop', destination: 'https://desk|1|1' }
@@ -31,6 +32,7 @@ for (const engine of engines) {
     const outbox = new OutboxStore(database, () => epoch)
     const transitions = new OutboxTransitions(database, () => epoch)
     const retries = new RetryStore(database, () => epoch)
+    const shown = new ShownStore(database, () => epoch)
     const stored = async (id = 'a'): Promise<OutboxRow> => {
       const row = await outbox.find(id)
       assert.ok(row)
@@ -39,79 +41,75 @@ for (const engine of engines) {
     const audits = async () =>
       (await new AuditStore(database).list({ limit: 100 })).map(({ action, target }) => `${action} ${target}`)
     const owned = stack.move()
-    return { outbox, transitions, retries, stored, audits, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    return { outbox, transitions, retries, shown, stored, audits, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
 
   describe(`retries on ${engine}`, () => {
-    test('a failed row is asked for and sent again once, and only after the helpdesk was told', async () => {
+    test('a failed row is sent again once per failure', async () => {
       await using stage = await setUp()
-      const { outbox, transitions, retries, stored, audits } = stage
+      const { outbox, transitions, retries, shown, stored, audits } = stage
       await outbox.enqueue(sample, callback)
       await transitions.fail({ ...(await stored()), parts: refused }, 'refused', 3000, 4000)
+      await shown.saveLook(await stored(), 'told', null)
       const failed = await stored()
-      assert.equal(await retries.ask(failed, ask), false)
-      assert.deepEqual(await transitions.dueReports(3999, 10), [])
-      await transitions.saveReport('a', 'done', 4100)
-      assert.equal(await retries.retry(failed, [], atOnce, 5000), false, 'nobody has asked')
-      const asks = await Promise.all([retries.ask(failed, ask), retries.ask(failed, ask)])
-      assert.deepEqual(asks.filter(Boolean), [true])
-      assert.deepEqual([(await retries.asked(4999, 10)).length, (await retries.asked(5000, 10)).length], [0, 1])
       const waiting = { isWaiting: true, isDrained: true, expiresAt: 9000 }
       const again = await Promise.all([1, 2].map(() => retries.retry(failed, [], waiting, 5000)))
       assert.deepEqual(again.filter(Boolean), [true])
-      const { status, parts, attempts } = await stored()
-      assert.deepEqual([status, parts, attempts], ['pending', [], 0])
+      const { status, parts, attempts, shown: now, lookAt } = await stored()
+      assert.deepEqual([status, parts, attempts, now, lookAt], ['pending', [], 0, 'sent', null])
       assert.equal((await outbox.totals('shop')).failed, 0)
       assert.ok((await audits()).includes('outbox.enqueue a'))
     })
 
-    test('a retry that is not wanted after all leaves the row as it was, and can be asked for later', async () => {
+    test('a row whose failure was never shown is not sent again', async () => {
       await using stage = await setUp()
-      const { outbox, transitions, retries, stored } = stage
-      await outbox.keepRefused(sample, { reason: 'spam', reportAt: 2000 }, callback)
-      await transitions.saveReport('a', 'done', 2000)
-      assert.equal(await retries.ask(await stored(), ask), true)
-      await retries.leaveAlone(await stored())
-      assert.equal((await stored()).report, 'done')
-      assert.equal(await retries.ask(await stored(), ask), true)
-      await retries.askLater('a', 8000)
-      assert.deepEqual([(await retries.asked(7999, 10)).length, (await retries.asked(8000, 10)).length], [0, 1])
-      await retries.refuseRetry(await stored(), 'other', 9000)
-      const { report, reportAt, reason } = await stored()
-      assert.deepEqual([report, reportAt, reason], ['due', 9000, 'spam'])
+      const { outbox, transitions, retries, shown, stored } = stage
+      await outbox.enqueue(sample, callback)
+      await shown.noteAnswers(new Map([['a', 'sent']]))
+      await transitions.fail(await stored(), 'refused', 3000, 4000)
+      assert.equal(await retries.retry(await stored(), [], atOnce, 5000), false)
     })
 
-    test('a message that never came is kept with its callback, and forgotten when its retry is not wanted', async () => {
+    test('a message that never came is kept with its callback, and its callback is open again when the row is discarded', async () => {
       await using stage = await setUp()
-      const { outbox, retries, stored } = stage
-      assert.equal(await retries.keepAsked({ row: sample, callback }, ask), true)
-      assert.equal(await retries.keepAsked({ row: { ...sample, id: 'b' }, callback }, ask), false)
+      const { outbox, retries } = stage
+      assert.equal(await retries.keepAsked({ row: sample, callback, reason: null }, ask), true)
+      assert.equal(await retries.keepAsked({ row: { ...sample, id: 'b' }, callback, reason: null }, ask), false)
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'duplicate')
-      await retries.leaveAlone(await stored())
+      await retries.discard('a')
       assert.equal(await outbox.find('a'), undefined)
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'accepted')
     })
 
-    test('a retry that can only be refused has nothing to send', async () => {
+    test('a message whose callback is still on its way is sent by one of the two rows', async () => {
+      await using stage = await setUp()
+      const { outbox, retries, stored } = stage
+      assert.equal(await retries.keepAsked({ row: { ...sample, id: 'z' }, callback: null, reason: null }, ask), true)
+      assert.equal(await outbox.enqueue(sample, callback), 'accepted')
+      assert.equal((await outbox.ofMessage(place.destination, 70))?.id, 'a', 'the row of the callback counts')
+      assert.equal(await retries.retry(await stored('z'), [], atOnce, 5000), false)
+      assert.equal((await stored('z')).status, 'refused')
+    })
+
+    test('a message without a recipient has nothing to send', async () => {
       await using stage = await setUp()
       const { outbox, retries, stored } = stage
       const row = { ...sample, chatId: '', remoteJid: '' }
-      assert.equal(await retries.keepAsked({ row, refusal: 'nobody there' }, ask), true)
-      assert.equal(await outbox.open('a'), undefined)
+      assert.equal(await retries.keepAsked({ row, callback: null, reason: 'no recipient' }, ask), true)
       assert.equal(await retries.retry(await stored(), [], atOnce, 5000), false)
-      await retries.refuseRetry(await stored(), 'other', 6000)
-      assert.equal((await stored()).reason, 'nobody there')
+      await retries.discard('a')
+      assert.equal((await stored()).reason, 'no recipient', 'a row with a reason is not discarded')
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'accepted', 'its callback is open')
     })
 
-    test('sending a refused message settles its callback', async () => {
-      await using stage = await setUp()
-      const { outbox, transitions, retries, stored } = stage
-      await outbox.keepRefused(sample, { reason: 'full', reportAt: 2000 }, null)
-      await transitions.saveReport('a', 'done', 2000)
-      await retries.ask(await stored(), ask)
-      assert.equal(await retries.retry(await stored(), [], atOnce, 5000), true)
-      assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'duplicate')
+    test('sending a refused message settles its callback, also when the row had settled it before', async () => {
+      for (const settled of [null, callback]) {
+        await using stage = await setUp()
+        const { outbox, retries, stored } = stage
+        await outbox.keepRefused(sample, { reason: 'full', lookAt: 2000 }, settled)
+        assert.equal(await retries.retry(await stored(), [], atOnce, 5000), true)
+        assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'duplicate')
+      }
     })
   })
 }

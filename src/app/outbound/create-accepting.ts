@@ -4,13 +4,13 @@ import { AnswerInTime } from '../../bridge/outbound/accept/answer-in-time.ts'
 import { AnswerRoutes } from '../../bridge/outbound/accept/answer-routes.ts'
 import { CallbackAges } from '../../bridge/outbound/accept/callback-ages.ts'
 import { CallbackOrder } from '../../bridge/outbound/accept/callback-order.ts'
+import { FirstCallbacks } from '../../bridge/outbound/accept/first-callbacks.ts'
 import { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import { MessageDeletions } from '../../bridge/outbound/accept/message-deletions.ts'
 import { MessageStorage } from '../../bridge/outbound/accept/message-storage.ts'
 import { MissingCallbacks } from '../../bridge/outbound/accept/missing-callbacks.ts'
 import { NewRows } from '../../bridge/outbound/accept/new-rows.ts'
-import { Retries } from '../../bridge/outbound/accept/retries.ts'
 import { RetryRequests } from '../../bridge/outbound/accept/retry-requests.ts'
 import { SendContexts } from '../../bridge/outbound/accept/send-context.ts'
 import { SendGuards } from '../../bridge/outbound/accept/send-guards.ts'
@@ -19,6 +19,7 @@ import { ImmediateSend } from '../../bridge/outbound/send/immediate-send.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { RowId } from '../../core/ids.ts'
 import { ConversationEvents } from '../../http/webhook/conversation-events.ts'
+import type { Routing } from '../../tenants/routing.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { SendingParts } from './create-sending.ts'
@@ -31,21 +32,20 @@ type Parts = {
   routes: OutboundRoutes
   sending: SendingParts
   newId: () => RowId
-  /** Starts the retries that are due, in the background. */
-  wakeRetries: () => void
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, routing, conversations, onOperationsMessage } = deps
+  const { config, clock, log, conversations, onOperationsMessage } = deps
   const { recipients } = parts.sending
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
+  const firstCallbacks = new FirstCallbacks({ store: parts.stores.firstCallbacks, clock, log })
   const order = createOrder(deps, parts)
   const acceptor = createAcceptor(deps, parts, order)
-  const changes = createChanges(deps, parts, answers)
+  const changes = createChanges(deps, parts, { answers, firstCallbacks })
   const activity = createActivity(deps, parts)
   const webhook = new WebhookHandler({
     instances: deps.accounts,
-    routing,
+    routing: notedBy(firstCallbacks, deps.routing),
     outbound: acceptor,
     changes,
     events: new ConversationEvents({ activity, conversations, answers, clock, log }),
@@ -54,7 +54,22 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     clock,
     log,
   })
-  return { webhook, acceptor, changes, activity, order, retries: createRetries(deps, parts) }
+  return { webhook, acceptor, changes, activity, order }
+}
+
+/** The webhook asks for the destination of every callback whose signature is right. */
+function notedBy(
+  firstCallbacks: FirstCallbacks,
+  routing: OutboundDeps['routing'],
+): Pick<Routing, 'destinationOf' | 'webhookSecretOf'> {
+  return {
+    webhookSecretOf: (sender) => routing.webhookSecretOf(sender),
+    destinationOf: async (sender) => {
+      const destination = await routing.destinationOf(sender)
+      if (destination) firstCallbacks.note(destination)
+      return destination
+    },
+  }
 }
 
 function createOrder({ downstream, clock, log }: OutboundDeps, { stores, sending }: Parts): CallbackOrder {
@@ -65,11 +80,11 @@ function createOrder({ downstream, clock, log }: OutboundDeps, { stores, sending
 function createAcceptor(deps: OutboundDeps, parts: Parts, order: CallbackOrder): MessageAcceptor {
   const { stores, accounts, routes, sending, newId } = parts
   const { config, clock, log, onSendStep } = deps
-  const { composer, recipients, restrictions, outcomes, undecided, worker, reporter, pace, metrics } = sending
+  const { composer, recipients, restrictions, outcomes, undecided, worker, looks, given, pace, metrics } = sending
   const { outbox } = stores
   const { spamguard, callbackMaxAge: maxAgeMs } = config.outbound
   return new MessageAcceptor({
-    guards: new SendGuards({ outbox, reporter, metrics, accounts, spamguard, maxAgeMs, clock }),
+    guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, maxAgeMs, newId, clock }),
     order,
     contexts: new SendContexts({ store: stores.contexts, recipients, routeOf: routes.routeOf }),
     immediate: new ImmediateSend({ composer, recipients, restrictions, accounts }),
@@ -77,40 +92,38 @@ function createAcceptor(deps: OutboundDeps, parts: Parts, order: CallbackOrder):
       outbox,
       undecided,
       worker,
-      reporter,
+      looks,
       pace,
       onStep: onSendStep,
       newId,
-      clock,
     }),
-    answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
+    answers: new AnswerInTime({ outbox, outcomes, given, accounts, clock, log }),
     rows: new NewRows({ accounts, pace, newId, clock }),
   })
 }
 
-function createChanges({ clock, log }: OutboundDeps, parts: Parts, answers: AnswerRoutes): MessageChanges {
-  const { stores, accounts, sending, newId, wakeRetries } = parts
-  const { outbox, transitions, map } = stores
-  const { worker } = sending
+function createChanges(
+  { clock, log }: OutboundDeps,
+  { stores, accounts, sending, newId }: Parts,
+  { answers, firstCallbacks }: { answers: AnswerRoutes; firstCallbacks: FirstCallbacks },
+): MessageChanges {
+  const { outbox, transitions, map, shown, retries } = stores
+  const { worker, shownWorker } = sending
   const deletions = new MessageDeletions({ outbox, transitions, map, worker, accounts, newId, clock })
+  const wake = () => {
+    shownWorker.wake()
+  }
   const requests = new RetryRequests({
     outbox,
-    store: stores.retries,
+    shown,
+    retries,
     answers,
+    firstCallbacks,
     newId,
     clock,
-    wake: wakeRetries,
+    wake,
   })
   return new MessageChanges({ requests, deletions, clock, log })
-}
-
-function createRetries(
-  { downstream, clock, log }: OutboundDeps,
-  { stores, accounts, routes, sending }: Parts,
-): Retries {
-  const { identifiedOf: destinationOf } = routes
-  const { worker, reporter } = sending
-  return new Retries({ store: stores.retries, downstream, destinationOf, reporter, worker, accounts, clock, log })
 }
 
 function createActivity({ config, clock, log }: OutboundDeps, { stores, accounts, sending }: Parts): AgentActivity {

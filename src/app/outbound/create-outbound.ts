@@ -18,8 +18,8 @@ export type { OutboundAccount } from '../../bridge/outbound/send/sending-account
 
 const drainMs = 5000
 const expireMs = 30_000
-const reportMs = 10_000
-const retryMs = 5000
+const lookMs = 5000
+const answersMs = 1000
 const banRiskMs = 30_000
 const pruneMs = 3_600_000
 const day = 24 * 3_600_000
@@ -89,12 +89,10 @@ function createParts(deps: OutboundDeps) {
   const stores = createOutboundStores(database, epoch, clock)
   const accounts = new SendingAccounts(deps.accounts)
   const routes = createOutboundRoutes(deps.routing, accounts, deps.identities)
-  const sending = createSending(deps, { stores, accounts, routes, newId, wakeReports: () => void reports.tick() })
-  const wakeRetries = () => void retries.tick()
-  const accepting = createAccepting(deps, { stores, accounts, routes, sending, newId, wakeRetries })
-  const { reporter, worker, undecided } = sending
-  const reports = every('outbox-report', reportMs, () => reporter.run())
-  const retries = every('outbox-retry', retryMs, () => accepting.retries.run())
+  const sending = createSending(deps, { stores, accounts, routes, newId, startLooks: () => void looks.tick() })
+  const accepting = createAccepting(deps, { stores, accounts, routes, sending, newId })
+  const { worker, undecided, shownWorker, given } = sending
+  const looks = every('outbox-shown', lookMs, () => shownWorker.run())
   const workers = [
     every('outbox-drain', drainMs, async () => {
       await undecided.run()
@@ -106,12 +104,12 @@ function createParts(deps: OutboundDeps) {
       return Promise.resolve()
     }),
     every('outbox-prune', pruneMs, () => stores.outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
-    reports,
-    retries,
+    looks,
+    every('outbox-answers', answersMs, () => given.flush()),
   ]
   metrics.watchOutbox(() => worker.counts())
-  for (const part of [reporter, accepting.activity, accepting.changes, accepting.order, worker, undecided])
-    stack.use(part)
+  const { activity, changes, order } = accepting
+  for (const part of [sending.looks, activity, changes, order, worker, undecided, shownWorker]) stack.use(part)
   return { parts: { accounts, stores, sending, accepting }, workers }
 }
 

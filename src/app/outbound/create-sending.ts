@@ -3,10 +3,13 @@
 import { MessageComposer } from '../../bridge/outbound/compose/message-composer.ts'
 import { createTranscoder } from '../../bridge/outbound/compose/voice-note.ts'
 import { UndecidedRows } from '../../bridge/outbound/accept/undecided-rows.ts'
-import { FailureReporter } from '../../bridge/outbound/queue/failure-reporter.ts'
+import { GivenAnswers } from '../../bridge/outbound/queue/given-answers.ts'
 import { OutboxWorker } from '../../bridge/outbound/queue/outbox-worker.ts'
+import { PlannedLooks } from '../../bridge/outbound/queue/planned-looks.ts'
 import { RowAttempts } from '../../bridge/outbound/queue/row-attempts.ts'
 import { RowOutcomes } from '../../bridge/outbound/queue/row-outcomes.ts'
+import { ShownLook } from '../../bridge/outbound/queue/shown-look.ts'
+import { ShownWorker } from '../../bridge/outbound/queue/shown-worker.ts'
 import { OutboundMetrics } from '../../bridge/outbound/send/outbound-metrics.ts'
 import { Recipients } from '../../bridge/outbound/send/recipients.ts'
 import { RevokeContents } from '../../bridge/outbound/send/revoke-contents.ts'
@@ -26,15 +29,15 @@ type Parts = {
   accounts: SendingAccounts
   routes: OutboundRoutes
   newId: () => RowId
-  /** Starts the reports that are due, in the background. */
-  wakeReports: () => void
+  /** Calls `ShownWorker.run` in the background. */
+  startLooks: () => void
 }
 
 export type SendingParts = ReturnType<typeof createSending>
 
 export function createSending(deps: OutboundDeps, parts: Parts) {
   const { config, clock, log, people, metrics, usage, downstream } = deps
-  const { stores, accounts, routes } = parts
+  const { stores, accounts } = parts
   const { outbox, transitions, sent, map } = stores
   const banRisk = new BanRisk({ clock })
   const pace = createPace(deps)
@@ -48,14 +51,32 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
     signMessages: config.outbound.signMessages,
     emojiReplyAsReaction: config.outbound.emojiReplyAsReaction,
   })
-  const { identifiedOf: destinationOf } = routes
-  const wake = parts.wakeReports
-  const reporter = new FailureReporter({ outbox, transitions, downstream, destinationOf, clock, log, wake })
-  const outcomes = new RowOutcomes({ outbox, transitions, reporter, metrics: outboundMetrics, clock })
-  const undecided = new UndecidedRows({ transitions, reporter, clock, log })
+  const looks = new PlannedLooks({
+    clock,
+    wake: () => {
+      shownWorker.wake()
+    },
+  })
+  const outcomes = new RowOutcomes({ outbox, transitions, looks, metrics: outboundMetrics, clock })
+  const undecided = new UndecidedRows({ transitions, looks, clock, log })
   const guards = { banRisk, pace, restrictions }
   const made = { recipients, composer, outcomes, undecided, metrics: outboundMetrics, ...guards }
-  return { ...made, reporter, worker: createWorker(deps, parts, made) }
+  const worker = createWorker(deps, parts, made)
+  const given = new GivenAnswers({ store: stores.shown, clock })
+  const shownWorker = createShownWorker(deps, parts, { worker, given, undecided })
+  return { ...made, looks, worker, given, shownWorker }
+}
+
+function createShownWorker(
+  { downstream, clock, log }: OutboundDeps,
+  { stores, accounts, routes, startLooks }: Parts,
+  { worker, given, undecided }: { worker: OutboxWorker; given: GivenAnswers; undecided: UndecidedRows },
+): ShownWorker {
+  const { outbox, shown, retries } = stores
+  const { identifiedOf: destinationOf } = routes
+  const look = new ShownLook({ outbox, shown, retries, downstream, destinationOf, worker, accounts, clock, log })
+  const isUndecided = (id: RowId) => undecided.has(id)
+  return new ShownWorker({ store: shown, answers: given, look, isUndecided, clock, log, start: startLooks })
 }
 
 function createPace({ config, clock }: OutboundDeps): Pace {

@@ -3,12 +3,14 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database.ts'
 import { RestrictionStore } from '../../storage/stores/accounts/restriction-store.ts'
+import { FirstCallbackStore } from '../../storage/stores/messages/first-callback-store.ts'
 import { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import { OutboxStore } from '../../storage/stores/messages/outbox-store.ts'
 import { OutboxTransitions } from '../../storage/stores/messages/outbox-transitions.ts'
 import { RetryStore } from '../../storage/stores/messages/retry-store.ts'
 import { SendContextStore } from '../../storage/stores/messages/send-context-store.ts'
 import { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
+import { ShownStore } from '../../storage/stores/messages/shown-store.ts'
 
 export type OutboundStores = ReturnType<typeof createOutboundStores>
 
@@ -17,6 +19,8 @@ export function createOutboundStores(database: Database, epoch: () => number, cl
     outbox: new OutboxStore(database, epoch),
     transitions: new OutboxTransitions(database, epoch),
     retries: new RetryStore(database, epoch),
+    shown: new ShownStore(database, epoch),
+    firstCallbacks: new FirstCallbackStore(database, epoch),
     sent: new SentMessageStore(database, epoch),
     contexts: new SendContextStore(database, clock),
     map: new MessageMapStore(database),

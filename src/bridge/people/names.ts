@@ -35,13 +35,19 @@ export function contactName(person: KnownPerson): string {
   return name.trim()
 }
 
-/** Fills in `$phone` and `$name`. A missing value is left out together with the dot next to it. */
-export function fillHeader(template: string, person: KnownPerson): string {
+/**
+ * Fills in `$phone` and `$name`. A missing value is left out together with the dot next to it. `escape` is for values that the
+ * template does not put into code.
+ */
+export function fillHeader(template: string, person: KnownPerson, escape = (value: string) => value): string {
   const values = { phone: shownPhone(person), name: shownName(person) }
   if (values.phone === null && values.name === null) return ''
   let filled = template
   for (const key of ['phone', 'name'] as const) if (values[key] === null) filled = leaveOut(filled, key)
-  return filled.replace(/\$(phone|name)/g, (_, key: 'phone' | 'name') => values[key] ?? '')
+  return filled.replace(/\$(phone|name)/g, (_, key: 'phone' | 'name', at: number) => {
+    const isInCode = filled.slice(0, at).split('`').length % 2 === 0
+    return isInCode ? (values[key] ?? '') : escape(values[key] ?? '')
+  })
 }
 
 /** The first that is known: push name, saved name, phone number, masked phone number, anonymous id. */

@@ -44,25 +44,47 @@ test('fields and files arrive as they were given, and the length is the one anno
   assert.deepEqual(Buffer.from(second[1].bytes), Buffer.concat([content, content]))
 })
 
+/** The name that Rack, the server of Chatwoot, reads: it turns percent forms back if each percent sign begins one. */
+function nameAtRack(line: string): string | undefined {
+  const name = /; filename="([^"]*)"$/.exec(line)?.[1]
+  const signs = name?.match(/%.?.?/g) ?? []
+  return signs.every((sign) => /^%[0-9a-f]{2}$/i.test(sign)) ? decodeURIComponent(name ?? '') : name
+}
+
+test('a file name is sent as browsers send it, in UTF-8 and without a second form', async () => {
+  const rows: [name: string, sent: string][] = [
+    ['Relatório final (1).pdf', 'Relatório final (1).pdf'],
+    ['发票 👍.png', '发票 👍.png'],
+    ['with "quotes".txt', 'with %22quotes%22.txt'],
+    ['two\r\nlines.txt', 'two%0D%0Alines.txt'],
+    ['100%.txt', '100%.txt'],
+    ['50%20off.txt', '50%2520off.txt'],
+    ['', 'file'],
+    [' \n', 'file'],
+  ]
+  for (const [filename, sent] of rows) {
+    const { bytes } = await written([{ name: 'f', filename, type: 'text/plain', content: Buffer.from('x') }])
+    const line = /^Content-Disposition:.*$/m.exec(bytes.toString())?.[0]
+    assert.equal(line, `Content-Disposition: form-data; name="f"; filename="${sent}"`)
+  }
+})
+
 test('every file name arrives, and none breaks the form', async () => {
   const names = [
     ...['plain name.pdf', 'Müller & Söhne.pdf', '发票 👍.png', 'with "quotes".txt', "it's (1) *new*.txt", 'a\\b.txt'],
     ...['50%20off.txt', '100%.txt', 'a\r\nContent-Type: text/html\r\n\r\n<b>', 'x"; name="message_type', 'a;b=c.txt'],
+    ...['Relatório final (1).pdf', '100% "done".txt', 'ends in \\', '%', '%41%zz'],
   ]
   for (const filename of names) {
     const file = { name: 'attachments[]', filename, type: 'text/plain', content: Buffer.from('x') }
     const { bytes, type } = await written([file, { name: 'content', value: 'y' }])
     const [received, field, ...more] = parseMultipart(type, bytes)
     assert.ok(received?.[1] instanceof UploadedFile, filename)
-    assert.deepEqual([received[0], received[1].filename], ['attachments[]', filename])
+    assert.equal(received[0], 'attachments[]')
     assert.equal(Buffer.from(received[1].bytes).toString(), 'x')
     assert.deepEqual([field, more], [['content', 'y'], []])
-    // What Rack reads: one line, no parameter hidden in another one, nothing beyond ASCII.
-    const line = /^Content-Disposition:.*$/m.exec(bytes.toString('latin1'))?.[0] ?? ''
-    assert.match(
-      line,
-      /^Content-Disposition: form-data; name="[^"]+"; filename="[\w. -]+"(; filename\*=UTF-8''[\w.!~%-]+)?$/,
-    )
+    const line = /^Content-Disposition:.*$/m.exec(bytes.toString())?.[0] ?? ''
+    assert.equal(nameAtRack(line), filename)
   }
   const odd = await written([{ name: 'f', filename: '', type: 'a\r\nb: c', content: Buffer.from('x') }])
   const [only] = parseMultipart(odd.type, odd.bytes)

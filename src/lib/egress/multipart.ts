@@ -84,23 +84,28 @@ function sectionOf(part: Part, boundary: string): Section {
     return { head: Buffer.from(`${opening}\r\n\r\n`), content, bytes: content.length }
   }
   const { content } = part
-  const head = Buffer.from(`${opening}; ${filenameParameters(part.filename)}\r\nContent-Type: ${typeOf(part)}\r\n\r\n`)
+  const filename = `filename="${quotedFileName(part.filename)}"`
+  const head = Buffer.from(`${opening}; ${filename}\r\nContent-Type: ${typeOf(part)}\r\n\r\n`)
   return { head, content, bytes: content instanceof Uint8Array ? content.length : part.bytes }
 }
 
+/** As browsers write it: UTF-8, with the characters that would end the value in percent form. */
 function quoted(text: string): string {
-  return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  return text.replace(/["\r\n\\]/g, percentForm)
 }
 
-// Rack decodes percent signs in a plain file name and finds parameters inside of it. It prefers the encoded form, which has
-// neither; other servers see a readable replacement.
-function filenameParameters(filename: string): string {
-  // Rack treats a part with an empty file name as a form in which no file was chosen.
-  const name = filename.toWellFormed() || 'file'
-  const plain = `filename="${name.replace(/[^A-Za-z0-9._ -]/g, '_')}"`
-  if (/^[A-Za-z0-9._ -]+$/.test(name)) return plain
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
-  return `${plain}; filename*=UTF-8''${encoded}`
+// No `filename*`: Chatwoot 4.3.0 ignores it. Rack turns percent forms back when each percent sign of a name begins one.
+// A percent sign of the name itself would then be lost, so it takes the percent form as well.
+function quotedFileName(filename: string): string {
+  // Chatwoot answers 200 and drops a file whose name is empty.
+  const name = filename.trim() === '' ? 'file' : filename.toWellFormed()
+  const plain = quoted(name)
+  const isDecoded = (plain.match(/%.?.?/g) ?? []).every((sign) => /^%[0-9a-f]{2}$/i.test(sign))
+  return isDecoded || plain !== name ? quoted(name.replaceAll('%', '%25')) : name
+}
+
+function percentForm(char: string): string {
+  return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 }
 
 function typeOf({ type }: FilePart): string {

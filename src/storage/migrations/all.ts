@@ -12,6 +12,7 @@ import { retries } from './008-retries.ts'
 import { senders } from './009-senders.ts'
 import { destinations } from './010-destinations.ts'
 import { answers } from './011-answers.ts'
+import { shown } from './012-shown.ts'
 import { pendingLogouts } from './013-pending-logouts.ts'
 
 export const migrations: readonly Migration[] = [
@@ -26,5 +27,6 @@ export const migrations: readonly Migration[] = [
   senders,
   destinations,
   answers,
+  shown,
   pendingLogouts,
 ]

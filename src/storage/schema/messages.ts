@@ -2,7 +2,8 @@
 
 import type { Generated } from 'kysely'
 import type { ChatId, DestinationKey, InstanceName, Jid, NetworkMessageId, RowId } from '../../core/ids.ts'
-import type { OutboxPayload, OutboxReport, OutboxStatus } from '../../core/outbox.ts'
+import type { OutboxPayload, OutboxStatus } from '../../core/outbox.ts'
+import type { Shown } from '../../core/shown.ts'
 import type { SecretColumns } from '../engine/statement.ts'
 import type { Sealed, SealedOrNull } from './sealed.ts'
 
@@ -79,7 +80,7 @@ export type OutboxTable = {
   waiting: number
   /** 1 when it has waited for a connection: it leaves at the drain rate. */
   drained: number
-  /** Only while it waits for a connection. */
+  /** While it waits for a connection: when it expires. After a failure: until when the Retry of the agent counts. */
   expires_at: number | null
   attempts: Generated<number>
   next_attempt_at: Generated<number>
@@ -92,9 +93,10 @@ export type OutboxTable = {
   /** What the spamguard compares. */
   fingerprint: string | null
   reason: string | null
-  report: Generated<OutboxReport>
-  /** When to report, or when the report was confirmed. */
-  report_at: number | null
+  /** What the helpdesk showed of the message when we last knew. */
+  shown: Generated<Shown>
+  /** When to look at the helpdesk; null when there is no reason to. */
+  look_at: number | null
   created_at: number
   settled_at: number | null
 }
@@ -114,6 +116,12 @@ export type CallbackTable = {
   event_id: number
   outbox_id: RowId
   settled_at: number
+}
+
+/** When each destination gave us its first callback. */
+export type FirstCallbackTable = {
+  destination: DestinationKey
+  heard_at: number
 }
 
 export const unfinishedSecrets = {

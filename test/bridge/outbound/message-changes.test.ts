@@ -37,7 +37,15 @@ const waiting: NewOutboxRow = {
 }
 
 const deletion: ChangeCommand = {
-  ...{ kind: 'changed', messageId: 70, deleted: true, externalError: null, writtenAt: null, content: 'gone' },
+  ...{
+    kind: 'changed',
+    messageId: 70,
+    deleted: true,
+    externalError: null,
+    isTranslated: false,
+    writtenAt: null,
+    content: 'gone',
+  },
   ...{ attachments: [], lacksFile: false, inReplyTo: null, agentName: null },
   place: { accountId: 1, inboxId: 1, conversationId: 7 },
   recipient: { identifier: null, phone: null, sourceId: null },

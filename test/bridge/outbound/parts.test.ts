@@ -77,10 +77,10 @@ test('a file that cannot be fetched is named, and the others are not sent again 
   assert.deepEqual((await rowOf(bed, id)).states, ['sent', 'refused', 'sent'])
   await bed.desk.retry(id)
   const rows = () => rowOf(bed, id)
-  await bed.until('Retry is taken up', async () => (await rows()).report !== 'done')
+  await bed.until('Retry is taken up', async () => (await rows()).shown !== 'told')
   await bed.until('it has failed again', async () => {
-    const { report, status } = await rows()
-    return status === 'failed' && report === 'done'
+    const { shown, status } = await rows()
+    return status === 'failed' && shown === 'told'
   })
   assert.deepEqual(shownTo(bed), ['a.txt', 'c.txt'])
 })

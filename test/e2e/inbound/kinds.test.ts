@@ -14,6 +14,11 @@ const ids = { contextInfo: {} }
 const cases: Case[] = [
   { name: 'text', send: (maria, ana) => maria.text(ana, 'hi *you*'), wanted: { content: 'hi **you**' } },
   {
+    name: 'text that looks like Markdown',
+    send: (maria, ana) => maria.text(ana, '# 1\n2*3*4 = 24, see [x](y)'),
+    wanted: { content: '\\# 1\n2*3\\*4 = 24, see [x]\\(y)' },
+  },
+  {
     name: 'image with caption',
     send: (maria, ana) => maria.media(ana, 'image', { bytes, caption: 'look ~here~' }),
     wanted: { content: 'look ~~here~~', files: [[/^image-.+\.jpg$/, 'image/jpeg', 'image']] },
@@ -47,6 +52,11 @@ const cases: Case[] = [
     name: 'document',
     send: (maria, ana) => maria.media(ana, 'document', { bytes, fileName: 'Übersicht 2026.pdf' }),
     wanted: { content: '', files: [[/^Übersicht 2026\.pdf$/, 'application/pdf', 'file']] },
+  },
+  {
+    name: 'document with brackets and accents in its name',
+    send: (maria, ana) => maria.media(ana, 'document', { bytes, fileName: 'Relatório final (1).pdf' }),
+    wanted: { content: '', files: [[/^Relatório final \(1\)\.pdf$/, 'application/pdf', 'file']] },
   },
   {
     name: 'sticker',

@@ -57,14 +57,10 @@ onEveryVersion('a conversation that an agent deleted is opened again', async (ve
   world.helpdesk.assertNothingRefused()
 })
 
-onEveryVersion(
-  'a file keeps the name that the customer gave it',
-  async (version) => {
-    await using stage = await open(version)
-    const { world, maria } = stage
-    const fileName = 'Relatório final (1).pdf'
-    const sent = maria.media(world.phone, 'document', { bytes: Buffer.from('%PDF'), fileName })
-    assert.equal((await world.arrived(sent)).files[0]?.filename, fileName)
-  },
-  { notYet: { '3.4': 'filename* is ignored there', '4.3': 'filename* is ignored there' } },
-)
+onEveryVersion('a file keeps the name that the customer gave it', async (version) => {
+  await using stage = await open(version)
+  const { world, maria } = stage
+  const fileName = 'Relatório final (1).pdf'
+  const sent = maria.media(world.phone, 'document', { bytes: Buffer.from('%PDF'), fileName })
+  assert.equal((await world.arrived(sent)).files[0]?.filename, fileName)
+})

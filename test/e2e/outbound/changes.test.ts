@@ -14,13 +14,13 @@ const revoked = (person: SimPerson) =>
     .filter((protocol) => Number(protocol?.type) === 0)
     .map((protocol) => protocol?.key?.id)
 
-/** Waits until the failure is confirmed to the helpdesk: only then Retry counts. */
+/** Waits until the helpdesk shows our reason. */
 async function failed(world: AgentWorld, id: number): Promise<void> {
   await world.shown(id, ({ status }) => status === 'failed')
-  const query = world.service.database.query.selectFrom('outbox').select('report').where('message_id', '=', id)
-  await waitUntil('the report is confirmed', async () => {
+  const query = world.service.database.query.selectFrom('outbox').select('shown').where('message_id', '=', id)
+  await waitUntil('our reason is shown', async () => {
     const rows = await world.service.database.read(query)
-    return rows.every(({ report }) => report === 'done')
+    return rows.every(({ shown }) => shown === 'told')
   })
   await world.helpdesk.settled()
 }

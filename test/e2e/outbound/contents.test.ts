@@ -30,6 +30,12 @@ test('every attachment is sent as what it is, the text with the first', async ()
   assert.equal(await world.metric('service_messages_total{direction="out",instance="n0",owner_tag=""}'), 4)
 })
 
+test('a hard break leaves no space at the end of its line, and no backslash reaches the customer', async () => {
+  await using world = await AgentWorld.open()
+  await world.write('line one \\\nline two  \n> 2*3\\*4 is \\# 1')
+  await world.received('line one\nline two\n> 2*3*4 is # 1')
+})
+
 test('files at a host that cannot be reached are fetched from the configured one', async () => {
   await using world = await AgentWorld.open({ helpdesk: { frontendUrl: 'http://desk.invalid' } })
   await attach(world, 'photo', [{ name: 'p.png', bytes: png, type: 'image/png' }])

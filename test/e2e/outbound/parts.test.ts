@@ -39,7 +39,7 @@ class PartsWorld {
 
   async row(id: number) {
     const { database } = this.world.service
-    const query = database.query.selectFrom('outbox').select(['status', 'parts', 'reason', 'report'])
+    const query = database.query.selectFrom('outbox').select(['status', 'parts', 'reason', 'shown'])
     const [row] = await database.read(query.where('message_id', '=', id))
     const parts = JSON.parse(row?.parts ?? '[]') as Part[]
     return { ...row, parts, states: parts.map(({ state }) => state) }
@@ -52,7 +52,7 @@ class PartsWorld {
 
   /** Until the helpdesk has confirmed that it failed: only then Retry counts. */
   async fails(id: number): Promise<string> {
-    await waitUntil('the failure is confirmed', async () => (await this.row(id)).report === 'done')
+    await waitUntil('the failure is confirmed', async () => (await this.row(id)).shown === 'told')
     await this.world.helpdesk.settled()
     const { status, contentAttributes } = await this.world.shown(id, () => true)
     assert.equal(status, 'failed')

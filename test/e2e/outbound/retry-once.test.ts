@@ -12,7 +12,7 @@ const mp3 = { name: 'a.mp3', type: 'audio/mpeg', bytes: Buffer.concat([Buffer.fr
 async function isReported(world: AgentWorld, id: number): Promise<boolean> {
   const { database } = world.service
   const rows = await database.read(
-    database.query.selectFrom('outbox').select('report').where('message_id', '=', id).where('report', '=', 'done'),
+    database.query.selectFrom('outbox').select('shown').where('message_id', '=', id).where('shown', '=', 'told'),
   )
   return rows.length > 0
 }
@@ -49,6 +49,8 @@ test('the helpdesk’s marking, our own, its extra change for sound and its tran
 
 test('what failed while the service was away is sent on Retry', async () => {
   await using world = await AgentWorld.open()
+  await world.write('before')
+  await world.received('before')
   await world.stop()
   const id = await world.write('while away')
   await world.shown(id, ({ status }) => status === 'failed')
@@ -60,5 +62,5 @@ test('what failed while the service was away is sent on Retry', async () => {
   const late = await world.post(world.callback(id, 'while away'))
   assert.equal((late.body as { reason: string }).reason, 'duplicate', 'should its callback come after all')
   await world.post(world.callback(9000, 'the end'))
-  assert.deepEqual(world.texts(), ['while away', 'the end'])
+  assert.deepEqual(world.texts(), ['before', 'while away', 'the end'])
 })

@@ -45,25 +45,21 @@ onEveryVersion('a message that the network refuses is shown as failed', async (v
   await world.shown(id, ({ contentAttributes: { external_error: error } }) => !/^\d{3} /.test(String(error)))
 })
 
-onEveryVersion(
-  'Retry sends a failed message again',
-  async (version) => {
-    await using world = await failing(version)
-    const id = await world.write('second try')
-    await refused(world, id)
-    const isReport = ({ method, path }: { method: string; path: string }) =>
-      method === 'PATCH' && path.endsWith(`/messages/${id}`)
-    await waitUntil('the reason is reported', () => world.helpdesk.requests.some(isReport))
-    await world.helpdesk.settled()
-    await world.outbox()
-    await world.agent.post(`/conversations/${world.conversation}/messages/${id}/retry`)
-    await world.received('second try', world.bob, 5000)
-    await world.helpdesk.settled()
-    assert.equal((await world.shown(id, () => true)).status, 'sent')
-    assert.deepEqual(world.texts(), ['second try'])
-  },
-  { notYet: { '3.4': 'Retry needs a confirmed report, and a helpdesk without PATCH confirms none' } },
-)
+onEveryVersion('Retry sends a failed message again', async (version) => {
+  await using world = await failing(version)
+  const id = await world.write('second try')
+  await refused(world, id)
+  const isReport = ({ method, path }: { method: string; path: string }) =>
+    method === 'PATCH' && path.endsWith(`/messages/${id}`)
+  await waitUntil('the reason is reported', () => world.helpdesk.requests.some(isReport))
+  await world.helpdesk.settled()
+  await world.outbox()
+  await world.agent.post(`/conversations/${world.conversation}/messages/${id}/retry`)
+  await world.received('second try', world.bob, 5000)
+  await world.helpdesk.settled()
+  assert.equal((await world.shown(id, () => true)).status, 'sent')
+  assert.deepEqual(world.texts(), ['second try'])
+})
 
 onEveryVersion('an automation rule and a survey reach the customer', async (version) => {
   await using world = await AgentWorld.open({ helpdesk: { version } })

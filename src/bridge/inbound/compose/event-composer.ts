@@ -14,6 +14,7 @@ import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
 import { renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
 import type { RenderedQuote, RenderSettings, TextLimits } from './render.ts'
+import { plainToMarkdown } from './text-to-markdown.ts'
 import type { Texts } from './texts.ts'
 
 type ComposeSettings = RenderSettings & {
@@ -108,7 +109,7 @@ export class EventComposer {
     const { settings, texts } = this.#deps
     if (event.fromMe) return { skipped: 'filtered' }
     if (!settings.reactions) return { skipped: 'skip_disabled' }
-    const body = event.emoji === '' ? texts.unreacted : texts.reacted(event.emoji)
+    const body = event.emoji === '' ? texts.unreacted : plainToMarkdown(texts.reacted(event.emoji))
     const draft = this.#plain(given, body, {
       counted: 'reaction',
       header: given.context.sender,
@@ -138,7 +139,8 @@ export class EventComposer {
       const body = event.purpose === 'other' ? texts.unsupported('sealed') : texts.sealed
       return this.#plain(given, body, { replyTo: event.target.id })
     }
-    const body = opened.options.length === 0 ? texts.unvoted : texts.voted(opened.options.join(', '))
+    const { options } = opened
+    const body = options.length === 0 ? texts.unvoted : plainToMarkdown(texts.voted(options.join(', ')))
     return { ...this.#plain(given, body, { replyTo: event.target.id }), isPrivate: true }
   }
 

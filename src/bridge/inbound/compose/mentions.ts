@@ -1,17 +1,15 @@
-// Replaces the mentions in a text by names: the network writes a mention as @ and digits.
+// Says which names stand for the mentions in a text: the network writes a mention as @ and digits.
 
 import type { KnownPerson } from '../../people/names.ts'
 import { mentionName } from '../../people/names.ts'
+import { escapeName } from './markdown/escape-all.ts'
+import type { MentionOf } from './markdown/spans.ts'
 
-/** Whole tokens only: the beginning of a longer number is another id. */
-const token = /(?<![\p{L}\p{N}])@(\d{5,20})(?![\p{L}\p{N}])/gu
-
-export function nameMentions(text: string, mentioned: readonly KnownPerson[], template: string): string {
-  if (mentioned.length === 0) return text
+export function mentionsOf(mentioned: readonly KnownPerson[], template: string): MentionOf {
   const names = new Map<string, string>()
   for (const person of mentioned) {
-    const shown = template.replace(/\$name/g, () => mentionName(person))
+    const shown = template.replace(/\$name/g, () => escapeName(mentionName(person)))
     for (const digits of [person.phone, person.lid]) if (digits !== null) names.set(digits, shown)
   }
-  return text.replace(token, (whole, digits: string) => names.get(digits) ?? whole)
+  return (digits) => names.get(digits)
 }

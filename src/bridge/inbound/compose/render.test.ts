@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createIgnoreRule } from '../ignored-chats.ts'
-import { nameMentions } from './mentions.ts'
+import { mentionsOf } from './mentions.ts'
 import { fillHeader, mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
-import { renderContent, renderMessage, renderQuote, truncate } from './render.ts'
+import { renderAd, renderContent, renderMessage, renderQuote, truncate } from './render.ts'
+import { textToMarkdown } from './text-to-markdown.ts'
 import { textsOf } from './texts.ts'
 
 const maria: KnownPerson = {
@@ -63,6 +64,53 @@ test('what was done to a message is told in the language of the helpdesk', () =>
   ])
 })
 
+describe('foreign text', () => {
+  const texts = textsOf.en
+  const writing = { texts, written: (text: string) => textToMarkdown(text) }
+
+  test('in a contact card shows its marks', () => {
+    const card = { name: '*Bob* [x](y)', organisation: '# 1 Motors*', phones: ['+55 11 9'] }
+    const wanted = '👤 \\*Bob\\* [x]\\(y)\n\\# 1 Motors\\*\n+55 11 9'
+    assert.equal(renderContent({ type: 'contacts', cards: [card] }, writing), wanted)
+  })
+
+  test('in a poll shows its marks, in the question and in the options', () => {
+    const options = ['1. one', '- two', '*three*', 'two\nlines']
+    const poll = { type: 'poll' as const, question: 'a *b* ?', options }
+    const wanted = '📊 Poll: a \\*b\\* ?\n- 1\\. one\n- \\- two\n- \\*three\\*\n- two lines'
+    assert.equal(renderContent(poll, writing), wanted)
+  })
+
+  test('in the place of a location shows its marks, beside a formatted caption', () => {
+    const place = { name: '*Bar*', address: 'Rua_1_', latitude: 1, longitude: 2, caption: '*here*', live: false }
+    const wanted = '📍 \\*Bar\\*\nRua_1\\_\nhttps://maps.google.com/?q=1,2\n**here**'
+    assert.equal(renderContent({ type: 'location', ...place }, writing), wanted)
+  })
+
+  test('in an ad shows its marks, and its address can be clicked', () => {
+    const ad = renderAd({ title: '*Sale*', body: '# now', url: 'https://x.example/a_b' }, texts)
+    assert.equal(ad, '📣 Came from an ad: \\*Sale\\*\n\\# now\nhttps://x.example/a_b')
+  })
+
+  test('in a quote gets its backslashes inside of the quote', () => {
+    assert.equal(renderQuote({ author: null, text: '# 1\n2*3*4' }, '@$name'), '> `↪`\n> \\# 1\n> 2*3\\*4')
+  })
+
+  test('in a name shows its marks, as a mention and in a header that is no code', () => {
+    const odd = { ...maria, pushName: '*M_a_* [x](y).' }
+    assert.equal(
+      textToMarkdown('hi @5511988887777. *ok*', mentionsOf([odd], '@$name')),
+      'hi @\\*M\\_a\\_\\* \\[x\\](y)\\.. **ok**',
+    )
+    const parts = { header: odd, separator: '\n\n', quote: null, body: 'x' }
+    assert.equal(
+      renderMessage(parts, { ...settings, headerTemplate: '**$name**' }),
+      '**\\~\\*M\\_a\\_\\* \\[x\\](y)\\.**\n\nx',
+    )
+    assert.equal(renderMessage(parts, settings), '`+5511988887777 · ~*M_a_* [x](y).`\n\nx')
+  })
+})
+
 describe('quotes', () => {
   test('are 200 characters, line by line, with a blank line after', () => {
     const text = `${'a'.repeat(150)}\n${'👍'.repeat(100)}`
@@ -89,7 +137,10 @@ describe('mentions', () => {
   test('are replaced as whole tokens', () => {
     const other = { ...maria, phone: null, lid: '5511988', pushName: 'Other' }
     const text = '@5511988887777 @5511988 @55119888877771 a@5511988 (@5511988)'
-    assert.equal(nameMentions(text, [maria, other], '@$name'), '@Maria @Other @55119888877771 a@5511988 (@Other)')
+    assert.equal(
+      textToMarkdown(text, mentionsOf([maria, other], '@$name')),
+      '@Maria @Other @55119888877771 a@5511988 (@Other)',
+    )
   })
 
   test('are named by push name, saved name, phone, redacted phone, anonymous id', () => {
@@ -113,6 +164,12 @@ test('a text too long for the helpdesk is cut and says so', () => {
   const cut = truncate('x'.repeat(200_000), 'outgoing', limits, textsOf.en)
   assert.ok(cut.length < limits.safeLength)
   assert.match(cut, /cut off here\.$/)
+})
+
+test('a cut leaves neither a block of code open nor a backslash without its character', () => {
+  const small = { fits: (text: string) => text.length < 10, safeLength: 2007 }
+  assert.equal(truncate('```\ncode and more code', 'incoming', small, textsOf.en).split('✂️')[0], '```\ncod\n```\n\n')
+  assert.equal(truncate('123456\\*89012', 'incoming', small, textsOf.en).split('✂️')[0], '123456\\\\\n\n')
 })
 
 test('a text that fits is not cut, also when it is longer than the safe length', () => {

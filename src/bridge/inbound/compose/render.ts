@@ -4,8 +4,9 @@ import type { DownstreamLimits, NewMessage } from '../../../core/downstream.ts'
 import type { Ad, Content } from '../../../core/message.ts'
 import { fillHeader } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
-import { nameMentions } from './mentions.ts'
-import { textToMarkdown } from './text-to-markdown.ts'
+import { escapeName } from './markdown/escape-all.ts'
+import { mentionsOf } from './mentions.ts'
+import { plainToMarkdown, textToMarkdown } from './text-to-markdown.ts'
 import type { Texts } from './texts.ts'
 
 /** Room for the sentence that a text was cut. */
@@ -32,7 +33,7 @@ export type Parts = {
 }
 
 export function renderMessage({ header, separator, quote, body }: Parts, settings: RenderSettings): string {
-  const head = header === null ? '' : fillHeader(settings.headerTemplate, header)
+  const head = header === null ? '' : fillHeader(settings.headerTemplate, header, escapeName)
   const quoted = quote === null ? '' : renderQuote(quote, settings.mentionTemplate)
   const rest = [quoted, body].filter((part) => part !== '').join('\n\n')
   return [head, rest].filter((part) => part !== '').join(separator)
@@ -53,7 +54,7 @@ function quotable(text: string): string {
 
 /** The words of a person as Markdown, with names for mentions. */
 export function renderText(text: string, mentioned: readonly KnownPerson[], template: string): string {
-  return nameMentions(textToMarkdown(text), mentioned, template)
+  return textToMarkdown(text, mentionsOf(mentioned, template))
 }
 
 type Writing = { texts: Texts; written: (text: string) => string }
@@ -69,12 +70,12 @@ export function renderContent(content: Content, { texts, written }: Writing): st
       return renderLocation(content, { texts, written })
     case 'contacts':
       return content.cards
-        .map(({ name, phones, organisation }) => lines(`👤 ${name}`, organisation, ...phones))
+        .map(({ name, phones, organisation }) => plainToMarkdown(lines(`👤 ${name}`, organisation, ...phones)))
         .join('\n\n')
     case 'poll':
-      return lines(texts.poll(content.question), ...content.options.map((option) => `- ${option}`))
+      return lines(plainToMarkdown(texts.poll(content.question)), ...content.options.map(renderOption))
     case 'choice':
-      return lines(written(content.text), content.description)
+      return plainToMarkdown(lines(content.text, content.description))
     case 'album':
       return texts.album(content.images, content.videos)
     case 'view_once':
@@ -82,18 +83,30 @@ export function renderContent(content: Content, { texts, written }: Writing): st
     case 'mark':
       return texts.mark[content.mark]
     case 'unsupported':
-      return lines(texts.unsupported(content.name), content.text === null ? null : written(content.text))
+      return lines(
+        plainToMarkdown(texts.unsupported(content.name)),
+        content.text === null ? null : written(content.text),
+      )
   }
 }
 
 export function renderAd({ title, body, url }: Ad, texts: Texts): string {
-  return lines(title === null ? texts.ad : `${texts.ad}: ${title}`, body, url)
+  return plainToMarkdown(lines(title === null ? texts.ad : `${texts.ad}: ${title}`, body, url))
 }
 
 /** Cuts a text that is longer than the helpdesk takes, and says so. */
 export function truncate(text: string, type: NewMessage['type'], limits: TextLimits, texts: Texts): string {
   if (limits.fits(text, type)) return text
-  return `${firstCharacters(text, limits.safeLength - noticeLength)}\n\n${texts.truncated}`
+  const beginning = firstCharacters(text, limits.safeLength - noticeLength)
+  return `${beginning}${endOfCut(beginning)}\n\n${texts.truncated}`
+}
+
+/** A cut can leave a block of code open, which would take in the notice, or a backslash without its character. */
+function endOfCut(text: string): string {
+  const fences = text.match(/^(?:> )?`{3,}$/gm) ?? []
+  const last = fences.at(-1) ?? ''
+  if (fences.length % 2 === 1) return `\n${last}`
+  return (/\\+$/.exec(text.slice(-100))?.[0].length ?? 0) % 2 === 1 ? '\\' : ''
 }
 
 function renderLocation(
@@ -102,7 +115,12 @@ function renderLocation(
 ): string {
   const title = live ? texts.liveLocation : name === null ? texts.location : `📍 ${name}`
   const link = `https://maps.google.com/?q=${latitude},${longitude}`
-  return lines(title, live ? name : null, address, link, caption === null ? null : written(caption))
+  const place = plainToMarkdown(lines(title, live ? name : null, address))
+  return lines(place, link, caption === null ? null : written(caption))
+}
+
+function renderOption(option: string): string {
+  return `- ${plainToMarkdown(option.replace(/\s*\n\s*/g, ' '))}`
 }
 
 function lines(...parts: readonly (string | null)[]): string {

@@ -1,54 +1,55 @@
-// Turns WhatsApp's text marks into the Markdown of the helpdesk. *bold* and ~strike~ double their marks; _italic_ and code are
-// the same in both. Code, web addresses and mail addresses stay as they are.
+// Turns a text of WhatsApp into Markdown that the helpdesk shows as WhatsApp shows the text. WhatsApp's own formatting is
+// translated; any other character that the helpdesk would swallow or restyle gets a backslash.
 
-const untouched = /```[\s\S]*?```|`[^`\n]+`|\b[a-z][a-z0-9+.-]*:\/\/\S+|\bwww\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+/giu
-const marks = ['*', '~'] as const
+import { plainRowOf, rowsOf } from './markdown/rows.ts'
+import type { Row } from './markdown/rows.ts'
+import type { MentionOf } from './markdown/spans.ts'
+import { writeParagraph } from './markdown/write-paragraph.ts'
+import type { Manner } from './markdown/write-paragraph.ts'
 
-export function textToMarkdown(text: string): string {
-  if (!marks.some((mark) => text.includes(mark))) return text
-  const isKept = keptPositions(text)
-  const doubled = new Set(marks.flatMap((mark) => pairsOf(text, mark, isKept)))
-  return Array.from({ length: text.length }, (_, at) => (doubled.has(at) ? text.charAt(at).repeat(2) : text[at])).join(
-    '',
-  )
+const noMention: MentionOf = () => undefined
+
+/** What a person wrote. */
+export function textToMarkdown(text: string, mentionOf: MentionOf = noMention): string {
+  return write(rowsOf(text.replace(/\r\n?/g, '\n')), { isPlain: false, mentionOf })
 }
 
-function keptPositions(text: string): (at: number) => boolean {
-  const ranges = [...text.matchAll(untouched)].map(({ 0: found, index }) => {
-    // A mark at the end of an address closes a mark that was opened before the address.
-    const kept = found.startsWith('`') ? found : found.replace(/[*_~.,;:!?)]+$/, '')
-    return { from: index, to: index + kept.length }
-  })
-  return (at) => ranges.some(({ from, to }) => at >= from && at < to)
+/** A name, a title or an option: text without formatting. The result is safe beside any other text. */
+export function plainToMarkdown(text: string): string {
+  return write(text.split(/\r\n?|\n/).map(plainRowOf), { isPlain: true, mentionOf: noMention })
 }
 
-/** The positions of the marks that form pairs. A pair is on one line. */
-function pairsOf(text: string, mark: string, isKept: (at: number) => boolean): number[] {
-  const found: number[] = []
-  let open: number | undefined
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charAt(at)
-    if (char === '\n') open = undefined
-    if (char !== mark || isKept(at)) continue
-    if (open !== undefined && closes(text, at, mark)) {
-      found.push(open, at)
-      open = undefined
-    } else if (opens(text, at, mark)) open = at
+function write(rows: readonly Row[], manner: Manner): string {
+  const lines: string[] = []
+  let before: Row['kind'] = 'blank'
+  let list = false
+  for (let index = 0; index < rows.length;) {
+    const row = rows[index]
+    if (!row) break
+    const end = endOfParagraph(rows, index)
+    // Without the blank line, Markdown would take the text into the quote or the item before it.
+    if (row.kind === 'plain' && (before === 'quote' || before === 'item')) lines.push('')
+    if (row.kind === 'blank') lines.push(row.text)
+    else if (row.kind === 'code') lines.push(...fenced(row.text))
+    else lines.push(...writeParagraph(rows.slice(index, end), manner, list))
+    before = row.kind
+    if (row.kind !== 'blank') list = row.kind === 'item'
+    index = end
   }
-  return found
+  return lines.join('\n')
 }
 
-function opens(text: string, at: number, mark: string): boolean {
-  const [before, after] = [text.charAt(at - 1), text.charAt(at + 1)]
-  return !isWordOr(mark, before) && after !== '' && !/\s/.test(after) && after !== mark
+/** Plain lines in a row, and quoted lines in a row, are one paragraph. */
+function endOfParagraph(rows: readonly Row[], from: number): number {
+  const kind = rows[from]?.kind
+  let end = from + 1
+  if (kind === 'plain' || kind === 'quote') while (rows[end]?.kind === kind) end++
+  return end
 }
 
-function closes(text: string, at: number, mark: string): boolean {
-  const [before, after] = [text.charAt(at - 1), text.charAt(at + 1)]
-  return !/\s/.test(before) && before !== mark && !isWordOr(mark, after)
-}
-
-// A mark inside a word, as in 2*3*4, is not a mark.
-function isWordOr(mark: string, char: string): boolean {
-  return char === mark || /[\p{L}\p{N}]/u.test(char)
+/** The fence is longer than any run of backticks in the code, which could end it. */
+function fenced(code: string): string[] {
+  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(({ 0: run }) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return [fence, code, fence]
 }

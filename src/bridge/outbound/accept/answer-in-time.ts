@@ -1,14 +1,18 @@
 // Answers a callback within the time that the helpdesk waits. A message that has no outcome by then is answered as queued.
 
-import type { InstanceName } from '../../../core/ids.ts'
+import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { ignoreRejection } from '../../../lib/ignore.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
+import type { GivenAnswers } from '../queue/given-answers.ts'
 import type { OutcomeListener, RowOutcome, RowOutcomes } from '../queue/row-outcomes.ts'
 import type { SendingAccounts } from '../send/sending-accounts.ts'
 import type { Seen, SendAnswer } from './send-answer.ts'
+
+// The webhook handler answers 500 by itself that long after the deadline.
+const lateMs = 200
 
 /** Once the deadline is over, the helpdesk has been told that the message failed. */
 export type Deadline = { isOver: boolean }
@@ -19,6 +23,7 @@ export type Accepted = { row: NewOutboxRow; outcome: Promise<RowOutcome> } & See
 type Deps = {
   outbox: Pick<OutboxStore, 'find'>
   outcomes: Pick<RowOutcomes, 'stopListening'>
+  given: Pick<GivenAnswers, 'note'>
   accounts: Pick<SendingAccounts, 'isNearlyReady'>
   clock: Clock
   log: Log
@@ -45,8 +50,9 @@ export class AnswerInTime {
       const accepting = accept(deadline)
       accepting.catch(ignoreRejection)
       const accepted = await Promise.race([accepting, late.promise])
-      if (!('row' in accepted)) return accepted
-      return await this.#answerOf(accepted, endsAt - clock.monotonic())
+      if (!('row' in accepted))
+        return 'expiresAt' in accepted ? this.#note(accepted.queueId, accepted, endsAt) : accepted
+      return this.#note(accepted.row.id, await this.#answerOf(accepted, endsAt - clock.monotonic()), endsAt)
     } finally {
       cancel()
     }
@@ -61,6 +67,14 @@ export class AnswerInTime {
       if (outcome.kind !== 'waiting' || !accounts.isNearlyReady(instance)) first.resolve(outcome)
     }
     return { listener, outcome: first.promise }
+  }
+
+  /** After a late answer it is not known what the helpdesk shows: then nothing is noted, and we will look. */
+  #note(id: RowId, answer: SendAnswer, endsAt: number): SendAnswer {
+    const { given, clock } = this.#deps
+    if (answer.kind === 'refused') given.note(id, 'failed')
+    else if (clock.monotonic() < endsAt + lateMs) given.note(id, 'sent')
+    return answer
   }
 
   async #answerOf({ row, outcome, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {

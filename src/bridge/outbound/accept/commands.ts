@@ -14,6 +14,8 @@ export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 
 const noDestination = 'none'
 export const deletedReason = 'deleted at the helpdesk before it was sent'
+/** The chat of a row that cannot be sent. */
+export const nowhere = { chatId: '', jid: '' }
 export const noRecipient = 'the contact has no phone number and no WhatsApp id'
 
 type Path = {

@@ -54,7 +54,7 @@ export class MessageAcceptor implements PerInstance {
   async send(route: Route, arrival: Arrival, withinMs: number): Promise<SendAnswer> {
     const { guards, order, answers } = this.#deps
     const { command, age } = arrival
-    const refusal = guards.checkCommand(route, command)
+    const refusal = await guards.checkCommand(route, command)
     if (refusal) {
       order.skip(route, command)
       return refusal

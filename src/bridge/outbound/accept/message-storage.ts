@@ -2,15 +2,14 @@
 
 import type { RowId } from '../../../core/ids.ts'
 import type { Pace } from '../../../guard/pace.ts'
-import type { Clock } from '../../../lib/clock.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { FirstClaim, OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { StorageError } from '../../../storage/engine/statement.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
-import type { FailureReporter } from '../queue/failure-reporter.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
+import type { PlannedLooks } from '../queue/planned-looks.ts'
 import type { OutcomeListener } from '../queue/row-outcomes.ts'
 import { claimOf } from '../send/immediate-send.ts'
 import type { PreparedSend } from '../send/immediate-send.ts'
@@ -25,11 +24,10 @@ type Deps = {
   outbox: Pick<OutboxStore, 'enqueue' | 'enqueueIf' | 'keepRefused' | 'settledBy'>
   undecided: Pick<UndecidedRows, 'while' | 'withdraw' | 'refuse'>
   worker: Pick<OutboxWorker, 'startPrepared' | 'submit'>
-  reporter: Pick<FailureReporter, 'due'>
+  looks: Pick<PlannedLooks, 'plan'>
   pace: Pick<Pace, 'release'>
   onStep: (step: SendStep) => Promise<void>
   newId: () => RowId
-  clock: Clock
 }
 
 export type Message = {
@@ -138,9 +136,8 @@ export class MessageStorage {
   }
 
   async #keepFull(row: NewOutboxRow): Promise<SendAnswer> {
-    const { outbox, reporter, newId, clock } = this.#deps
-    const refusal = { reason: fullReason, reportAt: reporter.due(clock.now()) }
-    await outbox.keepRefused({ ...row, id: newId() }, refusal, null)
+    const { outbox, looks, newId } = this.#deps
+    await outbox.keepRefused({ ...row, id: newId() }, { reason: fullReason, lookAt: looks.plan() }, null)
     return { kind: 'full' }
   }
 

@@ -1,32 +1,39 @@
-// Notices that an agent may have pressed Retry. The helpdesk only says that a message changed, so the request is stored, and
-// `Retries` asks the helpdesk about it.
+// Follows changes of messages at the helpdesk. The helpdesk only says that a message changed: it may have failed there, or the
+// agent may have pressed Retry. So a look is planned, and `ShownWorker` asks the helpdesk what it shows.
 
-import { waitingLifetimeMs } from '../../../core/outbox.ts'
+import type { Destination } from '../../../core/downstream.ts'
+import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { RetryStore, Unheard } from '../../../storage/stores/messages/retry-store.ts'
+import type { ShownStore } from '../../../storage/stores/messages/shown-store.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { ChatRef } from '../send/recipients.ts'
 import type { AnswerRoutes } from './answer-routes.ts'
-import { callbackKey, messageRow, noRecipient, otherInbox, unsendable } from './commands.ts'
+import { callbackKey, messageRow, noRecipient, nowhere, otherInbox, unsendable } from './commands.ts'
 import type { ChangeCommand } from './commands.ts'
+import type { FirstCallbacks } from './first-callbacks.ts'
 
-// Settled callbacks are kept longer than that.
-const knownForMs = 7 * 24 * 3_600_000
-const tooOld =
-  'it is not known here whether this message was sent, because it is older than the instance: look on the phone, and write it again if it is missing'
+// The helpdesk offers Retry for that long.
+const retryOfferedMs = 24 * 3_600_000
+// A change can overtake the callback of its message. That callback comes within this time.
+const overtakenMs = 10_000
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
-  store: Pick<RetryStore, 'ask' | 'keepAsked'>
+  shown: Pick<ShownStore, 'planLook' | 'ask'>
+  retries: Pick<RetryStore, 'keepAsked'>
   answers: Pick<AnswerRoutes, 'of'>
+  firstCallbacks: Pick<FirstCallbacks, 'of'>
   newId: () => RowId
   clock: Clock
-  /** Starts `Retries.run` in the background. */
+  /** Starts the looks that are due. */
   wake: () => void
 }
+
+type Change = { route: Route & { destination: Destination }; command: ChangeCommand; receivedAt: number }
 
 export class RetryRequests {
   readonly #deps: Deps
@@ -35,41 +42,82 @@ export class RetryRequests {
     this.#deps = deps
   }
 
-  /** Resolves when the request is stored, or when the change is no request. */
+  /** Resolves when the look is planned, or when the change does not matter. */
   async note(route: Route, command: ChangeCommand, receivedAt: number): Promise<void> {
-    const { outbox, store, wake } = this.#deps
+    const { outbox, wake } = this.#deps
     const { destination } = route
     const isReachable = [null, destination?.accountId].includes(command.place.accountId)
-    if (!destination || !isReachable || command.externalError !== null || command.place.conversationId === null) return
+    if (!destination || !isReachable || command.place.conversationId === null) return
     const row = await outbox.ofMessage(destination.key, command.messageId)
-    if (row && !canBeAskedFor(row, receivedAt)) return
-    const ask = { at: receivedAt, until: receivedAt + waitingLifetimeMs }
-    if (row && row.chatId !== '') {
-      if (await store.ask(row, ask)) wake()
-      return
+    const change = { route: { ...route, destination }, command, receivedAt }
+    if (command.externalError !== null) await this.#noteFailure(change, row)
+    else if (command.isTranslated) return
+    else if (row && row.chatId !== '') await this.#ask(row, receivedAt)
+    else await this.#noteUnheard(change, row)
+    wake()
+  }
+
+  /** The helpdesk shows a failure. The callback of the message may be accepted in this moment, or later. */
+  async #noteFailure(change: Change, row: OutboxRow | undefined): Promise<void> {
+    const { shown, retries, newId, clock } = this.#deps
+    const { route, command, receivedAt } = change
+    if (row) {
+      // A row that will not be sent needs a look only if we do not know yet that its failure is shown.
+      const isKnown =
+        knownOf(row.status) === 'unsent' && (row.lookAt !== null || ['failed', 'told'].includes(row.shown))
+      if (!isKnown) await shown.planLook(row.id, receivedAt)
+    } else if (isOfOurInbox(change)) {
+      const unheard = messageRow(newId(), clock.now(), { ...route, ref: nowhere }, command)
+      await retries.keepAsked(
+        { row: unheard, callback: null, reason: null },
+        { at: receivedAt + overtakenMs, until: null },
+      )
     }
-    const unheard = await this.#unheard(route, command)
-    if (unheard && (await store.keepAsked(unheard, ask))) wake()
+  }
+
+  async #ask({ id, status }: OutboxRow, at: number): Promise<void> {
+    if (knownOf(status) === 'unsent') await this.#deps.shown.ask(id, { at, until: at + waitingLifetimeMs })
   }
 
   /** A message that was never accepted was never sent: its callback was lost or refused. */
-  async #unheard(route: Route, command: ChangeCommand): Promise<Unheard | undefined> {
+  async #noteUnheard(change: Change, refused: OutboxRow | undefined): Promise<void> {
+    const { retries } = this.#deps
+    const { route, command, receivedAt } = change
+    const unheard = (await this.#isForUs(change)) ? await this.#unheard(route, command) : undefined
+    if (unheard && (!refused || unheard.reason === null)) {
+      const isYoung = !refused && ageOf(change) < overtakenMs
+      const at = receivedAt + (isYoung ? overtakenMs : 0)
+      const until = at + waitingLifetimeMs
+      const reason = unheard.reason ?? refused?.reason ?? null
+      await retries.keepAsked({ ...unheard, reason, ...(isYoung && { callback: null }) }, { at, until })
+    } else if (refused) await this.#ask(refused, receivedAt)
+  }
+
+  /** Whether the message was written for us to send. Otherwise another system may have sent it. */
+  async #isForUs(change: Change): Promise<boolean> {
+    const { writtenAt, content, attachments } = change.command
+    const isEmpty = content.trim() === '' && attachments.length === 0
+    if (writtenAt === null || isEmpty || !isOfOurInbox(change)) return false
+    return writtenAt >= (await this.#deps.firstCallbacks.of(change.route.destination.key))
+  }
+
+  async #unheard(route: Route, command: ChangeCommand): Promise<Unheard> {
     const { answers, newId, clock } = this.#deps
-    const { writtenAt, messageId, place } = command
-    const now = clock.now()
-    if (writtenAt === null || now - writtenAt > knownForMs) return undefined
     const { sender, destination, ref } = await answers.of(route, command)
     const rowTo = (to: Pick<ChatRef, 'chatId' | 'jid'>) =>
-      messageRow(newId(), now, { sender, destination, ref: to }, command)
-    const older = writtenAt < sender.createdAt ? tooOld : undefined
-    const refusal = otherInbox(destination, place) ?? older ?? unsendable(command)?.reason
-    if (!ref || refusal !== undefined) return { row: rowTo({ chatId: '', jid: '' }), refusal: refusal ?? noRecipient }
-    return { row: rowTo(ref), callback: callbackKey(route, messageId) }
+      messageRow(newId(), clock.now(), { sender, destination, ref: to }, command)
+    const reason = unsendable(command)?.reason ?? (ref ? null : noRecipient)
+    if (!ref || reason !== null) return { row: rowTo(nowhere), callback: null, reason }
+    return { row: rowTo(ref), callback: callbackKey(route, command.messageId), reason }
   }
 }
 
-/** Only a message that was not sent, and only after the helpdesk was told so. */
-function canBeAskedFor({ status, report, reportAt }: OutboxRow, receivedAt: number): boolean {
-  const isUnsent = status === 'failed' || status === 'expired' || status === 'refused'
-  return isUnsent && report === 'done' && reportAt !== null && reportAt <= receivedAt
+/** Whether the message is of our helpdesk inbox, and so young that the helpdesk offers Retry. */
+function isOfOurInbox(change: Change): boolean {
+  const { route, command } = change
+  return otherInbox(route.destination, command.place) === undefined && ageOf(change) <= retryOfferedMs
+}
+
+function ageOf({ command, receivedAt }: Change): number {
+  return receivedAt - (command.writtenAt ?? 0)
 }

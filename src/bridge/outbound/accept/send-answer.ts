@@ -1,6 +1,7 @@
 // The answers to a callback that asks to send a message.
 
 import type { InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
+import { isAskedFor, isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import { deletedReason } from './commands.ts'
 
@@ -26,9 +27,12 @@ export const blockedReason = 'the same message was sent to this chat within the 
 export const tooOldReason = 'the service could not take the message in time, so it was not sent: try again'
 
 /** The answer to a repeated callback: a refusal is repeated, everything else needs no further work. */
-export function repeated({ id, status, reason, report }: OutboxRow): SendAnswer {
+export function repeated(row: OutboxRow): SendAnswer {
+  const { id, status, reason } = row
   // The agent asked for the message again, or deleted it. That is handled already.
-  if (report === 'asked' || reason === deletedReason) return { kind: 'ignored', reason: 'duplicate', queueId: id }
+  if (isAskedFor(row) || isUnheard(row) || reason === deletedReason) {
+    return { kind: 'ignored', reason: 'duplicate', queueId: id }
+  }
   if (status === 'refused' && reason === tooOldReason) return { kind: 'undeliverable', code: 'too_old', reason }
   if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
   if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }

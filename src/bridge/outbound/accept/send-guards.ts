@@ -1,5 +1,6 @@
 // Decides whether a message is refused: it cannot be delivered from here, or it repeats the message before it.
 
+import type { RowId } from '../../../core/ids.ts'
 import type { MessagePayload } from '../../../core/outbox.ts'
 import { isRepeated } from '../../../guard/spamguard.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -7,25 +8,26 @@ import type { CallbackKey } from '../../../storage/stores/messages/settled-callb
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { Route, Sender } from '../../conversations/route.ts'
-import type { FailureReporter } from '../queue/failure-reporter.ts'
+import type { PlannedLooks } from '../queue/planned-looks.ts'
 import { previewOf } from '../send/outbound-metrics.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { SendingAccounts } from '../send/sending-accounts.ts'
 import type { CallbackAge } from './callback-ages.ts'
-import { noRecipient, otherInbox, unsendable } from './commands.ts'
+import { messageRow, noRecipient, nowhere, otherInbox, unsendable } from './commands.ts'
 import type { SendCommand } from './commands.ts'
 import { blockedReason, repeated, tooOldReason } from './send-answer.ts'
 import type { SendAnswer, UndeliverableCode } from './send-answer.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'newestOf' | 'keepRefused' | 'settledBy'>
-  reporter: Pick<FailureReporter, 'due' | 'tellLater'>
+  looks: Pick<PlannedLooks, 'plan'>
   metrics: Pick<OutboundMetrics, 'blocked'>
   accounts: Pick<SendingAccounts, 'countBlock'>
   /** The spamguard of the service. Each instance can switch it off for itself. */
   spamguard: boolean
   /** From this age on, the helpdesk has given up on a callback. */
   maxAgeMs: number
+  newId: () => RowId
   clock: Clock
 }
 
@@ -37,7 +39,7 @@ export class SendGuards {
   }
 
   /** Why the message cannot be delivered from here. Undefined when it can, or when its chat is not known yet. */
-  checkCommand(route: Route, command: SendCommand): SendAnswer | undefined {
+  async checkCommand(route: Route, command: SendCommand): Promise<SendAnswer | undefined> {
     const { content, attachments, lacksFile, place } = command
     const isEmpty = content.trim() === '' && attachments.length === 0 && !lacksFile
     if (isEmpty) return { kind: 'ignored', reason: 'empty' }
@@ -48,7 +50,7 @@ export class SendGuards {
   }
 
   /** Neither the stored conversation nor the contact says who is to be answered. */
-  refuseNoRecipient(route: Route, command: SendCommand): SendAnswer {
+  refuseNoRecipient(route: Route, command: SendCommand): Promise<SendAnswer> {
     return this.#undeliverable(route, command, 'no_recipient', noRecipient)
   }
 
@@ -85,24 +87,27 @@ export class SendGuards {
 
   /** Undefined when the refusal is stored; else the answer to a repeated callback. */
   async #keepRefused(row: NewOutboxRow, callback: CallbackKey | null, reason: string): Promise<SendAnswer | undefined> {
-    const { outbox, reporter, clock } = this.#deps
+    const { outbox, looks } = this.#deps
     // A repeated callback of an accepted message is not a second message.
     const settled = callback && (await outbox.settledBy(callback))
     if (settled) return repeated(settled)
-    const refusal = { reason, reportAt: reporter.due(clock.now()) }
+    const refusal = { reason, lookAt: looks.plan() }
     return (await outbox.keepRefused(row, refusal, callback)) ? undefined : { kind: 'ignored', reason: 'duplicate' }
   }
 
-  #undeliverable(
-    { destination }: Route,
-    { place, messageId }: SendCommand,
+  /** Keeps a row, so that the agent sees the reason. The callback stays open: a repeat may find a recipient. */
+  async #undeliverable(
+    { sender, destination }: Route,
+    command: SendCommand,
     code: UndeliverableCode,
     reason: string,
-  ): SendAnswer {
-    const { conversationId, accountId } = place
+  ): Promise<SendAnswer> {
+    const { outbox, looks, newId, clock } = this.#deps
+    const { conversationId, accountId } = command.place
     const isReachable = accountId === null || accountId === destination?.accountId
-    if (destination && isReachable && conversationId !== null && messageId) {
-      this.#deps.reporter.tellLater(destination, conversationId, messageId, reason)
+    if (destination && isReachable && conversationId !== null && command.messageId) {
+      const row = messageRow(newId(), clock.now(), { sender, destination, ref: nowhere }, command)
+      await outbox.keepRefused(row, { reason, lookAt: looks.plan() }, null)
     }
     return { kind: 'undeliverable', code, reason }
   }

@@ -13,8 +13,8 @@ function setUp(...answers: (boolean | Error)[]) {
     const answer = answers.shift() ?? false
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
   }
-  const reporter = { due: (now: number) => now }
-  return { clock, asked, undecided: new UndecidedRows({ transitions: { withdraw }, reporter, clock, log: silentLog }) }
+  const looks = { plan: () => clock.now() }
+  return { clock, asked, undecided: new UndecidedRows({ transitions: { withdraw }, looks, clock, log: silentLog }) }
 }
 
 test('a row is open while it is decided on', async () => {

@@ -5,11 +5,11 @@ import type { RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
-import type { FailureReporter } from '../queue/failure-reporter.ts'
+import type { PlannedLooks } from '../queue/planned-looks.ts'
 
 type Deps = {
   transitions: Pick<OutboxTransitions, 'withdraw'>
-  reporter: Pick<FailureReporter, 'due'>
+  looks: Pick<PlannedLooks, 'plan'>
   clock: Clock
   log: Log
 }
@@ -77,7 +77,7 @@ export class UndecidedRows {
   }
 
   #withdraw(id: RowId): Promise<boolean> {
-    const { transitions, reporter, clock } = this.#deps
-    return transitions.withdraw(id, lateReason, reporter.due(clock.now()))
+    const { transitions, looks } = this.#deps
+    return transitions.withdraw(id, lateReason, looks.plan())
   }
 }

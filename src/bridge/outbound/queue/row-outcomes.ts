@@ -6,8 +6,8 @@ import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-
 import type { LiveRow, OpenOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { failureReason } from '../send/failure-reason.ts'
-import type { FailureReporter } from './failure-reporter.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
+import type { PlannedLooks } from './planned-looks.ts'
 
 const timeOver = 'the account was not connected for 5 minutes'
 
@@ -19,7 +19,7 @@ export type OutcomeListener = (outcome: RowOutcome) => void
 type Deps = {
   outbox: Pick<OutboxStore, 'open'>
   transitions: Pick<OutboxTransitions, 'fail' | 'expire' | 'due'>
-  reporter: Pick<FailureReporter, 'due'>
+  looks: Pick<PlannedLooks, 'plan'>
   metrics: Pick<OutboundMetrics, 'lost' | 'expired'>
   clock: Clock
 }
@@ -47,9 +47,8 @@ export class RowOutcomes {
   }
 
   async fail(row: OutboxRow & Partial<Pick<OpenOutboxRow, 'payload'>>, reason: string): Promise<void> {
-    const { transitions, clock, metrics, reporter } = this.#deps
-    const now = clock.now()
-    if (await transitions.fail(row, reason, now, reporter.due(now))) {
+    const { transitions, clock, metrics, looks } = this.#deps
+    if (await transitions.fail(row, reason, clock.now(), looks.plan())) {
       for (const part of row.parts.length > 0 ? row.parts : [undefined]) {
         if (part?.state !== 'sent') metrics.lost(row, row.remoteJid, kindOf(row, part?.of))
       }
@@ -66,7 +65,7 @@ export class RowOutcomes {
 
   /** Ends rows that have waited too long for a connection, and calls `onEnded` for each. */
   async expire(instance: InstanceName, onEnded: (row: OutboxRow) => void): Promise<void> {
-    const { transitions, outbox, clock, metrics, reporter } = this.#deps
+    const { transitions, outbox, clock, metrics, looks } = this.#deps
     const now = clock.now()
     for (const row of await transitions.due(instance, now)) {
       const payload = (await outbox.open(row.id))?.payload
@@ -74,7 +73,7 @@ export class RowOutcomes {
       if (row.isUnconfirmed) await this.fail({ ...row, ...(payload && { payload }) }, reason)
       else if (await transitions.expire(row, reason, now)) {
         if (payload?.type === 'message') metrics.expired(row, payload.content)
-        reporter.due(now)
+        looks.plan()
         this.notify(row.id, { kind: 'failed', reason })
       }
       onEnded(row)

@@ -106,9 +106,9 @@ export class DestinationStore {
 
 /** A twin is a row of `to` that is the same in the unique columns. Without such columns no row has a twin. */
 function conditions(table: Table, from: DestinationKey, to: DestinationKey) {
-  const columns: readonly string[] = destinationTables[table]
+  const columns: readonly string[] | null = destinationTables[table]
   const own = sql`${sql.ref(`${table}.destination`)} = ${from}`
-  if (columns.length === 0) return { own, hasTwin: sql`(1 = 0)` }
+  if (columns === null) return { own, hasTwin: sql`(1 = 0)` }
   const same = columns.map((column) => sql`twin.${sql.ref(column)} = ${sql.ref(`${table}.${column}`)}`)
   const isTwin = sql.join([sql`twin.destination = ${to}`, ...same], sql` AND `)
   return { own, hasTwin: sql`EXISTS (SELECT 1 FROM ${sql.table(table)} AS twin WHERE ${isTwin})` }

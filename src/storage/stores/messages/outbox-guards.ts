@@ -8,10 +8,10 @@ import type { Schema } from '../../schema.ts'
 
 /** Holds for rows that can make this transition. */
 export function from(name: OutboxTransition) {
-  const { from: statuses, report } = transitionOf(name)
+  const { from: statuses, shown } = transitionOf(name)
   return (row: ExpressionBuilder<Schema, 'outbox'>) => {
     const hasStatus = row('status', 'in', statuses.map(literal))
-    return report?.from ? row.and([hasStatus, row('report', 'in', report.from.map(literal))]) : hasStatus
+    return shown?.from ? row.and([hasStatus, row('shown', 'in', shown.from.map(literal))]) : hasStatus
   }
 }
 

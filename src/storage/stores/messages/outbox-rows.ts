@@ -3,8 +3,8 @@
 import type { Selectable } from 'kysely'
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
-import type { OutboxPart, OutboxPayload, OutboxReport, OutboxStatus } from '../../../core/outbox.ts'
-import type { Database } from '../../database.ts'
+import type { OutboxPart, OutboxPayload, OutboxStatus } from '../../../core/outbox.ts'
+import type { Shown } from '../../../core/shown.ts'
 import { outboxSecrets } from '../../schema/messages.ts'
 import type { OutboxTable } from '../../schema/messages.ts'
 import { placeOf } from '../../engine/statement.ts'
@@ -29,7 +29,7 @@ type AcceptedRow = {
   isWaiting: boolean
   /** The row has waited for a connection, and leaves at the drain rate. */
   isDrained: boolean
-  /** Only while the row waits for a connection. */
+  /** While the row waits for a connection: when it expires. After a failure: until when the Retry of the agent counts. */
   expiresAt: number | null
   /** What the spamguard compares. */
   fingerprint: string | null
@@ -44,9 +44,10 @@ export type OutboxRow = AcceptedRow & {
   isUnconfirmed: boolean
   parts: OutboxPart[]
   reason: string | null
-  report: OutboxReport
-  /** When to report, or when the report was confirmed. */
-  reportAt: number | null
+  /** What the helpdesk showed of the message when we last knew. */
+  shown: Shown
+  /** When to look at the helpdesk; null when there is no reason to. */
+  lookAt: number | null
   settledAt: number | null
 }
 export type OpenOutboxRow = OutboxRow & { payload: OutboxPayload }
@@ -79,8 +80,8 @@ export const outboxColumns = [
   'unconfirmed',
   'parts',
   'reason',
-  'report',
-  'report_at',
+  'shown',
+  'look_at',
   'settled_at',
 ] as const
 
@@ -129,8 +130,8 @@ export function fromColumns(row: Columns): OutboxRow {
     isUnconfirmed: row.unconfirmed === 1,
     parts: JSON.parse(row.parts) as OutboxPart[],
     reason: row.reason,
-    report: row.report,
-    reportAt: row.report_at,
+    shown: row.shown,
+    lookAt: row.look_at,
     settledAt: row.settled_at,
   }
 }
@@ -141,7 +142,7 @@ export function toFlag(value: boolean): 0 | 1 {
 
 /** A row as `open` would read it right after it was stored. */
 export function openedRow(row: NewOutboxRow): OpenOutboxRow {
-  const unsettled = { reason: null, report: 'none', reportAt: null, settledAt: null } as const
+  const unsettled = { reason: null, shown: 'unsure', lookAt: null, settledAt: null } as const
   return { ...row, status: 'pending', attempts: 0, nextAttemptAt: 0, isUnconfirmed: false, parts: [], ...unsettled }
 }
 
@@ -154,12 +155,22 @@ export function hasUnknown(parts: readonly OutboxPart[]): 0 | 1 {
   return toFlag(parts.some(({ state }) => state === 'unknown'))
 }
 
-/** The helpdesk is told only of rows that came from one of its messages. */
-export function reported(
+/** A look is planned only for rows that came from a message at the helpdesk. */
+export function lookPlanned(
   { messageId, conversationId }: Pick<OutboxRow, 'messageId' | 'conversationId'>,
   at: number,
-): { report?: 'due'; report_at?: number } {
-  return messageId !== null && conversationId !== null ? { report: 'due', report_at: at } : {}
+): { look_at: number | null } {
+  return { look_at: messageId !== null && conversationId !== null ? at : null }
+}
+
+/** The agent may have pressed Retry, and we have not looked yet. */
+export function isAskedFor({ lookAt, expiresAt, settledAt }: OutboxRow): boolean {
+  return settledAt !== null && lookAt !== null && expiresAt !== null
+}
+
+/** The callback of the message never arrived: the row was made from a change of the message. */
+export function isUnheard({ status, reason }: Pick<OutboxRow, 'status' | 'reason'>): boolean {
+  return status === 'refused' && reason === null
 }
 
 export function enqueued({ id, instance, ownerTag, createdAt }: AcceptedRow): AuditRecord {
@@ -173,19 +184,4 @@ export function settledAudit(
   at: number,
 ): AuditRecord {
   return { at, actor: 'system', action, instance, ownerTag, target: id, metadata: { attempts, reason } }
-}
-
-/** Rows of which the helpdesk is to be told, or about which it is to be asked. */
-export async function rowsToReport(
-  database: Database,
-  report: 'due' | 'asked',
-  now: number,
-  limit: number,
-): Promise<OutboxRow[]> {
-  const query = database.query
-    .selectFrom('outbox')
-    .select(outboxColumns)
-    .where('report', '=', report)
-    .where('report_at', '<=', now)
-  return (await database.read(query.orderBy('report_at').limit(limit))).map(fromColumns)
 }

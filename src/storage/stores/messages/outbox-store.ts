@@ -12,7 +12,7 @@ import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { from } from './outbox-guards.ts'
-import { acceptedColumns, enqueued, fromColumns, outboxColumns, reported, sealed, toColumns } from './outbox-rows.ts'
+import { acceptedColumns, enqueued, fromColumns, lookPlanned, outboxColumns, sealed, toColumns } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from '../../schema/messages.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
@@ -29,14 +29,14 @@ export class OutboxStore {
   readonly #waitingRows = new KeyedLanes()
   readonly #insert: ReturnType<typeof compileInsert>
   readonly #settle: ReturnType<typeof compileSettle>
-  readonly #reopenReport: ReturnType<typeof compileReopenReport>
+  readonly #lookAgain: ReturnType<typeof compileLookAgain>
 
   constructor(database: Database, epoch: () => number) {
     this.#database = database
     this.#writer = new FencedWriter(database, epoch)
     this.#insert = compileInsert(database)
     this.#settle = compileSettle(database)
-    this.#reopenReport = compileReopenReport(database)
+    this.#lookAgain = compileLookAgain(database)
   }
 
   /**
@@ -96,7 +96,7 @@ export class OutboxStore {
     const key = callback && callbackColumns(callback)
     return [
       ...(key ? [this.#settle({ ...key, outbox_id: id, settled_at: createdAt })] : []),
-      ...(key && messageId ? [this.#reopenReport({ ...key, report_at: createdAt })] : []),
+      ...(key && messageId ? [this.#lookAgain({ ...key, look_at: createdAt })] : []),
       ...conditions,
       ...(isWaiting ? [this.#room(instance), auditInsert(this.#database, enqueued(row))] : []),
       this.#insert({ ...toColumns(row), ...claimColumns(row, claim), ...sealed(id, row.payload) }),
@@ -106,16 +106,17 @@ export class OutboxStore {
   /** Keeps a message that was not accepted, so that the agent can ask for it again. A repeat finds its callback settled. */
   async keepRefused(
     row: NewOutboxRow,
-    { reason, reportAt }: { reason: string; reportAt: number },
+    { reason, lookAt }: { reason: string; lookAt: number },
     callback: CallbackKey | null,
   ): Promise<boolean> {
     const { query } = this.#database
     const { id, createdAt } = row
-    const settled = { status: 'refused' as const, reason, settled_at: createdAt, ...reported(row, reportAt) }
+    const refused = { status: 'refused', shown: 'failed', waiting: 0, expires_at: null } as const
+    const settled = { ...refused, reason, settled_at: createdAt, ...lookPlanned(row, lookAt) }
     try {
       await this.#writer.write(
         ...(callback ? [this.#settle({ ...callbackColumns(callback), outbox_id: id, settled_at: createdAt })] : []),
-        query.insertInto('outbox').values({ ...toColumns(row), ...settled, waiting: 0, ...sealed(id, row.payload) }),
+        query.insertInto('outbox').values({ ...toColumns(row), ...settled, ...sealed(id, row.payload) }),
       )
       return true
     } catch (error) {
@@ -159,13 +160,14 @@ export class OutboxStore {
     }
   }
 
-  /** The newest row of a message at the helpdesk. */
+  /** The newest row of a message at the helpdesk. A row of a callback comes before a row that was made without one. */
   async ofMessage(destination: DestinationKey, messageId: number): Promise<OutboxRow | undefined> {
     const query = this.#database.query
       .selectFrom('outbox')
       .select(outboxColumns)
       .where('destination', '=', destination)
       .where('message_id', '=', messageId)
+      .orderBy(sql`CASE WHEN status = 'refused' AND reason IS NULL THEN 1 ELSE 0 END`)
     const [row] = await this.#database.read(query.orderBy('id', 'desc').limit(1))
     return row && fromColumns(row)
   }
@@ -274,7 +276,9 @@ function claimColumns({ remoteJid }: NewOutboxRow, claim: FirstClaim | undefined
 const insertedColumns = [...acceptedColumns, 'status', 'attempts', 'unconfirmed', 'parts', 'payload'] as const
 
 function compileInsert({ query }: Database) {
-  return compileOnce(insertedColumns, (value) => query.insertInto('outbox').values({ ...value, settled_at: null }))
+  return compileOnce(insertedColumns, (value) =>
+    query.insertInto('outbox').values({ ...value, shown: sql.lit('unsure' as const), settled_at: null }),
+  )
 }
 
 const settledColumns = ['destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
@@ -283,14 +287,15 @@ function compileSettle({ query }: Database) {
   return compileOnce(settledColumns, (value) => query.insertInto('callbacks').values(value))
 }
 
-/** The message was refused before and is accepted now. The helpdesk still shows it as failed: that is to be corrected. */
-function compileReopenReport({ query }: Database) {
-  return compileOnce(['destination', 'event_id', 'report_at'], ({ destination, event_id, report_at }) =>
+/** The message was refused before and is accepted now. The helpdesk may still show it as failed. */
+function compileLookAgain({ query }: Database) {
+  return compileOnce(['destination', 'event_id', 'look_at'], ({ destination, event_id, look_at }) =>
     query
       .updateTable('outbox')
-      .set({ report: sql.lit('due' as const), report_at })
+      .set({ look_at })
       .where('destination', '=', destination)
       .where('message_id', '=', event_id)
-      .where(from('reopenReport')),
+      .where('reason', 'is not', null)
+      .where(from('lookAgain')),
   )
 }

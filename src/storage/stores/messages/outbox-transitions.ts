@@ -1,4 +1,5 @@
-// The transitions of a stored outbox row, except for those of Retry (retry-store.ts) and of accepting (outbox-store.ts).
+// The transitions of a stored outbox row, except for those of accepting (outbox-store.ts), of Retry
+// (retry-store.ts) and of what the helpdesk shows (shown-store.ts).
 // Each is one UPDATE with a guard from the table in core/outbox.ts; it answers whether the row was in a state that allows it.
 
 import { sql } from 'kysely'
@@ -10,7 +11,7 @@ import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { from } from './outbox-guards.ts'
-import { fromColumns, hasUnknown, outboxColumns, reported, rowsToReport, settledAudit } from './outbox-rows.ts'
+import { fromColumns, hasUnknown, lookPlanned, outboxColumns, settledAudit } from './outbox-rows.ts'
 import type { OutboxRow } from './outbox-rows.ts'
 import type { Statement } from '../../engine/statement.ts'
 
@@ -102,17 +103,18 @@ export class OutboxTransitions {
     return this.#writer.guarded(update)
   }
 
-  fail(row: OutboxRow, reason: string, at: number, reportAt: number): Promise<boolean> {
+  fail(row: OutboxRow, reason: string, at: number, lookAt: number): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
       .set({
         status: 'failed',
         waiting: 0,
+        expires_at: null,
         parts: JSON.stringify(row.parts),
         unconfirmed: hasUnknown(row.parts),
         reason,
         settled_at: at,
-        ...reported(row, reportAt),
+        ...lookPlanned(row, lookAt),
       })
       .where('id', '=', row.id)
       .where(from('fail'))
@@ -127,7 +129,7 @@ export class OutboxTransitions {
   cancel(row: OutboxRow, reason: string, at: number): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
-      .set({ status: 'failed', waiting: 0, reason, settled_at: at, payload: null })
+      .set({ status: 'failed', waiting: 0, expires_at: null, reason, settled_at: at, payload: null, look_at: null })
       .where('id', '=', row.id)
       .where(from('cancel'))
     return this.#writer.guarded(
@@ -152,7 +154,7 @@ export class OutboxTransitions {
   expire(row: OutboxRow, reason: string, at: number): Promise<boolean> {
     const update = this.#database.query
       .updateTable('outbox')
-      .set({ status: 'expired', waiting: 0, reason, settled_at: at, ...reported(row, at) })
+      .set({ status: 'expired', waiting: 0, expires_at: null, reason, settled_at: at, ...lookPlanned(row, at) })
       .where('id', '=', row.id)
       .where(from('expire'))
       .where('unconfirmed', '=', 0)
@@ -218,25 +220,11 @@ export class OutboxTransitions {
     const { query } = this.#database
     const update = query
       .updateTable('outbox')
-      .set({ status: 'refused', waiting: 0, reason, settled_at: at, report: 'due', report_at: at })
+      .set({ status: 'refused', waiting: 0, expires_at: null, reason, settled_at: at, shown: 'failed', look_at: at })
       .set({ parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
       .where(from('withdraw'))
     return this.#writer.guarded(update, query.deleteFrom('callbacks').where('outbox_id', '=', id))
-  }
-
-  dueReports(now: number, limit: number): Promise<OutboxRow[]> {
-    return rowsToReport(this.#database, 'due', now, limit)
-  }
-
-  async saveReport(id: RowId, report: 'due' | 'done' | 'given_up', at: number): Promise<void> {
-    await this.#writer.write(
-      this.#database.query
-        .updateTable('outbox')
-        .set({ report, report_at: at })
-        .where('id', '=', id)
-        .where(from('saveReport')),
-    )
   }
 
   #count(instance: InstanceName, counter: Counter, by: number) {

@@ -1,8 +1,7 @@
-// Messages that an agent may have asked for again: stored at once, then looked up at the helpdesk, then sent or left alone.
-// Each step happens once.
+// Messages that an agent asked for again: failed rows become pending again, and messages that never reached us get a row.
 
 import type { RowId } from '../../../core/ids.ts'
-import type { OutboxPart, OutboxReport, OutboxTransition } from '../../../core/outbox.ts'
+import type { OutboxPart } from '../../../core/outbox.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { callbackColumns, isSettled } from './settled-callbacks.ts'
 import type { CallbackKey } from './settled-callbacks.ts'
@@ -10,14 +9,15 @@ import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { addToTotals } from './outbox-transitions.ts'
 import { from } from './outbox-guards.ts'
-import { enqueued, hasUnknown, rowsToReport, sealed, toColumns, toFlag } from './outbox-rows.ts'
+import { enqueued, hasUnknown, sealed, toColumns, toFlag } from './outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
-import { StorageError } from '../../engine/statement.ts'
+import { StorageError, toStatement } from '../../engine/statement.ts'
 
-/** When the agent asked, and until when we ask the helpdesk about it. */
-export type Ask = { at: number; until: number }
-/** A message that never reached us: the row to send, or why it cannot be sent. */
-export type Unheard = { row: NewOutboxRow; callback: CallbackKey | null } | { row: NewOutboxRow; refusal: string }
+/**
+ * A message that did not reach us. With a callback key the row settles the callback; without one the callback may still come
+ * and be accepted. `reason` says why the message was refused, if it was.
+ */
+export type Unheard = { row: NewOutboxRow; callback: CallbackKey | null; reason: string | null }
 
 export class RetryStore {
   readonly #database: Database
@@ -28,29 +28,19 @@ export class RetryStore {
     this.#writer = new FencedWriter(database, epoch)
   }
 
-  /** Once per failure, and only after the helpdesk was told of the failure. */
-  ask({ id, status }: OutboxRow, { at, until }: Ask): Promise<boolean> {
-    const update = this.#database.query
-      .updateTable('outbox')
-      .set({ report: 'asked', report_at: at, expires_at: until })
-      .where('id', '=', id)
-      .where('status', '=', status)
-      .where(from('ask'))
-    return this.#writer.guarded(update)
-  }
-
-  /** Stores a message that never reached us. Its callback, which may still be on its way, is settled. False when it came. */
-  async keepAsked(unheard: Unheard, { at, until }: Ask): Promise<boolean> {
+  /** Stores a message that did not reach us, for a look. False when its callback has come. */
+  async keepAsked(
+    { row, callback, reason }: Unheard,
+    { at, until }: { at: number; until: number | null },
+  ): Promise<boolean> {
     const { query } = this.#database
-    const { row } = unheard
-    const callback = 'callback' in unheard ? unheard.callback : null
-    const sendable = 'callback' in unheard ? sealed(row.id, row.payload) : { payload: null, reason: unheard.refusal }
-    const asked = { status: 'refused', settled_at: at, report: 'asked', report_at: at, expires_at: until } as const
-    const settled = callback && { ...callbackColumns(callback), outbox_id: row.id, settled_at: at }
+    const refused = { status: 'refused', reason, settled_at: row.createdAt } as const
+    const asked = { shown: 'failed', look_at: at, expires_at: until } as const
+    const settled = callback && { ...callbackColumns(callback), outbox_id: row.id, settled_at: row.createdAt }
     try {
       await this.#writer.write(
         ...(settled ? [query.insertInto('callbacks').values(settled)] : []),
-        query.insertInto('outbox').values({ ...toColumns(row), ...asked, ...sendable }),
+        query.insertInto('outbox').values({ ...toColumns(row), ...refused, ...asked, ...sealed(row.id, row.payload) }),
       )
       return true
     } catch (error) {
@@ -59,11 +49,7 @@ export class RetryStore {
     }
   }
 
-  asked(now: number, limit: number): Promise<OutboxRow[]> {
-    return rowsToReport(this.#database, 'asked', now, limit)
-  }
-
-  /** Sends the message again. False when its payload is deleted. */
+  /** Sends the message again. False when the row has nothing to send, or when another row has accepted the message. */
   retry(
     row: OutboxRow,
     parts: readonly OutboxPart[],
@@ -72,7 +58,7 @@ export class RetryStore {
   ): Promise<boolean> {
     const { id, instance, status } = row
     const waiting = { waiting: toFlag(isWaiting), drained: toFlag(isDrained), expires_at: expiresAt }
-    const fresh = { attempts: 0, next_attempt_at: 0, reason: null, report: 'none', report_at: null } as const
+    const fresh = { attempts: 0, next_attempt_at: 0, reason: null, shown: 'sent', look_at: null } as const
     const again = { status: 'pending', parts: JSON.stringify(parts), unconfirmed: hasUnknown(parts) } as const
     const update = this.#database.query
       .updateTable('outbox')
@@ -81,6 +67,7 @@ export class RetryStore {
       .where('status', '=', status)
       .where(from('retry'))
       .where('payload', 'is not', null)
+      .where('chat', '<>', '')
     const isCounted = status === 'failed' || status === 'expired'
     const audit = auditInsert(this.#database, enqueued({ ...row, createdAt: now }))
     return this.#writer.guarded(
@@ -91,43 +78,25 @@ export class RetryStore {
     )
   }
 
-  /** The agent did not ask. A message that never reached us is deleted again. */
-  async leaveAlone({ id, reason, chatId }: OutboxRow): Promise<void> {
-    if (reason !== null && chatId !== '') return this.#move('leaveAlone', id, { report: 'done' })
+  /** Deletes the row of a message that never reached us. */
+  async discard(id: RowId): Promise<void> {
     const { query } = this.#database
     await this.#writer.guarded(
-      query.deleteFrom('outbox').where('id', '=', id).where(from('discard')),
+      query.deleteFrom('outbox').where('id', '=', id).where('reason', 'is', null).where(from('discard')),
       query.deleteFrom('callbacks').where('outbox_id', '=', id),
     )
   }
 
-  askLater(id: RowId, until: number): Promise<void> {
-    return this.#move('askLater', id, { report_at: until })
-  }
-
-  /** The message will not be sent: the helpdesk is told, again or for the first time. */
-  refuseRetry({ id, reason }: Pick<OutboxRow, 'id' | 'reason'>, otherwise: string, reportAt: number): Promise<void> {
-    return this.#move('refuseRetry', id, {
-      report: 'due',
-      report_at: reportAt,
-      settled_at: reportAt,
-      reason: reason ?? otherwise,
-    })
-  }
-
-  /** The callback of a refused message may be open. From now on a repeat of it is a duplicate. */
+  /** The callback of a refused message may be open. Touches no row when another row has settled it. */
   #settle({ id, destination, messageId }: OutboxRow, now: number) {
     const callback = { destination, kind: 'message_created', event_id: messageId ?? 0 }
     const insert = this.#database.query.insertInto('callbacks').values({ ...callback, outbox_id: id, settled_at: now })
-    return insert.onConflict((conflict) => conflict.doNothing())
-  }
-
-  async #move(
-    transition: OutboxTransition,
-    id: RowId,
-    to: { report?: OutboxReport; report_at?: number; settled_at?: number; reason?: string },
-  ): Promise<void> {
-    const update = this.#database.query.updateTable('outbox').set(to)
-    await this.#writer.write(update.where('id', '=', id).where(from(transition)))
+    const settled = insert.onConflict((conflict) =>
+      conflict
+        .columns(['destination', 'kind', 'event_id'])
+        .doUpdateSet({ settled_at: now })
+        .where('callbacks.outbox_id', '=', id),
+    )
+    return toStatement(settled, 1)
   }
 }

@@ -33,6 +33,8 @@ export class AgentDesk {
   readonly marks: { id: number; status: string; reason: string | undefined }[] = []
   /** How long callbacks wait before the service reads them; null for a helpdesk that does not say when it sent them. */
   sentSecondsAgo: number | null = 0
+  /** What becomes of the next callback: the helpdesk takes its answer, gives up before the answer, or delivers it twice. */
+  fate: () => 'taken' | 'late' | 'twice' = () => 'taken'
   readonly #deps: Deps
   readonly #messages = new Map<number, AgentMessage>()
   readonly #open = new Set<Promise<unknown>>()
@@ -85,6 +87,11 @@ export class AgentDesk {
     return this.#tell('message_updated', message)
   }
 
+  /** The helpdesk marks the message as failed for a reason of its own. */
+  fail(id: number, reason: string): void {
+    this.#mark(this.message(id), 'failed', reason)
+  }
+
   message(id: number): AgentMessage {
     const message = this.#messages.get(id)
     if (!message) throw new Error(`no agent wrote a message ${id}`)
@@ -123,11 +130,15 @@ export class AgentDesk {
   }
 
   async #deliver(event: string, message: AgentMessage): Promise<Answer> {
+    const fate = this.fate()
     const sentAt = Math.floor(this.#deps.clock.now() / 1000) - (this.sentSecondsAgo ?? 0)
     const headers = this.sentSecondsAgo === null ? {} : { 'x-chatwoot-timestamp': String(sentAt) }
-    const answer = await this.#deps.post(this.#callback(event, message), headers)
+    const callback = this.#callback(event, message)
+    const answer = await this.#deps.post(callback, headers)
+    if (fate === 'twice') await this.#deps.post(callback, headers)
     this.deliveries.push({ event, id: message.id, answer })
-    if (answer.status >= 300) this.#mark(message, 'failed', `${answer.status} from the webhook`)
+    if (fate === 'late') this.#mark(message, 'failed', 'Net::ReadTimeout')
+    else if (answer.status >= 300) this.#mark(message, 'failed', `${answer.status} from the webhook`)
     return answer
   }
 

@@ -31,6 +31,8 @@ export class ScriptedNetwork {
   duplicates = 0
   /** How many frames have left, refused ones included. */
   frames = 0
+  /** The ids under which frames have left, refused ones included. */
+  readonly frameIds = new Set<string>()
   /** The phone numbers that the bridge asked for. */
   readonly lookUps: string[] = []
   readonly reads: MessageKey[] = []

@@ -30,6 +30,7 @@ export class ScriptedSession implements NetworkSession {
     this.#network.beforeFrame(this.#network.frames + 1)
     if (this.#ended.signal.aborted) throw new SendError('not_sent', 'the connection was lost before the message left')
     this.#network.frames += 1
+    this.#network.frameIds.add(id)
     if (this.#network.silent.has(this.#instance)) await this.#waitInVain()
     const fault = this.#network.nextFault()
     if (fault?.kind === 'ack_error') throw refusal(fault.code)

@@ -54,14 +54,15 @@ export async function auditOf({ database }: OutboundBed): Promise<string[]> {
 /** The row of the outbox for a message of the helpdesk. */
 export async function rowOf({ database }: OutboundBed, messageId: number) {
   const query = database.query.selectFrom('outbox').selectAll().where('message_id', '=', messageId)
-  const [row] = await database.read(query)
+  const rows = await database.read(query)
+  const [row] = rows
   const parts = JSON.parse(row?.parts ?? '[]') as OutboxPart[]
-  return { ...row, parts, states: parts.map(({ state }) => state) }
+  return { ...row, count: rows.length, parts, states: parts.map(({ state }) => state) }
 }
 
-/** Until the helpdesk has confirmed that the message failed: only then Retry counts. The reason that it shows. */
+/** Until the helpdesk has confirmed that the message failed: the reason that it shows. */
 export async function reported(bed: OutboundBed, id: number): Promise<string> {
-  await bed.until('the failure is confirmed', async () => (await rowOf(bed, id)).report === 'done')
+  await bed.until('the failure is confirmed', async () => (await rowOf(bed, id)).shown === 'told')
   await bed.desk.settled()
   assert.equal(bed.desk.message(id).status, 'failed')
   return String(bed.desk.message(id).contentAttributes['external_error'])

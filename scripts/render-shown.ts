@@ -1,0 +1,29 @@
+// docs/shown.md, from the table of duties in src/core/shown.ts.
+
+import { format } from 'prettier'
+import { duties, knownStates, seenStates } from '../src/core/shown.ts'
+
+const intro = [
+  '# What the helpdesk shows of a message',
+  'Generated from `src/core/shown.ts` by `npm run generate`.',
+  'The left column is what we know of a message. The other columns are what the helpdesk shows of it. Each cell says what ' +
+    'we must still do. `open` means accepted: the message will be sent. `unsent` means that it will not be sent unless ' +
+    'the agent presses Retry. `unsure` means that our answer may not have arrived. `told` means failed with our reason, ' +
+    '`failed` means failed with a reason that the helpdesk wrote itself. `retried` means that the helpdesk shows the ' +
+    'message as sent although it showed this failure before: the agent pressed Retry. `gone` means deleted.',
+  'A row of the outbox keeps what the helpdesk showed when we last knew. When that may be wrong, the row gets a time for a ' +
+    'look: the service asks the helpdesk what it shows, and does what the table says. The reasons for a look are a failed ' +
+    'or refused message, a change of the message at the helpdesk, and a row that is still unsure ten seconds after it was ' +
+    'accepted, as after a crash.',
+]
+
+export function renderShownPage(): Promise<string> {
+  const rows = knownStates.map((known) => [`**${known}**`, ...seenStates.map((seen) => cell(duties[known][seen]))])
+  const lines = [['', ...seenStates], ['---', ...seenStates.map(() => '---')], ...rows]
+  const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return format([...intro, table].join('\n\n'), { parser: 'markdown', printWidth: 120, proseWrap: 'always' })
+}
+
+function cell(duty: string): string {
+  return duty === 'none' ? '' : duty
+}

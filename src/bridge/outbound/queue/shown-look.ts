@@ -1,0 +1,196 @@
+// One look at what the helpdesk shows of a message, and what follows from it: a status is set, the message is sent again, or
+// nothing.
+
+import { DownstreamError } from '../../../core/downstream.ts'
+import type {
+  Destination,
+  Downstream,
+  DownstreamFailure,
+  HelpdeskInbox,
+  MessageStatus,
+} from '../../../core/downstream.ts'
+import type { DestinationKey, InstanceName, RowId } from '../../../core/ids.ts'
+import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
+import type { OutboxPart } from '../../../core/outbox.ts'
+import { dutyOf, keptOf, seenAs, shownAfter } from '../../../core/shown.ts'
+import type { Seen, Shown } from '../../../core/shown.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import { isAskedFor, isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
+import type { RetryStore } from '../../../storage/stores/messages/retry-store.ts'
+import type { ShownStore } from '../../../storage/stores/messages/shown-store.ts'
+import type { SendingAccounts } from '../send/sending-accounts.ts'
+import type { OutboxWorker } from './outbox-worker.ts'
+
+const askAgainMs = 5000
+const tryAgainMs = 30_000
+const giveUpMs = 24 * 3_600_000
+// A callback of our own change that fails makes the helpdesk show a failure again.
+const lookAgainMs = 10_000
+const tooLate = 'the helpdesk did not say in time whether the message is to be sent again: press Retry again'
+const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
+
+type Deps = {
+  outbox: Pick<OutboxStore, 'find' | 'ofMessage'>
+  shown: Pick<ShownStore, 'planLook' | 'saveLook'>
+  retries: Pick<RetryStore, 'retry' | 'discard'>
+  downstream: Pick<Downstream, 'helpdesk'>
+  destinationOf: (row: OutboxRow) => Promise<Destination | null>
+  worker: Pick<OutboxWorker, 'submit'>
+  accounts: Pick<SendingAccounts, 'isReady'>
+  clock: Clock
+  log: Log
+}
+
+/** The message of a row at the helpdesk. */
+type Target = { key: DestinationKey; helpdesk: HelpdeskInbox; conversationId: number; messageId: number }
+
+export class ShownLook {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Looks if the look is still due. */
+  async at(id: RowId): Promise<void> {
+    const { outbox, clock } = this.#deps
+    const row = await outbox.find(id)
+    if (!row || row.lookAt === null || row.lookAt > clock.now()) return
+    const target = await this.#ask(row, () => this.#targetOf(row))
+    if (target === 'unanswered') return
+    if (!target) return this.#giveUp(row)
+    const { key, helpdesk, conversationId, messageId } = target
+    const newest = await outbox.ofMessage(key, messageId)
+    if (newest && newest.id !== id) return this.#handOver(row, newest)
+    const found = await this.#ask(row, () => helpdesk.findMessage(conversationId, messageId))
+    if (found === 'unanswered') return
+    const status = found && !found.isDeleted ? found.status : null
+    await this.#follow(row, target, seenAs(status, row.shown, isAskedFor(row)))
+  }
+
+  async #targetOf(row: OutboxRow): Promise<Target | undefined> {
+    const { downstream, destinationOf } = this.#deps
+    const { conversationId, messageId } = row
+    if (conversationId === null || messageId === null) return undefined
+    const destination = await destinationOf(row)
+    if (!destination) return undefined
+    return { key: destination.key, helpdesk: downstream.helpdesk(destination), conversationId, messageId }
+  }
+
+  /** Another row has accepted the same message: that row decides what the helpdesk has to show. */
+  async #handOver(row: OutboxRow, newest: OutboxRow): Promise<void> {
+    const { shown, retries, clock } = this.#deps
+    const isFailure = !isUnheard(row) || row.expiresAt === null
+    if (isFailure) await shown.planLook(newest.id, clock.now())
+    if (isUnheard(row)) await retries.discard(row.id)
+    else await shown.saveLook(row, row.shown, null)
+  }
+
+  /** A helpdesk that does not answer is asked again later. */
+  async #ask<Answer>(row: OutboxRow, question: () => Promise<Answer>): Promise<Answer | 'unanswered'> {
+    try {
+      return await question()
+    } catch (err) {
+      const failure = asDownstreamError(err)
+      this.#deps.log.warn({ err, ...whichOf(row) }, 'the helpdesk could not be asked about a message')
+      await this.#tryLater(row, row.shown, failure)
+      return 'unanswered'
+    }
+  }
+
+  async #follow(row: OutboxRow, target: Target, seen: Seen): Promise<void> {
+    const { shown, retries } = this.#deps
+    const duty = dutyOf(knownOf(row.status), seen)
+    if (duty === 'send') return this.#sendAgain(row, target)
+    if (isUnheard(row)) return retries.discard(row.id)
+    switch (duty) {
+      case 'set sent':
+      case 'set delivered':
+      case 'set read':
+      case 'set failed':
+        return this.#set(row, target, duty.slice('set '.length) as MessageStatus, seen)
+      case 'none':
+      case 'look':
+        return seen === 'gone' ? this.#giveUp(row) : shown.saveLook(row, keptOf(seen), null)
+    }
+  }
+
+  async #set(row: OutboxRow, target: Target, status: MessageStatus, seen: Seen): Promise<void> {
+    const { shown, log } = this.#deps
+    const { helpdesk, conversationId, messageId } = target
+    const before = seen === 'gone' ? row.shown : keptOf(seen)
+    const reason = status === 'failed' ? (row.reason ?? tooLate) : undefined
+    try {
+      await helpdesk.setStatus(conversationId, messageId, status, reason)
+      await shown.saveLook(row, shownAfter(status), this.#lookAgainAt(row))
+    } catch (err) {
+      const failure = asDownstreamError(err)
+      log.warn({ err, ...whichOf(row), status }, 'the status of a message could not be set at the helpdesk')
+      if (hopeless.has(failure.failure)) return shown.saveLook(row, before, null)
+      // A failure that was shown stays known: after it, `sent` at the helpdesk is a Retry.
+      const isKnown = status === 'failed' && (before === 'failed' || !failure.mayHaveHappened)
+      await this.#tryLater(row, isKnown ? before : 'unsure', failure)
+    }
+  }
+
+  async #sendAgain(row: OutboxRow, target: Target): Promise<void> {
+    const { retries, worker, clock } = this.#deps
+    const isOver = row.expiresAt !== null && clock.now() > row.expiresAt
+    const isAgain =
+      !isOver && (await retries.retry(row, partsAgain(row.parts), this.#waiting(row.instance), clock.now()))
+    if (isAgain) worker.submit(row)
+    // The callback of the message has come after all.
+    else if (isUnheard(row) && !isOver) await retries.discard(row.id)
+    else await this.#set(row, target, 'failed', 'retried')
+  }
+
+  async #tryLater(row: OutboxRow, shown: Shown, failure: DownstreamError): Promise<void> {
+    const now = this.#deps.clock.now()
+    if (now - beginningOf(row) > giveUpMs) return this.#giveUp(row)
+    const pauseMs = isAskedFor(row) && now < (row.expiresAt ?? 0) ? askAgainMs : tryAgainMs
+    await this.#deps.shown.saveLook(row, shown, now + Math.max(pauseMs, failure.retryAfterMs ?? 0))
+  }
+
+  /** After each change the pause doubles: a helpdesk that cannot reach us shows a failure after each of them. */
+  #lookAgainAt(row: OutboxRow): number | null {
+    const now = this.#deps.clock.now()
+    const ageMs = now - beginningOf(row)
+    return ageMs > giveUpMs ? null : now + Math.max(lookAgainMs, ageMs)
+  }
+
+  /** The helpdesk cannot be asked, or has no such message. If it shows a failure, a Retry still counts. */
+  async #giveUp(row: OutboxRow): Promise<void> {
+    const guess = knownOf(row.status) === 'unsent' ? 'failed' : 'sent'
+    await this.#deps.shown.saveLook(row, row.shown === 'unsure' ? guess : row.shown, null)
+  }
+
+  #waiting(instance: InstanceName) {
+    const { accounts, clock } = this.#deps
+    if (accounts.isReady(instance)) return { isWaiting: false, isDrained: false, expiresAt: null }
+    return { isWaiting: true, isDrained: true, expiresAt: clock.now() + waitingLifetimeMs }
+  }
+}
+
+/** A part that was not sent gets a new id. A part that may have arrived keeps its id, so that the recipient shows it once. */
+function partsAgain(parts: readonly OutboxPart[]): OutboxPart[] {
+  if (!parts.some(({ state }) => state === 'sent' || state === 'unknown')) return []
+  return parts.map((part) =>
+    part.state === 'sent' || part.state === 'unknown' ? part : { id: '', of: part.of, state: 'new' },
+  )
+}
+
+function beginningOf({ settledAt, createdAt, expiresAt }: OutboxRow): number {
+  return Math.max(settledAt ?? createdAt, expiresAt ?? 0)
+}
+
+function asDownstreamError(error: unknown): DownstreamError {
+  if (error instanceof DownstreamError) return error
+  throw error
+}
+
+function whichOf({ instance, id, messageId }: OutboxRow) {
+  return { instance, queue_id: id, message_id: messageId }
+}

@@ -1,0 +1,100 @@
+// Keeps what the helpdesk shows of a message true. A row whose message may be shown wrongly has a time for a look: then this
+// worker asks the helpdesk what it shows, and does what the table in core/shown.ts says.
+
+import type { DestinationKey, RowId } from '../../../core/ids.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { getOrCreate } from '../../../lib/keyed.ts'
+import type { Log } from '../../../lib/log.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
+import type { DueLook, ShownStore } from '../../../storage/stores/messages/shown-store.ts'
+import type { GivenAnswers } from './given-answers.ts'
+import type { ShownLook } from './shown-look.ts'
+
+type Deps = {
+  store: Pick<ShownStore, 'planUnsure' | 'due'>
+  answers: Pick<GivenAnswers, 'flush'>
+  look: Pick<ShownLook, 'at'>
+  /** Whether a stored row may still be withdrawn: then it is not known whether its message will be sent. */
+  isUndecided: (id: RowId) => boolean
+  clock: Clock
+  log: Log
+  /** Calls `run` in the background. */
+  start: () => void
+}
+
+// The answer is given, and noted, long before.
+const unsureMs = 10_000
+const lookedForMs = 24 * 3_600_000
+const batchSize = 200
+const looksPerDestination = 4
+
+export class ShownWorker {
+  readonly #deps: Deps
+  readonly #stop = new AbortController()
+  readonly #looks = new Map<RowId, Promise<void>>()
+  readonly #places = new Map<DestinationKey, Semaphore>()
+  /** Rows whose next look became due while one was under way. */
+  readonly #again = new Set<RowId>()
+  #isWoken = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Starts the looks that are due. A destination that does not answer delays no other. */
+  async run(): Promise<void> {
+    this.#isWoken = true
+    while (this.#isWoken) {
+      this.#isWoken = false
+      await this.#beginDue()
+    }
+  }
+
+  /** A look has become due. */
+  wake(): void {
+    this.#isWoken = true
+    this.#deps.start()
+  }
+
+  /** Waits for the looks under way: what they set at the helpdesk is stored. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await Promise.all(this.#looks.values())
+  }
+
+  async #beginDue(): Promise<void> {
+    const { store, answers, isUndecided, clock } = this.#deps
+    await answers.flush()
+    const now = clock.now()
+    await store.planUnsure({ after: now - lookedForMs, before: now - unsureMs }, now)
+    for (const due of await store.due(clock.now(), batchSize)) {
+      if (this.#looks.has(due.id)) this.#again.add(due.id)
+      else if (!this.#stop.signal.aborted && !isUndecided(due.id)) this.#begin(due)
+    }
+  }
+
+  #begin({ id, destination }: DueLook): void {
+    const look = this.#look(id, destination).finally(() => {
+      this.#looks.delete(id)
+      if (this.#again.delete(id)) this.wake()
+    })
+    this.#looks.set(id, look)
+  }
+
+  async #look(id: RowId, destination: DestinationKey): Promise<void> {
+    const { look, log } = this.#deps
+    const { signal } = this.#stop
+    const place = getOrCreate(this.#places, destination, () => new Semaphore(looksPerDestination))
+    try {
+      const leave = await place.enter(signal)
+      try {
+        await look.at(id)
+      } finally {
+        leave()
+      }
+    } catch (err) {
+      if (!signal.aborted)
+        log.error({ err, queue_id: id }, 'what the helpdesk shows of a message could not be followed')
+    }
+  }
+}

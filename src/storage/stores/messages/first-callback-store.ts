@@ -1,0 +1,27 @@
+// When each destination gave us its first callback. Messages that are older were never meant for us.
+
+import type { DestinationKey } from '../../../core/ids.ts'
+import type { Database } from '../../database.ts'
+import { FencedWriter } from '../fenced-writer.ts'
+
+export class FirstCallbackStore {
+  readonly #database: Database
+  readonly #writer: FencedWriter
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#writer = new FencedWriter(database, epoch)
+  }
+
+  async find(destination: DestinationKey): Promise<number | undefined> {
+    const query = this.#database.query.selectFrom('first_callbacks').select('heard_at')
+    const [found] = await this.#database.read(query.where('destination', '=', destination))
+    return found?.heard_at
+  }
+
+  /** A time that is stored already stays. */
+  async note(destination: DestinationKey, heardAt: number): Promise<void> {
+    const insert = this.#database.query.insertInto('first_callbacks').values({ destination, heard_at: heardAt })
+    await this.#writer.write(insert.onConflict((conflict) => conflict.doNothing()))
+  }
+}

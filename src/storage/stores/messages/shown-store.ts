@@ -1,0 +1,103 @@
+// What the helpdesk shows of the messages of the outbox, and when we look at it next.
+
+import { sql } from 'kysely'
+import type { DestinationKey, RowId } from '../../../core/ids.ts'
+import { knownOf, outboxStatuses } from '../../../core/outbox.ts'
+import type { OutboxStatus } from '../../../core/outbox.ts'
+import type { Shown } from '../../../core/shown.ts'
+import type { Database } from '../../database.ts'
+import { FencedWriter } from '../fenced-writer.ts'
+import { from } from './outbox-guards.ts'
+import type { OutboxRow } from './outbox-rows.ts'
+
+/** A row at which we look. */
+export type DueLook = { id: RowId; destination: DestinationKey }
+/** When to look because the agent may have pressed Retry, and until when that counts. */
+export type Ask = { at: number; until: number }
+
+// Far below the number of parameters that the engines take.
+const idsPerStatement = 500
+
+export class ShownStore {
+  readonly #database: Database
+  readonly #writer: FencedWriter
+  #lastPlanned = 0
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#writer = new FencedWriter(database, epoch)
+  }
+
+  /** The callbacks of these rows were answered. A row that is not unsure any more stays as it is. */
+  async noteAnswers(answers: ReadonlyMap<RowId, 'sent' | 'failed'>): Promise<void> {
+    const updates = (['sent', 'failed'] as const).flatMap((shown) => {
+      const ids = [...answers].filter(([, answer]) => answer === shown).map(([id]) => id)
+      return inPieces(ids).map((piece) =>
+        this.#database.query.updateTable('outbox').set({ shown }).where('id', 'in', piece).where(from('noteAnswer')),
+      )
+    })
+    await this.#writer.write(...updates)
+  }
+
+  /** Plans a look at the rows that were accepted between these times and are still unsure. */
+  async planUnsure(between: { after: number; before: number }, at: number): Promise<void> {
+    const unsure = this.#database.query
+      .selectFrom('outbox')
+      .select('id')
+      .where(from('planUnsure'))
+      .where('created_at', '>', between.after)
+      .where('created_at', '<', between.before)
+      .where('look_at', 'is', null)
+      .where('message_id', 'is not', null)
+      .where('conversation_id', 'is not', null)
+      .limit(idsPerStatement)
+    const ids = (await this.#database.read(unsure)).map(({ id }) => id)
+    if (ids.length === 0) return
+    const update = this.#database.query.updateTable('outbox').set({ look_at: at }).where('id', 'in', ids)
+    await this.#writer.write(update.where(from('planUnsure')))
+  }
+
+  due(now: number, limit: number): Promise<DueLook[]> {
+    const query = this.#database.query.selectFrom('outbox').select(['id', 'destination']).where('look_at', '<=', now)
+    return this.#database.read(query.orderBy('look_at').limit(limit))
+  }
+
+  async planLook(id: RowId, at: number): Promise<void> {
+    const update = this.#database.query.updateTable('outbox').set({ look_at: this.#uniqueTime(at) })
+    await this.#writer.write(update.where('id', '=', id).where(from('planLook')))
+  }
+
+  /** False when the message will be sent, or is sent. */
+  ask(id: RowId, { at, until }: Ask): Promise<boolean> {
+    const update = this.#database.query.updateTable('outbox').set({ look_at: this.#uniqueTime(at), expires_at: until })
+    return this.#writer.guarded(update.where('id', '=', id).where(from('ask')))
+  }
+
+  /**
+   * Saves what we know after a look. Does nothing when the row has failed since it was read: the failure has planned a look of
+   * its own. A look that was planned since the row was read stays.
+   */
+  async saveLook(row: OutboxRow, shown: Shown, lookAt: number | null): Promise<void> {
+    const next = sql<number | null>`CASE WHEN look_at = ${row.lookAt} THEN CAST(${lookAt} AS BIGINT) ELSE look_at END`
+    const update = this.#database.query.updateTable('outbox').set({ shown, look_at: next })
+    const same = outboxStatuses.filter((status) => isUnsent(status) === isUnsent(row.status))
+    await this.#writer.write(update.where('id', '=', row.id).where('status', 'in', same).where(from('saveLook')))
+  }
+
+  /** A time that no look has yet: a look under way finds out by it that another was planned. */
+  #uniqueTime(at: number): number {
+    const next = this.#lastPlanned + 1
+    // The clock may have been set back.
+    this.#lastPlanned = next - at > 1000 ? at : Math.max(at, next)
+    return this.#lastPlanned
+  }
+}
+
+function isUnsent(status: OutboxStatus): boolean {
+  return knownOf(status) === 'unsent'
+}
+
+function inPieces(ids: readonly RowId[]): RowId[][] {
+  const count = Math.ceil(ids.length / idsPerStatement)
+  return Array.from({ length: count }, (_, n) => ids.slice(n * idsPerStatement, (n + 1) * idsPerStatement))
+}

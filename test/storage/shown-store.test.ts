@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { FirstCallbackStore } from '../../src/storage/stores/messages/first-callback-store.ts'
+import type { NewOutboxRow, OutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
+import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
+import { OutboxTransitions } from '../../src/storage/stores/messages/outbox-transitions.ts'
+import { ShownStore } from '../../src/storage/stores/messages/shown-store.ts'
+import { engines, newDatabase } from '../harness/databases.ts'
+
+function sampleRow(id: string, changes: Partial<NewOutboxRow> = {}): NewOutboxRow {
+  return {
+    ...{ id, kind: 'message', instance: 'shop', ownerTag: '', inboxId: 0, destination: 'https://desk|1|1' },
+    ...{ chatId: 'p1', remoteJid: '5511999990001@s.whatsapp.net', conversationId: 7, messageId: 70 },
+    ...{ isWaiting: false, isDrained: false, expiresAt: null, fingerprint: null, createdAt: 1000 },
+    payload: { type: 'message', content: 'hello', attachments: [], inReplyTo: null, agentName: null },
+    ...changes,
+  }
+}
+
+for (const engine of engines) {
+  const setUp = async () => {
+    await using stack = new AsyncDisposableStack()
+    const { database } = stack.use(await newDatabase(engine))
+    const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
+    const [outbox, transitions] = [new OutboxStore(database, () => epoch), new OutboxTransitions(database, () => epoch)]
+    const shown = new ShownStore(database, () => epoch)
+    const first = new FirstCallbackStore(database, () => epoch)
+    const stored = async (id: string): Promise<OutboxRow> => (await outbox.find(id)) ?? assert.fail(`no row ${id}`)
+    const dueIds = async (now: number) => (await shown.due(now, 10)).map(({ id }) => id)
+    const owned = stack.move()
+    return { outbox, transitions, shown, first, stored, dueIds, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  }
+
+  describe(`what the helpdesk shows, on ${engine}`, () => {
+    test('many answers are noted at once; a row without an answer is looked at', async () => {
+      await using stage = await setUp()
+      const { outbox, shown, stored, dueIds } = stage
+      const ids = Array.from({ length: 1200 }, (_, n) => `r${n}`)
+      await Promise.all(ids.map((id, n) => outbox.enqueue(sampleRow(id, { messageId: n + 1 }), null)))
+      await outbox.enqueue(sampleRow('unanswered'), null)
+      await outbox.enqueue(sampleRow('young', { createdAt: 9000 }), null)
+      await outbox.enqueue(sampleRow('without a message', { messageId: null }), null)
+      await shown.noteAnswers(new Map(ids.map((id, n) => [id, n % 2 === 0 ? 'sent' : 'failed'])))
+      assert.deepEqual([(await stored('r0')).shown, (await stored('r1199')).shown], ['sent', 'failed'])
+      await shown.planUnsure({ after: 0, before: 5000 }, 12_000)
+      assert.deepEqual([await dueIds(11_999), await dueIds(12_000)], [[], ['unanswered']])
+    })
+
+    test('an answer does not replace what a look has found', async () => {
+      await using stage = await setUp()
+      const { outbox, shown, stored } = stage
+      await outbox.enqueue(sampleRow('a'), null)
+      await shown.planLook('a', 2000)
+      await shown.saveLook(await stored('a'), 'read', null)
+      await shown.noteAnswers(new Map([['a', 'sent']]))
+      const { shown: now, lookAt } = await stored('a')
+      assert.deepEqual([now, lookAt], ['read', null])
+    })
+
+    test('a look that was planned during a look stays, also when all have the same time', async () => {
+      await using stage = await setUp()
+      const { outbox, shown, stored } = stage
+      await outbox.enqueue(sampleRow('a'), null)
+      await shown.planLook('a', 2000)
+      const read = await stored('a')
+      await shown.planLook('a', 2000)
+      await shown.planLook('a', 2000)
+      await shown.saveLook(read, 'sent', null)
+      const { shown: now, lookAt } = await stored('a')
+      assert.deepEqual([now, lookAt], ['sent', 2002])
+    })
+
+    test('a look at a row that failed meanwhile saves nothing', async () => {
+      await using stage = await setUp()
+      const { outbox, transitions, shown, stored } = stage
+      await outbox.enqueue(sampleRow('a'), null)
+      await shown.planLook('a', 2000)
+      const read = await stored('a')
+      await transitions.fail(read, 'no', 2500, 3500)
+      await shown.saveLook(read, 'sent', null)
+      const { shown: now, lookAt } = await stored('a')
+      assert.deepEqual([now, lookAt], ['unsure', 3500])
+    })
+
+    test('only a message that will not be sent can be asked for', async () => {
+      await using stage = await setUp()
+      const { outbox, transitions, shown, stored } = stage
+      await outbox.enqueue(sampleRow('a'), null)
+      assert.equal(await shown.ask('a', { at: 2000, until: 3000 }), false)
+      await transitions.fail(await stored('a'), 'no', 2500, 3500)
+      assert.equal(await shown.ask('a', { at: 2600, until: 3600 }), true)
+      const { lookAt, expiresAt } = await stored('a')
+      assert.deepEqual([lookAt, expiresAt], [2600, 3600])
+    })
+
+    test('the time of a first callback is stored once per destination', async () => {
+      await using stage = await setUp()
+      const { first } = stage
+      assert.equal(await first.find('d1'), undefined)
+      await first.note('d1', 1000)
+      await first.note('d1', 2000)
+      await first.note('d2', 3000)
+      assert.deepEqual([await first.find('d1'), await first.find('d2')], [1000, 3000])
+    })
+  })
+}
