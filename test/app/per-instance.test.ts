@@ -111,6 +111,11 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
   await waitUntil('the network has refused a message', async () => {
     return ((await service.get(`${path}/outbox`)).body as { failed: number }).failed === 1
   })
+  await helpdesk.waitForMessage(
+    undefined,
+    ({ content }) => content?.includes('has restricted this account') === true,
+    60_000,
+  )
   return service
 }
 
@@ -118,6 +123,10 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
 async function settled(memory: InstanceMemory, service: Service): Promise<void> {
   await waitUntil('all messages are sent', async () => {
     return ((await service.get(`${path}/outbox`)).body as { sent: number }).sent === 3
+  })
+  // The deletion of an instance does not wait for the helpdesk: a notice under way ends later.
+  await waitUntil('no notice is under way', async () => {
+    return !(await memory.files()).includes('src/lifecycle/helpdesk-notices.ts')
   })
   let before: string[] = []
   await waitUntil('no file keeps more than before', async () => {
