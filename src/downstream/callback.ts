@@ -3,6 +3,7 @@
 import type { Attachment, CallbackPlace, OutgoingCommand, Recipient, WrittenMessage } from '../core/downstream.ts'
 import { messageLimits } from '../core/outbox.ts'
 import { fileNameOf } from './file-name.ts'
+import { textOf } from './interactive-text.ts'
 import { Payload } from './payload.ts'
 
 type Ignored = OutgoingCommand & { kind: 'ignored' }
@@ -65,7 +66,7 @@ function readMessage(message: Payload): WrittenMessage {
     recipient: recipientOf(conversation),
     messageId: message.id('id'),
     writtenAt: writtenAt(message),
-    content: message.text('content') ?? '',
+    content: textOf(message),
     attachments,
     lacksFile: attachments.length < files.length,
     inReplyTo: readReply(message.object('content_attributes')),
