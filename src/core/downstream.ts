@@ -229,4 +229,9 @@ export type OutgoingCommand =
   /** Callbacks are unordered: the conversation may have another status by now. */
   | { kind: 'status'; place: CallbackPlace; recipient: Recipient; isResolved: boolean }
   | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
-  | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' }
+  | {
+      kind: 'ignored'
+      reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' | 'unreadable'
+      /** What makes the callback unreadable. Names the field, not its value. */
+      flaw?: string
+    }

@@ -62,7 +62,7 @@ const tables: Record<RecordingName, Row[]> = {
       'message_updated (status delivered)',
       changed(2533, quoted, 'Alan Agent', { ...inConversation190, inReplyTo, writtenAt: 1794764978839 }),
     ],
-    ['conversation_status_changed', { kind: 'status', place: place(null, 190, null), isResolved: true }],
+    ['conversation_status_changed', { kind: 'status', ...inConversation190, isResolved: true }],
     ['conversation_typing_on', { kind: 'typing', typing: true, ...inConversation190 }],
     [
       'conversation_typing_off',

@@ -89,7 +89,7 @@ export class WebhookHandler {
     if (command.kind !== 'ignored' && this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
     switch (command.kind) {
       case 'ignored':
-        return command
+        return this.#ignore(route, command)
       case 'send':
         return this.#send(route, { command, sentAt }, leftMs)
       case 'changed':
@@ -101,6 +101,11 @@ export class WebhookHandler {
         this.#deps.events.follow(route, command)
         return { kind: 'followed' }
     }
+  }
+
+  #ignore({ sender }: Route, { kind, reason, flaw }: Command<'ignored'>): WebhookAnswer {
+    if (flaw !== undefined) this.#deps.log.warn({ instance: sender.name, flaw }, 'a callback could not be read')
+    return { kind, reason }
   }
 
   async #send(route: Route, { command, sentAt }: Callback<'send'>, leftMs: number): Promise<WebhookAnswer> {
