@@ -93,7 +93,7 @@ const tables: Record<RecordingName, Row[]> = {
     ['contact_created (account webhook only)', ignored('unused_event')],
     ['contact_updated (account webhook only)', ignored('unused_event')],
     ['callback to the agent bot, headers', ignored('not_outgoing')],
-    ['message_created by an agent bot', send(3398, 'bot says', 'contract-bot3', { place: place(26, 221) })],
+    ['message_created by an agent bot', send(3398, 'bot says\n\n- A', 'contract-bot3', { place: place(26, 221) })],
   ],
   'callback-failures': [
     [

@@ -36,7 +36,7 @@ type Parts = {
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, routing, conversations, onOperationsMessage } = deps
+  const { config, clock, log, routing, conversations, lostCallbacks, onOperationsMessage } = deps
   const { recipients } = parts.sending
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
   const order = createOrder(deps, parts)
@@ -48,7 +48,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     routing,
     outbound: acceptor,
     changes,
-    events: new ConversationEvents({ activity, conversations, answers, clock, log }),
+    events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, clock, log }),
     ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
     clock,

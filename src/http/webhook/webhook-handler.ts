@@ -37,7 +37,7 @@ type Deps = {
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
-  events: Pick<ConversationEvents, 'follow' | 'accepted'>
+  events: Pick<ConversationEvents, 'heard' | 'follow' | 'accepted'>
   ages: Pick<CallbackAges, 'ageOf'>
   /** An agent wrote to the operations contact of an instance. */
   onOperationsMessage: (
@@ -62,12 +62,13 @@ export class WebhookHandler {
     headers: IncomingHttpHeaders,
     parse: (raw: Buffer) => unknown,
   ): Promise<WebhookAnswer> {
-    const { clock } = this.#deps
+    const { clock, events } = this.#deps
     const startedAt = clock.monotonic()
     const late = () => new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
     const work = async () => {
       const route = await this.#admit(name, raw, headers)
       const callback = { command: readCallback(parse(raw)), sentAt: sentAt(headers) }
+      events.heard(route)
       return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
     }
     return withDeadline(clock, answerWithinMs, work(), late)
