@@ -72,3 +72,16 @@ test('without a configured helpdesk messages wait, and arrive when a tenant appe
   await world.arrived(sent)
   await world.drained()
 })
+
+test('an address of the right contact that Chatwoot is still creating is tried again, and one conversation is opened', async () => {
+  await using world = await World.open()
+  const [maria] = people(world, 1)
+  assert.ok(maria)
+  const body = { error: 'source_id should be unique' }
+  await world.helpdesk.fault({ kind: 'answer', status: 422, body, method: 'POST', path: /conversations$/, times: 3 })
+  for (let index = 0; index < 3; index++) maria.text(world.phone, `p0 ${index}`)
+  await waitUntil('all are there', () => world.helpdesk.messages().length >= 3, { timeoutMs: 60_000 })
+  await world.drained()
+  assertOnceInOrder(world, 1, 3)
+  assert.equal(world.helpdesk.see.conversations().length, 1)
+})

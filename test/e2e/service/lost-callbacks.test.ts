@@ -75,3 +75,14 @@ test('a message that the service itself refused or failed is no lost callback', 
   assert.deepEqual(await lostOf(world), [])
   assert.deepEqual(world.service.logs.withMessage(warning), [])
 })
+
+test('a new secret of the helpdesk inbox, which the service does not know: the advice names the setting', async () => {
+  const clock = new LeapingClock()
+  await using world = await AgentWorld.open({ clock, helpdesk: { clock } })
+  await customerWrites(world, clock, 'before')
+  assert.equal((await world.desk.post('/inboxes/1/reset_secret')).status, 200)
+  for (const text of ['one', 'two']) await customerWrites(world, clock, text)
+  const [lost] = await lostOf(world)
+  assert.equal(lost?.reason, '401 Unauthorized')
+  assert.match(lost.advice, /WEBHOOK_HMAC_SECRET/)
+})
