@@ -71,10 +71,7 @@ export class LostCallbacks {
     const warning = `${key}|${reason}`
     if (this.#warned.has(warning)) return
     this.#warned.set(warning, true)
-    log.warn(
-      { destination: place, reason, advice },
-      'the helpdesk cannot deliver its callbacks',
-    )
+    log.warn({ destination: place, reason, advice }, 'the helpdesk cannot deliver its callbacks')
   }
 
   #end(key: DestinationKey): void {
