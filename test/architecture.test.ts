@@ -68,7 +68,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
-    ...['bridge/inbound', 'bridge/outbound', 'http', 'http/webhook'],
+    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/routes', ...storageRooms],
 }

@@ -72,6 +72,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     accounts: instances,
     people: inbound.people,
     conversations: inbound.conversations,
+    lostCallbacks: inbound.lostCallbacks,
     downstream,
     routing,
     identities,

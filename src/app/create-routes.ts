@@ -12,7 +12,7 @@ type Parts = { services: { instances: InstanceService; tenants: TenantService };
 export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { services, workers }: Parts): ServerRoutes {
   const { database, ownership, usage, metrics, audit } = rooms.storage
   const { instances, pendingLogouts } = rooms.accounts
-  const { inbound, held, parked } = rooms.inbound
+  const { inbound, held, lostCallbacks, parked } = rooms.inbound
   const { outbound } = rooms
   const { version } = build
   return {
@@ -27,6 +27,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { ser
       outboxPending: outbound.outboxPending,
       inbound,
       held,
+      lostCallbacks,
       pendingLogouts,
     },
     operations: { build, metrics },

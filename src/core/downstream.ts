@@ -94,7 +94,15 @@ export type Conversation = {
   /** Null when the helpdesk does not say. */
   contactId: number | null
   newestMessageId: number | null
+  /** Null while the conversation has no message. */
+  callbackSign: CallbackSign | null
 }
+
+/** Why the helpdesk could not deliver a callback, in its own words without secrets, and what an operator can do. */
+export type CallbackFailure = { reason: string; advice: string }
+
+/** What the newest message of a conversation shows of the callbacks. `at` is its time by the clock of the helpdesk. */
+export type CallbackSign = { at: number; failure: CallbackFailure | null }
 
 export type UploadFile = {
   /** Opens the file again for every attempt. */
@@ -230,4 +238,9 @@ export type OutgoingCommand =
   /** Callbacks are unordered: the conversation may have another status by now. */
   | { kind: 'status'; place: CallbackPlace; recipient: Recipient; isResolved: boolean }
   | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
-  | { kind: 'ignored'; reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' }
+  | {
+      kind: 'ignored'
+      reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' | 'unreadable'
+      /** What makes the callback unreadable. Names the field, not its value. */
+      flaw?: string
+    }

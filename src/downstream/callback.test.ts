@@ -220,7 +220,6 @@ test('a field of a wrong type is refused by its name', () => {
       { ...message, conversation: { meta: { sender: { identifier: 5 } } } },
       /^conversation\.meta\.sender\.identifier must/,
     ],
-    [{ ...message, event: 'message_updated', id: 0 }, /^id must be a positive integer/],
     [
       { ...conversation, event: 'conversation_updated', agent_last_seen_at: { toString: {} } },
       /^agent_last_seen_at must be a time/,
@@ -236,6 +235,23 @@ test('a field of a wrong type is refused by its name', () => {
       (error) => error instanceof BridgeError && error.code === 'SERVICE_BAD_REQUEST' && sentence.test(error.message),
       String(sentence),
     )
+  }
+})
+
+test('a changed message that cannot be read is ignored with the name of the field, and never refused', () => {
+  const changed = { ...message, event: 'message_updated' }
+  const wrong: [unknown, RegExp][] = [
+    [{ ...changed, id: 0 }, /^id must be a positive integer/],
+    [{ ...changed, source_id: 5 }, /^source_id must be a string/],
+    [{ ...changed, content_attributes: '{}' }, /^content_attributes must be an object/],
+    [{ ...changed, content_attributes: { external_error: {} } }, /^content_attributes\.external_error must be/],
+    [{ ...changed, conversation: [] }, /^conversation must be an object/],
+    [{ ...changed, attachments: [null] }, /^attachments\[0\] must be an object/],
+  ]
+  for (const [body, flaw] of wrong) {
+    const command = readCallback(body)
+    assert.ok(command.kind === 'ignored' && command.reason === 'unreadable', String(flaw))
+    assert.match(command.flaw ?? '', flaw)
   }
 })
 
@@ -268,6 +284,7 @@ test('no payload, however hostile, does anything but become a command or be refu
       } catch (error) {
         assert.ok(error instanceof BridgeError, String(error))
         assert.match(error.message, / must be /)
+        assert.ok(!isObject || event !== 'message_updated', 'a changed message is never refused')
       }
     }),
     { numRuns: 2000 },

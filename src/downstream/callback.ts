@@ -1,20 +1,25 @@
 // Turns a callback of Chatwoot into a command. Knows all seven events, and the forms in which they come.
 
 import type { Attachment, CallbackPlace, OutgoingCommand, Recipient, WrittenMessage } from '../core/downstream.ts'
+import { BridgeError } from '../core/errors.ts'
 import { messageLimits } from '../core/outbox.ts'
 import { fileNameOf } from './file-name.ts'
+import { textOf } from './interactive-text.ts'
 import { Payload } from './payload.ts'
 
 type Ignored = OutgoingCommand & { kind: 'ignored' }
 
-/** Throws SERVICE_BAD_REQUEST for a payload that Chatwoot does not send; the error names the field. */
+/**
+ * Throws SERVICE_BAD_REQUEST for a payload that Chatwoot does not send; the error names the field. A changed message that
+ * cannot be read is ignored instead: a refusal would make Chatwoot mark the message failed, also one that was delivered.
+ */
 export function readCallback(body: unknown): OutgoingCommand {
   const payload = Payload.of(body)
   switch (eventOf(payload)) {
     case 'message_created':
       return notForUs(payload) ?? readSend(payload)
     case 'message_updated':
-      return notForUs(payload) ?? readChange(payload)
+      return readUpdate(payload)
     case 'conversation_updated':
       return readSeen(payload)
     case 'conversation_status_changed':
@@ -54,6 +59,15 @@ function readSend(message: Payload): OutgoingCommand {
   return { kind: 'send', ...readMessage(message) }
 }
 
+function readUpdate(message: Payload): OutgoingCommand {
+  try {
+    return notForUs(message) ?? readChange(message)
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error
+    return { ...ignored('unreadable'), flaw: error.message }
+  }
+}
+
 function readMessage(message: Payload): WrittenMessage {
   const conversation = message.object('conversation')
   const sender = message.object('sender')
@@ -65,7 +79,7 @@ function readMessage(message: Payload): WrittenMessage {
     recipient: recipientOf(conversation),
     messageId: message.id('id'),
     writtenAt: writtenAt(message),
-    content: message.text('content') ?? '',
+    content: textOf(message),
     attachments,
     lacksFile: attachments.length < files.length,
     inReplyTo: readReply(message.object('content_attributes')),

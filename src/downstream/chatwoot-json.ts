@@ -1,7 +1,8 @@
 // Reads the answers of Chatwoot. Returns undefined for an answer that does not have the expected form.
 
-import type { Conversation, ConversationStatus, MessageStatus } from '../core/downstream.ts'
+import type { CallbackSign, Conversation, ConversationStatus, MessageStatus } from '../core/downstream.ts'
 import type { OutgoingMessage, PostedMessage } from '../core/downstream.ts'
+import { callbackFailureOf } from './callback-failure.ts'
 
 export type FoundContact = {
   id: number
@@ -77,7 +78,7 @@ export function readCreatedContact(value: unknown): { contact: FoundContact; sou
 }
 
 export function readConversation(value: unknown): FoundConversation | undefined {
-  const { id, status, inbox_id: inboxId, messages, meta } = asObject(value)
+  const { id, status, inbox_id: inboxId, messages, meta, last_non_activity_message: lastWords } = asObject(value)
   if (!isId(id) || !isId(inboxId) || !conversationStatuses.includes(status)) return undefined
   const newest = asObject(asList(messages).at(-1))
   const contactInbox = asObject(asObject(newest['conversation'])['contact_inbox'])
@@ -90,7 +91,26 @@ export function readConversation(value: unknown): FoundConversation | undefined 
     contactId: isId(sender['id']) ? sender['id'] : null,
     isBlocked: sender['blocked'] === true,
     sourceId: asText(contactInbox['source_id']),
+    callbackSign: readSign(asObject(lastWords ?? newest)),
   }
+}
+
+/** There are no callbacks for activity messages, and they never fail. */
+function readSign(message: Json): CallbackSign | null {
+  const {
+    created_at: createdAt,
+    status,
+    message_type: type,
+    private: isPrivate,
+    content_attributes: attributes,
+  } = message
+  if (typeof createdAt !== 'number') return null
+  const failure = callbackFailureOf({
+    isFailed: status === 'failed',
+    isToCustomer: (type === 1 || type === 3) && isPrivate !== true,
+    error: asText(asObject(attributes)['external_error']),
+  })
+  return { at: createdAt * 1000, failure: failure ?? null }
 }
 
 /** Reads the list of the sidebar and the list of a contact, which is wrapped once less. */

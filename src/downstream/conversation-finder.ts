@@ -105,6 +105,6 @@ function newest(found: readonly FoundConversation[]): FoundConversation | undefi
 }
 
 export function toConversation(found: FoundConversation): Conversation {
-  const { id, status, inboxId, contactId, newestMessageId } = found
-  return { id, status, inboxId, contactId, newestMessageId }
+  const { id, status, inboxId, contactId, newestMessageId, callbackSign } = found
+  return { id, status, inboxId, contactId, newestMessageId, callbackSign }
 }

@@ -14,9 +14,15 @@ test('the open conversation is found; a resolved one is left or used again by mo
   const contact = await bed.inbox.ensureContact(person())
   const first = await bed.inbox.ensureConversation(contact, 'new')
   const { inboxId } = bed.destination
-  assert.deepEqual(first, { id: first.id, status: 'open', inboxId, contactId: contact.id, newestMessageId: null })
+  const fresh = { status: 'open', inboxId, contactId: contact.id, newestMessageId: null, callbackSign: null }
+  assert.deepEqual(first, { id: first.id, ...fresh })
   const posted = await bed.inbox.post(first.id, text('hello'))
-  assert.deepEqual(await bed.inbox.ensureConversation(contact, 'new'), { ...first, newestMessageId: posted.id })
+  const callbackSign = { at: posted.createdAt, failure: null }
+  assert.deepEqual(await bed.inbox.ensureConversation(contact, 'new'), {
+    ...first,
+    newestMessageId: posted.id,
+    callbackSign,
+  })
   await new DeskClient(bed.helpdesk).post(`/conversations/${first.id}/toggle_status`, { status: 'resolved' })
   const reopened = await bed.inbox.ensureConversation(contact, 'reopen')
   assert.deepEqual([reopened.id, reopened.status], [first.id, 'resolved'])

@@ -56,13 +56,13 @@ const tables: Record<RecordingName, Row[]> = {
       'message_created, outgoing by an agent with a quote',
       send(2533, quoted, 'Alan Agent', { ...inConversation190, inReplyTo }),
     ],
-    // The agent never opened this conversation: agent_last_seen_at is 0.
-    ['conversation_updated after an agent reply', { kind: 'status', isResolved: false, ...inConversation190 }],
+    // The agent never opened this conversation: agent_last_seen_at is 0. Only its status counts.
+    ['conversation_updated after an agent reply', { kind: 'status', ...inConversation190, isResolved: false }],
     [
       'message_updated (status delivered)',
       changed(2533, quoted, 'Alan Agent', { ...inConversation190, inReplyTo, writtenAt: 1794764978839 }),
     ],
-    ['conversation_status_changed', { kind: 'status', isResolved: true, ...inConversation190 }],
+    ['conversation_status_changed', { kind: 'status', ...inConversation190, isResolved: true }],
     ['conversation_typing_on', { kind: 'typing', typing: true, ...inConversation190 }],
     [
       'conversation_typing_off',
@@ -93,7 +93,7 @@ const tables: Record<RecordingName, Row[]> = {
     ['contact_created (account webhook only)', ignored('unused_event')],
     ['contact_updated (account webhook only)', ignored('unused_event')],
     ['callback to the agent bot, headers', ignored('not_outgoing')],
-    ['message_created by an agent bot', send(3398, 'bot says', 'contract-bot3', { place: place(26, 221) })],
+    ['message_created by an agent bot', send(3398, 'bot says\n\n- A', 'contract-bot3', { place: place(26, 221) })],
   ],
   'callback-failures': [
     [
@@ -144,10 +144,14 @@ const tables: Record<RecordingName, Row[]> = {
     ],
   ],
   interactive: [
-    ofInteractive('input_select', 1449),
-    ofInteractive('cards', 1450),
-    ofInteractive('form', 1451),
-    ofInteractive('article', 1452),
+    ofInteractive('input_select', 1449, 'Please (input_select)\n\n- Yes\n- No'),
+    ofInteractive(
+      'cards',
+      1450,
+      'Please (cards)\n\n**Card 1**\ndesc\nhttps://img.example/x.jpg\nView: https://x.example\n- Buy',
+    ),
+    ofInteractive('form', 1451, 'Please (form)\n\n- E-mail\n- Pick: A'),
+    ofInteractive('article', 1452, 'Please (article)\n\n**Doc**\nd\nhttps://docs.example/1'),
     ofInteractive('input_csat', 1453, survey),
     ofInteractive('input_email', 1454),
     ofInteractive('input_text', 1455),

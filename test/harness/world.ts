@@ -29,6 +29,7 @@ export type Health = {
     inbox_parked: number
     pending_logouts: number
     destinations_held: { destination: string; reason: string }[]
+    callbacks_lost: { destination: string; reason: string; advice: string }[]
   }
 }
 

@@ -5,6 +5,7 @@ import type { PerInstance } from '../../core/per-instance.ts'
 import { ContactMerger } from '../../bridge/conversations/contact-merger.ts'
 import { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
 import { ConversationOpener } from '../../bridge/conversations/conversation-opener.ts'
+import { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import { EventContexts } from '../../bridge/conversations/event-context.ts'
 import { textsOf } from '../../bridge/inbound/compose/texts.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
@@ -31,6 +32,7 @@ export type InboundSet = {
   inbound: InboxWorker
   parked: ParkedRows
   held: HeldDestinations
+  lostCallbacks: LostCallbacks
   /** Every part that keeps memory per instance. The worker is first: it ends the work that uses the others. */
   perInstance: readonly [worker: PerInstance, ...memory: PerInstance[]]
   /** How many received events of an instance did not reach the helpdesk. */
@@ -52,7 +54,8 @@ export function createInbound(parts: InboundParts): InboundSet {
   const inboundMetrics = new InboundMetrics({ metrics, usage, ownerTagOf })
   const people = new People({ store: stores.people, epoch, newId, clock })
   const groups = new GroupDirectory({ sessionOf: (instance) => sessionOf(parts, instance), clock, log })
-  const conversations = createConversations(parts, stores, people, groups)
+  const lostCallbacks = new LostCallbacks({ clock, log })
+  const conversations = createConversations(parts, { stores, people, groups, lostCallbacks })
   const delivery = createEventDelivery(parts, { stores, conversations, metrics: inboundMetrics, newId })
   const worker = new InboxWorker({
     inbox: stores.inbox,
@@ -78,6 +81,7 @@ export function createInbound(parts: InboundParts): InboundSet {
     inbound: worker,
     parked,
     held,
+    lostCallbacks,
     perInstance: [worker, held, people, groups, conversations.directory, files, headers],
     undelivered: async (instance) => {
       const counts = await stores.inbox.counts(instance)
@@ -89,13 +93,23 @@ export function createInbound(parts: InboundParts): InboundSet {
   }
 }
 
-function createConversations(parts: InboundParts, stores: InboundStores, people: People, groups: GroupDirectory) {
+type ConversationParts = {
+  stores: InboundStores
+  people: People
+  groups: GroupDirectory
+  lostCallbacks: LostCallbacks
+}
+
+function createConversations(
+  parts: InboundParts,
+  { stores, people, groups, lostCallbacks: callbacks }: ConversationParts,
+) {
   const { config, clock, log, epoch } = parts
   const mode = config.downstream.conversationMode
   const store = stores.contacts
   const merger = new ContactMerger({ store, epoch, log })
   const opener = new ConversationOpener({ store, epoch, clock, mode, lateCommitMs: lateCommitMsOf(parts) })
-  const directory = new ConversationDirectory({ store, merger, opener, epoch, clock, log, mode })
+  const directory = new ConversationDirectory({ store, merger, opener, callbacks, epoch, clock, log, mode })
   const groupWord = textsOf[config.inbound.locale].group
   const contexts = new EventContexts({ people, groups, groupWord, ownPerson: (instance) => ownPerson(parts, instance) })
   return { contexts, directory }

@@ -35,7 +35,7 @@ type Parts = {
 }
 
 export function createAccepting(deps: OutboundDeps, parts: Parts) {
-  const { config, clock, log, conversations, onOperationsMessage } = deps
+  const { config, clock, log, conversations, lostCallbacks, onOperationsMessage } = deps
   const { recipients } = parts.sending
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
   const firstCallbacks = new FirstCallbacks({ store: parts.stores.firstCallbacks, clock, log })
@@ -48,7 +48,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     routing: notedBy(firstCallbacks, deps.routing),
     outbound: acceptor,
     changes,
-    events: new ConversationEvents({ activity, conversations, answers, clock, log }),
+    events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, clock, log }),
     ages: new CallbackAges({ maxAgeMs: config.outbound.callbackMaxAge, clock }),
     onOperationsMessage,
     clock,

@@ -1,6 +1,7 @@
 // What the parts of the outbound path are created with.
 
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
+import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { SendStep } from '../../bridge/outbound/send/row-sender.ts'
 import type { AccountDirectory } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { People } from '../../bridge/people/people.ts'
@@ -21,6 +22,7 @@ export type OutboundDeps = {
   epoch: () => number
   people: People
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
+  lostCallbacks: Pick<LostCallbacks, 'heard'>
   accounts: AccountDirectory
   routing: Routing
   identities: Pick<InboxIdentities, 'isSame'>

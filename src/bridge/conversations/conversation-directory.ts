@@ -11,6 +11,7 @@ import { KeyedLanes } from '../../lib/keyed-lanes.ts'
 import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
 import type { ContactMerger } from './contact-merger.ts'
 import type { ConversationOpener, HelpdeskTarget } from './conversation-opener.ts'
+import type { LostCallbacks } from './lost-callbacks.ts'
 
 /** A chat and the contact that stands for it at the helpdesk. */
 export type ChatContact = {
@@ -46,6 +47,7 @@ type Deps = {
   store: ContactStore
   merger: Pick<ContactMerger, 'merge'>
   opener: Pick<ConversationOpener, 'open'>
+  callbacks: Pick<LostCallbacks, 'look'>
   epoch: () => number
   clock: Clock
   log: Log
@@ -160,6 +162,7 @@ export class ConversationDirectory implements PerInstance {
     const found = await helpdesk.findConversation(conversationId)
     if (!found) return null
     const isOurs = found.inboxId === destination.inboxId && [null, contactId].includes(found.contactId)
+    if (isOurs && found.callbackSign) this.#deps.callbacks.look(destination, found.callbackSign)
     if (isOurs) return found
     this.#deps.log.warn(
       { destination: destination.key, conversation: conversationId },

@@ -1,6 +1,7 @@
 // GET /api/health: whether the service works, and what is wrong when it does not.
 
 import { Type } from 'typebox'
+import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { OwnershipState } from '../../instances/ownership.ts'
@@ -24,6 +25,7 @@ export type HealthDeps = {
   outboxPending: () => Promise<number>
   inbound: Pick<InboxWorker, 'counts'>
   held: Pick<HeldDestinations, 'list'>
+  lostCallbacks: Pick<LostCallbacks, 'list'>
   pendingLogouts: Pick<PendingLogouts, 'count'>
 }
 
@@ -43,6 +45,10 @@ const Health = Type.Object(
       destinations_held: Type.Array(
         Type.Object({ destination: Type.String(), reason: Type.String(), since: Timestamp }),
         { description: 'Helpdesks that take nothing at the moment; messages for them wait' },
+      ),
+      callbacks_lost: Type.Array(
+        Type.Object({ destination: Type.String(), reason: Type.String(), advice: Type.String(), since: Timestamp }),
+        { description: 'Helpdesks that cannot deliver their callbacks to us; answers of agents there are not sent' },
       ),
       pending_logouts: Type.Integer({
         description: 'Sessions that were logged out here and that WhatsApp could not be told of yet',
@@ -78,7 +84,8 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const workersFailed = deps.workers.filter(({ failure }) => failure).map(({ name }) => name)
       const inbox = deps.inbound.counts()
       const held = deps.held.list()
-      const isFlowing = inbox.parked === 0 && held.length === 0
+      const lost = deps.lostCallbacks.list()
+      const isFlowing = inbox.parked === 0 && held.length === 0 && lost.length === 0
       const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
       return reply.code(db.ok ? 200 : 503).send({
         status: sane ? 'ok' : 'degraded',
@@ -93,6 +100,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           inbox_pending: inbox.pending,
           inbox_parked: inbox.parked,
           destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+          callbacks_lost: lost.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           pending_logouts: deps.pendingLogouts.count,
           workers_failed: workersFailed,
           ownership: deps.ownership(),

@@ -1,6 +1,8 @@
-// Follows what happens in a conversation at the helpdesk: an agent types, has seen it, wrote in it, or resolved it.
+// Follows what callbacks show beside messages: that they arrive, and that an agent types, has seen a conversation, wrote in it,
+// or resolved it.
 
 import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
+import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { Route } from '../../bridge/conversations/route.ts'
 import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
 import type { AnswerRoutes } from '../../bridge/outbound/accept/answer-routes.ts'
@@ -15,6 +17,7 @@ type Deps = {
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   answers: Pick<AnswerRoutes, 'of' | 'ownerOf'>
+  lostCallbacks: Pick<LostCallbacks, 'heard'>
   clock: Clock
   log: Log
 }
@@ -24,6 +27,11 @@ export class ConversationEvents {
 
   constructor(deps: Deps) {
     this.#deps = deps
+  }
+
+  /** A callback came whose signature is right and that could be read. */
+  heard({ destination }: Route): void {
+    if (destination) this.#deps.lostCallbacks.heard(destination.key)
   }
 
   /** In the background, and only for conversations of the destination of the instance. */

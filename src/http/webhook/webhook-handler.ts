@@ -37,7 +37,7 @@ type Deps = {
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
-  events: Pick<ConversationEvents, 'follow' | 'accepted'>
+  events: Pick<ConversationEvents, 'heard' | 'follow' | 'accepted'>
   ages: Pick<CallbackAges, 'ageOf'>
   /** An agent wrote to the operations contact of an instance. */
   onOperationsMessage: (
@@ -62,12 +62,13 @@ export class WebhookHandler {
     headers: IncomingHttpHeaders,
     parse: (raw: Buffer) => unknown,
   ): Promise<WebhookAnswer> {
-    const { clock } = this.#deps
+    const { clock, events } = this.#deps
     const startedAt = clock.monotonic()
     const late = () => new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
     const work = async () => {
       const route = await this.#admit(name, raw, headers)
       const callback = { command: readCallback(parse(raw)), sentAt: sentAt(headers) }
+      events.heard(route)
       return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
     }
     return withDeadline(clock, answerWithinMs, work(), late)
@@ -89,7 +90,7 @@ export class WebhookHandler {
     if (command.kind !== 'ignored' && this.#isForUs(route, command)) return { kind: 'ignored', reason: 'operations' }
     switch (command.kind) {
       case 'ignored':
-        return command
+        return this.#ignore(route, command)
       case 'send':
         return this.#send(route, { command, sentAt }, leftMs)
       case 'changed':
@@ -101,6 +102,11 @@ export class WebhookHandler {
         this.#deps.events.follow(route, command)
         return { kind: 'followed' }
     }
+  }
+
+  #ignore({ sender }: Route, { kind, reason, flaw }: Command<'ignored'>): WebhookAnswer {
+    if (flaw !== undefined) this.#deps.log.warn({ instance: sender.name, flaw }, 'a callback could not be read')
+    return { kind, reason }
   }
 
   async #send(route: Route, { command, sentAt }: Callback<'send'>, leftMs: number): Promise<WebhookAnswer> {

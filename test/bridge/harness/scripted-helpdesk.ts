@@ -127,7 +127,14 @@ export class ScriptedHelpdesk implements Downstream {
   /** Writes a conversation down, as the helpdesk does sooner or later. */
   openConversation(destination: string, sourceId: string): Promise<Conversation> {
     const contact = this.contacts.find((each) => each.destination === destination && each.sourceId === sourceId)
-    const rest = { inboxId: 1, contactId: contact?.id ?? null, newestMessageId: null, sourceId, destination }
+    const rest = {
+      inboxId: 1,
+      contactId: contact?.id ?? null,
+      newestMessageId: null,
+      callbackSign: null,
+      sourceId,
+      destination,
+    }
     const made = { id: ++this.#ids, status: 'open' as const, ...rest }
     this.conversations.push(made)
     return Promise.resolve(made)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertOnceInOrder, people } from '../../harness/chats.ts'
+import { engines } from '../../harness/databases.ts'
 import { noDestination, tenantSettings } from '../../harness/destination.ts'
 import { FastClock } from '../../harness/fast-clock.ts'
 import { World } from '../../harness/world.ts'
@@ -71,4 +72,27 @@ test('without a configured helpdesk messages wait, and arrive when a tenant appe
   await world.service.request('PATCH', '/api/instances/n0', { body: { owner_tag: 'acme' } })
   await world.arrived(sent)
   await world.drained()
+})
+
+for (const engine of engines) {
+  test(`characters that Chatwoot refuses do not hold back a message, on ${engine}`, async () => {
+    await using world = await World.open({ engine })
+    const maria = world.network.person({ phone: '5511988887777', pushName: 'Ma\u0000ria' })
+    const { content } = await world.arrived(maria.text(world.phone, 'a\u0000b \uD83D end'))
+    assert.match(content ?? '', /^ab \uFFFD+ end$/)
+    await world.drained()
+  })
+}
+
+test('an address of the right contact that Chatwoot is still creating is tried again, and one conversation is opened', async () => {
+  await using world = await World.open()
+  const [maria] = people(world, 1)
+  assert.ok(maria)
+  const body = { error: 'source_id should be unique' }
+  await world.helpdesk.fault({ kind: 'answer', status: 422, body, method: 'POST', path: /conversations$/, times: 3 })
+  for (let index = 0; index < 3; index++) maria.text(world.phone, `p0 ${index}`)
+  await waitUntil('all are there', () => world.helpdesk.messages().length >= 3, { timeoutMs: 60_000 })
+  await world.drained()
+  assertOnceInOrder(world, 1, 3)
+  assert.equal(world.helpdesk.see.conversations().length, 1)
 })

@@ -44,6 +44,7 @@ for (const engine of engines) {
           inbox_pending: 0,
           inbox_parked: 0,
           destinations_held: [],
+          callbacks_lost: [],
           pending_logouts: 0,
           workers_failed: [],
           ownership: 'held',

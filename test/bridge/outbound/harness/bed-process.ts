@@ -57,6 +57,7 @@ export class BedProcess {
       ...both,
       people: this.inbound.people,
       conversations: this.inbound.conversations,
+      lostCallbacks: this.inbound.lostCallbacks,
       accounts,
       onSendStep,
       onOperationsMessage: () => undefined,
