@@ -63,7 +63,8 @@ export class RetryRequests {
       messageRow(newId(), now, { sender, destination, ref: to }, command)
     const older = writtenAt < sender.createdAt ? tooOld : undefined
     const refusal = otherInbox(destination, place) ?? older ?? unsendable(command)?.reason
-    if (!ref || refusal !== undefined) return { row: rowTo({ chatId: '', jid: '' }), refusal: refusal ?? noRecipient }
+    if (!ref || refusal !== undefined)
+      return { row: rowTo({ chatId: '', jid: '' }), refusal: refusal ?? noRecipient(destination) }
     return { row: rowTo(ref), callback: callbackKey(route, messageId) }
   }
 }
