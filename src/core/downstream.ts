@@ -13,7 +13,11 @@ export type InboxAccess = {
 }
 
 /** A helpdesk inbox that we know by its key. What we remember of a helpdesk is valid only under the same key. */
-export type Destination = InboxAccess & { key: DestinationKey }
+export type Destination = InboxAccess & {
+  key: DestinationKey
+  /** The helpdesk could not be asked: the key is the one that the place had last. Another Chatwoot may be there by now. */
+  isUnidentified?: true
+}
 
 /** Where a helpdesk inbox is: origin, account and inbox as one text, as operators see it. */
 export function inboxPlace({ baseUrl, accountId, inboxId }: Omit<InboxAccess, 'apiToken'>): string {

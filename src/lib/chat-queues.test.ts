@@ -203,6 +203,15 @@ test('merged chats are one queue in the order of ids, after the work of both', a
   assert.deepEqual(names(), ['a 1', 'a 2', 'a 3', 'a 4', 'a 5'])
 })
 
+test('rows that were pushed in another order than that of their ids keep their order in merged chats', async () => {
+  const { names, push, end, queues } = setUp()
+  for (const id of ['1', '6', '4']) push('p', id)
+  for (const id of ['2', '5', '7', '3']) push('q', id)
+  queues.merge('a', 'p', 'q')
+  for (let row = 0; row < 7; row++) await end(row)
+  assert.deepEqual(names().join(' '), 'a 1 a 2 a 5 a 6 a 4 a 7 a 3')
+})
+
 test('a row that is pushed under the dropped chat waits in the queue of the kept chat', async () => {
   const { names, push, end, queues } = setUp()
   queues.merge('a', 'p', 'q')

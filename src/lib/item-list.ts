@@ -56,10 +56,17 @@ export class ItemList<Row> {
     return item && { item, isFirst: at === this.#next }
   }
 
-  /** Takes over the items of another list, in the order of ids. */
+  /** Takes over the items of another list, in the order of ids. The items of each list keep their order. */
   absorb(other: ItemList<Row>): void {
-    const items = [...this.takeAll(), ...other.takeAll()]
-    this.#keep(items.sort((one, two) => (one.id < two.id ? -1 : 1)))
+    const own = this.takeAll()
+    const others = other.takeAll()
+    const items: QueueItem<Row>[] = []
+    let next = 0
+    for (const item of own) {
+      for (let first = others[next]; first && first.id < item.id; first = others[++next]) items.push(first)
+      items.push(item)
+    }
+    this.#keep([...items, ...others.slice(next)])
   }
 
   #keep(items: QueueItem<Row>[]): void {

@@ -57,7 +57,8 @@ export class InboxIdentities {
    */
   async identifyInTime(access: InboxAccess): Promise<Destination> {
     const key = this.#recall(access) ?? (await this.#askInTime(access))
-    return { ...access, key: key ?? (await this.#deps.store.keyAt(inboxPlace(access))) }
+    if (key !== undefined) return { ...access, key }
+    return { ...access, key: await this.#deps.store.keyAt(inboxPlace(access)), isUnidentified: true }
   }
 
   /** The next use asks the helpdesk again before it gets a destination. */

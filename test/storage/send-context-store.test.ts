@@ -72,7 +72,7 @@ for (const engine of engines) {
       assert.equal((await contexts.read({ ...key, conversationId: 8 })).hasUnread, false)
       const other = await contexts.read({ ...key, chatId: 'p2' })
       assert.equal(other.asked?.lastAddress, '5511777770001@s.whatsapp.net')
-      const unread = await sent.unread(destination, 7, 10, 100)
+      const { messages: unread } = await sent.unread(destination, 7, 10, 100)
       assert.deepEqual(
         unread.map(({ id }) => id),
         ['m1', 'm2'],
@@ -145,7 +145,7 @@ for (const engine of engines) {
         return unchanged && (await database.write(unchanged))[0] === 1
       }
       const readAll = async () => {
-        const unread = await sent.unread(destination, 7, 10, 100)
+        const { messages: unread } = await sent.unread(destination, 7, 10, 100)
         await sent.markRead(
           unread.map(({ id }) => id),
           5,

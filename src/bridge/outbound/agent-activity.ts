@@ -4,6 +4,7 @@ import type { Destination } from '../../core/downstream.ts'
 import type { DestinationKey, InstanceName, RowId } from '../../core/ids.ts'
 import type { NetworkSession } from '../../core/network.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { KeyedLanes } from '../../lib/keyed-lanes.ts'
 import type { Log } from '../../lib/log.ts'
@@ -13,6 +14,8 @@ import type { SendingAccounts } from './send/sending-accounts.ts'
 
 const onlineAfterActionMs = 2 * 60_000
 const readBatch = 100
+// An agent who looks at the conversation sees a message before we have stored that it is posted.
+const lookAgainMs = 2000
 
 type Deps = {
   sent: Pick<SentMessageStore, 'unread' | 'markRead' | 'lastAddress'>
@@ -30,6 +33,7 @@ export class AgentActivity implements PerInstance {
   readonly #reading = new KeyedLanes()
   readonly #goingOffline = new Map<InstanceName, { at: number; cancel: () => void }>()
   readonly #online = new Map<InstanceName, NetworkSession>()
+  readonly #stop = new AbortController()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -38,9 +42,15 @@ export class AgentActivity implements PerInstance {
   /** Marks the messages read that were posted until then. A failure is repaired when an agent looks again. */
   seen({ key }: Destination, conversationId: number, until: number): void {
     if (!this.#deps.markAsRead) return
-    this.#inBackground('messages could not be marked read', () =>
-      this.#reading.run(`${key} ${conversationId}`, () => this.#markRead(key, conversationId, until)),
-    )
+    const { clock } = this.#deps
+    const markRead = () =>
+      this.#reading.run(`${key} ${conversationId}`, () => this.#markRead(key, conversationId, until))
+    this.#inBackground('messages could not be marked read', async () => {
+      const { isPosting } = await markRead()
+      if (!isPosting) return
+      await sleep(clock, lookAgainMs, this.#stop.signal)
+      if (!this.#stop.signal.aborted) await markRead()
+    })
   }
 
   typing(instance: InstanceName, ref: ChatRef, isTyping: boolean): void {
@@ -84,6 +94,7 @@ export class AgentActivity implements PerInstance {
   }
 
   [Symbol.dispose](): void {
+    this.#stop.abort()
     for (const { cancel } of this.#goingOffline.values()) cancel()
   }
 
@@ -95,17 +106,18 @@ export class AgentActivity implements PerInstance {
     this.#inBackground('the account could not be shown online', () => session.setAvailable(available))
   }
 
-  async #markRead(destination: DestinationKey, conversationId: number, until: number): Promise<void> {
+  /** `isPosting` says that another message is being posted, which the agent may have seen. */
+  async #markRead(destination: DestinationKey, conversationId: number, until: number): Promise<{ isPosting: boolean }> {
     const { sent, accounts, clock } = this.#deps
     for (;;) {
-      const unread = await sent.unread(destination, conversationId, until, readBatch)
-      const instance = unread[0]?.instance
+      const { messages, isPosting } = await sent.unread(destination, conversationId, until, readBatch)
+      const instance = messages[0]?.instance
       const session = instance === undefined ? undefined : accounts.sessionOf(instance)
-      if (!session) return
-      const ofOne = unread.filter((message) => message.instance === instance)
+      if (!session) return { isPosting }
+      const ofOne = messages.filter((message) => message.instance === instance)
       await session.markRead(ofOne.map(({ networkKey }) => networkKey))
       await sent.markRead(idsOf(ofOne), clock.now())
-      if (unread.length < readBatch && ofOne.length === unread.length) return
+      if (messages.length < readBatch && ofOne.length === messages.length) return { isPosting }
     }
   }
 

@@ -122,6 +122,16 @@ test('a message does not expire while its account is logged in and still receive
   assert.equal((await bed.outbox()).expired, 1)
 })
 
+test('a message that is accepted while its account receives its backlog does not expire, and the answer says so', async () => {
+  await using bed = await OutboundBed.open()
+  bed.disconnect()
+  bed.change('n0', { state: 'connected' })
+  const posted = bed.post(bed.callback(1, 'waits'))
+  await bed.pass(5000)
+  const { status, body } = await posted
+  assert.partialDeepStrictEqual([status, body], [202, { expires_at: null }])
+})
+
 test('a message that expired while no process ran is not sent by the next process', async () => {
   await using bed = await OutboundBed.open()
   bed.disconnect()

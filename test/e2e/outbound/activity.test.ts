@@ -35,6 +35,21 @@ test('what an agent has seen is marked read, once; so is what he replies to', as
   assert.deepEqual(reads(world), [first.id, second.id])
 })
 
+test('a message that the agent sees before its post is noted is marked read too', async () => {
+  await using world = await AgentWorld.open()
+  const { conversationId: id } = await world.arrived(world.bob.text(world.phone, 'one'))
+  await world.drained()
+  // The answer to the post is lost, and the search for the message takes a while.
+  await world.helpdesk.fault({ kind: 'cut', afterCommit: true, method: 'POST', path: /messages$/, times: 1 })
+  await world.helpdesk.fault({ kind: 'slow', ms: 500, method: 'GET', path: /messages/ })
+  const second = world.bob.text(world.phone, 'two')
+  await world.arrived(second)
+  const at = Math.floor(Date.now() / 1000)
+  const seen = { event: 'conversation_updated', id, inbox_id: 1, meta: {}, agent_last_seen_at: at }
+  assert.equal((await world.post(seen)).status, 200)
+  await waitUntil('it is marked read', () => reads(world).includes(second.id), { instead: () => reads(world) })
+})
+
 test('the customer sees an agent type, but neither notes nor other customers', async () => {
   await using world = await AgentWorld.open()
   const conversation = world.callback(1, '')['conversation']

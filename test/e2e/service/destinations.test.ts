@@ -116,3 +116,38 @@ test('before the helpdesk inbox is identified nothing is posted there, but callb
   await world.arrived(waiting)
   assert.partialDeepStrictEqual((await world.post(world.callback(700, 'hi Bob'))).body, { reason: 'duplicate' })
 })
+
+test('while a new Chatwoot at the same URL refuses the API token, no customer of the old one is answered there', async () => {
+  await using world = await AgentWorld.open()
+  const carla = world.network.person({ phone: '5511777770001', lid: '200000000000002', pushName: 'Carla' })
+  await world.arrived(world.bob.text(world.phone, 'first'))
+  const oldId = await world.write('to Bob')
+  await world.received('to Bob')
+  await world.helpdesk.fault({ kind: 'wrong_token' })
+  await world.restartService({})
+  await world.allReady()
+  /** A callback of the conversation that has the number of Bob's conversation. */
+  const callback = (id: number, text: string, phone: string, source_id: string) => {
+    const sender = { phone_number: `+${phone}` }
+    const conversation = { id: world.conversation, inbox_id: 1, meta: { sender }, contact_inbox: { source_id } }
+    return world.callback(id, text, { conversation })
+  }
+  const begunByAgent = '0b3c1f62-6a0e-4f0a-9a35-b1a9d7f7a4c1'
+
+  const refused = await world.post(callback(801, 'to whom?', '5511777770001', begunByAgent))
+  assert.partialDeepStrictEqual([refused.status, refused.body], [422, { reason: 'no_recipient' }])
+  assert.match(refused.text, /check the API token/)
+  const named = await world.post(callback(802, 'to Carla', '5511777770001', '5511777770001'))
+  assert.equal(named.status, 200, named.text)
+  await world.received('to Carla', carla)
+  const repeated = await world.post(callback(oldId, 'another text', '5511777770001', '5511777770001'))
+  assert.equal(repeated.status, 422, 'a message of the old Chatwoot has the same id')
+
+  // The contact of the conversation is Bob: the Chatwoot may be the old one with a wrong token.
+  const sent = await world.post(callback(803, 'to Bob again', '5511888880001', begunByAgent))
+  assert.equal(sent.status, 200, sent.text)
+  const known = await world.post(callback(oldId, 'to Bob', '5511888880001', '5511888880001'))
+  assert.partialDeepStrictEqual(known.body, { reason: 'duplicate' })
+  await world.received('to Bob again')
+  assert.deepEqual(world.texts(), ['to Bob', 'to Bob again'])
+})

@@ -16,7 +16,6 @@ const noDestination = 'none'
 export const deletedReason = 'deleted at the helpdesk before it was sent'
 /** The chat of a row that cannot be sent. */
 export const nowhere = { chatId: '', jid: '' }
-export const noRecipient = 'the contact has no phone number and no WhatsApp id'
 
 type Path = {
   sender: Pick<Sender, 'name' | 'ownerTag' | 'inboxId'>
@@ -81,6 +80,12 @@ export function unsendable({
 function isLongerThan(limit: number, text: string): boolean {
   if (text.length <= limit) return false
   return text.length > 2 * limit || Array.from(text).length > limit
+}
+
+/** Why it is not known who is to be answered. */
+export function noRecipient(destination: Destination | null): string {
+  if (destination?.isUnidentified !== true) return 'the contact has no phone number and no WhatsApp id'
+  return 'the helpdesk inbox could not be identified, so it is not certain who is to be answered: check the API token of the helpdesk, then try again'
 }
 
 /** Why the instance cannot send the message; undefined when it can. */

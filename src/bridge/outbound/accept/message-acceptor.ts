@@ -111,7 +111,7 @@ export class MessageAcceptor implements PerInstance {
       if (refusal) return refusal
       const prepared = !turn && facts ? await immediate.prepare(row, ref, facts) : undefined
       const { listener, outcome } = answers.listen(row.instance)
-      const stored = await store({ row, callback, prepared, listener, turn })
+      const stored = await store({ row, callback, prepared, listener, turn, destination })
       if (stored !== 'accepted') return stored
       const { id: queueId, instance, expiresAt } = row
       return turn ? { kind: 'queued', queueId, instance, expiresAt, hasUnread } : { row, outcome, hasUnread }

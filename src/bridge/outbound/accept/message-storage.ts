@@ -1,10 +1,11 @@
 // Stores an accepted message and hands it to the worker. A prepared message is encrypted while its row is being stored.
 
+import type { Destination } from '../../../core/downstream.ts'
 import type { RowId } from '../../../core/ids.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
+import type { NewOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { FirstClaim, OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import { StorageError } from '../../../storage/engine/statement.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
@@ -16,6 +17,7 @@ import type { PreparedSend } from '../send/immediate-send.ts'
 import type { SendStep } from '../send/row-sender.ts'
 import type { Deadline } from './answer-in-time.ts'
 import type { HeldTurn } from './held-turn.ts'
+import { noRecipient } from './commands.ts'
 import { repeated } from './send-answer.ts'
 import type { SendAnswer } from './send-answer.ts'
 import type { UndecidedRows } from './undecided-rows.ts'
@@ -37,6 +39,7 @@ export type Message = {
   listener: OutcomeListener
   /** The message must not be sent before its turn. Undefined when it is its turn. */
   turn: HeldTurn | undefined
+  destination: Destination | null
 }
 
 /** The context of the message is no longer true: nothing is stored. */
@@ -126,6 +129,9 @@ export class MessageStorage {
     if (stored === 'duplicate') {
       const settled = callback && (await outbox.settledBy(callback))
       if (settled && (await undecided.withdraw(settled.id))) return this.#commit(message, deadline, enqueue)
+      if (settled && isDoubtful(message, settled)) {
+        return { kind: 'undeliverable', code: 'no_recipient', reason: noRecipient(message.destination) }
+      }
       return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
     }
     if (stored !== 'accepted') return stored
@@ -147,4 +153,10 @@ export class MessageStorage {
     if (!isCertain) await this.#deps.undecided.refuse(id)
     throw error
   }
+}
+
+/** Another Chatwoot may have taken the place of the helpdesk inbox, with the same message ids. */
+function isDoubtful({ row, destination }: Message, settled: OutboxRow): boolean {
+  const isSame = settled.chatId === row.chatId && settled.fingerprint === row.fingerprint
+  return destination?.isUnidentified === true && !isSame
 }

@@ -11,7 +11,7 @@ import type { SendCommand } from './commands.ts'
 import type { SendContext } from './send-context.ts'
 
 type Deps = {
-  accounts: Pick<SendingAccounts, 'isReady'>
+  accounts: Pick<SendingAccounts, 'readinessOf'>
   pace: Pick<Pace, 'isExhausted'>
   newId: () => RowId
   clock: Clock
@@ -28,12 +28,13 @@ export class NewRows {
     const { clock, accounts, pace, newId } = this.#deps
     const { name } = context.sender
     const now = clock.now()
-    const mustConnect = !accounts.isReady(name)
+    const readiness = accounts.readinessOf(name)
+    const mustConnect = readiness !== 'ready'
     return {
       ...messageRow(newId(), now, context, command),
       isWaiting: mustConnect || pace.isExhausted(name),
       isDrained: mustConnect,
-      expiresAt: mustConnect ? now + waitingLifetimeMs : null,
+      expiresAt: readiness === 'away' ? now + waitingLifetimeMs : null,
     }
   }
 }

@@ -106,7 +106,7 @@ export class RetryRequests {
     const { sender, destination, ref } = await answers.of(route, command)
     const rowTo = (to: Pick<ChatRef, 'chatId' | 'jid'>) =>
       messageRow(newId(), clock.now(), { sender, destination, ref: to }, command)
-    const reason = unsendable(command)?.reason ?? (ref ? null : noRecipient)
+    const reason = unsendable(command)?.reason ?? (ref ? null : noRecipient(destination))
     if (!ref || reason !== null) return { row: rowTo(nowhere), callback: null, reason }
     return { row: rowTo(ref), callback: callbackKey(route, command.messageId), reason }
   }

@@ -1,6 +1,6 @@
 // What we look up before accepting a callback: the instance that answers, the chat, and the last address that wrote to us.
 
-import type { Chat } from '../../../core/address.ts'
+import type { Recipient } from '../../../core/downstream.ts'
 import type { Statement } from '../../../storage/engine/statement.ts'
 import type {
   SendContextFacts,
@@ -10,7 +10,7 @@ import type {
 import type { Route, RouteOf } from '../../conversations/route.ts'
 import { recipientChat } from '../send/recipients.ts'
 import type { ChatFacts, ChatRef, Recipients } from '../send/recipients.ts'
-import { firstServed } from './answer-routes.ts'
+import { believed, firstServed, namedChat } from './answer-routes.ts'
 import type { AnswerRoute } from './answer-routes.ts'
 import type { Seen } from './send-answer.ts'
 import { callbackKey } from './commands.ts'
@@ -29,10 +29,10 @@ export type SendContext = AnswerRoute & { facts: ChatFacts | undefined } & Seen
 type RecalledContext = SendContext & { unchanged: Statement }
 
 /**
- * What a context is looked up by. `chat` is the one that the callback names, for a conversation that is not stored; `known` is
- * the same chat when we know the person already.
+ * What a context is looked up by. `known` is the chat that the callback names, for a conversation that is not stored, when we
+ * know the person already.
  */
-type ContextQuestion = { route: Route; chat: Chat | undefined; known: ChatRef | undefined; key: SendContextKey }
+type ContextQuestion = { route: Route; recipient: Recipient; known: ChatRef | undefined; key: SendContextKey }
 
 export class SendContexts {
   readonly #deps: Deps
@@ -43,7 +43,8 @@ export class SendContexts {
 
   async questionOf(route: Route, command: SendCommand): Promise<ContextQuestion> {
     const { destination, sender } = route
-    const chat = recipientChat(command.recipient)
+    const { recipient } = command
+    const chat = recipientChat(recipient)
     const known = chat && (await this.#deps.recipients.lookUp(sender.name, chat))
     const key = {
       instance: sender.name,
@@ -52,7 +53,7 @@ export class SendContexts {
       conversationId: command.place.conversationId,
       callback: callbackKey(route, command.messageId),
     }
-    return { route, chat, known, key }
+    return { route, recipient, known, key }
   }
 
   /** The context of the previous message, when that is recent and its instance still answers. */
@@ -70,14 +71,19 @@ export class SendContexts {
     return (await this.#stored(question, found)) ?? this.#named(question, found)
   }
 
-  async #stored({ route }: ContextQuestion, found: SendContextFacts): Promise<SendContext | undefined> {
-    const owner = await firstServed(this.#deps.routeOf, route, found.stored)
+  async #stored({ route, recipient }: ContextQuestion, found: SendContextFacts): Promise<SendContext | undefined> {
+    const { recipients, routeOf } = this.#deps
+    const owner = await firstServed(routeOf, route, await believed(recipients, route, recipient, found.stored))
     if (!owner) return undefined
     const { sender, destination, ref, stored } = owner
     return { sender, destination, ref, facts: usable(found, stored), hasUnread: found.hasUnread }
   }
 
-  async #named({ route, chat, known }: ContextQuestion, found: SendContextFacts): Promise<SendContext | undefined> {
+  async #named(
+    { route, recipient, known }: ContextQuestion,
+    found: SendContextFacts,
+  ): Promise<SendContext | undefined> {
+    const chat = namedChat(route, recipient, found.stored)
     if (!chat) return undefined
     const ref = known ?? (await this.#deps.recipients.refOf(route.sender.name, chat))
     return { ...route, ref, facts: usable(found, found.asked), hasUnread: found.hasUnread }

@@ -51,7 +51,7 @@ export class SendGuards {
 
   /** Neither the stored conversation nor the contact says who is to be answered. */
   refuseNoRecipient(route: Route, command: SendCommand): Promise<SendAnswer> {
-    return this.#undeliverable(route, command, 'no_recipient', noRecipient)
+    return this.#undeliverable(route, command, 'no_recipient', noRecipient(route.destination))
   }
 
   /** Undefined when the message does not repeat the one before it. */

@@ -13,6 +13,7 @@ import type { Log } from '../../../lib/log.ts'
 import { getOrCreate } from '../../../lib/keyed.ts'
 import type { SendWhenStored } from '../send/immediate-send.ts'
 import type { Readiness, SendingAccounts } from '../send/sending-accounts.ts'
+import { inQueueOrder } from './queue-order.ts'
 import type { OutcomeListener, RowOutcomes } from './row-outcomes.ts'
 import { sendSlots } from './row-attempts.ts'
 import type { FreshRow, RowAttempts, SendSlots } from './row-attempts.ts'
@@ -62,7 +63,7 @@ export class OutboxWorker implements PerInstance {
   /** Queues the stored rows of an instance. They wait until it is connected. */
   async take(instance: InstanceName): Promise<void> {
     const { outbox, transitions, isUndecided, clock } = this.#deps
-    const rows = (await outbox.live(instance)).filter(({ id }) => !isUndecided(id))
+    const rows = inQueueOrder(await outbox.live(instance)).filter(({ id }) => !isUndecided(id))
     if (rows.length === 0) return
     await transitions.recover(instance)
     await transitions.startWaiting(instance, clock.now())
@@ -81,7 +82,11 @@ export class OutboxWorker implements PerInstance {
   }
 
   /** Queues a stored row. The listener hears what becomes of it, more than once if the row has to wait. */
-  submit({ id, instance, chatId }: LiveRow, listener?: OutcomeListener, fresh?: OpenOutboxRow): void {
+  submit(
+    { id, instance, chatId }: Pick<LiveRow, 'id' | 'instance' | 'chatId'>,
+    listener?: OutcomeListener,
+    fresh?: OpenOutboxRow,
+  ): void {
     if (listener) this.#deps.outcomes.listen(id, listener)
     this.#accountOf(instance)
     // The drain may have queued the row since it was stored.
@@ -181,7 +186,7 @@ export class OutboxWorker implements PerInstance {
   /** Queues stored rows that are in no queue, as after a deletion of the instance that could not be finished. */
   async #takeUp(instance: InstanceName): Promise<void> {
     const { outbox, accounts, isUndecided, outcomes } = this.#deps
-    const rows = await outbox.live(instance)
+    const rows = inQueueOrder(await outbox.live(instance))
     if (!accounts.exists(instance)) {
       if (!this.#accounts.has(instance)) await outcomes.failAll(rows, instanceDeleted)
       return

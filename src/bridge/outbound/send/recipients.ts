@@ -31,8 +31,7 @@ export type Address = { jid: Jid; chatId: ChatId }
  * one since an agent merged two contacts. The contact counts only in conversations that agents began.
  */
 export function recipientChat({ identifier, phone, sourceId }: Recipient): Chat | undefined {
-  const own = sourceId === null ? undefined : ownSourceId(sourceId)
-  const named = own ?? (identifier === null ? undefined : parseChat(identifier))
+  const named = ownChat({ sourceId }) ?? (identifier === null ? undefined : parseChat(identifier))
   if (named) return named
   const digits = (phone ?? '').replace(/[^\d]/g, '')
   return /^\d{5,20}$/.test(digits) ? { kind: 'person', phone: digits, lid: null } : undefined
@@ -45,9 +44,9 @@ export function storedRef({ chatId, person }: StoredChat): ChatRef | undefined {
   return parseChat(jid)?.kind === 'group' ? { chatId, jid, isGroup: true } : undefined
 }
 
-/** The source ids that we give contacts: the digits of a phone, `lid-…`, `group-…`. */
-function ownSourceId(sourceId: string): Chat | undefined {
-  const [, kind, id = ''] = /^(lid-|group-)?(\d{5,20}(?:-\d{1,20})?)$/.exec(sourceId) ?? []
+/** The chat of a source id that we gave: the digits of a phone, `lid-…`, `group-…`. */
+export function ownChat({ sourceId }: Pick<Recipient, 'sourceId'>): Chat | undefined {
+  const [, kind, id = ''] = /^(lid-|group-)?(\d{5,20}(?:-\d{1,20})?)$/.exec(sourceId ?? '') ?? []
   if (id === '') return undefined
   if (kind === 'group-') return { kind: 'group', id }
   if (id.includes('-')) return undefined

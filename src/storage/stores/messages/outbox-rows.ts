@@ -52,7 +52,10 @@ export type OutboxRow = AcceptedRow & {
 }
 export type OpenOutboxRow = OutboxRow & { payload: OutboxPayload }
 export type NewOutboxRow = AcceptedRow & { payload: OutboxPayload }
-export type LiveRow = Pick<OutboxRow, 'id' | 'instance' | 'chatId'>
+export type LiveRow = Pick<
+  OutboxRow,
+  'id' | 'kind' | 'instance' | 'chatId' | 'destination' | 'conversationId' | 'messageId'
+>
 
 export const acceptedColumns = [
   'id',

@@ -192,7 +192,8 @@ export class OutboxStore {
   async live(instance?: InstanceName): Promise<LiveRow[]> {
     const query = this.#database.query
       .selectFrom('outbox')
-      .select(['id', 'instance', 'chat as chatId'])
+      .select(['id', 'kind', 'instance', 'chat as chatId', 'destination'])
+      .select(['conversation_id as conversationId', 'message_id as messageId'])
       .where('status', 'in', ['pending', 'sending'])
       .orderBy('id')
     return this.#database.read(instance === undefined ? query : query.where('instance', '=', instance))

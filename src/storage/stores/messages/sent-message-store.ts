@@ -79,22 +79,29 @@ export class SentMessageStore {
     return (await this.#database.read(query.limit(1))).length > 0
   }
 
-  /** Incoming messages of a conversation that were posted until then and are not marked read. */
+  /**
+   * Incoming messages of a conversation that were posted until then and are not marked read. `isPosting` says that another one
+   * is being posted: the helpdesk may show it already.
+   */
   async unread(
     destination: DestinationKey,
     conversationId: number,
     until: number,
     limit: number,
-  ): Promise<UnreadMessage[]> {
+  ): Promise<{ messages: UnreadMessage[]; isPosting: boolean }> {
     const query = unreadIn(this.#database.query, destination, conversationId)
-      .select(['id', 'instance', 'network_key'])
+      .select(['id', 'instance', 'network_key', 'message_id'])
       .where('claimed_at', '<=', until)
-    const rows = await this.#database.read(query.orderBy('id').limit(limit))
-    return rows.map(({ id, instance, network_key }) => ({
+    // The messages that are being posted come last.
+    const ordered = query.orderBy('posting_since', (order) => order.asc().nullsFirst()).orderBy('id')
+    const rows = await this.#database.read(ordered.limit(limit))
+    const posted = rows.filter(({ message_id }) => message_id !== null)
+    const messages = posted.map(({ id, instance, network_key }) => ({
       id,
       instance,
       networkKey: JSON.parse(network_key) as MessageKey,
     }))
+    return { messages, isPosting: posted.length < rows.length }
   }
 
   async saveContent(id: RowId, content: MappedContent): Promise<void> {
@@ -144,6 +151,7 @@ function compileInsert({ query }: Database) {
   )
 }
 
+/** Also those that are being posted, which the helpdesk may show already. */
 export function unreadIn(query: Database['query'], destination: string, conversationId: number) {
   return query
     .selectFrom('message_map')
@@ -152,5 +160,5 @@ export function unreadIn(query: Database['query'], destination: string, conversa
     .where('direction', '=', incoming)
     .where('kind', '=', 'message')
     .where('read_at', 'is', null)
-    .where('message_id', 'is not', null)
+    .where((where) => where.or([where('message_id', 'is not', null), where('posting_since', 'is not', null)]))
 }
