@@ -100,6 +100,7 @@ export function createInstanceService({ clock }: Base, parts: ServiceParts): Ins
     registry: accounts.instances,
     instances: accounts.store,
     network: accounts.network,
+    pendingLogouts: accounts.pendingLogouts,
     epoch: storage.epoch,
     clock,
     messages: {
