@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { BufferJSON, initAuthCreds, makeWASocket, WA_CERT_DETAILS } from 'baileys'
 import type { AuthenticationCreds, SignalDataSet, SignalKeyStore } from 'baileys'
 import { pino } from 'pino'
-import { Semaphore } from '../src/lib/semaphore.ts'
+import { Semaphore } from '../src/lib/queues/semaphore.ts'
 import { serveParent } from './child.ts'
 import { ownCpuMs, ownMemory } from './own-use.ts'
 

@@ -8,7 +8,7 @@ import { InstanceService } from '../instances/instance-service.ts'
 import type { InstanceMessages } from '../instances/instance-service.ts'
 import { PendingLogouts } from '../instances/pending-logouts.ts'
 import { runAll } from '../lib/run-all.ts'
-import { Semaphore } from '../lib/semaphore.ts'
+import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { Courier } from '../lifecycle/courier.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { WhatsappNetwork } from '../network/whatsapp-network.ts'
@@ -100,6 +100,7 @@ export function createInstanceService({ clock }: Base, parts: ServiceParts): Ins
     registry: accounts.instances,
     instances: accounts.store,
     network: accounts.network,
+    pendingLogouts: accounts.pendingLogouts,
     epoch: storage.epoch,
     clock,
     messages: {

@@ -5,7 +5,7 @@ import type { PerInstance } from '../core/per-instance.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { getOrCreate } from '../lib/keyed.ts'
-import { Lane } from '../lib/lane.ts'
+import { Lane } from '../lib/queues/lane.ts'
 
 const minute = 60_000
 

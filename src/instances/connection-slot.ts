@@ -3,7 +3,7 @@
 import type { Closing, Network, NetworkSession } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { Semaphore } from '../lib/semaphore.ts'
+import type { Semaphore } from '../lib/queues/semaphore.ts'
 import type { AccountRecord } from './account-record.ts'
 import { Connection } from './connection.ts'
 

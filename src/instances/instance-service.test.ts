@@ -6,7 +6,7 @@ import { silentLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { ScriptedNetwork, jid } from '../../test/harness/scripted-network.ts'
 import type { InstanceName } from '../core/ids.ts'
-import { Semaphore } from '../lib/semaphore.ts'
+import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import type { InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
 import { InstanceRegistry } from './instance-registry.ts'
@@ -44,7 +44,7 @@ class ScriptedStore {
     return this.kept
   }
 
-  async dropKeptSessions(): Promise<void> {
+  async giveUpKeptSessions(): Promise<void> {
     await this.#answer()
     this.kept = []
   }
@@ -91,9 +91,10 @@ function setUp() {
   const shared = { instances: store as unknown as InstanceStore, network, epoch: () => 1, clock }
   const steady = { ...shared, random: () => 0.5, log: silentLog }
   const logouts = { list: () => Promise.resolve([]), remove: () => Promise.resolve() }
+  const pendingLogouts = new PendingLogouts({ ...steady, logouts })
   const registry = new InstanceRegistry({
     ...steady,
-    pendingLogouts: new PendingLogouts({ ...steady, logouts }),
+    pendingLogouts,
     parts,
     gate: new Semaphore(4),
     qrLifetimeMs: 20_000,
@@ -107,6 +108,7 @@ function setUp() {
   const service = new InstanceService({
     ...shared,
     registry,
+    pendingLogouts,
     messages: parts,
     onDeleted: () => {
       deleted.push(name)

@@ -4,14 +4,15 @@ import type { AuditAction, AuditRecord } from '../core/audit.ts'
 import { BridgeError } from '../core/errors.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
-import { KeyedLanes } from '../lib/keyed-lanes.ts'
+import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { Network } from '../core/network.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import { blankInstance, toInstanceColumns } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceRegistry } from './instance-registry.ts'
-import { destroyKeptSessions, keepSessionsMs } from './kept-sessions.ts'
+import { keepSessionsMs, logOutKeptSessions } from './kept-sessions.ts'
 import type { LinkedAccount } from './linked-account.ts'
+import type { PendingLogouts } from './pending-logouts.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import { runAll } from '../lib/run-all.ts'
 
@@ -25,6 +26,7 @@ type Deps = {
   registry: InstanceRegistry
   instances: InstanceStore
   network: Pick<Network, 'forget' | 'release'>
+  pendingLogouts: Pick<PendingLogouts, 'add'>
   epoch: () => number
   clock: Clock
   /** Called after an instance was deleted. */
@@ -78,6 +80,7 @@ export class InstanceService {
     return this.#lanes.run(name, async () => {
       const { registry, instances, messages, epoch } = this.#deps
       const account = registry.get(name)
+      if (logout) await logOutKeptSessions(this.#deps, name)
       const isLogoutPending = logout && (await account.logout()) === 'pending'
       await account.close()
       try {
@@ -92,7 +95,7 @@ export class InstanceService {
         throw error
       }
       registry.remove(name)
-      await this.#afterRemoval(account.record, logout)
+      await this.#afterRemoval(account.record)
       return { isLogoutPending }
     })
   }
@@ -110,7 +113,7 @@ export class InstanceService {
   }
 
   /** The record is gone, and no second request repeats these steps: each runs even if one before it fails. */
-  #afterRemoval(record: Readonly<InstanceRow>, logout: boolean): Promise<void> {
+  #afterRemoval(record: Readonly<InstanceRow>): Promise<void> {
     const { registry, messages, onDeleted } = this.#deps
     const { name } = record
     return runAll([
@@ -119,9 +122,6 @@ export class InstanceService {
       () => registry.leave(name),
       () => onDeleted(),
       () => this.#letGo(record),
-      async () => {
-        if (logout) await destroyKeptSessions(this.#deps, name)
-      },
     ])
   }
 

@@ -1,21 +1,29 @@
-// Destroys the sessions that were kept under a name, after a new pairing or a logout.
+// Logs out the sessions that were kept under a name, after a new pairing or a logout: the phone still lists them.
 
 import type { InstanceName } from '../core/ids.ts'
-import type { Network } from '../core/network.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
+import type { PendingLogouts } from './pending-logouts.ts'
 
 /** Sessions of deleted instances can be resumed for this long. */
 export const keepSessionsMs = 30 * 86_400_000
 
 type Deps = {
-  instances: Pick<InstanceStore, 'keptSessions' | 'dropKeptSessions'>
-  network: Pick<Network, 'forget'>
+  instances: Pick<InstanceStore, 'keptSessions' | 'giveUpKeptSessions'>
+  pendingLogouts: Pick<PendingLogouts, 'add'>
   epoch: () => number
+  clock: Clock
 }
 
-export async function destroyKeptSessions({ instances, network, epoch }: Deps, name: InstanceName): Promise<void> {
+/** Resolves when the logouts are stored. The network is told in the background. */
+export async function logOutKeptSessions(
+  { instances, pendingLogouts, epoch, clock }: Deps,
+  name: InstanceName,
+): Promise<void> {
   const kept = await instances.keptSessions(name)
   if (kept.length === 0) return
-  await instances.dropKeptSessions(epoch(), name)
-  for (const { sessionId } of kept) await network.forget(sessionId)
+  const askedAt = clock.now()
+  const logouts = kept.map(({ sessionId, ownerTag }) => ({ sessionId, instance: name, ownerTag, askedAt }))
+  await instances.giveUpKeptSessions(epoch(), logouts)
+  for (const logout of logouts) pendingLogouts.add(logout)
 }

@@ -4,7 +4,7 @@ import type { Closing, Network, NetworkSession, SessionName, SessionSignal } fro
 import { orAbort } from '../lib/abort.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
-import type { Semaphore } from '../lib/semaphore.ts'
+import type { Semaphore } from '../lib/queues/semaphore.ts'
 
 type Deps = SessionName & {
   network: Pick<Network, 'open'>

@@ -13,13 +13,15 @@ import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts
 import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
 import type { AccountRecord } from './account-record.ts'
 import { reasonOf } from './account-record.ts'
-import { destroyKeptSessions } from './kept-sessions.ts'
+import { logOutKeptSessions } from './kept-sessions.ts'
+import type { PendingLogouts } from './pending-logouts.ts'
 import type { Companions } from './record-writer.ts'
 
 type Deps = {
   account: AccountRecord
   network: Pick<Network, 'forget' | 'storedJid'>
-  instances: Pick<InstanceStore, 'keptSessions' | 'dropKeptSessions'>
+  instances: Pick<InstanceStore, 'keptSessions' | 'giveUpKeptSessions'>
+  pendingLogouts: Pick<PendingLogouts, 'add'>
   epoch: () => number
   clock: Clock
   log: Log
@@ -67,8 +69,8 @@ export class SessionHandover {
     }
     return async () => {
       await this.forget(previous)
-      await this.#quietly('sessions kept under this name could not be removed yet', () =>
-        destroyKeptSessions(this.#deps, name),
+      await this.#quietly('sessions kept under this name could not be logged out', () =>
+        logOutKeptSessions(this.#deps, name),
       )
     }
   }

@@ -9,15 +9,14 @@ import { orAbort } from '../lib/abort.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
-import type { Semaphore } from '../lib/semaphore.ts'
+import type { Semaphore } from '../lib/queues/semaphore.ts'
 import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
-import { keepSessionsMs } from './kept-sessions.ts'
 import { ReconnectPolicy } from './reconnect-policy.ts'
 import { runSession } from './run-session.ts'
 import type { SessionRun } from './run-session.ts'
 
 /** A session that cannot be logged out for so long is given up. */
-const logoutPatienceMs = keepSessionsMs
+const logoutPatienceMs = 30 * 86_400_000
 const attemptDeadlineMs = 60_000
 // Where a linked account would wait for an operator.
 const longestPauseMs = 15 * 60_000

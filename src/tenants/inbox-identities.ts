@@ -8,7 +8,7 @@ import { BoundedMap } from '../lib/bounded-map.ts'
 import { withDeadline } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
-import { Lane } from '../lib/lane.ts'
+import { Lane } from '../lib/queues/lane.ts'
 import type { Log } from '../lib/log.ts'
 import type { DestinationStore } from '../storage/stores/accounts/destination-store.ts'
 

@@ -6,6 +6,7 @@ import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.
 import { JournalStore } from '../../src/storage/stores/messages/journal-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { blankInstance } from '../../src/storage/stores/accounts/instance-rows.ts'
+import { PendingLogoutStore } from '../../src/storage/stores/accounts/pending-logout-store.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance } from '../harness/samples.ts'
@@ -64,7 +65,7 @@ for (const engine of engines) {
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a')])
     })
 
-    test('a removed instance leaves its session to be resumed, until that is dropped', async () => {
+    test('a removed instance leaves its session to be resumed, until that is given up', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       await instances.insert(1, sampleInstance('a'), sampleAudit())
@@ -72,8 +73,10 @@ for (const engine of engines) {
       await instances.remove(1, 'a', kept, sampleAudit({ action: 'instance.delete' }))
       assert.deepEqual(await instances.list(), [])
       assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
-      await instances.dropKeptSessions(1, 'a')
+      const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 20 }
+      await instances.giveUpKeptSessions(1, [logout])
       assert.deepEqual(await instances.keptSessions('a'), [])
+      assert.deepEqual(plain(await new PendingLogoutStore(opened.database).list()), [logout])
     })
 
     test('an instance that takes up a kept session leaves none behind, one that pairs anew does', async () => {

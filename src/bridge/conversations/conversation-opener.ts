@@ -8,7 +8,7 @@ import { DownstreamError } from '../../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, Destination, HelpdeskInbox } from '../../core/downstream.ts'
 import type { DestinationKey } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { KeyedLanes } from '../../lib/keyed-lanes.ts'
+import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { ContactStore, ConversationKey, KnownConversation } from '../../storage/stores/people/contact-store.ts'
 
 type Deps = {

@@ -3,7 +3,7 @@
 
 import type { DestinationKey } from '../../core/ids.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
-import { Semaphore } from '../../lib/semaphore.ts'
+import { Semaphore } from '../../lib/queues/semaphore.ts'
 
 type Where = { destination: DestinationKey; origin: string }
 

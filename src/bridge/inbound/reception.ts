@@ -2,7 +2,7 @@
 
 import type { InstanceName } from '../../core/ids.ts'
 import type { PersonNames, PersonPair, ReceivedRow, Reception } from '../../core/network.ts'
-import { KeyedLanes } from '../../lib/keyed-lanes.ts'
+import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { Log } from '../../lib/log.ts'
 import type { People } from '../people/people.ts'
 import type { InboundMetrics } from './inbound-metrics.ts'

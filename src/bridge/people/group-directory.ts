@@ -9,7 +9,7 @@ import { BoundedMap } from '../../lib/bounded-map.ts'
 import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { SingleFlight } from '../../lib/single-flight.ts'
+import { SingleFlight } from '../../lib/queues/single-flight.ts'
 
 /** Undefined while the instance is not connected. */
 export type SessionOf = (instance: InstanceName) => NetworkSession | undefined

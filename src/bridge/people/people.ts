@@ -8,7 +8,7 @@ import type { PersonNames } from '../../core/network.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { KeyedLanes } from '../../lib/keyed-lanes.ts'
+import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { PeopleStore, PersonChanges, PersonRecord } from '../../storage/stores/people/people-store.ts'
 
 /** The ids of two person records that became one. */

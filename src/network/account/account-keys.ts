@@ -4,7 +4,7 @@
 // belongs to the account and not to a connection, because work of an old connection may still run after a reconnect.
 
 import type { Clock } from '../../lib/clock.ts'
-import { Lane } from '../../lib/lane.ts'
+import { Lane } from '../../lib/queues/lane.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SessionKeyStore, SessionKeyWrite } from '../../storage/stores/accounts/session-key-store.ts'
 import { KeyCache, keyName } from './key-cache.ts'

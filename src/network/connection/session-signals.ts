@@ -2,7 +2,7 @@
 
 import type { SessionSignal } from '../../core/network.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
-import { Lane } from '../../lib/lane.ts'
+import { Lane } from '../../lib/queues/lane.ts'
 import type { Log } from '../../lib/log.ts'
 import { runOutside } from './fault-isolation.ts'
 

@@ -3,7 +3,7 @@
 // Only the library can act on them. The journal stores them first. If the connection ends before the library has finished,
 // the next connection hands them over again.
 
-import { Lane } from '../../lib/lane.ts'
+import { Lane } from '../../lib/queues/lane.ts'
 import type { Log } from '../../lib/log.ts'
 import type { JournalStore, UnfinishedStanza } from '../../storage/stores/messages/journal-store.ts'
 import type { Account } from '../account/account.ts'

@@ -5,7 +5,7 @@
 
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
-import { Semaphore } from '../../lib/semaphore.ts'
+import { Semaphore } from '../../lib/queues/semaphore.ts'
 import type { Device } from './device-directory.ts'
 import type { DurableRepository, Sealed } from '../account/durable-signal.ts'
 import { encodeSignedDeviceIdentity, encodeWAMessage, getMessageReportingToken, proto } from '../library/library.ts'

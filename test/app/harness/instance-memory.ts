@@ -86,6 +86,6 @@ function replace(prototype: object, name: string, before: (collection: Collectio
 /** The innermost file that is neither a general collection of src/lib nor this one; undefined outside of our own code. */
 function keeper(stack: string): string | undefined {
   const files = [...stack.matchAll(/\(?(node:[\w/]+|file:\/\/\S+?):\d+:\d+\)?$/gm)].map(([, file = '']) => file)
-  const path = files.find((file) => !file.includes(own) && !/\/src\/lib\/[\w-]+\.ts$/.test(file)) ?? ''
+  const path = files.find((file) => !file.includes(own) && !/\/src\/lib\/(queues\/)?[\w-]+\.ts$/.test(file)) ?? ''
   return /\/(src|test)\/(?!sim)[\w/.-]+\.ts$/.exec(path)?.[0].slice(1)
 }

@@ -208,3 +208,49 @@ test('a logout that the network hears in time is not pending', async () => {
   await keysGone(world.service.database)
   assert.equal(await pendingCount(world), 0)
 })
+
+describe('a session that was kept after DELETE', () => {
+  for (const engine of engines) {
+    test(`is logged out by a new pairing of the name, on ${engine}`, async () => {
+      await using world = await World.unlinked({ engine })
+      const phone = await world.pair('a')
+      await world.service.request('DELETE', '/api/instances/a')
+      assert.equal(phone.companions.length, 1)
+      await world.create({ name: 'a' })
+      await phone.scan(await world.qrText('a'))
+      await world.reaches('a', 'ready')
+      await waitUntil('the phone forgets the first device', () => phone.companions.length === 1)
+      await waitUntil('nothing is pending', async () => (await pendingCount(world)) === 0)
+      assert.equal((await sessionsWithKeys(world.service.database)).length, 1)
+      assert.equal((await world.detail('a')).state, 'ready')
+    })
+  }
+
+  test('is logged out by DELETE with logout=true, also when the name has no session any more', async () => {
+    await using world = await World.unlinked()
+    const phone = await world.pair('a')
+    await world.service.request('DELETE', '/api/instances/a')
+    await world.create({ name: 'a' })
+    const { status, body } = await world.service.request('DELETE', '/api/instances/a?logout=true')
+    assert.equal(status, 200)
+    assert.equal((body as Pending).pending_logout, undefined)
+    await forgotten(phone)
+    await keysGone(world.service.database)
+  })
+
+  test('stays a pending logout while the network is away', async () => {
+    const clock = new LeapingClock()
+    await using world = await World.unlinked({ clock })
+    const phone = await world.pair('a')
+    await world.service.request('DELETE', '/api/instances/a')
+    await world.create({ name: 'a' })
+    await world.network.goAway()
+    const asked = world.service.request('DELETE', '/api/instances/a?logout=true')
+    await waitUntil('the logout is pending', async () => (await pendingCount(world)) === 1)
+    await clock.advance(5000)
+    assert.equal(((await asked).body as Pending).pending_logout, true)
+    await world.network.comeBack()
+    await clock.advance(70_000)
+    await forgotten(phone)
+  })
+})

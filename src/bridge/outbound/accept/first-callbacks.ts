@@ -4,7 +4,7 @@ import type { DestinationKey } from '../../../core/ids.ts'
 import type { Destination } from '../../../core/downstream.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import { SingleFlight } from '../../../lib/single-flight.ts'
+import { SingleFlight } from '../../../lib/queues/single-flight.ts'
 import type { FirstCallbackStore } from '../../../storage/stores/messages/first-callback-store.ts'
 
 type Deps = {

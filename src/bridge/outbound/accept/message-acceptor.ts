@@ -11,7 +11,7 @@
 
 import type { ChatId, InstanceName } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
-import { ChatLanes } from '../../../lib/chat-lanes.ts'
+import { ChatLanes } from '../../../lib/queues/chat-lanes.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { ImmediateSend } from '../send/immediate-send.ts'
 import type { Accepted, AnswerInTime, Deadline } from './answer-in-time.ts'

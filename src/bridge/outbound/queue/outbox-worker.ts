@@ -7,7 +7,7 @@ import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.
 import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
 import type { Pace } from '../../../guard/pace.ts'
-import { ChatQueues } from '../../../lib/chat-queues.ts'
+import { ChatQueues } from '../../../lib/queues/chat-queues.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { getOrCreate } from '../../../lib/keyed.ts'

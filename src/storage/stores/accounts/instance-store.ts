@@ -108,9 +108,14 @@ export class InstanceStore {
     return (await this.#database.read(newest)).map(toKeptSession)
   }
 
-  async dropKeptSessions(epoch: number, name: InstanceName): Promise<void> {
-    const removal = this.#database.query.deleteFrom('kept_sessions').where('name', '=', name)
-    await this.#database.write(this.#fence(epoch), removal)
+  /** Kept sessions that will not be resumed. The network must be told. */
+  async giveUpKeptSessions(epoch: number, logouts: readonly PendingLogout[]): Promise<void> {
+    const sessionIds = logouts.map(({ sessionId }) => sessionId)
+    await this.#database.write(
+      this.#fence(epoch),
+      this.#database.query.deleteFrom('kept_sessions').where('session_id', 'in', sessionIds),
+      ...this.#along({ logouts }),
+    )
   }
 
   /**

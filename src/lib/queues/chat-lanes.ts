@@ -1,7 +1,7 @@
 // One lane per chat: the work of a chat runs in order. Two chats that turn out to be one share a lane from then on.
 
 import { KeyedLanes } from './keyed-lanes.ts'
-import { getOrCreate } from './keyed.ts'
+import { getOrCreate } from '../keyed.ts'
 import { MergedKeys } from './merged-keys.ts'
 
 export class ChatLanes {

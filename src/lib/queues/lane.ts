@@ -1,6 +1,6 @@
 // Runs pieces of work one after the other, in the order of the calls.
 
-import { ignoreRejection } from './ignore.ts'
+import { ignoreRejection } from '../ignore.ts'
 
 export class Lane {
   #last: Promise<unknown> = Promise.resolve()

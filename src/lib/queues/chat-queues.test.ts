@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { ManualClock } from '../../../test/harness/manual-clock.ts'
 import { ChatQueues } from './chat-queues.ts'
 import type { WorkOutcome } from './chat-queues.ts'
 

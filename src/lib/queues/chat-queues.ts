@@ -7,10 +7,10 @@
 // An item carries its row, or only the id: then the work reads the row. The row is handed over once. After a rest the item
 // carries only the id, because the stored row may have changed meanwhile.
 
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock.ts'
 import { ItemList } from './item-list.ts'
 import type { QueueItem } from './item-list.ts'
-import { getOrCreate } from './keyed.ts'
+import { getOrCreate } from '../keyed.ts'
 import { MergedKeys } from './merged-keys.ts'
 
 /** done: take the next row · wait: rest until the queue is woken · until: rest until that time. */

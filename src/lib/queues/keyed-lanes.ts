@@ -1,6 +1,6 @@
 // One lane per key: work of the same key runs in order, work of different keys side by side.
 
-import { getOrCreate } from './keyed.ts'
+import { getOrCreate } from '../keyed.ts'
 import { Lane } from './lane.ts'
 
 export class KeyedLanes {
