@@ -165,6 +165,8 @@ for (const engine of engines) {
     test('the move covers every table with a destination, with its unique columns', async () => {
       await using opened = await newDatabase(engine)
       const found = Map.groupBy(await tablesOfSchema(opened.database), ({ table }) => table)
+      // Only earlier builds use this table.
+      found.delete('callbacks')
       const unique = [...found].map(([table, rows]) => {
         const indexes = Map.groupBy(rows, ({ name }) => name).values()
         const columns = [...indexes].map((index) => index.map(({ column }) => column))

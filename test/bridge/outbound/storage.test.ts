@@ -61,7 +61,7 @@ describe('SQLite stuck for longer than the answer may take', () => {
 })
 
 describe('PostgreSQL stuck for longer than the answer may take', { skip: withoutPostgres }, () => {
-  for (const table of ['outbox', 'callbacks']) {
+  for (const table of ['outbox', 'settled_callbacks']) {
     test(`${table}: refused within 4 s, taken back, sent when it is repeated`, async () => {
       await using bed = await OutboundBed.open({ engine: 'postgres' })
       await using bystander = await Bystander.connect(bed.location)

@@ -250,7 +250,7 @@ export class OutboxStore {
     const { query } = this.#database
     await this.#writer.write(
       query.deleteFrom('outbox').where('settled_at', '<', rowsBefore),
-      query.deleteFrom('callbacks').where('settled_at', '<', callbacksBefore),
+      query.deleteFrom('settled_callbacks').where('settled_at', '<', callbacksBefore),
     )
   }
 
@@ -285,7 +285,7 @@ function compileInsert({ query }: Database) {
 const settledColumns = ['destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
 
 function compileSettle({ query }: Database) {
-  return compileOnce(settledColumns, (value) => query.insertInto('callbacks').values(value))
+  return compileOnce(settledColumns, (value) => query.insertInto('settled_callbacks').values(value))
 }
 
 /** The message was refused before and is accepted now. The helpdesk may still show it as failed. */
