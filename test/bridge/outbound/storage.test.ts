@@ -80,9 +80,9 @@ test('a database that refuses is our failure: the callback stays open and is sen
   assertRefused(await bed.post(bed.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
   assertRefused(await bed.post(bed.callback(0, 'without an id')), 'SERVICE_STORAGE_FAILED')
   await change('DROP TRIGGER refuses')
-  await change('ALTER TABLE callbacks RENAME TO callbacks_away')
+  await change('ALTER TABLE settled_callbacks RENAME TO callbacks_away')
   assertRefused(await bed.post(bed.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
-  await change('ALTER TABLE callbacks_away RENAME TO callbacks')
+  await change('ALTER TABLE callbacks_away RENAME TO settled_callbacks')
   const answers = [await bed.post(bed.callback(1, 'first')), await bed.post(bed.callback(1, 'first'))]
   assert.deepEqual(
     answers.map(({ body }) => (body as { status: string }).status),
