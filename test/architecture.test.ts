@@ -44,7 +44,10 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'guard', 'bridge/conversations', ...storageRooms],
     ...['bridge/outbound/queue', 'bridge/outbound/send'],
   ],
-  'bridge/outbound': ['core', 'lib', 'bridge/outbound/send', 'bridge/outbound/compose', ...storageRooms],
+  'bridge/outbound': [
+    ...['core', 'lib', 'bridge/conversations', ...storageRooms],
+    ...['bridge/outbound/accept', 'bridge/outbound/send', 'bridge/outbound/compose'],
+  ],
   'network/library': ['lib'],
   'network/account': ['core', 'lib', 'network/library', ...storageRooms],
   'network/decode': ['core', 'network/library'],

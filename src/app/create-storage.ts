@@ -9,6 +9,7 @@ import { systemClock } from '../lib/clock.ts'
 import { openDatabase } from '../storage/database.ts'
 import { refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
+import { takeOverRows } from '../storage/stores/take-over-rows.ts'
 import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import { UsageStore } from '../storage/stores/ledger/usage-store.ts'
 import type { Base } from './base.ts'
@@ -35,6 +36,7 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
     ownership,
     /** What every guarded write carries. */
     epoch: () => ownership.epoch,
+    takeOverRows: () => takeOverRows(database, ownership.epoch),
     usage,
     metrics: new Metrics({ version: build.version }),
     audit: new AuditStore(database),

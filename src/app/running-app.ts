@@ -20,7 +20,7 @@ import type { Base } from './base.ts'
 import { bootWarnings } from './boot-warnings.ts'
 import type { OutboundSet } from './outbound/create-outbound.ts'
 
-type Storage = { ownership: Ownership; audit: AuditStore; usage: Usage }
+type Storage = { ownership: Ownership; takeOverRows: () => Promise<void>; audit: AuditStore; usage: Usage }
 
 type Parts = {
   base: Omit<Base, 'stack'>
@@ -77,6 +77,7 @@ export class RunningApp {
     // A standby on the same machine finds the port taken by the owner, and free once it owns the accounts itself.
     const early = await listen(server, config.http, { tolerateBusy: true })
     await storage.ownership.acquire()
+    await storage.takeOverRows()
     this.#url = early ?? (await listen(server, config.http)) ?? ''
     await instances.load()
     await storage.audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: build.version })

@@ -18,13 +18,13 @@ import { deliverySecrets } from './schema/ledger.ts'
 import type { AuditTable, DeliveryTable, UsageTable } from './schema/ledger.ts'
 import { inboxSecrets, messageMapSecrets, outboxSecrets, unfinishedSecrets } from './schema/messages.ts'
 import type {
-  CallbackTable,
   FirstCallbackTable,
   InboxTable,
   MessageMapTable,
   OpenedTable,
   OutboxTable,
   OutboxTotalsTable,
+  SettledCallbackTable,
   UnfinishedTable,
 } from './schema/messages.ts'
 import type {
@@ -58,7 +58,7 @@ export type Schema = {
   deliveries: DeliveryTable
   outbox: OutboxTable
   outbox_totals: OutboxTotalsTable
-  callbacks: CallbackTable
+  settled_callbacks: SettledCallbackTable
   first_callbacks: FirstCallbackTable
   restrictions: RestrictionTable
 }
@@ -88,6 +88,6 @@ export const destinationTables: { readonly [Table in OfDestination]: readonly (k
   conversation_chats: ['conversation_id', 'instance', 'chat'],
   message_map: ['instance', 'chat', 'sender', 'network_id', 'kind'],
   outbox: null,
-  callbacks: ['kind', 'event_id'],
+  settled_callbacks: ['kind', 'event_id'],
   first_callbacks: [],
 }

@@ -13,6 +13,7 @@ import type { Database, EngineName } from '../../src/storage/database.ts'
 import { destinationTables } from '../../src/storage/schema.ts'
 import { DestinationStore } from '../../src/storage/stores/accounts/destination-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { FirstCallbackStore } from '../../src/storage/stores/messages/first-callback-store.ts'
 import { MessageMapStore } from '../../src/storage/stores/messages/message-map-store.ts'
 import { ContactStore } from '../../src/storage/stores/people/contact-store.ts'
 import { engines, newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
@@ -112,6 +113,21 @@ for (const engine of engines) {
       )
     })
 
+    for (const [ofOne, ofTwo] of [
+      [1000, 2000],
+      [2000, 1000],
+    ] as const) {
+      test(`of first callbacks at ${ofOne} and ${ofTwo} the earlier one stays`, async () => {
+        await using bed = await setUp(engine)
+        const callbacks = new FirstCallbackStore(bed.database, () => 1)
+        await callbacks.note(one, ofOne)
+        await callbacks.note(two, ofTwo)
+        await bed.store.identify(one, 'X')
+        await bed.store.identify(two, 'X')
+        assert.deepEqual([await callbacks.find(one), await callbacks.find(two)], [1000, undefined])
+      })
+    }
+
     test('rows of a place that has another helpdesk inbox by now stay with the one before', async () => {
       await using bed = await setUp(engine)
       await bed.store.identify(one, 'X')
@@ -165,6 +181,8 @@ for (const engine of engines) {
     test('the move covers every table with a destination, with its unique columns', async () => {
       await using opened = await newDatabase(engine)
       const found = Map.groupBy(await tablesOfSchema(opened.database), ({ table }) => table)
+      // Only earlier builds use this table.
+      found.delete('callbacks')
       const unique = [...found].map(([table, rows]) => {
         const indexes = Map.groupBy(rows, ({ name }) => name).values()
         const columns = [...indexes].map((index) => index.map(({ column }) => column))

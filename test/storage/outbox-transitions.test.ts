@@ -162,7 +162,7 @@ for (const engine of engines) {
       })
       const { query } = database
       const inserts = rows.map((row) => query.insertInto('outbox').values(row))
-      await database.write(query.deleteFrom('outbox'), query.deleteFrom('callbacks'), ...inserts)
+      await database.write(query.deleteFrom('outbox'), query.deleteFrom('settled_callbacks'), ...inserts)
       return Promise.all(rows.map(async ({ id }) => (await outbox.find(id)) ?? assert.fail()))
     }
     const owned = stack.move()

@@ -128,7 +128,9 @@ for (const engine of engines) {
       const callback = { destination, kind: 'message_created', eventId: 70 }
       assert.equal((await contexts.read({ ...key, callback })).isSettled, false)
       await database.write(
-        database.query.insertInto('callbacks').values({ ...callbackColumns(callback), outbox_id: 'a', settled_at: 1 }),
+        database.query
+          .insertInto('settled_callbacks')
+          .values({ ...callbackColumns(callback), outbox_id: 'a', settled_at: 1 }),
       )
       assert.equal((await contexts.read({ ...key, callback })).isSettled, true)
       const nowhere = { ...key, destination: null, conversationId: null }

@@ -39,9 +39,9 @@ const personPhones = [
   'CREATE INDEX person_phones_by_person ON person_phones (instance, person)',
 ]
 
-// Of several instances that settled one callback, the first one counts. Without a destination, each instance stays apart.
-const callbacks = [
-  `CREATE TABLE callbacks_by_destination (
+// The table `callbacks` stays: a process of an earlier build may still use it. Its rows are moved at the next takeover.
+const settledCallbacks = [
+  `CREATE TABLE settled_callbacks (
     destination TEXT NOT NULL,
     kind TEXT NOT NULL,
     event_id BIGINT NOT NULL,
@@ -49,23 +49,9 @@ const callbacks = [
     settled_at BIGINT NOT NULL,
     PRIMARY KEY (destination, kind, event_id)
   )`,
-  `INSERT INTO callbacks_by_destination (destination, kind, event_id, outbox_id, settled_at)
-   SELECT destination, kind, event_id, outbox_id, settled_at
-   FROM (
-     SELECT destination, kind, event_id, outbox_id, settled_at,
-       ROW_NUMBER() OVER (PARTITION BY destination, kind, event_id ORDER BY settled_at, outbox_id) AS place
-     FROM (
-       SELECT CASE WHEN destination = 'none' THEN 'none ' || instance ELSE destination END AS destination,
-         kind, event_id, outbox_id, settled_at
-       FROM callbacks
-     ) AS renamed
-   ) AS ranked
-   WHERE place = 1`,
-  'DROP TABLE callbacks',
-  'ALTER TABLE callbacks_by_destination RENAME TO callbacks',
-  'CREATE INDEX callbacks_by_time ON callbacks (settled_at)',
+  'CREATE INDEX settled_callbacks_by_time ON settled_callbacks (settled_at)',
 ]
 
-const statements = [...conversationChats, ...personPhones, ...callbacks]
+const statements = [...conversationChats, ...personPhones, ...settledCallbacks]
 
 export const answers: Migration = { version: 11, name: 'answers', sqlite: statements, postgres: statements }

@@ -1,4 +1,5 @@
-// Every migration in order. A migration loses no fact: a table is only removed after its rows are copied into another one.
+// Every migration in order. Additive only: an older row stays readable, and no table or column is dropped. A process of the
+// build before may still serve after the migration, so its statements must go on working.
 
 import type { Migration } from './migration.ts'
 import { foundation } from './001-foundation.ts'
@@ -14,6 +15,7 @@ import { destinations } from './010-destinations.ts'
 import { answers } from './011-answers.ts'
 import { shown } from './012-shown.ts'
 import { pendingLogouts } from './013-pending-logouts.ts'
+import { takeovers } from './014-takeovers.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -29,4 +31,5 @@ export const migrations: readonly Migration[] = [
   answers,
   shown,
   pendingLogouts,
+  takeovers,
 ]

@@ -10,6 +10,8 @@ export type LeaseTable = {
   owner: string
   epoch: number
   expires_at: number
+  /** The last epoch whose owner took over the rows of earlier builds; null before the first one. */
+  taken_over_epoch: number | null
 }
 
 export type InstanceTable = {

@@ -110,7 +110,7 @@ export type OutboxTotalsTable = {
 }
 
 /** Callbacks that have been settled: a repeat is answered and does nothing, whichever instance it comes in through. */
-export type CallbackTable = {
+export type SettledCallbackTable = {
   destination: DestinationKey
   kind: string
   event_id: number

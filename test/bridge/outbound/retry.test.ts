@@ -203,3 +203,32 @@ test('a change of a message that was written before the first callback does noth
   await bed.pass(20_000)
   assert.deepEqual([bed.texts(), bed.desk.message(id).status, bed.desk.marks], [[], 'sent', []])
 })
+
+test('Retry of a message from before its instance was created anew does not send it, and says why', async () => {
+  await using bed = await OutboundBed.open({ accounts: 2 })
+  const id = await failed(bed, 'from the account before')
+  await bed.remove()
+  await bed.clock.advance(1000)
+  bed.accounts.add('n0', '5511900000009')
+  bed.accounts.get('n0').change({ createdAt: bed.clock.now() })
+  bed.connect('n0')
+  await bed.desk.retry(id)
+  await bed.shown(id, ({ status, contentAttributes: { external_error: error } }) => {
+    return status === 'failed' && /created after this message/.test(String(error))
+  })
+  await assertArrived(bed, [])
+})
+
+test('Retry of a message whose instance is deleted does not send it, and says why', async () => {
+  const deleted = 'the instance was deleted'
+  await using bed = await OutboundBed.open({ accounts: 2 })
+  const id = await failed(bed, 'from a deleted account')
+  await bed.remove()
+  Object.assign(bed.desk.message(id), { status: 'sent', contentAttributes: {} })
+  // Another instance of the same helpdesk inbox gets the change.
+  const change = { ...bed.callback(id, 'from a deleted account'), event: 'message_updated' }
+  await bed.post(change, { instance: 'n1' })
+  const isTold = () => bed.desk.marks.some(({ status, reason }) => status === 'failed' && reason === deleted)
+  await bed.until('the helpdesk is told', isTold)
+  assert.deepEqual(bed.texts(), [])
+})

@@ -61,7 +61,7 @@ describe('SQLite stuck for longer than the answer may take', () => {
 })
 
 describe('PostgreSQL stuck for longer than the answer may take', { skip: withoutPostgres }, () => {
-  for (const table of ['outbox', 'callbacks']) {
+  for (const table of ['outbox', 'settled_callbacks']) {
     test(`${table}: refused within 4 s, taken back, sent when it is repeated`, async () => {
       await using bed = await OutboundBed.open({ engine: 'postgres' })
       await using bystander = await Bystander.connect(bed.location)
@@ -80,9 +80,9 @@ test('a database that refuses is our failure: the callback stays open and is sen
   assertRefused(await bed.post(bed.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
   assertRefused(await bed.post(bed.callback(0, 'without an id')), 'SERVICE_STORAGE_FAILED')
   await change('DROP TRIGGER refuses')
-  await change('ALTER TABLE callbacks RENAME TO callbacks_away')
+  await change('ALTER TABLE settled_callbacks RENAME TO callbacks_away')
   assertRefused(await bed.post(bed.callback(1, 'first')), 'SERVICE_STORAGE_FAILED')
-  await change('ALTER TABLE callbacks_away RENAME TO callbacks')
+  await change('ALTER TABLE callbacks_away RENAME TO settled_callbacks')
   const answers = [await bed.post(bed.callback(1, 'first')), await bed.post(bed.callback(1, 'first'))]
   assert.deepEqual(
     answers.map(({ body }) => (body as { status: string }).status),

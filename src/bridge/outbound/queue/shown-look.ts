@@ -30,6 +30,8 @@ const giveUpMs = 24 * 3_600_000
 // A callback of our own change that fails makes the helpdesk show a failure again.
 const lookAgainMs = 10_000
 const tooLate = 'the helpdesk did not say in time whether the message is to be sent again: press Retry again'
+const deleted = 'the instance was deleted'
+const createdAnew = 'the instance was created after this message and may be another account: write the message again'
 const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
 
 type Deps = {
@@ -39,7 +41,7 @@ type Deps = {
   downstream: Pick<Downstream, 'helpdesk'>
   destinationOf: (row: OutboxRow) => Promise<Destination | null>
   worker: Pick<OutboxWorker, 'submit'>
-  accounts: Pick<SendingAccounts, 'isReady'>
+  accounts: Pick<SendingAccounts, 'isReady' | 'recordOf'>
   clock: Clock
   log: Log
 }
@@ -138,6 +140,8 @@ export class ShownLook {
 
   async #sendAgain(row: OutboxRow, target: Target): Promise<void> {
     const { retries, worker, clock } = this.#deps
+    const obstacle = this.#obstacleOf(row)
+    if (obstacle !== null) return this.#set({ ...row, reason: obstacle }, target, 'failed', 'retried')
     const isOver = row.expiresAt !== null && clock.now() > row.expiresAt
     const isAgain =
       !isOver && (await retries.retry(row, partsAgain(row.parts), this.#waiting(row.instance), clock.now()))
@@ -145,6 +149,13 @@ export class ShownLook {
     // The callback of the message has come after all.
     else if (isUnheard(row) && !isOver) await retries.discard(row.id)
     else await this.#set(row, target, 'failed', 'retried')
+  }
+
+  /** A row is only sent from the account that accepted it. */
+  #obstacleOf({ instance, createdAt }: OutboxRow): string | null {
+    const record = this.#deps.accounts.recordOf(instance)
+    if (!record) return deleted
+    return record.createdAt > createdAt ? createdAnew : null
   }
 
   async #tryLater(row: OutboxRow, shown: Shown, failure: DownstreamError): Promise<void> {

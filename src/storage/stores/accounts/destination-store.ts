@@ -51,6 +51,7 @@ export class DestinationStore {
     const steps = [
       ...(known === null ? [query.insertInto('destinations').values({ key, identifier })] : []),
       ...(before === key ? [] : [this.#keep(place, key)]),
+      ...(movedTo === null ? [] : [this.#keepEarlier(place, movedTo)]),
       ...(movedTo === null ? [] : tables().flatMap((table) => this.#move(table, place, movedTo))),
     ]
     if (steps.length > 0) await this.#database.write(this.#fence(this.#epoch()), ...steps)
@@ -73,6 +74,12 @@ export class DestinationStore {
   #keep(place: string, key: DestinationKey) {
     const insert = this.#database.query.insertInto('destination_places').values({ place, key })
     return insert.onConflict((conflict) => conflict.column('place').doUpdateSet({ key }))
+  }
+
+  /** Of two first callbacks the earlier one counts. Without this step the one of `to` would stay. */
+  #keepEarlier(from: DestinationKey, to: DestinationKey): Statement {
+    const earliest = sql`SELECT MIN(heard_at) FROM first_callbacks WHERE destination IN (${from}, ${to})`
+    return this.#compile(sql`UPDATE first_callbacks SET heard_at = (${earliest}) WHERE destination = ${to}`)
   }
 
   async #moveInBatches(table: (typeof largeTables)[number], from: DestinationKey, to: DestinationKey): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { maxWaiting } from '../../../core/outbox.ts'
-import type { OutboxPart, OutboxPayload, OutboxTotals } from '../../../core/outbox.ts'
+import type { OutboxPart, OutboxPayload } from '../../../core/outbox.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
@@ -11,6 +11,8 @@ import type { CallbackKey } from './settled-callbacks.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
+import { countPending, findTotals, waitingCount } from './outbox-counts.ts'
+import type { Totals } from './outbox-counts.ts'
 import { from } from './outbox-guards.ts'
 import { acceptedColumns, enqueued, fromColumns, lookPlanned, outboxColumns, sealed, toColumns } from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
@@ -200,43 +202,15 @@ export class OutboxStore {
   }
 
   async countWaiting(instance: InstanceName): Promise<number> {
-    const query = this.#database.query
-      .selectFrom('outbox')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('status', '=', 'pending')
-      .where('instance', '=', instance)
-      .where('waiting', '=', 1)
-    return (await this.#database.read(query))[0]?.count ?? 0
+    return (await this.#database.read(waitingCount(this.#database, instance)))[0]?.count ?? 0
   }
 
-  async countPending(): Promise<Map<InstanceName, number>> {
-    const query = this.#database.query
-      .selectFrom('outbox')
-      .select(['instance', ({ fn }) => fn.countAll<number>().as('count')])
-      .where('status', 'in', ['pending', 'sending'])
-      .groupBy('instance')
-    return new Map((await this.#database.read(query)).map(({ instance, count }) => [instance, count]))
+  countPending(): Promise<Map<InstanceName, number>> {
+    return countPending(this.#database)
   }
 
-  async totals(instance: InstanceName): Promise<OutboxTotals & { oldestPendingAt: number | null }> {
-    const { query } = this.#database
-    const totals = query
-      .selectFrom('outbox_totals')
-      .select(['sent', 'expired', 'failed'])
-      .where('instance', '=', instance)
-    const pending = query
-      .selectFrom('outbox')
-      .select(({ fn }) => [fn.countAll<number>().as('pending'), fn.min('created_at').as('oldest')])
-      .where('status', 'in', ['pending', 'sending'])
-      .where('instance', '=', instance)
-    const [[settled], [live]] = await Promise.all([this.#database.read(totals), this.#database.read(pending)])
-    return {
-      pending: live?.pending ?? 0,
-      sent: settled?.sent ?? 0,
-      expired: settled?.expired ?? 0,
-      failed: settled?.failed ?? 0,
-      oldestPendingAt: live?.oldest ?? null,
-    }
+  totals(instance: InstanceName): Promise<Totals> {
+    return findTotals(this.#database, instance)
   }
 
   /** Two chats became one. */
@@ -250,19 +224,14 @@ export class OutboxStore {
     const { query } = this.#database
     await this.#writer.write(
       query.deleteFrom('outbox').where('settled_at', '<', rowsBefore),
-      query.deleteFrom('callbacks').where('settled_at', '<', callbacksBefore),
+      query.deleteFrom('settled_callbacks').where('settled_at', '<', callbacksBefore),
     )
   }
 
   /** Touches one row while fewer rows wait than the limit allows. */
   #room(instance: InstanceName): Statement {
     const { query } = this.#database
-    const waiting = query
-      .selectFrom('outbox')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('status', '=', 'pending')
-      .where('instance', '=', instance)
-      .where('waiting', '=', 1)
+    const waiting = waitingCount(this.#database, instance)
     const isRoom = query.selectNoFrom(sql.lit(1).as('room')).where(({ eb }) => eb(waiting, '<', maxWaiting))
     return toStatement(isRoom, 1)
   }
@@ -285,7 +254,7 @@ function compileInsert({ query }: Database) {
 const settledColumns = ['destination', 'kind', 'event_id', 'outbox_id', 'settled_at'] as const
 
 function compileSettle({ query }: Database) {
-  return compileOnce(settledColumns, (value) => query.insertInto('callbacks').values(value))
+  return compileOnce(settledColumns, (value) => query.insertInto('settled_callbacks').values(value))
 }
 
 /** The message was refused before and is accepted now. The helpdesk may still show it as failed. */

@@ -224,7 +224,7 @@ export class OutboxTransitions {
       .set({ parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
       .where(from('withdraw'))
-    return this.#writer.guarded(update, query.deleteFrom('callbacks').where('outbox_id', '=', id))
+    return this.#writer.guarded(update, query.deleteFrom('settled_callbacks').where('outbox_id', '=', id))
   }
 
   #count(instance: InstanceName, counter: Counter, by: number) {

@@ -39,7 +39,7 @@ export class RetryStore {
     const settled = callback && { ...callbackColumns(callback), outbox_id: row.id, settled_at: row.createdAt }
     try {
       await this.#writer.write(
-        ...(settled ? [query.insertInto('callbacks').values(settled)] : []),
+        ...(settled ? [query.insertInto('settled_callbacks').values(settled)] : []),
         query.insertInto('outbox').values({ ...toColumns(row), ...refused, ...asked, ...sealed(row.id, row.payload) }),
       )
       return true
@@ -83,19 +83,21 @@ export class RetryStore {
     const { query } = this.#database
     await this.#writer.guarded(
       query.deleteFrom('outbox').where('id', '=', id).where('reason', 'is', null).where(from('discard')),
-      query.deleteFrom('callbacks').where('outbox_id', '=', id),
+      query.deleteFrom('settled_callbacks').where('outbox_id', '=', id),
     )
   }
 
   /** The callback of a refused message may be open. Touches no row when another row has settled it. */
   #settle({ id, destination, messageId }: OutboxRow, now: number) {
     const callback = { destination, kind: 'message_created', event_id: messageId ?? 0 }
-    const insert = this.#database.query.insertInto('callbacks').values({ ...callback, outbox_id: id, settled_at: now })
+    const insert = this.#database.query
+      .insertInto('settled_callbacks')
+      .values({ ...callback, outbox_id: id, settled_at: now })
     const settled = insert.onConflict((conflict) =>
       conflict
         .columns(['destination', 'kind', 'event_id'])
         .doUpdateSet({ settled_at: now })
-        .where('callbacks.outbox_id', '=', id),
+        .where('settled_callbacks.outbox_id', '=', id),
     )
     return toStatement(settled, 1)
   }

@@ -26,7 +26,7 @@ export function compileContextRead({ query }: Database) {
         of.select(sql.lit(1).as('one')).limit(1).as('known'),
         unreadAt(query, conversation).as('unread'),
         query
-          .selectFrom('callbacks')
+          .selectFrom('settled_callbacks')
           .select(sql.lit(1).as('one'))
           .where('destination', '=', asked_from)
           .where('kind', '=', kind)

@@ -19,7 +19,7 @@ export function callbackColumns({ destination, kind, eventId }: CallbackKey) {
 /** The row that settled a callback. The id is empty when the callback was settled without a row. */
 export async function findSettled(database: Database, callback: CallbackKey): Promise<{ rowId: string } | undefined> {
   const query = database.query
-    .selectFrom('callbacks')
+    .selectFrom('settled_callbacks')
     .select('outbox_id')
     .where('destination', '=', callback.destination)
     .where('kind', '=', callback.kind)

@@ -1,12 +1,12 @@
 // Follows what callbacks show beside messages: that they arrive, and that an agent types, has seen a conversation, wrote in it,
 // or resolved it.
 
-import type { ConversationDirectory } from '../../bridge/conversations/conversation-directory.ts'
-import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
-import type { Route } from '../../bridge/conversations/route.ts'
-import type { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
-import type { AnswerRoutes } from '../../bridge/outbound/accept/answer-routes.ts'
-import type { SendAnswer } from '../../bridge/outbound/accept/send-answer.ts'
+import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
+import type { LostCallbacks } from '../conversations/lost-callbacks.ts'
+import type { Route } from '../conversations/route.ts'
+import type { AgentActivity } from './agent-activity.ts'
+import type { AnswerRoutes } from './accept/answer-routes.ts'
+import type { SendAnswer } from './accept/send-answer.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'

@@ -1,0 +1,47 @@
+// Counts the rows of the outbox: how many wait, how many are still to be sent, and how many there were over all history.
+
+import type { InstanceName } from '../../../core/ids.ts'
+import type { OutboxTotals } from '../../../core/outbox.ts'
+import type { Database } from '../../database.ts'
+
+export type Totals = OutboxTotals & { oldestPendingAt: number | null }
+
+/** The rows that count against the limit of waiting rows. */
+export function waitingCount({ query }: Database, instance: InstanceName) {
+  return query
+    .selectFrom('outbox')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('status', '=', 'pending')
+    .where('instance', '=', instance)
+    .where('waiting', '=', 1)
+}
+
+export async function countPending(database: Database): Promise<Map<InstanceName, number>> {
+  const query = database.query
+    .selectFrom('outbox')
+    .select(['instance', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('status', 'in', ['pending', 'sending'])
+    .groupBy('instance')
+  return new Map((await database.read(query)).map(({ instance, count }) => [instance, count]))
+}
+
+export async function findTotals(database: Database, instance: InstanceName): Promise<Totals> {
+  const { query } = database
+  const totals = query
+    .selectFrom('outbox_totals')
+    .select(['sent', 'expired', 'failed'])
+    .where('instance', '=', instance)
+  const pending = query
+    .selectFrom('outbox')
+    .select(({ fn }) => [fn.countAll<number>().as('pending'), fn.min('created_at').as('oldest')])
+    .where('status', 'in', ['pending', 'sending'])
+    .where('instance', '=', instance)
+  const [[settled], [live]] = await Promise.all([database.read(totals), database.read(pending)])
+  return {
+    pending: live?.pending ?? 0,
+    sent: settled?.sent ?? 0,
+    expired: settled?.expired ?? 0,
+    failed: settled?.failed ?? 0,
+    oldestPendingAt: live?.oldest ?? null,
+  }
+}
