@@ -109,7 +109,7 @@ function createChanges(
 ): MessageChanges {
   const { outbox, transitions, map, shown, retries } = stores
   const { worker, shownWorker } = sending
-  const deletions = new MessageDeletions({ outbox, transitions, map, worker, accounts, newId, clock })
+  const deletions = new MessageDeletions({ outbox, transitions, retries, map, worker, accounts, newId, clock })
   const wake = () => {
     shownWorker.wake()
   }
