@@ -5,6 +5,7 @@ import type { Destination } from '../../../core/downstream.ts'
 import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { RetryStore, Unheard } from '../../../storage/stores/messages/retry-store.ts'
@@ -75,8 +76,10 @@ export class RetryRequests {
     }
   }
 
-  async #ask({ id, status }: OutboxRow, at: number): Promise<void> {
-    if (knownOf(status) === 'unsent') await this.#deps.shown.ask(id, { at, until: at + waitingLifetimeMs })
+  async #ask(row: OutboxRow, receivedAt: number): Promise<void> {
+    if (knownOf(row.status) !== 'unsent') return
+    const at = isUnheard(row) ? Math.max(receivedAt, awaitedUntil(row)) : receivedAt
+    await this.#deps.shown.ask(row.id, { at, until: at + waitingLifetimeMs })
   }
 
   /** A message that was never accepted was never sent: its callback was lost or refused. */
@@ -116,6 +119,11 @@ export class RetryRequests {
 function isOfOurInbox(change: Change): boolean {
   const { route, command } = change
   return otherInbox(route.destination, command.place) === undefined && ageOf(change) <= retryOfferedMs
+}
+
+/** Until when the callback of an unheard row may still come: its first look waits for the callback. */
+function awaitedUntil({ lookAt, createdAt }: OutboxRow): number {
+  return Math.min(lookAt ?? 0, createdAt + overtakenMs)
 }
 
 function ageOf({ command, receivedAt }: Change): number {
