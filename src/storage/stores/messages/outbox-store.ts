@@ -12,7 +12,16 @@ import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { from } from './outbox-guards.ts'
-import { acceptedColumns, enqueued, fromColumns, lookPlanned, outboxColumns, sealed, toColumns } from './outbox-rows.ts'
+import {
+  acceptedColumns,
+  enqueued,
+  fromColumns,
+  lookPlanned,
+  outboxColumns,
+  sealed,
+  sealedForRetry,
+  toColumns,
+} from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from '../../schema/messages.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
@@ -116,7 +125,7 @@ export class OutboxStore {
     try {
       await this.#writer.write(
         ...(callback ? [this.#settle({ ...callbackColumns(callback), outbox_id: id, settled_at: createdAt })] : []),
-        query.insertInto('outbox').values({ ...toColumns(row), ...settled, ...sealed(id, row.payload) }),
+        query.insertInto('outbox').values({ ...toColumns(row), ...settled, ...sealedForRetry(row) }),
       )
       return true
     } catch (error) {

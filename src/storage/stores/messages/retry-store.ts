@@ -9,7 +9,7 @@ import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { addToTotals } from './outbox-transitions.ts'
 import { from } from './outbox-guards.ts'
-import { enqueued, hasUnknown, sealed, toColumns, toFlag } from './outbox-rows.ts'
+import { enqueued, hasUnknown, sealedForRetry, toColumns, toFlag } from './outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
 
@@ -40,7 +40,7 @@ export class RetryStore {
     try {
       await this.#writer.write(
         ...(settled ? [query.insertInto('callbacks').values(settled)] : []),
-        query.insertInto('outbox').values({ ...toColumns(row), ...refused, ...asked, ...sealed(row.id, row.payload) }),
+        query.insertInto('outbox').values({ ...toColumns(row), ...refused, ...asked, ...sealedForRetry(row) }),
       )
       return true
     } catch (error) {
