@@ -69,11 +69,10 @@ export class AnswerInTime {
     return { listener, outcome: first.promise }
   }
 
-  /** After a late answer it is not known what the helpdesk shows: then nothing is noted, and we will look. */
+  /** After a late answer or a refusal it is not known what the helpdesk shows: then nothing is noted, and we will look. */
   #note(id: RowId, answer: SendAnswer, endsAt: number): SendAnswer {
     const { given, clock } = this.#deps
-    if (answer.kind === 'refused') given.note(id, 'failed')
-    else if (clock.monotonic() < endsAt + lateMs) given.note(id, 'sent')
+    if (answer.kind !== 'refused' && clock.monotonic() < endsAt + lateMs) given.note(id)
     return answer
   }
 

@@ -24,7 +24,7 @@ const overtakenMs = 10_000
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
-  shown: Pick<ShownStore, 'planLook' | 'ask'>
+  shown: Pick<ShownStore, 'planLook' | 'noteFailure' | 'ask'>
   retries: Pick<RetryStore, 'keepAsked'>
   answers: Pick<AnswerRoutes, 'of'>
   firstCallbacks: Pick<FirstCallbacks, 'of'>
@@ -64,9 +64,8 @@ export class RetryRequests {
     const { route, command, receivedAt } = change
     if (row) {
       // A row that will not be sent needs a look only if we do not know yet that its failure is shown.
-      const isKnown =
-        knownOf(row.status) === 'unsent' && (row.lookAt !== null || ['failed', 'told'].includes(row.shown))
-      if (!isKnown) await shown.planLook(row.id, receivedAt)
+      if (knownOf(row.status) === 'unsent') await shown.noteFailure(row.id, receivedAt)
+      else await shown.planLook(row.id, receivedAt)
     } else if (isOfOurInbox(change)) {
       const unheard = messageRow(newId(), clock.now(), { ...route, ref: nowhere }, command)
       await retries.keepAsked(

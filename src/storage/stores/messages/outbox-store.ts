@@ -120,7 +120,7 @@ export class OutboxStore {
   ): Promise<boolean> {
     const { query } = this.#database
     const { id, createdAt } = row
-    const refused = { status: 'refused', shown: 'failed', waiting: 0, expires_at: null } as const
+    const refused = { status: 'refused', shown: 'unsure', waiting: 0, expires_at: null } as const
     const settled = { ...refused, reason, settled_at: createdAt, ...lookPlanned(row, lookAt) }
     try {
       await this.#writer.write(

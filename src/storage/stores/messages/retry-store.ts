@@ -35,7 +35,9 @@ export class RetryStore {
   ): Promise<boolean> {
     const { query } = this.#database
     const refused = { status: 'refused', reason, settled_at: row.createdAt } as const
-    const asked = { shown: 'failed', look_at: at, expires_at: until } as const
+    // Without a time limit the row was made from a failure that the helpdesk shows.
+    const shown = until === null ? 'failed' : 'unsure'
+    const asked = { shown, look_at: at, expires_at: until } as const
     const settled = callback && { ...callbackColumns(callback), outbox_id: row.id, settled_at: row.createdAt }
     try {
       await this.#writer.write(

@@ -28,15 +28,17 @@ export class ShownStore {
     this.#writer = new FencedWriter(database, epoch)
   }
 
-  /** The callbacks of these rows were answered. A row that is not unsure any more stays as it is. */
-  async noteAnswers(answers: ReadonlyMap<RowId, 'sent' | 'failed'>): Promise<void> {
-    const updates = (['sent', 'failed'] as const).flatMap((shown) => {
-      const ids = [...answers].filter(([, answer]) => answer === shown).map(([id]) => id)
-      return inPieces(ids).map((piece) =>
-        this.#database.query.updateTable('outbox').set({ shown }).where('id', 'in', piece).where(from('noteAnswer')),
-      )
-    })
-    await this.#writer.write(...updates)
+  /** The helpdesk shows these messages as sent. A row that is not unsure any more stays as it is. */
+  async noteAnswers(ids: readonly RowId[]): Promise<void> {
+    const update = this.#database.query.updateTable('outbox').set({ shown: 'sent' }).where(from('noteAnswer'))
+    await this.#writer.write(...inPieces(ids).map((piece) => update.where('id', 'in', piece)))
+  }
+
+  /** The helpdesk shows a failure of a message that will not be sent. Plans a look, unless one is planned. */
+  async noteFailure(id: RowId, at: number): Promise<void> {
+    const look = sql<number>`COALESCE(look_at, CAST(${at} AS BIGINT))`
+    const update = this.#database.query.updateTable('outbox').set({ shown: 'failed', look_at: look })
+    await this.#writer.write(update.where('id', '=', id).where(from('noteFailure')))
   }
 
   /** Plans a look at the rows that were accepted between these times and are still unsure. */
