@@ -3,7 +3,7 @@
 
 import type { Destination } from '../../../core/downstream.ts'
 import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
-import type { RowId } from '../../../core/ids.ts'
+import type { DestinationKey, RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -58,21 +58,35 @@ export class RetryRequests {
     wake()
   }
 
+  /** A conversation shows the message as failed, and no callback may have told of it. */
+  async noteShownFailure(destination: DestinationKey, messageId: number): Promise<void> {
+    const { outbox, clock, wake } = this.#deps
+    const row = await outbox.ofMessage(destination, messageId)
+    // The failure is known: it is right, or the helpdesk does not let us change it.
+    if (!row || isUnheard(row) || row.lookAt !== null || ['failed', 'told'].includes(row.shown)) return
+    await this.#noteRowFailure(row, clock.now())
+    wake()
+  }
+
   /** The helpdesk shows a failure. The callback of the message may be accepted in this moment, or later. */
   async #noteFailure(change: Change, row: OutboxRow | undefined): Promise<void> {
-    const { shown, retries, newId, clock } = this.#deps
+    const { retries, newId, clock } = this.#deps
     const { route, command, receivedAt } = change
-    if (row) {
-      // A row that will not be sent needs a look only if we do not know yet that its failure is shown.
-      if (knownOf(row.status) === 'unsent') await shown.noteFailure(row.id, receivedAt)
-      else await shown.planLook(row.id, receivedAt)
-    } else if (isOfOurInbox(change)) {
+    if (row) await this.#noteRowFailure(row, receivedAt)
+    else if (isOfOurInbox(change)) {
       const unheard = messageRow(newId(), clock.now(), { ...route, ref: nowhere }, command)
       await retries.keepAsked(
         { row: unheard, callback: null, reason: null },
         { at: receivedAt + overtakenMs, until: null },
       )
     }
+  }
+
+  /** A row that will not be sent needs a look only if we do not know yet that its failure is shown. */
+  async #noteRowFailure({ id, status }: OutboxRow, at: number): Promise<void> {
+    const { shown } = this.#deps
+    if (knownOf(status) === 'unsent') await shown.noteFailure(id, at)
+    else await shown.planLook(id, at)
   }
 
   async #ask(row: OutboxRow, receivedAt: number): Promise<void> {

@@ -20,7 +20,7 @@ export class GivenAnswers {
     this.#deps = deps
   }
 
-  /** The answer makes the helpdesk show the message as sent. */
+  /** The answer has left this process. It makes the helpdesk show the message as sent. */
   note(id: RowId): void {
     this.#given.set(id, this.#deps.clock.monotonic())
   }
