@@ -47,7 +47,13 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { ser
     usage: { usage, instances, clock },
     audit: { audit },
     deliveries: { instances, lifecycle: rooms.lifecycle.lifecycle },
-    messages: { bodyLimit: config.http.bodyLimit, instances, webhook: outbound.webhook, edit: outbound.edit },
+    messages: {
+      bodyLimit: config.http.bodyLimit,
+      instances,
+      webhook: outbound.webhook,
+      onAnswered: outbound.answered,
+      edit: outbound.edit,
+    },
     outbox: { instances, outbox: outbound.outbox, banRisk: outbound.banRisk },
   }
 }

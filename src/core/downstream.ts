@@ -105,8 +105,11 @@ export type Conversation = {
 /** Why the helpdesk could not deliver a callback, in its own words without secrets, and what an operator can do. */
 export type CallbackFailure = { reason: string; advice: string }
 
-/** What the newest message of a conversation shows of the callbacks. `at` is its time by the clock of the helpdesk. */
-export type CallbackSign = { at: number; failure: CallbackFailure | null }
+/**
+ * What the newest message of a conversation shows of the callbacks. `at` is its time by the clock of the helpdesk. `failedId` is
+ * its id, if it is a message to the customer that the helpdesk shows as failed for any reason.
+ */
+export type CallbackSign = { at: number; failure: CallbackFailure | null; failedId: number | null }
 
 export type UploadFile = {
   /** Opens the file again for every attempt. */

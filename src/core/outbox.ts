@@ -43,7 +43,6 @@ const live: readonly OutboxStatus[] = ['pending', 'sending']
 const unsent: readonly OutboxStatus[] = ['failed', 'expired', 'refused']
 const all: readonly OutboxStatus[] = [...live, 'sent', ...unsent]
 const unanswered = { to: ['unsure'] } as const
-const refusedAtOnce = { to: ['failed'] } as const
 
 /**
  * Every way in which a row can change its state. The stores build the conditions of their statements from this table. Only
@@ -67,7 +66,7 @@ export const outboxTransitions = {
   keepRefused: {
     from: [],
     to: 'refused',
-    shown: refusedAtOnce,
+    shown: unanswered,
     who: 'SendGuards, MessageStorage',
     meaning:
       'The message is filtered, has no recipient here, cannot be sent as it is, its callback is too old, or too many messages wait.',
@@ -75,7 +74,7 @@ export const outboxTransitions = {
   keepAsked: {
     from: [],
     to: 'refused',
-    shown: refusedAtOnce,
+    shown: { to: ['unsure', 'failed'] },
     who: 'RetryRequests',
     meaning: 'The agent may have asked again for a message whose callback never arrived.',
   },
@@ -123,16 +122,24 @@ export const outboxTransitions = {
   withdraw: {
     from: live,
     to: 'refused',
-    shown: refusedAtOnce,
+    shown: unanswered,
     who: 'UndecidedRows',
     meaning: 'The row was stored too late: the helpdesk was already told that the message failed.',
   },
   noteAnswer: {
     from: all,
     to: 'same',
-    shown: { from: ['unsure'], to: ['sent', 'failed'] },
+    shown: { from: ['unsure'], to: ['sent'] },
     who: 'GivenAnswers',
-    meaning: 'The callback of the message was answered in time, or its answer makes the helpdesk show a failure.',
+    meaning: 'The callback of the message was answered in time.',
+  },
+  noteFailure: {
+    from: unsent,
+    to: 'same',
+    shown: { from: ['unsure', 'sent'], to: ['failed'] },
+    who: 'RetryRequests',
+    meaning:
+      'The helpdesk says that it shows a failure: when it shows the message as sent again, the agent pressed Retry.',
   },
   planLook: {
     from: all,

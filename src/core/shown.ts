@@ -15,7 +15,8 @@ export type Known = (typeof knownStates)[number]
 
 /**
  * What the helpdesk showed last, as far as we know. The row of a message keeps it:
- * unsure     our answer may not have arrived, or a request to the helpdesk may have been carried out
+ * unsure     our answer may not have arrived, a request to the helpdesk may have been carried out, or the helpdesk may not
+ *            have made a failure of our refusal (yet)
  * sent, delivered, read
  * failed     failed, with a reason that the helpdesk wrote itself
  * told       failed, with our reason

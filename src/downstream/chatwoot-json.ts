@@ -98,6 +98,7 @@ export function readConversation(value: unknown): FoundConversation | undefined 
 /** There are no callbacks for activity messages, and they never fail. */
 function readSign(message: Json): CallbackSign | null {
   const {
+    id,
     created_at: createdAt,
     status,
     message_type: type,
@@ -105,12 +106,12 @@ function readSign(message: Json): CallbackSign | null {
     content_attributes: attributes,
   } = message
   if (typeof createdAt !== 'number') return null
-  const failure = callbackFailureOf({
-    isFailed: status === 'failed',
-    isToCustomer: (type === 1 || type === 3) && isPrivate !== true,
-    error: asText(asObject(attributes)['external_error']),
-  })
-  return { at: createdAt * 1000, failure: failure ?? null }
+  const isFailed = status === 'failed'
+  const isToCustomer = (type === 1 || type === 3) && isPrivate !== true
+  const error = asText(asObject(attributes)['external_error'])
+  const failure = callbackFailureOf({ isFailed, isToCustomer, error })
+  const failedId = isFailed && isToCustomer && isId(id) ? id : null
+  return { at: createdAt * 1000, failure: failure ?? null, failedId }
 }
 
 /** Reads the list of the sidebar and the list of a contact, which is wrapped once less. */

@@ -17,7 +17,7 @@ test('the open conversation is found; a resolved one is left or used again by mo
   const fresh = { status: 'open', inboxId, contactId: contact.id, newestMessageId: null, callbackSign: null }
   assert.deepEqual(first, { id: first.id, ...fresh })
   const posted = await bed.inbox.post(first.id, text('hello'))
-  const callbackSign = { at: posted.createdAt, failure: null }
+  const callbackSign = { at: posted.createdAt, failure: null, failedId: null }
   assert.deepEqual(await bed.inbox.ensureConversation(contact, 'new'), {
     ...first,
     newestMessageId: posted.id,
@@ -29,6 +29,17 @@ test('the open conversation is found; a resolved one is left or used again by mo
   const second = await bed.inbox.ensureConversation(contact, 'new')
   assert.notEqual(second.id, first.id)
   bed.helpdesk.assertNothingRefused()
+})
+
+test('a conversation names its newest message when the helpdesk shows that message to the customer as failed', async () => {
+  await using bed = await HelpdeskBed.start()
+  const contact = await bed.inbox.ensureContact(person())
+  const { id } = await bed.inbox.ensureConversation(contact, 'new')
+  const posted = await bed.inbox.post(id, { ...text('hello'), type: 'outgoing' })
+  assert.equal((await bed.inbox.findConversation(id))?.callbackSign?.failedId, null)
+  await bed.inbox.setStatus(id, posted.id, 'failed', 'the number is not on WhatsApp')
+  const sign = (await bed.inbox.findConversation(id))?.callbackSign
+  assert.deepEqual([sign?.failedId, sign?.failure], [posted.id, null])
 })
 
 test('an inbox locked to one conversation gives the resolved conversation back, and the message goes there', async () => {

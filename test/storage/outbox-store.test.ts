@@ -219,7 +219,7 @@ for (const engine of engines) {
       assert.equal(await outbox.keepRefused(sampleRow('a'), refusal, callback(70)), true)
       assert.equal(await outbox.keepRefused(sampleRow('b'), refusal, callback(70)), false)
       const { shown, lookAt } = (await outbox.find('a')) ?? {}
-      assert.deepEqual([shown, lookAt], ['failed', 2000])
+      assert.deepEqual([shown, lookAt], ['unsure', 2000])
       assert.deepEqual(await outbox.totals('shop'), {
         pending: 0,
         sent: 0,

@@ -49,6 +49,7 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'RetryStore.retry': ['retry'],
   'RetryStore.discard': ['discard'],
   'ShownStore.noteAnswers': ['noteAnswer'],
+  'ShownStore.noteFailure': ['noteFailure'],
   'ShownStore.planUnsure': ['planUnsure'],
   'ShownStore.due': [],
   'ShownStore.planLook': ['planLook'],
@@ -107,7 +108,8 @@ const moves: Record<Exclude<OutboxTransition, keyof typeof creations>, Move> = {
   cancel: ({ transitions }, row) => transitions.cancel(row, 'deleted', now),
   expire: ({ transitions }, row) => transitions.expire(row, 'time over', now + 2),
   withdraw: ({ transitions }, { id }) => transitions.withdraw(id, 'too late', now),
-  noteAnswer: ({ shown }, { id }) => shown.noteAnswers(new Map([[id, 'sent']])),
+  noteAnswer: ({ shown }, { id }) => shown.noteAnswers([id]),
+  noteFailure: ({ shown }, { id }) => shown.noteFailure(id, now),
   planLook: ({ shown }, { id }) => shown.planLook(id, now),
   planUnsure: ({ shown }) => shown.planUnsure({ after: 0, before: now }, now),
   lookAgain: ({ outbox }, { id, messageId }) =>

@@ -41,8 +41,8 @@ for (const engine of engines) {
       await outbox.enqueue(sampleRow('unanswered'), null)
       await outbox.enqueue(sampleRow('young', { createdAt: 9000 }), null)
       await outbox.enqueue(sampleRow('without a message', { messageId: null }), null)
-      await shown.noteAnswers(new Map(ids.map((id, n) => [id, n % 2 === 0 ? 'sent' : 'failed'])))
-      assert.deepEqual([(await stored('r0')).shown, (await stored('r1199')).shown], ['sent', 'failed'])
+      await shown.noteAnswers(ids)
+      assert.deepEqual([(await stored('r0')).shown, (await stored('r1199')).shown], ['sent', 'sent'])
       await shown.planUnsure({ after: 0, before: 5000 }, 12_000)
       assert.deepEqual([await dueIds(11_999), await dueIds(12_000)], [[], ['unanswered']])
     })
@@ -53,9 +53,26 @@ for (const engine of engines) {
       await outbox.enqueue(sampleRow('a'), null)
       await shown.planLook('a', 2000)
       await shown.saveLook(await stored('a'), 'read', null)
-      await shown.noteAnswers(new Map([['a', 'sent']]))
+      await shown.noteAnswers(['a'])
       const { shown: now, lookAt } = await stored('a')
       assert.deepEqual([now, lookAt], ['read', null])
+    })
+
+    test('a failure that the helpdesk tells of is kept, and plans a look unless one is planned', async () => {
+      await using stage = await setUp()
+      const { outbox, transitions, shown, stored } = stage
+      for (const id of ['refused', 'looked at']) {
+        await outbox.enqueue(sampleRow(id), null)
+        await transitions.fail(await stored(id), 'refused', 3000, 4000)
+      }
+      await shown.saveLook(await stored('looked at'), 'sent', null)
+      for (const id of ['refused', 'looked at']) await shown.noteFailure(id, 5000)
+      const [refused, lookedAt] = [await stored('refused'), await stored('looked at')]
+      assert.deepEqual([refused.shown, refused.lookAt], ['failed', 4000])
+      assert.deepEqual([lookedAt.shown, lookedAt.lookAt], ['failed', 5000])
+      await shown.saveLook(refused, 'told', null)
+      await shown.noteFailure('refused', 6000)
+      assert.deepEqual([(await stored('refused')).shown, (await stored('refused')).lookAt], ['told', null])
     })
 
     test('a look that was planned during a look stays, also when all have the same time', async () => {

@@ -80,7 +80,7 @@ function createOrder({ downstream, clock, log }: OutboundDeps, { stores, sending
 function createAcceptor(deps: OutboundDeps, parts: Parts, order: CallbackOrder): MessageAcceptor {
   const { stores, accounts, routes, sending, newId } = parts
   const { config, clock, log, onSendStep } = deps
-  const { composer, recipients, restrictions, outcomes, undecided, worker, looks, given, pace, metrics } = sending
+  const { composer, recipients, restrictions, outcomes, undecided, worker, looks, pace, metrics } = sending
   const { outbox } = stores
   const { spamguard, callbackMaxAge: maxAgeMs } = config.outbound
   return new MessageAcceptor({
@@ -97,19 +97,19 @@ function createAcceptor(deps: OutboundDeps, parts: Parts, order: CallbackOrder):
       onStep: onSendStep,
       newId,
     }),
-    answers: new AnswerInTime({ outbox, outcomes, given, accounts, clock, log }),
+    answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
     rows: new NewRows({ accounts, pace, newId, clock }),
   })
 }
 
 function createChanges(
-  { clock, log }: OutboundDeps,
+  { clock, log, lostCallbacks }: OutboundDeps,
   { stores, accounts, sending, newId }: Parts,
   { answers, firstCallbacks }: { answers: AnswerRoutes; firstCallbacks: FirstCallbacks },
 ): MessageChanges {
   const { outbox, transitions, map, shown, retries } = stores
   const { worker, shownWorker } = sending
-  const deletions = new MessageDeletions({ outbox, transitions, map, worker, accounts, newId, clock })
+  const deletions = new MessageDeletions({ outbox, transitions, retries, map, worker, accounts, newId, clock })
   const wake = () => {
     shownWorker.wake()
   }
@@ -122,6 +122,11 @@ function createChanges(
     newId,
     clock,
     wake,
+  })
+  lostCallbacks.onFailedMessage((destination, message_id) => {
+    requests.noteShownFailure(destination, message_id).catch((err: unknown) => {
+      log.warn({ err, message_id }, 'a message that is shown as failed could not be looked at yet')
+    })
   })
   return new MessageChanges({ requests, deletions, clock, log })
 }

@@ -1,10 +1,12 @@
 // Creates the path from the helpdesk to the network: the outbox, its guards and its workers.
 
+import { rowShownSent } from '../../bridge/outbound/accept/send-answer.ts'
 import { editMessage } from '../../bridge/outbound/edit-message.ts'
 import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
 import { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
+import type { WebhookAnswer } from '../../http/webhook/webhook-reply.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import { runAll } from '../../lib/run-all.ts'
 import { Ticker } from '../../lib/ticker.ts'
@@ -41,6 +43,11 @@ export function createOutbound(deps: OutboundDeps) {
     outbox: stores.outbox,
     banRisk,
     webhook: accepting.webhook,
+    /** The answer to a callback has left this process. */
+    answered: (answer: WebhookAnswer): void => {
+      const id = rowShownSent(answer)
+      if (id !== undefined) sending.given.note(id)
+    },
     workers,
     /** Every part that keeps memory per instance. The worker is first: it ends the work that uses the others. */
     perInstance: [worker, ...memory] as const,

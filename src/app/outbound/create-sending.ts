@@ -63,19 +63,19 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
   const made = { recipients, composer, outcomes, undecided, metrics: outboundMetrics, ...guards }
   const worker = createWorker(deps, parts, made)
   const given = new GivenAnswers({ store: stores.shown, clock })
-  const shownWorker = createShownWorker(deps, parts, { worker, given, undecided })
+  const isUndecided = (id: RowId) => undecided.has(id) || looks.isTooEarly(id)
+  const shownWorker = createShownWorker(deps, parts, { worker, given, isUndecided })
   return { ...made, looks, worker, given, shownWorker }
 }
 
 function createShownWorker(
   { downstream, clock, log }: OutboundDeps,
   { stores, accounts, routes, startLooks }: Parts,
-  { worker, given, undecided }: { worker: OutboxWorker; given: GivenAnswers; undecided: UndecidedRows },
+  { worker, given, isUndecided }: { worker: OutboxWorker; given: GivenAnswers; isUndecided: (id: RowId) => boolean },
 ): ShownWorker {
   const { outbox, shown, retries } = stores
   const { identifiedOf: destinationOf } = routes
   const look = new ShownLook({ outbox, shown, retries, downstream, destinationOf, worker, accounts, clock, log })
-  const isUndecided = (id: RowId) => undecided.has(id)
   return new ShownWorker({ store: shown, answers: given, look, isUndecided, clock, log, start: startLooks })
 }
 

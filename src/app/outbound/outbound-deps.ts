@@ -22,7 +22,7 @@ export type OutboundDeps = {
   epoch: () => number
   people: People
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
-  lostCallbacks: Pick<LostCallbacks, 'heard'>
+  lostCallbacks: Pick<LostCallbacks, 'heard' | 'onFailedMessage'>
   accounts: AccountDirectory
   routing: Routing
   identities: Pick<InboxIdentities, 'isSame'>

@@ -14,6 +14,7 @@ import type { Log } from '../../lib/log.ts'
 type Deps = { clock: Clock; log: Log }
 /** `destination` is the place, as operators see it. `shownAt` is the time of the newest message that shows the failure. */
 type Lost = CallbackFailure & { destination: string; since: number; shownAt: number }
+type FailureListener = (destination: DestinationKey, messageId: number) => void
 export type LostCallback = Pick<Lost, 'destination' | 'reason' | 'advice' | 'since'>
 
 const dayMs = 24 * 3_600_000
@@ -27,6 +28,7 @@ export class LostCallbacks {
   readonly #heardAt = new Map<DestinationKey, number>()
   readonly #lost = new Map<DestinationKey, Lost>()
   readonly #warned: BoundedMap<true>
+  readonly #failureListeners: FailureListener[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -51,9 +53,15 @@ export class LostCallbacks {
     this.#end(key)
   }
 
+  /** Calls `listener` for a message to a customer that a conversation shows as failed. */
+  onFailedMessage(listener: FailureListener): void {
+    this.#failureListeners.push(listener)
+  }
+
   /** A conversation was read. Says what its newest message shows. */
-  look(destination: Destination, { at, failure }: CallbackSign): void {
+  look(destination: Destination, { at, failure, failedId }: CallbackSign): void {
     const { key } = destination
+    if (failedId !== null) for (const listener of this.#failureListeners) listener(key, failedId)
     const known = this.#lost.get(key)
     if (failure) this.#lose(destination, at, failure)
     else if (known && at > known.shownAt) this.#end(key)

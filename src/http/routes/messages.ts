@@ -8,6 +8,7 @@ import type { HttpApp } from '../http-app.ts'
 import { refuseDeepNesting } from '../json-body.ts'
 import { ErrorBody, InstanceParams, responses } from '../schemas.ts'
 import { toWebhookReply, WebhookBody } from '../webhook/webhook-reply.ts'
+import type { WebhookAnswer } from '../webhook/webhook-reply.ts'
 import type { WebhookHandler } from '../webhook/webhook-handler.ts'
 
 const smallestLimit = 5 * 1024 ** 2
@@ -16,6 +17,8 @@ export type MessageDeps = {
   bodyLimit: number
   instances: Pick<InstanceRegistry, 'get'>
   webhook: Pick<WebhookHandler, 'receive'>
+  /** The answer to a callback has left this process. Not called when the helpdesk has hung up before. */
+  onAnswered: (answer: WebhookAnswer) => void
   edit: (request: EditRequest) => Promise<void>
 }
 
@@ -34,7 +37,7 @@ const EditBody = Type.Object(
 )
 const Edited = Type.Object({ waid: Type.String(), edited: Type.Boolean() }, { title: 'EditedMessage' })
 
-export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, edit }: MessageDeps): void {
+export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, onAnswered, edit }: MessageDeps): void {
   app.post(
     '/api/instances/:name/webhook',
     {
@@ -52,6 +55,9 @@ export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, 
     async (request, reply) => {
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const answer = await webhook.receive(request.params.name, raw, request.headers, parse)
+      reply.raw.once('finish', () => {
+        onAnswered(answer)
+      })
       const { status, body } = toWebhookReply(answer)
       return reply.code(status as 200).send(body as never)
     },

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
 import type { Answer } from './harness/agent-desk.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
-import { auditOf, metricOf, reported } from './harness/views.ts'
+import { auditOf, metricOf, reported, rowOf } from './harness/views.ts'
 
 test('a callback that is no error to the agent is answered 200 and not sent', async () => {
   await using bed = await OutboundBed.open()
@@ -87,6 +87,7 @@ test('a message that WhatsApp cannot get as it is is refused with the reason, wh
     assertTurnedAway(await answered, reason)
     await bed.shown(id, ({ contentAttributes: { external_error: error } }) => shown.test(String(error)))
     assert.equal(bed.desk.message(id).status, 'failed')
+    assert.equal((await rowOf(bed, id)).payload, null, 'its content is not kept')
   }
   assert.deepEqual(bed.texts(), [])
   assert.equal((await bed.post(bed.callback(9001, '😀'.repeat(65_536)))).status, 200)

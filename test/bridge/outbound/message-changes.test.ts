@@ -7,6 +7,7 @@ import type { NewOutboxRow } from '../../../src/storage/stores/messages/outbox-r
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { MessageMapStore } from '../../../src/storage/stores/messages/message-map-store.ts'
 import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
+import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
 import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
@@ -68,6 +69,7 @@ test('a deletion that meets a message just leaving takes it back', async () => {
         return transitions.cancel(row, ...rest)
       },
     },
+    retries: new RetryStore(database, () => epoch),
     map: new MessageMapStore(database),
     worker: { submit: ({ id }) => void submitted.push(id), drop: () => undefined },
     accounts: { isReady: () => true },

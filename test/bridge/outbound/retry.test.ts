@@ -181,6 +181,43 @@ test('a helpdesk that cannot be asked for 5 minutes shows the message as failed 
   assert.deepEqual(bed.texts(), [])
 })
 
+/** The agent presses Retry while our reason is on its way to the helpdesk. */
+function retryDuringChange(bed: OutboundBed): void {
+  const { agents } = bed.helpdesk
+  let isPressed = false
+  bed.helpdesk.agents = {
+    ...agents,
+    setStatus: async (...change) => {
+      if (!isPressed) await bed.desk.retry(change[1])
+      isPressed = true
+      await agents.setStatus(...change)
+    },
+  }
+}
+
+test('a Retry that our reason overtakes sends the message, and the failure is no longer shown', async () => {
+  await using bed = await OutboundBed.open()
+  retryDuringChange(bed)
+  bed.network.fault({ kind: 'ack_error', code: 479 })
+  const id = await bed.write('second try')
+  await bed.received('second try')
+  await bed.until('it is shown as sent', () => bed.desk.message(id).status === 'sent')
+  await bed.pass(60_000)
+  assert.deepEqual([bed.texts(), bed.desk.message(id).status], [['second try'], 'sent'])
+})
+
+test('a change of a message with a file while our reason is on its way is no Retry', async () => {
+  await using bed = await OutboundBed.open()
+  retryDuringChange(bed)
+  bed.disconnect()
+  const id = await bed.write('listen', { attachments: [{ id: 1, file_type: 'audio', data_url: 'http://desk/1' }] })
+  await bed.pass(300_000)
+  await reported(bed, id)
+  bed.connect()
+  await bed.pass(60_000)
+  assert.deepEqual([bed.texts(), bed.desk.message(id).status], [[], 'failed'])
+})
+
 test('a message deleted after its Retry is not sent', async () => {
   await using bed = await OutboundBed.open()
   const id = await failed(bed, 'second try')

@@ -1,12 +1,11 @@
 // Answers a callback within the time that the helpdesk waits. A message that has no outcome by then is answered as queued.
 
-import type { InstanceName, RowId } from '../../../core/ids.ts'
+import type { InstanceName } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { ignoreRejection } from '../../../lib/ignore.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { GivenAnswers } from '../queue/given-answers.ts'
 import type { OutcomeListener, RowOutcome, RowOutcomes } from '../queue/row-outcomes.ts'
 import type { SendingAccounts } from '../send/sending-accounts.ts'
 import type { Seen, SendAnswer } from './send-answer.ts'
@@ -23,7 +22,6 @@ export type Accepted = { row: NewOutboxRow; outcome: Promise<RowOutcome> } & See
 type Deps = {
   outbox: Pick<OutboxStore, 'find'>
   outcomes: Pick<RowOutcomes, 'stopListening'>
-  given: Pick<GivenAnswers, 'note'>
   accounts: Pick<SendingAccounts, 'isNearlyReady'>
   clock: Clock
   log: Log
@@ -50,9 +48,8 @@ export class AnswerInTime {
       const accepting = accept(deadline)
       accepting.catch(ignoreRejection)
       const accepted = await Promise.race([accepting, late.promise])
-      if (!('row' in accepted))
-        return 'expiresAt' in accepted ? this.#note(accepted.queueId, accepted, endsAt) : accepted
-      return this.#note(accepted.row.id, await this.#answerOf(accepted, endsAt - clock.monotonic()), endsAt)
+      if (!('row' in accepted)) return this.#timed(accepted, endsAt)
+      return this.#timed(await this.#answerOf(accepted, endsAt - clock.monotonic()), endsAt)
     } finally {
       cancel()
     }
@@ -69,12 +66,10 @@ export class AnswerInTime {
     return { listener, outcome: first.promise }
   }
 
-  /** After a late answer it is not known what the helpdesk shows: then nothing is noted, and we will look. */
-  #note(id: RowId, answer: SendAnswer, endsAt: number): SendAnswer {
-    const { given, clock } = this.#deps
-    if (answer.kind === 'refused') given.note(id, 'failed')
-    else if (clock.monotonic() < endsAt + lateMs) given.note(id, 'sent')
-    return answer
+  /** After a late answer it is not known what the helpdesk shows. */
+  #timed(answer: SendAnswer, endsAt: number): SendAnswer {
+    if (answer.kind !== 'sent' && answer.kind !== 'queued') return answer
+    return { ...answer, isInTime: this.#deps.clock.monotonic() < endsAt + lateMs }
   }
 
   async #answerOf({ row, outcome, hasUnread }: Accepted, leftMs: number): Promise<SendAnswer> {

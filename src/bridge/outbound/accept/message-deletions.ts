@@ -4,8 +4,11 @@ import type { DestinationKey, RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
+import { isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
+import type { RetryStore } from '../../../storage/stores/messages/retry-store.ts'
+import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { OutboxWorker } from '../queue/outbox-worker.ts'
 import { sentMessages } from '../send/revoke-contents.ts'
@@ -16,6 +19,7 @@ import type { ChangeCommand } from './commands.ts'
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage' | 'enqueue' | 'settleAhead'>
   transitions: Pick<OutboxTransitions, 'cancel'>
+  retries: Pick<RetryStore, 'discard'>
   map: Pick<MessageMapStore, 'findByMessage'>
   worker: Pick<OutboxWorker, 'submit' | 'drop'>
   accounts: Pick<SendingAccounts, 'isReady'>
@@ -31,14 +35,13 @@ export class MessageDeletions {
   }
 
   async follow(route: Route, { messageId }: ChangeCommand): Promise<void> {
-    const { outbox, map, worker, clock } = this.#deps
+    const { outbox, map, worker } = this.#deps
     if (!route.destination) return
     const { key } = route.destination
-    const isUnknown =
-      !(await outbox.ofMessage(key, messageId)) && (await sentMessages(map, key, messageId)).length === 0
-    // The deletion can arrive before the message. The callback of the message must then be settled.
+    const known = await outbox.ofMessage(key, messageId)
+    const isUnknown = (!known || isUnheard(known)) && (await sentMessages(map, key, messageId)).length === 0
     const callback = callbackKey(route, messageId)
-    if (isUnknown && callback && (await outbox.settleAhead(callback, clock.now()))) return
+    if (isUnknown && callback && (await this.#settleAhead(callback, known))) return
     const row = await this.#cancel(key, messageId)
     if (row?.status === 'pending') worker.drop(row)
     const [sent] = await sentMessages(map, key, messageId)
@@ -51,6 +54,19 @@ export class MessageDeletions {
       chatId: sent?.chat ?? row?.chatId ?? '',
       remoteJid: sent?.networkKey.chat ?? row?.remoteJid ?? '',
     })
+  }
+
+  /**
+   * The deletion can arrive before the message. The callback of the message must then be settled, by no row. A change of the
+   * message may have left an unheard row, which goes. False when the callback has arrived.
+   */
+  async #settleAhead(callback: CallbackKey, unheard: OutboxRow | undefined): Promise<boolean> {
+    const { outbox, retries, clock } = this.#deps
+    const isSettled = await outbox.settleAhead(callback, clock.now())
+    if (!unheard) return isSettled
+    await retries.discard(unheard.id)
+    // The unheard row itself may have settled the callback.
+    return isSettled || outbox.settleAhead(callback, clock.now())
   }
 
   /** The row as it was when it was cancelled, or the row that cannot be cancelled. */

@@ -26,7 +26,7 @@ type Deps = {
   outbox: Pick<OutboxStore, 'enqueue' | 'enqueueIf' | 'keepRefused' | 'settledBy'>
   undecided: Pick<UndecidedRows, 'while' | 'withdraw' | 'refuse'>
   worker: Pick<OutboxWorker, 'startPrepared' | 'submit'>
-  looks: Pick<PlannedLooks, 'plan'>
+  looks: Pick<PlannedLooks, 'after'>
   pace: Pick<Pace, 'release'>
   onStep: (step: SendStep) => Promise<void>
   newId: () => RowId
@@ -143,7 +143,8 @@ export class MessageStorage {
 
   async #keepFull(row: NewOutboxRow): Promise<SendAnswer> {
     const { outbox, looks, newId } = this.#deps
-    await outbox.keepRefused({ ...row, id: newId() }, { reason: fullReason, lookAt: looks.plan() }, null)
+    const id = newId()
+    await looks.after(id, (lookAt) => outbox.keepRefused({ ...row, id }, { reason: fullReason, lookAt }, null))
     return { kind: 'full' }
   }
 

@@ -3,8 +3,9 @@
 
 import type { Destination } from '../../../core/downstream.ts'
 import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
-import type { RowId } from '../../../core/ids.ts'
+import type { DestinationKey, RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
+import { isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { RetryStore, Unheard } from '../../../storage/stores/messages/retry-store.ts'
@@ -23,7 +24,7 @@ const overtakenMs = 10_000
 
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
-  shown: Pick<ShownStore, 'planLook' | 'ask'>
+  shown: Pick<ShownStore, 'planLook' | 'noteFailure' | 'ask'>
   retries: Pick<RetryStore, 'keepAsked'>
   answers: Pick<AnswerRoutes, 'of'>
   firstCallbacks: Pick<FirstCallbacks, 'of'>
@@ -57,16 +58,22 @@ export class RetryRequests {
     wake()
   }
 
+  /** A conversation shows the message as failed, and no callback may have told of it. */
+  async noteShownFailure(destination: DestinationKey, messageId: number): Promise<void> {
+    const { outbox, clock, wake } = this.#deps
+    const row = await outbox.ofMessage(destination, messageId)
+    // The failure is known: it is right, or the helpdesk does not let us change it.
+    if (!row || isUnheard(row) || row.lookAt !== null || ['failed', 'told'].includes(row.shown)) return
+    await this.#noteRowFailure(row, clock.now())
+    wake()
+  }
+
   /** The helpdesk shows a failure. The callback of the message may be accepted in this moment, or later. */
   async #noteFailure(change: Change, row: OutboxRow | undefined): Promise<void> {
-    const { shown, retries, newId, clock } = this.#deps
+    const { retries, newId, clock } = this.#deps
     const { route, command, receivedAt } = change
-    if (row) {
-      // A row that will not be sent needs a look only if we do not know yet that its failure is shown.
-      const isKnown =
-        knownOf(row.status) === 'unsent' && (row.lookAt !== null || ['failed', 'told'].includes(row.shown))
-      if (!isKnown) await shown.planLook(row.id, receivedAt)
-    } else if (isOfOurInbox(change)) {
+    if (row) await this.#noteRowFailure(row, receivedAt)
+    else if (isOfOurInbox(change)) {
       const unheard = messageRow(newId(), clock.now(), { ...route, ref: nowhere }, command)
       await retries.keepAsked(
         { row: unheard, callback: null, reason: null },
@@ -75,8 +82,17 @@ export class RetryRequests {
     }
   }
 
-  async #ask({ id, status }: OutboxRow, at: number): Promise<void> {
-    if (knownOf(status) === 'unsent') await this.#deps.shown.ask(id, { at, until: at + waitingLifetimeMs })
+  /** A row that will not be sent needs a look only if we do not know yet that its failure is shown. */
+  async #noteRowFailure({ id, status }: OutboxRow, at: number): Promise<void> {
+    const { shown } = this.#deps
+    if (knownOf(status) === 'unsent') await shown.noteFailure(id, at)
+    else await shown.planLook(id, at)
+  }
+
+  async #ask(row: OutboxRow, receivedAt: number): Promise<void> {
+    if (knownOf(row.status) !== 'unsent') return
+    const at = isUnheard(row) ? Math.max(receivedAt, awaitedUntil(row)) : receivedAt
+    await this.#deps.shown.ask(row.id, { at, until: at + waitingLifetimeMs })
   }
 
   /** A message that was never accepted was never sent: its callback was lost or refused. */
@@ -116,6 +132,11 @@ export class RetryRequests {
 function isOfOurInbox(change: Change): boolean {
   const { route, command } = change
   return otherInbox(route.destination, command.place) === undefined && ageOf(change) <= retryOfferedMs
+}
+
+/** Until when the callback of an unheard row may still come: its first look waits for the callback. */
+function awaitedUntil({ lookAt, createdAt }: OutboxRow): number {
+  return Math.min(lookAt ?? 0, createdAt + overtakenMs)
 }
 
 function ageOf({ command, receivedAt }: Change): number {

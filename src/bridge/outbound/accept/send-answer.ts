@@ -7,8 +7,11 @@ import { deletedReason } from './commands.ts'
 
 /** Whether the conversation has messages that the agent has now seen. */
 export type Seen = { hasUnread: boolean }
-/** The instance that accepted the message. It can differ from the one that was asked, when both share a helpdesk inbox. */
-type Taken = { instance: InstanceName } & Seen
+/**
+ * The instance that accepted the message. It can differ from the one that was asked, when both share a helpdesk inbox.
+ * `isInTime`: the helpdesk still waits for the answer.
+ */
+type Taken = { instance: InstanceName; isInTime?: boolean } & Seen
 
 export type UndeliverableCode = 'no_recipient' | 'other_inbox' | 'too_long' | 'too_many_files' | 'no_file' | 'too_old'
 
@@ -21,6 +24,11 @@ export type SendAnswer =
   | { kind: 'undeliverable'; code: UndeliverableCode; reason: string }
   | { kind: 'refused'; reason: string }
   | { kind: 'late' }
+
+/** The row of the message that the helpdesk shows as sent after it got this answer. */
+export function rowShownSent(answer: { kind: string } | SendAnswer): RowId | undefined {
+  return 'isInTime' in answer && answer.isInTime === true ? answer.queueId : undefined
+}
 
 export const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
 

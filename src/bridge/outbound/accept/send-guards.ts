@@ -20,7 +20,7 @@ import type { SendAnswer, UndeliverableCode } from './send-answer.ts'
 
 type Deps = {
   outbox: Pick<OutboxStore, 'newestOf' | 'keepRefused' | 'settledBy'>
-  looks: Pick<PlannedLooks, 'plan'>
+  looks: Pick<PlannedLooks, 'after'>
   metrics: Pick<OutboundMetrics, 'blocked'>
   accounts: Pick<SendingAccounts, 'countBlock'>
   /** The spamguard of the service. Each instance can switch it off for itself. */
@@ -91,8 +91,8 @@ export class SendGuards {
     // A repeated callback of an accepted message is not a second message.
     const settled = callback && (await outbox.settledBy(callback))
     if (settled) return repeated(settled)
-    const refusal = { reason, lookAt: looks.plan() }
-    return (await outbox.keepRefused(row, refusal, callback)) ? undefined : { kind: 'ignored', reason: 'duplicate' }
+    const isKept = await looks.after(row.id, (lookAt) => outbox.keepRefused(row, { reason, lookAt }, callback))
+    return isKept ? undefined : { kind: 'ignored', reason: 'duplicate' }
   }
 
   /** Keeps a row, so that the agent sees the reason. The callback stays open: a repeat may find a recipient. */
@@ -107,7 +107,7 @@ export class SendGuards {
     const isReachable = accountId === null || accountId === destination?.accountId
     if (destination && isReachable && conversationId !== null && command.messageId) {
       const row = messageRow(newId(), clock.now(), { sender, destination, ref: nowhere }, command)
-      await outbox.keepRefused(row, { reason, lookAt: looks.plan() }, null)
+      await looks.after(row.id, (lookAt) => outbox.keepRefused(row, { reason, lookAt }, null))
     }
     return { kind: 'undeliverable', code, reason }
   }

@@ -13,7 +13,7 @@ function setUp(...answers: (boolean | Error)[]) {
     const answer = answers.shift() ?? false
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
   }
-  const looks = { plan: () => clock.now() }
+  const looks = { after: <T>(_: string, commit: (lookAt: number) => Promise<T>) => commit(clock.now()) }
   return { clock, asked, undecided: new UndecidedRows({ transitions: { withdraw }, looks, clock, log: silentLog }) }
 }
 

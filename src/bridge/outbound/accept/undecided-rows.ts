@@ -9,7 +9,7 @@ import type { PlannedLooks } from '../queue/planned-looks.ts'
 
 type Deps = {
   transitions: Pick<OutboxTransitions, 'withdraw'>
-  looks: Pick<PlannedLooks, 'plan'>
+  looks: Pick<PlannedLooks, 'after'>
   clock: Clock
   log: Log
 }
@@ -78,6 +78,6 @@ export class UndecidedRows {
 
   #withdraw(id: RowId): Promise<boolean> {
     const { transitions, looks } = this.#deps
-    return transitions.withdraw(id, lateReason, looks.plan())
+    return looks.after(id, (lookAt) => transitions.withdraw(id, lateReason, lookAt))
   }
 }

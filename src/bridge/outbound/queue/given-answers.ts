@@ -6,7 +6,6 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { ShownStore } from '../../../storage/stores/messages/shown-store.ts'
 
 type Deps = { store: Pick<ShownStore, 'noteAnswers'>; clock: Clock }
-type Given = { shown: 'sent' | 'failed'; since: number }
 
 // If the answer came too late for the helpdesk, the helpdesk says so within this time. A process that ends earlier leaves the
 // row unsure, and the next process looks at it.
@@ -14,24 +13,25 @@ const contradictedMs = 3000
 
 export class GivenAnswers {
   readonly #deps: Deps
-  #given = new Map<RowId, Given>()
+  /** When each callback was answered. */
+  #given = new Map<RowId, number>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** What the helpdesk shows after the answer. */
-  note(id: RowId, shown: 'sent' | 'failed'): void {
-    this.#given.set(id, { shown, since: this.#deps.clock.monotonic() })
+  /** The answer has left this process. It makes the helpdesk show the message as sent. */
+  note(id: RowId): void {
+    this.#given.set(id, this.#deps.clock.monotonic())
   }
 
   /** Stores the answers that nothing has contradicted. */
   async flush(): Promise<void> {
     const { store, clock } = this.#deps
     const now = clock.monotonic()
-    const ripe = [...this.#given].filter(([, { shown, since }]) => shown === 'failed' || now - since >= contradictedMs)
+    const ripe = [...this.#given].filter(([, since]) => now - since >= contradictedMs).map(([id]) => id)
     if (ripe.length === 0) return
-    await store.noteAnswers(new Map(ripe.map(([id, { shown }]) => [id, shown])))
-    for (const [id] of ripe) this.#given.delete(id)
+    await store.noteAnswers(ripe)
+    for (const id of ripe) this.#given.delete(id)
   }
 }

@@ -1,8 +1,9 @@
-// Plans a look at the helpdesk for a message that was refused or has failed.
+// Plans a look at the helpdesk for a message that was refused or has failed. The look comes a second after our answer: by then
+// the helpdesk shows the failure that it makes of the answer, and our reason comes after the one of the helpdesk.
 
+import type { RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 
-// When a callback is refused, the helpdesk writes the HTTP status as the reason. Our reason must come after that.
 const afterAnswerMs = 1000
 
 type Deps = {
@@ -13,24 +14,35 @@ type Deps = {
 
 export class PlannedLooks {
   readonly #deps: Deps
-  readonly #timers = new Set<() => void>()
+  /** The rows whose second is not over. It begins with the commit. */
+  readonly #early = new Map<RowId, { cancel?: () => void }>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** The time of the look, which the caller stores with the row. */
-  plan(): number {
+  /** Stores a failure, together with the time of its look. Our answer follows the commit, however long the commit takes. */
+  async after<T>(id: RowId, commit: (lookAt: number) => Promise<T>): Promise<T> {
     const { clock, wake } = this.#deps
-    const cancel = clock.after(afterAnswerMs, () => {
-      this.#timers.delete(cancel)
-      wake()
-    })
-    this.#timers.add(cancel)
-    return clock.now() + afterAnswerMs
+    const second: { cancel?: () => void } = {}
+    this.#early.get(id)?.cancel?.()
+    this.#early.set(id, second)
+    try {
+      return await commit(clock.now() + afterAnswerMs)
+    } finally {
+      second.cancel = clock.after(afterAnswerMs, () => {
+        if (this.#early.get(id) === second) this.#early.delete(id)
+        wake()
+      })
+    }
+  }
+
+  /** Whether the helpdesk may not show the failure of this row yet. A look that is asked for meanwhile comes after it. */
+  isTooEarly(id: RowId): boolean {
+    return this.#early.has(id)
   }
 
   [Symbol.dispose](): void {
-    for (const cancel of this.#timers) cancel()
+    for (const { cancel } of this.#early.values()) cancel?.()
   }
 }

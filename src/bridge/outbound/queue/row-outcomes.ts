@@ -19,7 +19,7 @@ export type OutcomeListener = (outcome: RowOutcome) => void
 type Deps = {
   outbox: Pick<OutboxStore, 'open'>
   transitions: Pick<OutboxTransitions, 'fail' | 'expire' | 'due'>
-  looks: Pick<PlannedLooks, 'plan'>
+  looks: Pick<PlannedLooks, 'after'>
   metrics: Pick<OutboundMetrics, 'lost' | 'expired'>
   clock: Clock
 }
@@ -48,7 +48,7 @@ export class RowOutcomes {
 
   async fail(row: OutboxRow & Partial<Pick<OpenOutboxRow, 'payload'>>, reason: string): Promise<void> {
     const { transitions, clock, metrics, looks } = this.#deps
-    if (await transitions.fail(row, reason, clock.now(), looks.plan())) {
+    if (await looks.after(row.id, (lookAt) => transitions.fail(row, reason, clock.now(), lookAt))) {
       for (const part of row.parts.length > 0 ? row.parts : [undefined]) {
         if (part?.state !== 'sent') metrics.lost(row, row.remoteJid, kindOf(row, part?.of))
       }
@@ -71,9 +71,8 @@ export class RowOutcomes {
       const payload = (await outbox.open(row.id))?.payload
       const reason = failureReason(row.parts, timeOver)
       if (row.isUnconfirmed) await this.fail({ ...row, ...(payload && { payload }) }, reason)
-      else if (await transitions.expire(row, reason, now)) {
+      else if (await looks.after(row.id, () => transitions.expire(row, reason, now))) {
         if (payload?.type === 'message') metrics.expired(row, payload.content)
-        looks.plan()
         this.notify(row.id, { kind: 'failed', reason })
       }
       onEnded(row)

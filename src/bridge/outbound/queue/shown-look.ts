@@ -35,7 +35,7 @@ const createdAnew = 'the instance was created after this message and may be anot
 const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
 
 type Deps = {
-  outbox: Pick<OutboxStore, 'find' | 'ofMessage'>
+  outbox: Pick<OutboxStore, 'find' | 'open' | 'ofMessage'>
   shown: Pick<ShownStore, 'planLook' | 'saveLook'>
   retries: Pick<RetryStore, 'retry' | 'discard'>
   downstream: Pick<Downstream, 'helpdesk'>
@@ -127,7 +127,9 @@ export class ShownLook {
     const reason = status === 'failed' ? (row.reason ?? tooLate) : undefined
     try {
       await helpdesk.setStatus(conversationId, messageId, status, reason)
+      const asked = status === 'failed' ? await this.#askedMeanwhile(row) : undefined
       await shown.saveLook(row, shownAfter(status), this.#lookAgainAt(row))
+      if (asked) await this.#undo(asked, target)
     } catch (err) {
       const failure = asDownstreamError(err)
       log.warn({ err, ...whichOf(row), status }, 'the status of a message could not be set at the helpdesk')
@@ -136,6 +138,23 @@ export class ShownLook {
       const isKnown = status === 'failed' && (before === 'failed' || !failure.mayHaveHappened)
       await this.#tryLater(row, isKnown ? before : 'unsure', failure)
     }
+  }
+
+  /**
+   * The row, if the agent pressed Retry since we read the row: our change has then hidden the Retry. For a message with files
+   * it is not certain: the helpdesk also says that such a message changed when it has read a recording.
+   */
+  async #askedMeanwhile({ id, lookAt }: OutboxRow): Promise<OutboxRow | undefined> {
+    const row = await this.#deps.outbox.open(id)
+    if (row?.payload.type !== 'message' || row.payload.attachments.length > 0) return undefined
+    return row.lookAt !== lookAt && isAskedFor(row) && knownOf(row.status) === 'unsent' ? row : undefined
+  }
+
+  /** The message is sent again, and the helpdesk must no longer show the failure that we set. */
+  async #undo(row: OutboxRow, target: Target): Promise<void> {
+    const { shown, clock } = this.#deps
+    await this.#sendAgain(row, target)
+    await shown.planLook(row.id, clock.now())
   }
 
   async #sendAgain(row: OutboxRow, target: Target): Promise<void> {

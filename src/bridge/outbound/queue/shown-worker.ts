@@ -14,7 +14,7 @@ type Deps = {
   store: Pick<ShownStore, 'planUnsure' | 'due'>
   answers: Pick<GivenAnswers, 'flush'>
   look: Pick<ShownLook, 'at'>
-  /** Whether a stored row may still be withdrawn: then it is not known whether its message will be sent. */
+  /** Whether a look would come too early: the row may still be withdrawn, or its answer was just given. */
   isUndecided: (id: RowId) => boolean
   clock: Clock
   log: Log

@@ -14,7 +14,16 @@ import { FencedWriter } from '../fenced-writer.ts'
 import { countPending, findTotals, waitingCount } from './outbox-counts.ts'
 import type { Totals } from './outbox-counts.ts'
 import { from } from './outbox-guards.ts'
-import { acceptedColumns, enqueued, fromColumns, lookPlanned, outboxColumns, sealed, toColumns } from './outbox-rows.ts'
+import {
+  acceptedColumns,
+  enqueued,
+  fromColumns,
+  lookPlanned,
+  outboxColumns,
+  sealed,
+  sealedForRetry,
+  toColumns,
+} from './outbox-rows.ts'
 import type { LiveRow, NewOutboxRow, OpenOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { outboxSecrets } from '../../schema/messages.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
@@ -113,12 +122,12 @@ export class OutboxStore {
   ): Promise<boolean> {
     const { query } = this.#database
     const { id, createdAt } = row
-    const refused = { status: 'refused', shown: 'failed', waiting: 0, expires_at: null } as const
+    const refused = { status: 'refused', shown: 'unsure', waiting: 0, expires_at: null } as const
     const settled = { ...refused, reason, settled_at: createdAt, ...lookPlanned(row, lookAt) }
     try {
       await this.#writer.write(
         ...(callback ? [this.#settle({ ...callbackColumns(callback), outbox_id: id, settled_at: createdAt })] : []),
-        query.insertInto('outbox').values({ ...toColumns(row), ...settled, ...sealed(id, row.payload) }),
+        query.insertInto('outbox').values({ ...toColumns(row), ...settled, ...sealedForRetry(row) }),
       )
       return true
     } catch (error) {

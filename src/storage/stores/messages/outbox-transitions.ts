@@ -220,7 +220,7 @@ export class OutboxTransitions {
     const { query } = this.#database
     const update = query
       .updateTable('outbox')
-      .set({ status: 'refused', waiting: 0, expires_at: null, reason, settled_at: at, shown: 'failed', look_at: at })
+      .set({ status: 'refused', waiting: 0, expires_at: null, reason, settled_at: at, shown: 'unsure', look_at: at })
       .set({ parts: '[]', unconfirmed: 0 })
       .where('id', '=', id)
       .where(from('withdraw'))

@@ -9,7 +9,7 @@ import type { Database } from '../../database.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { addToTotals } from './outbox-transitions.ts'
 import { from } from './outbox-guards.ts'
-import { enqueued, hasUnknown, sealed, toColumns, toFlag } from './outbox-rows.ts'
+import { enqueued, hasUnknown, sealedForRetry, toColumns, toFlag } from './outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
 
@@ -35,12 +35,14 @@ export class RetryStore {
   ): Promise<boolean> {
     const { query } = this.#database
     const refused = { status: 'refused', reason, settled_at: row.createdAt } as const
-    const asked = { shown: 'failed', look_at: at, expires_at: until } as const
+    // Without a time limit the row was made from a failure that the helpdesk shows.
+    const shown = until === null ? 'failed' : 'unsure'
+    const asked = { shown, look_at: at, expires_at: until } as const
     const settled = callback && { ...callbackColumns(callback), outbox_id: row.id, settled_at: row.createdAt }
     try {
       await this.#writer.write(
         ...(settled ? [query.insertInto('settled_callbacks').values(settled)] : []),
-        query.insertInto('outbox').values({ ...toColumns(row), ...refused, ...asked, ...sealed(row.id, row.payload) }),
+        query.insertInto('outbox').values({ ...toColumns(row), ...refused, ...asked, ...sealedForRetry(row) }),
       )
       return true
     } catch (error) {

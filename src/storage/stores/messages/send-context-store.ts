@@ -100,13 +100,14 @@ export class SendContextStore implements PerInstance {
     return rows.flatMap((row) => toStoredChat(row) ?? [])
   }
 
-  /** Those of these messages that have a row in the outbox. */
+  /** Those of these messages whose callbacks have a row in the outbox. An unheard row was made without a callback. */
   async acceptedAmong(destination: DestinationKey, messageIds: readonly number[]): Promise<number[]> {
     const query = this.#database.query
       .selectFrom('outbox')
       .select('message_id')
       .where('destination', '=', destination)
       .where('message_id', 'in', messageIds)
+      .where((row) => row.or([row('status', '<>', 'refused'), row('reason', 'is not', null)]))
     return (await this.#database.read(query)).flatMap(({ message_id }) => message_id ?? [])
   }
 

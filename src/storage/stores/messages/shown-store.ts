@@ -28,15 +28,17 @@ export class ShownStore {
     this.#writer = new FencedWriter(database, epoch)
   }
 
-  /** The callbacks of these rows were answered. A row that is not unsure any more stays as it is. */
-  async noteAnswers(answers: ReadonlyMap<RowId, 'sent' | 'failed'>): Promise<void> {
-    const updates = (['sent', 'failed'] as const).flatMap((shown) => {
-      const ids = [...answers].filter(([, answer]) => answer === shown).map(([id]) => id)
-      return inPieces(ids).map((piece) =>
-        this.#database.query.updateTable('outbox').set({ shown }).where('id', 'in', piece).where(from('noteAnswer')),
-      )
-    })
-    await this.#writer.write(...updates)
+  /** The helpdesk shows these messages as sent. A row that is not unsure any more stays as it is. */
+  async noteAnswers(ids: readonly RowId[]): Promise<void> {
+    const update = this.#database.query.updateTable('outbox').set({ shown: 'sent' }).where(from('noteAnswer'))
+    await this.#writer.write(...inPieces(ids).map((piece) => update.where('id', 'in', piece)))
+  }
+
+  /** The helpdesk shows a failure of a message that will not be sent. Plans a look, unless one is planned. */
+  async noteFailure(id: RowId, at: number): Promise<void> {
+    const look = sql<number>`COALESCE(look_at, CAST(${at} AS BIGINT))`
+    const update = this.#database.query.updateTable('outbox').set({ shown: 'failed', look_at: look })
+    await this.#writer.write(update.where('id', '=', id).where(from('noteFailure')))
   }
 
   /** Plans a look at the rows that were accepted between these times and are still unsure. */
@@ -63,13 +65,13 @@ export class ShownStore {
   }
 
   async planLook(id: RowId, at: number): Promise<void> {
-    const update = this.#database.query.updateTable('outbox').set({ look_at: this.#uniqueTime(at) })
+    const update = this.#database.query.updateTable('outbox').set({ look_at: this.#otherTime(at) })
     await this.#writer.write(update.where('id', '=', id).where(from('planLook')))
   }
 
   /** False when the message will be sent, or is sent. */
   ask(id: RowId, { at, until }: Ask): Promise<boolean> {
-    const update = this.#database.query.updateTable('outbox').set({ look_at: this.#uniqueTime(at), expires_at: until })
+    const update = this.#database.query.updateTable('outbox').set({ look_at: this.#otherTime(at), expires_at: until })
     return this.#writer.guarded(update.where('id', '=', id).where(from('ask')))
   }
 
@@ -84,12 +86,13 @@ export class ShownStore {
     await this.#writer.write(update.where('id', '=', row.id).where('status', 'in', same).where(from('saveLook')))
   }
 
-  /** A time that no look has yet: a look under way finds out by it that another was planned. */
-  #uniqueTime(at: number): number {
+  /** A time that the row did not have: a look under way finds out by it that another was planned. */
+  #otherTime(at: number) {
     const next = this.#lastPlanned + 1
     // The clock may have been set back.
-    this.#lastPlanned = next - at > 1000 ? at : Math.max(at, next)
-    return this.#lastPlanned
+    const time = next - at > 1000 ? at : Math.max(at, next)
+    this.#lastPlanned = time
+    return sql<number>`CASE WHEN look_at = ${time} THEN CAST(${time + 1} AS BIGINT) ELSE CAST(${time} AS BIGINT) END`
   }
 }
 

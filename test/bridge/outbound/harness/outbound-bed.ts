@@ -161,15 +161,16 @@ export class OutboundBed {
     return { ...rest, id, content, ...place, conversation, ...more }
   }
 
-  /** The answer to a callback, as the helpdesk gets it. */
-  async post(callback: unknown, { instance = 'n0', headers = {} } = {}): Promise<Answer> {
+  /** The answer to a callback, as the helpdesk gets it. With `isCut` the answer does not leave the process. */
+  async post(callback: unknown, { instance = 'n0', headers = {}, isCut = false } = {}): Promise<Answer> {
     if (!this.#isRunning) return { status: 502, body: 'the service is away' }
     const raw = Buffer.from(typeof callback === 'string' ? callback : JSON.stringify(callback))
     try {
-      const { webhook } = this.process.outbound
-      return toWebhookReply(
-        await webhook.receive(instance, raw, headers, (bytes) => JSON.parse(bytes.toString()) as unknown),
-      )
+      const { webhook, answered } = this.process.outbound
+      const parse = (bytes: Buffer) => JSON.parse(bytes.toString()) as unknown
+      const answer = await webhook.receive(instance, raw, headers, parse)
+      if (!isCut) answered(answer)
+      return toWebhookReply(answer)
     } catch (error) {
       return refusalOf(error)
     }
