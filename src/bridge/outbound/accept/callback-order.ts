@@ -4,6 +4,7 @@
 // A single callback starts at once. A callback may wait when another one of its conversation came within the last two
 // seconds, or when its message is more than a second old: then Chatwoot has a backlog. We ask the helpdesk once which
 // messages come before it, and wait for their callbacks, for a second at most. The callbacks of a burst share the answer.
+// So only the first callback of a burst can leave too early.
 //
 // A callback that waits keeps one of Chatwoot's workers busy, and Chatwoot has ten of them by default. When all of them wait
 // here, the missing callback cannot come. So only a few callbacks wait unanswered. Further ones are stored and answered
@@ -113,7 +114,8 @@ export class CallbackOrder {
     conversation.heardAt = now
     const isAlone = now - heardAt > burstMs && (writtenMsAgo ?? 0) <= backlogMs
     const isHelpdeskSilent = askedAt !== null && now - askedAt >= waitMs
-    return !isAlone && !isHelpdeskSilent && messageId > turns.lastStarted
+    if (isAlone || isHelpdeskSilent) turns.begin(messageId)
+    return !isAlone && !isHelpdeskSilent && turns.isOpen(messageId)
   }
 
   /** True when the turn has to wait. A turn that may not wait starts together with the turns before it. */
