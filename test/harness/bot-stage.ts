@@ -38,8 +38,8 @@ export class BotStage {
 
   static async open({ customers: count, ...options }: ProcessWorldOptions & { customers: number }): Promise<BotStage> {
     const world = await ProcessWorld.open({
-      helpdesk: { quirks: busy, messagesPerMinute: 10_000 },
       ...options,
+      helpdesk: { quirks: busy, messagesPerMinute: 10_000, ...options.helpdesk },
       environment: { SERVICE_DRAIN_RATE: '0', SERVICE_SHUTDOWN_GRACE: '1s', ...options.environment },
     })
     const bot = botOf(world)
@@ -53,6 +53,12 @@ export class BotStage {
     const stage = new BotStage(world, customers, database)
     await world.allReady()
     await stage.listen()
+    // A message that was written before the first callback of an inbox is never sent, also after Retry.
+    for (const [n, customer] of customers.entries()) {
+      await stage.write(customer, `c${n} hello`)
+      await customer.person.messages.waitFor('the first message', () => true)
+    }
+    await world.helpdesk.settled()
     return stage
   }
 
@@ -107,7 +113,7 @@ export class BotStage {
         })),
       received: person.messages.entries.filter(({ own }) => !own).map(({ message }) => textOfMessage(message) ?? ''),
     }))
-    return mistakesIn(chats, (message, earlier) => late.excuses(message, earlier))
+    return mistakesIn(chats, (message, overtakenBy) => late.excuses(message, overtakenBy))
   }
 
   /** Nothing is under way any more. If a message is shown wrongly, no look is planned that could mend it. */
@@ -122,6 +128,15 @@ export class BotStage {
       return underWay === 0 && (planned === 0 || falselyFailed.length + falselySent.length === 0)
     }
     await waitUntil('the world is settled', isQuiet, { timeoutMs: settleMs, instead: () => seen })
+  }
+
+  /** Agents press Retry until nothing is shown as failed. */
+  async retriedAll(): Promise<void> {
+    await this.settled()
+    while (this.failed.length > 0) {
+      await this.retry(this.failed)
+      await this.settled()
+    }
   }
 
   /** How many rows wait for something, and how many looks are planned for later. */

@@ -24,7 +24,9 @@ export function textsByConversation({ helpdesk }: Desk): string[][] {
 
 /** Compares what the helpdesk has with the texts that were written ("name 0", "name 1", …), chat by chat. */
 export function mistakesAtHelpdesk(world: Desk, perChat: number): Mistakes {
-  const failed = new Set(world.helpdesk.messages().flatMap(({ status, content }) => (status === 'failed' ? content : [])))
+  const failed = new Set(
+    world.helpdesk.messages().flatMap(({ status, content }) => (status === 'failed' ? content : [])),
+  )
   const chats = textsByConversation(world).map((received) => {
     const name = received[0]?.split(' ')[0] ?? ''
     const texts = Array.from({ length: perChat }, (_, index) => `${name} ${index}`)

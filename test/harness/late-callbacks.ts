@@ -10,9 +10,9 @@ const waitMs = 700
 const burstMs = 2000
 
 export class LateCallbacks {
-  /** Messages that came after the first of their burst. */
+  /** Messages that only the first callback of a burst overtook. */
   readonly first = new Set<string>()
-  /** Messages whose callbacks came long after a later one. */
+  /** Messages whose callbacks came so long after a later one that the service had given up waiting. */
   readonly overdue = new Set<string>()
   readonly #callbacks = new Map<string, Callback>()
 
@@ -27,13 +27,15 @@ export class LateCallbacks {
     }
   }
 
-  excuses(late: string, earlier: string): boolean {
-    const [one, two] = [this.#callbacks.get(late), this.#callbacks.get(earlier)]
-    if (!one || !two) return false
-    if (one.at - two.at > waitMs) this.overdue.add(late)
-    else if (one.at >= two.at && this.#isFirst(two)) this.first.add(late)
-    else return false
-    return true
+  excuses(late: string, overtakenBy: readonly string[]): boolean {
+    const callback = this.#callbacks.get(late)
+    const earlier = overtakenBy.flatMap((each) => this.#callbacks.get(each) ?? [])
+    if (!callback || earlier.length < overtakenBy.length) return false
+    const isOverdue = earlier.some(({ at }) => callback.at - at > waitMs)
+    const isFirst = earlier.every((each) => each.at <= callback.at && this.#isFirst(each))
+    if (isOverdue) this.overdue.add(late)
+    else if (isFirst) this.first.add(late)
+    return isOverdue || isFirst
   }
 
   /** Whether this process had not heard of the conversation for a while. */

@@ -27,8 +27,8 @@ export type Mistakes = {
   falselySent: string[]
 }
 
-/** Whether a message may come after one that was written later. */
-type Excuse = (late: string, earlier: string) => boolean
+/** Whether a message may come after these, which were written later. */
+type Excuse = (late: string, overtakenBy: readonly string[]) => boolean
 
 export const noMistakes: Mistakes = {
   lost: [],
@@ -63,7 +63,7 @@ function mistakesOf(chat: ChatTruth, isExcused: Excuse): Mistakes {
     doubled: received.filter((id, at) => received.indexOf(id) < at),
     misplaced: [...arrived].filter((id) => !known.has(id)),
     outOfOrder: lateIn(chat)
-      .filter(({ late, overtakenBy }) => !overtakenBy.every((earlier) => isExcused(late, earlier)))
+      .filter(({ late, overtakenBy }) => !isExcused(late, overtakenBy))
       .map(({ late }) => late),
     falselyFailed: idsOf(written.filter(({ id, isFailed }) => isFailed === true && arrived.has(id))),
     falselySent: idsOf(lost.filter(({ isFailed }) => isFailed !== true)),
