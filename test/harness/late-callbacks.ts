@@ -5,8 +5,9 @@ import type { Delivery } from '../../sim/helpdesk/webhooks/webhook-dispatcher.ts
 
 type Callback = { at: number; url: string; conversation: number }
 
-// The service waits for a second. Under load it reads a callback later than the helpdesk sends it.
-const waitMs = 700
+// The service waits for a second. Under load it reads a callback later than the helpdesk sends it. The workers of a busy
+// helpdesk stall for less than this time.
+const waitMs = 500
 const burstMs = 2000
 
 export class LateCallbacks {

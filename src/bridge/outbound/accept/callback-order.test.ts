@@ -237,6 +237,35 @@ test('a helpdesk that does not answer delays a burst by a second, and what comes
   assert.equal(stage.questions.length, 1)
 })
 
+test('a process that stood still waits for the callbacks that came meanwhile', async () => {
+  const stage = new Stage()
+  stage.written = [1, 2, 3]
+  for (const id of [1, 3]) stage.comes(id)
+  await stage.clock.advance(10)
+  stage.clock.freeze(5000)
+  await stage.clock.advance(10)
+  assert.deepEqual(stage.ids, [1])
+  stage.comes(2, { writtenMsAgo: 5000 })
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [1, 2, 3])
+})
+
+test('a process that stood still during a question waits for the answer', async () => {
+  const stage = new Stage()
+  stage.written = [1, 2, 3]
+  const asked = Promise.withResolvers<undefined>()
+  stage.answer = (found) => asked.promise.then(() => found)
+  for (const id of [1, 3]) stage.comes(id)
+  await stage.clock.advance(10)
+  stage.clock.freeze(5000)
+  await stage.clock.advance(0)
+  stage.comes(2, { writtenMsAgo: 5000 })
+  await stage.clock.advance(10)
+  asked.resolve(undefined)
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [1, 2, 3])
+})
+
 test('a message that is refused is not waited for once its callback came', async () => {
   const stage = new Stage()
   stage.written = [1, 2, 3]

@@ -45,6 +45,8 @@ type Conversation = {
 const burstMs = 2000
 const backlogMs = 1000
 const waitMs = 1000
+// A timer that is so late says that the process stood still.
+const stoodStillMs = 500
 const maxUnanswered = 5
 const maxConversations = 10_000
 const keptMs = 24 * 3_600_000
@@ -125,7 +127,7 @@ export class CallbackOrder {
       turns.giveUp(id)
       this.#goOn(conversation)
     }
-    const cancel = mayWait ? this.#deps.clock.after(waitMs, endWait) : undefined
+    const cancel = mayWait ? this.#afterWait(conversation, endWait) : undefined
     if (mayWait) this.#waits.add(endWait)
     const start = (isReordered: boolean) => {
       cancel?.()
@@ -135,6 +137,24 @@ export class CallbackOrder {
     turns.add({ id, mayWait, start })
     this.#goOn(conversation)
     return this.#waits.has(endWait)
+  }
+
+  /** A process that stood still runs its timers before it reads the callbacks that came meanwhile. Then the wait begins anew. */
+  #afterWait(conversation: Conversation, endWait: () => void): () => void {
+    const { clock } = this.#deps
+    const endsAt = clock.monotonic() + waitMs
+    let cancel = clock.after(waitMs, () => {
+      const now = clock.monotonic()
+      if (now - endsAt < stoodStillMs) {
+        endWait()
+        return
+      }
+      if (conversation.askedAt !== null) conversation.askedAt = now
+      cancel = clock.after(waitMs, endWait)
+    })
+    return () => {
+      cancel()
+    }
   }
 
   #goOn(conversation: Conversation): void {
