@@ -4,6 +4,10 @@ import assert from 'node:assert/strict'
 import type { SimHelpdesk } from '../../sim/helpdesk/sim-helpdesk.ts'
 import type { SimPerson } from '../../sim/network/people/sim-person.ts'
 import type { SimNetwork } from '../../sim/network/sim-network.ts'
+import { mistakesIn, noMistakes } from './truth.ts'
+import type { Mistakes } from './truth.ts'
+
+type Desk = { helpdesk: SimHelpdesk }
 
 export function people({ network }: { network: SimNetwork }, count: number): SimPerson[] {
   return Array.from({ length: count }, (_, index) =>
@@ -12,23 +16,28 @@ export function people({ network }: { network: SimNetwork }, count: number): Sim
 }
 
 /** What each conversation holds of them. */
-export function textsByConversation({ helpdesk }: { helpdesk: SimHelpdesk }): string[][] {
-  const found = new Map<number, string[]>()
-  for (const { conversationId, content, messageType } of helpdesk.messages()) {
-    if (messageType !== 'incoming') continue
-    found.set(conversationId, [...(found.get(conversationId) ?? []), content ?? ''])
-  }
-  return [...found.values()]
+export function textsByConversation({ helpdesk }: Desk): string[][] {
+  const received = helpdesk.messages().filter(({ messageType }) => messageType === 'incoming')
+  const byConversation = Map.groupBy(received, ({ conversationId }) => conversationId)
+  return [...byConversation.values()].map((messages) => messages.map(({ content }) => content ?? ''))
 }
 
-/** Every text ("name 0", "name 1", …) once, in order per chat, one conversation per chat. */
-export function assertOnceInOrder(world: { helpdesk: SimHelpdesk }, chats: number, perChat: number): void {
-  const conversations = textsByConversation(world)
+/** Compares what the helpdesk has with the texts that were written ("name 0", "name 1", …), chat by chat. */
+export function mistakesAtHelpdesk(world: Desk, perChat: number): Mistakes {
+  const failed = new Set(
+    world.helpdesk.messages().flatMap(({ status, content }) => (status === 'failed' ? content : [])),
+  )
+  const chats = textsByConversation(world).map((received) => {
+    const name = received[0]?.split(' ')[0] ?? ''
+    const texts = Array.from({ length: perChat }, (_, index) => `${name} ${index}`)
+    return { written: texts.map((id) => ({ id, isFailed: failed.has(id) })), received }
+  })
+  return mistakesIn(chats)
+}
+
+/** Every text once, in order per chat, one conversation per chat. */
+export function assertOnceInOrder(world: Desk, chats: number, perChat: number): void {
   assert.equal(world.helpdesk.see.conversations().length, chats, 'one conversation per chat')
-  const wantedOf = ([first = '']: string[]) =>
-    Array.from({ length: perChat }, (_, index) => `${first.split(' ')[0]} ${index}`)
-  for (const texts of conversations)
-    assert.deepEqual(texts.toSorted(), wantedOf(texts).toSorted(), 'every message once')
-  for (const texts of conversations) assert.deepEqual(texts, wantedOf(texts), 'in the order they were sent')
-  assert.equal(conversations.length, chats)
+  assert.equal(textsByConversation(world).length, chats, 'each chat has messages')
+  assert.deepEqual(mistakesAtHelpdesk(world, perChat), noMistakes)
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fault } from '../../../sim/helpdesk/faults/fault-plan.ts'
-import { assertOnceInOrder, people, textsByConversation } from '../../harness/chats.ts'
+import { assertOnceInOrder, mistakesAtHelpdesk, people, textsByConversation } from '../../harness/chats.ts'
 import { FastClock } from '../../harness/fast-clock.ts'
 import { World } from '../../harness/world.ts'
 import { rounds } from '../../harness/rounds.ts'
@@ -76,6 +76,6 @@ test('without waiting for late commits the same faults double messages', async (
   for (let index = 0; index < 5; index++) {
     for (const [at, person] of everybody.entries()) person.text(world.phone, `p${at} ${index}`)
   }
-  const doubled = () => textsByConversation(world).some((texts) => new Set(texts).size < texts.length)
-  await waitUntil('a message is there twice', doubled, { instead: () => textsByConversation(world) })
+  const doubled = () => mistakesAtHelpdesk(world, 5).doubled
+  await waitUntil('a message is there twice', () => doubled().length > 0, { instead: () => textsByConversation(world) })
 })

@@ -129,11 +129,42 @@ test('a callback that never comes costs a second, and only once', async () => {
     { id: 4, at: 1000, waited: 1000 },
     { id: 5, at: 1000, waited: 0 },
   ])
-  assert.deepEqual(stage.questions, [{ afterId: 1, beforeId: 3 }])
+  assert.deepEqual(stage.questions, [{ afterId: 0, beforeId: 3 }])
   stage.comes(2)
   await stage.clock.advance(0)
   assert.deepEqual(stage.ids, [1, 3, 4, 5, 2])
   assert.equal(stage.reordered, 0)
+})
+
+test('when the first callback of a burst overtook others, only that one leaves too early', async () => {
+  const stage = new Stage()
+  stage.written = [500, 502, 503, 504, 505, 506]
+  for (const id of [503, 504, 502, 506]) stage.comes(id)
+  await stage.clock.advance(300)
+  assert.deepEqual(stage.ids, [503])
+  for (const id of [500, 505]) stage.comes(id)
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [503, 500, 502, 504, 505, 506])
+  assert.deepEqual(stage.questions, [{ afterId: 403, beforeId: 504 }])
+})
+
+test('a burst does not wait for what was written before the last message of the burst before', async () => {
+  const stage = new Stage()
+  stage.written = [500, 501, 502, 503]
+  stage.comes(501)
+  await stage.clock.advance(2001)
+  for (const id of [502, 503]) stage.comes(id)
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [501, 502, 503])
+  assert.deepEqual(stage.questions, [{ afterId: 501, beforeId: 503 }])
+})
+
+test('a repeated callback asks nothing', async () => {
+  const stage = new Stage()
+  stage.written = [500, 501]
+  for (const id of [501, 501]) stage.comes(id)
+  await stage.clock.advance(0)
+  assert.deepEqual([stage.ids, stage.questions], [[501, 501], []])
 })
 
 test('what was put in order is counted', async () => {
@@ -168,7 +199,7 @@ test('messages that were written later are asked for again', async () => {
   await stage.clock.advance(0)
   assert.deepEqual(stage.ids, [1, 2, 3, 4, 5, 6])
   assert.deepEqual(stage.questions, [
-    { afterId: 1, beforeId: 2 },
+    { afterId: 0, beforeId: 2 },
     { afterId: 2, beforeId: 5 },
   ])
 })
@@ -204,6 +235,35 @@ test('a helpdesk that does not answer delays a burst by a second, and what comes
     { id: 4, at: 1500, waited: 0 },
   ])
   assert.equal(stage.questions.length, 1)
+})
+
+test('a process that stood still waits for the callbacks that came meanwhile', async () => {
+  const stage = new Stage()
+  stage.written = [1, 2, 3]
+  for (const id of [1, 3]) stage.comes(id)
+  await stage.clock.advance(10)
+  stage.clock.freeze(5000)
+  await stage.clock.advance(10)
+  assert.deepEqual(stage.ids, [1])
+  stage.comes(2, { writtenMsAgo: 5000 })
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [1, 2, 3])
+})
+
+test('a process that stood still during a question waits for the answer', async () => {
+  const stage = new Stage()
+  stage.written = [1, 2, 3]
+  const asked = Promise.withResolvers<undefined>()
+  stage.answer = (found) => asked.promise.then(() => found)
+  for (const id of [1, 3]) stage.comes(id)
+  await stage.clock.advance(10)
+  stage.clock.freeze(5000)
+  await stage.clock.advance(0)
+  stage.comes(2, { writtenMsAgo: 5000 })
+  await stage.clock.advance(10)
+  asked.resolve(undefined)
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [1, 2, 3])
 })
 
 test('a message that is refused is not waited for once its callback came', async () => {

@@ -4,6 +4,7 @@
 // A single callback starts at once. A callback may wait when another one of its conversation came within the last two
 // seconds, or when its message is more than a second old: then Chatwoot has a backlog. We ask the helpdesk once which
 // messages come before it, and wait for their callbacks, for a second at most. The callbacks of a burst share the answer.
+// So only the first callback of a burst can leave too early.
 //
 // A callback that waits keeps one of Chatwoot's workers busy, and Chatwoot has ten of them by default. When all of them wait
 // here, the missing callback cannot come. So only a few callbacks wait unanswered. Further ones are stored and answered
@@ -44,6 +45,8 @@ type Conversation = {
 const burstMs = 2000
 const backlogMs = 1000
 const waitMs = 1000
+// A timer that is so late says that the process stood still.
+const stoodStillMs = 500
 const maxUnanswered = 5
 const maxConversations = 10_000
 const keptMs = 24 * 3_600_000
@@ -113,7 +116,8 @@ export class CallbackOrder {
     conversation.heardAt = now
     const isAlone = now - heardAt > burstMs && (writtenMsAgo ?? 0) <= backlogMs
     const isHelpdeskSilent = askedAt !== null && now - askedAt >= waitMs
-    return !isAlone && !isHelpdeskSilent && messageId > turns.lastStarted
+    if (isAlone || isHelpdeskSilent) turns.begin(messageId)
+    return !isAlone && !isHelpdeskSilent && turns.isOpen(messageId)
   }
 
   /** True when the turn has to wait. A turn that may not wait starts together with the turns before it. */
@@ -123,7 +127,7 @@ export class CallbackOrder {
       turns.giveUp(id)
       this.#goOn(conversation)
     }
-    const cancel = mayWait ? this.#deps.clock.after(waitMs, endWait) : undefined
+    const cancel = mayWait ? this.#afterWait(conversation, endWait) : undefined
     if (mayWait) this.#waits.add(endWait)
     const start = (isReordered: boolean) => {
       cancel?.()
@@ -133,6 +137,24 @@ export class CallbackOrder {
     turns.add({ id, mayWait, start })
     this.#goOn(conversation)
     return this.#waits.has(endWait)
+  }
+
+  /** A process that stood still runs its timers before it reads the callbacks that came meanwhile. Then the wait begins anew. */
+  #afterWait(conversation: Conversation, endWait: () => void): () => void {
+    const { clock } = this.#deps
+    const endsAt = clock.monotonic() + waitMs
+    let cancel = clock.after(waitMs, () => {
+      const now = clock.monotonic()
+      if (now - endsAt < stoodStillMs) {
+        endWait()
+        return
+      }
+      if (conversation.askedAt !== null) conversation.askedAt = now
+      cancel = clock.after(waitMs, endWait)
+    })
+    return () => {
+      cancel()
+    }
   }
 
   #goOn(conversation: Conversation): void {
