@@ -108,8 +108,10 @@ for (const engine of engines) {
       await post(body, { instance: 'unknown' })
     }
     for (const body of brokenBodies(goodBodies(world))) await post(body)
-    const isTold = (id: number) => world.helpdesk.requests.some(({ path }) => path.endsWith(`/messages/${id}`))
-    await waitUntil('failures are reported', () => isTold(7009) || isTold(7010))
+    // The helpdesk does not have the messages of these callbacks, so the service looks for them and finds nothing.
+    const looks = () =>
+      world.helpdesk.requests.filter(({ method, path }) => method === 'GET' && /\/messages/.test(path))
+    await waitUntil('failed messages are looked for', () => looks().length >= 2)
     for (const status of [200, 400, 401, 404, 422, 500]) assert.ok(statuses.has(status), `${status} was answered`)
     const { lines } = world.service.logs
     assert.ok(lines.length > statuses.size)
