@@ -27,7 +27,7 @@ export type SendAnswer =
 
 /** The row of the message that the helpdesk shows as sent after it got this answer. */
 export function rowShownSent(answer: { kind: string } | SendAnswer): RowId | undefined {
-  return 'isInTime' in answer && answer.isInTime === true ? answer.queueId : undefined
+  return 'isInTime' in answer && answer.isInTime ? answer.queueId : undefined
 }
 
 export const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
