@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { calm } from '../../../sim/helpdesk/settings.ts'
 import { BotStage } from '../../harness/bot-stage.ts'
 import { noMistakes } from '../../harness/truth.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { calm } from '../../../sim/helpdesk/settings.ts'
 
 const refusedChanges = { kind: 'status', status: 422, method: 'PATCH', path: /\/messages\/\d+$/ } as const
 
@@ -13,6 +13,10 @@ async function write(stage: BotStage, texts: readonly string[]): Promise<void> {
   const [customer] = stage.customers
   assert.ok(customer)
   for (const text of texts) await stage.write(customer, text)
+}
+
+function refused({ world: { helpdesk } }: BotStage, count: number): Promise<void> {
+  return waitUntil(`${count} changes are refused`, () => (helpdesk.faults[0]?.struck ?? 0) >= count)
 }
 
 describe('without a protection', { concurrency: true }, () => {
@@ -31,15 +35,16 @@ describe('without a protection', { concurrency: true }, () => {
   })
 
   test('messages are falsely failed when the helpdesk refuses to show them as sent', async () => {
-    await using stage = await BotStage.open({ customers: 1, helpdesk: { quirks: calm, webhookTimeoutMs: 1000 } })
+    await using stage = await BotStage.open({ customers: 1, helpdesk: { quirks: calm } })
     const { helpdesk, service } = stage.world
+    helpdesk.configure({ webhookTimeoutMs: 1000 })
     await helpdesk.fault(refusedChanges)
     const texts = ['one', 'two', 'three']
     service.send('SIGSTOP')
     await write(stage, texts)
     await waitUntil('Chatwoot gives up', () => stage.failed.length === texts.length)
     service.send('SIGCONT')
-    await stage.settled()
+    await refused(stage, texts.length)
     assert.deepEqual(stage.mistakes(), { ...noMistakes, falselyFailed: texts })
   })
 
@@ -55,7 +60,7 @@ describe('without a protection', { concurrency: true }, () => {
     network.faults.clear()
     network.fault({ kind: 'ack_error', code: 479 })
     await service.request('POST', '/api/instances/n0/restart')
-    await stage.settled()
+    await refused(stage, 1)
     assert.deepEqual(stage.mistakes(), { ...noMistakes, lost: ['never'], falselySent: ['never'] })
   })
 })
