@@ -266,6 +266,21 @@ test('a process that stood still during a question waits for the answer', async 
   assert.deepEqual(stage.ids, [1, 2, 3])
 })
 
+test('a process that stood still during a question may read callbacks before its timers run', async () => {
+  const stage = new Stage()
+  stage.written = [1, 2, 3, 4]
+  const asked = Promise.withResolvers<undefined>()
+  stage.answer = (found) => asked.promise.then(() => found)
+  for (const id of [1, 4]) stage.comes(id)
+  await stage.clock.advance(10)
+  stage.clock.freeze(5000)
+  for (const id of [3, 2]) stage.comes(id, { writtenMsAgo: 5000 })
+  await stage.clock.advance(10)
+  asked.resolve(undefined)
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [1, 2, 3, 4])
+})
+
 test('a message that is refused is not waited for once its callback came', async () => {
   const stage = new Stage()
   stage.written = [1, 2, 3]

@@ -38,8 +38,8 @@ type Conversation = {
   turns: ConversationTurns
   /** When the last callback came; monotonic. */
   heardAt: number
-  /** When the helpdesk was asked; null while no question is open. */
-  askedAt: number | null
+  /** A question at the helpdesk. It is `silent` when the answer takes too long. */
+  question: 'none' | 'open' | 'silent'
 }
 
 const burstMs = 2000
@@ -112,10 +112,10 @@ export class CallbackOrder {
 
   #mayWait(conversation: Conversation, messageId: number, writtenMsAgo: number | null): boolean {
     const now = this.#deps.clock.monotonic()
-    const { turns, heardAt, askedAt } = conversation
+    const { turns, heardAt, question } = conversation
     conversation.heardAt = now
     const isAlone = now - heardAt > burstMs && (writtenMsAgo ?? 0) <= backlogMs
-    const isHelpdeskSilent = askedAt !== null && now - askedAt >= waitMs
+    const isHelpdeskSilent = question === 'silent'
     if (isAlone || isHelpdeskSilent) turns.begin(messageId)
     return !isAlone && !isHelpdeskSilent && turns.isOpen(messageId)
   }
@@ -127,7 +127,7 @@ export class CallbackOrder {
       turns.giveUp(id)
       this.#goOn(conversation)
     }
-    const cancel = mayWait ? this.#afterWait(conversation, endWait) : undefined
+    const cancel = mayWait ? this.#afterWait(endWait) : undefined
     if (mayWait) this.#waits.add(endWait)
     const start = (isReordered: boolean) => {
       cancel?.()
@@ -139,18 +139,17 @@ export class CallbackOrder {
     return this.#waits.has(endWait)
   }
 
-  /** A process that stood still runs its timers before it reads the callbacks that came meanwhile. Then the wait begins anew. */
-  #afterWait(conversation: Conversation, endWait: () => void): () => void {
+  /**
+   * Runs `work` after a second in which the process ran. A process that stood still has callbacks to read that came meanwhile,
+   * so the second begins anew.
+   */
+  #afterWait(work: () => void): () => void {
     const { clock } = this.#deps
     const endsAt = clock.monotonic() + waitMs
     let cancel = clock.after(waitMs, () => {
-      const now = clock.monotonic()
-      if (now - endsAt < stoodStillMs) {
-        endWait()
-        return
-      }
-      if (conversation.askedAt !== null) conversation.askedAt = now
-      cancel = clock.after(waitMs, endWait)
+      const hasStoodStill = clock.monotonic() - endsAt >= stoodStillMs
+      if (hasStoodStill) cancel = clock.after(waitMs, work)
+      else work()
     })
     return () => {
       cancel()
@@ -160,33 +159,41 @@ export class CallbackOrder {
   #goOn(conversation: Conversation): void {
     const { turns } = conversation
     turns.advance()
-    if (turns.unasked === undefined || conversation.askedAt !== null) return
+    if (turns.unasked === undefined || conversation.question !== 'none') return
     void this.#ask(conversation, turns.unasked).then(() => {
       this.#goOn(conversation)
     })
   }
 
   async #ask(conversation: Conversation, beforeId: number): Promise<void> {
-    const { missing, clock, log } = this.#deps
+    const { missing, log } = this.#deps
     const { turns } = conversation
-    conversation.askedAt = clock.monotonic()
+    conversation.question = 'open'
+    const cancel = this.#afterWait(() => {
+      conversation.question = 'silent'
+    })
     try {
       await missing.lookUp(conversation, turns, beforeId)
     } catch (err) {
       log.debug({ err, conversation: conversation.key }, 'the order of messages could not be asked for')
       turns.unanswered()
     } finally {
-      conversation.askedAt = null
+      cancel()
+      conversation.question = 'none'
     }
   }
 
   #conversationOf({ destination }: Route, { place: { conversationId } }: SendCommand) {
     if (!destination || conversationId === null) return undefined
     const key = `${destination.key}|${conversationId}`
-    const known = this.#conversations.get(key) ?? { turns: new ConversationTurns(), heardAt: -Infinity, askedAt: null }
-    const conversation = Object.assign(known, { key, destination, conversationId })
+    const known = this.#conversations.get(key) ?? newConversation()
+    const conversation: Conversation = Object.assign(known, { key, destination, conversationId })
     // The conversations that are used least are forgotten first.
     this.#conversations.set(key, conversation)
     return conversation
   }
+}
+
+function newConversation(): Pick<Conversation, 'turns' | 'heardAt' | 'question'> {
+  return { turns: new ConversationTurns(), heardAt: -Infinity, question: 'none' }
 }
