@@ -3,7 +3,7 @@
 
 import type { Delivery } from '../../sim/helpdesk/webhooks/webhook-dispatcher.ts'
 
-type Callback = { at: number; url: string; conversation: number }
+type Callback = { at: number; url: string; conversation: number; isAnswered: boolean }
 
 // The service waits for a second. Under load it reads a callback later than the helpdesk sends it. The workers of a busy
 // helpdesk stall for less than this time.
@@ -15,16 +15,21 @@ export class LateCallbacks {
   readonly first = new Set<string>()
   /** Messages whose callbacks came so long after a later one that the service had given up waiting. */
   readonly overdue = new Set<string>()
+  /** Messages whose callbacks were delivered again after a delivery that failed. The service may have refused the first one. */
+  readonly again = new Set<string>()
   readonly #callbacks = new Map<string, Callback>()
+  readonly #deliveredAgain = new Set<string>()
 
-  /** Of a callback that was delivered twice, the first delivery counts. */
+  /** The first delivery that was answered counts, or else the last one. */
   constructor(deliveries: readonly Delivery[]) {
-    for (const { event, body, at, url, status } of deliveries) {
-      if (event !== 'message_created' || status === 0 || !('content' in body)) continue
+    for (const { event, body, at, url, status } of deliveries.toSorted((one, two) => one.at - two.at)) {
+      if (event !== 'message_created' || !('content' in body)) continue
       const { content, conversation } = body
       const text = String(content)
       const known = this.#callbacks.get(text)
-      if (!known || at < known.at) this.#callbacks.set(text, { at, url, conversation: conversation.id })
+      if (known?.isAnswered) continue
+      if (known) this.#deliveredAgain.add(text)
+      this.#callbacks.set(text, { at, url, conversation: conversation.id, isAnswered: status !== 0 })
     }
   }
 
@@ -34,9 +39,11 @@ export class LateCallbacks {
     if (!callback || earlier.length < overtakenBy.length) return false
     const isOverdue = earlier.some(({ at }) => callback.at - at > waitMs)
     const isFirst = earlier.every((each) => each.at <= callback.at && this.#isFirst(each))
+    const isAgain = this.#deliveredAgain.has(late)
     if (isOverdue) this.overdue.add(late)
     else if (isFirst) this.first.add(late)
-    return isOverdue || isFirst
+    else if (isAgain) this.again.add(late)
+    return isOverdue || isFirst || isAgain
   }
 
   /** Whether this process had not heard of the conversation for a while. */

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
 import type { Answer } from './harness/agent-desk.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
-import { auditOf, metricOf, reported, rowOf } from './harness/views.ts'
+import { auditOf, metricOf, reported, rowOf, rowsOf } from './harness/views.ts'
 
 test('a callback that is no error to the agent is answered 200 and not sent', async () => {
   await using bed = await OutboundBed.open()
@@ -133,6 +133,23 @@ test('a callback that is read after the helpdesk gave up on it is refused, and o
   await bed.desk.retry(id)
   await bed.received('late')
   assert.deepEqual(bed.texts(), ['before', 'after', 'late'])
+})
+
+test('a message that is refused twice at once is shown as failed, and no look is left', async () => {
+  await using bed = await OutboundBed.open()
+  const id = await bed.write('a private note', { private: true })
+  const unsendable = bed.callback(id, 'x', { attachments: [{ id: 1 }] })
+  const answers = await Promise.all([bed.post(unsendable), bed.post(unsendable)])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [422, 422],
+  )
+  await bed.shown(id, ({ status }) => status === 'failed')
+  const isFinished = async () => {
+    const rows = await rowsOf(bed, id)
+    return rows.length === 2 && rows.every(({ shown, look_at: at }) => shown !== 'unsure' && at === null)
+  }
+  await bed.until('no look is left', isFinished, { stepMs: 10_000 })
 })
 
 test('without the time of the callback nothing is too old', async () => {

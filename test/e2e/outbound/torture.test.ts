@@ -86,11 +86,17 @@ describe('bursts during failures', { concurrency: true }, () => {
       await stage.retriedAll()
       const late = new LateCallbacks(stage.world.helpdesk.deliveries)
       assert.deepEqual(stage.mistakes(late), noMistakes)
-      const counts = { retries: stage.retries, first: late.first.size, overdue: late.overdue.size }
+      const counts = {
+        retries: stage.retries,
+        first: late.first.size,
+        overdue: late.overdue.size,
+        again: late.again.size,
+      }
       t.diagnostic(`${stage.written.length} written: ${JSON.stringify(counts)}`)
       const bursts = 2 * count * customers
       assert.ok(late.first.size <= bursts * 3, `${late.first.size} messages came after the first of their burst`)
       assert.ok(late.overdue.size <= bursts * 5, `${late.overdue.size} messages came too late for their turn`)
+      assert.ok(late.again.size <= bursts, `${late.again.size} messages came again after a delivery that failed`)
     })
   }
 })

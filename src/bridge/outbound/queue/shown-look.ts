@@ -63,7 +63,7 @@ export class ShownLook {
     if (!row || row.lookAt === null || row.lookAt > clock.now()) return
     const target = await this.#ask(row, () => this.#targetOf(row))
     if (target === 'unanswered') return
-    if (!target) return this.#giveUp(row)
+    if (!target) return this.#endLooks(row)
     const { key, helpdesk, conversationId, messageId } = target
     const newest = await outbox.ofMessage(key, messageId)
     if (newest && newest.id !== id) return this.#handOver(row, newest)
@@ -88,7 +88,7 @@ export class ShownLook {
     const isFailure = !isUnheard(row) || row.expiresAt === null
     if (isFailure) await shown.planLook(newest.id, clock.now())
     if (isUnheard(row)) await retries.discard(row.id)
-    else await shown.saveLook(row, row.shown, null)
+    else await this.#endLooks(row)
   }
 
   /** A helpdesk that does not answer is asked again later. */
@@ -116,7 +116,7 @@ export class ShownLook {
         return this.#set(row, target, duty.slice('set '.length) as MessageStatus, seen)
       case 'none':
       case 'look':
-        return seen === 'gone' ? this.#giveUp(row) : shown.saveLook(row, keptOf(seen), null)
+        return seen === 'gone' ? this.#endLooks(row) : shown.saveLook(row, keptOf(seen), null)
     }
   }
 
@@ -179,7 +179,7 @@ export class ShownLook {
 
   async #tryLater(row: OutboxRow, shown: Shown, failure: DownstreamError): Promise<void> {
     const now = this.#deps.clock.now()
-    if (now - beginningOf(row) > giveUpMs) return this.#giveUp(row)
+    if (now - beginningOf(row) > giveUpMs) return this.#endLooks(row)
     const pauseMs = isAskedFor(row) && now < (row.expiresAt ?? 0) ? askAgainMs : tryAgainMs
     await this.#deps.shown.saveLook(row, shown, now + Math.max(pauseMs, failure.retryAfterMs ?? 0))
   }
@@ -191,8 +191,11 @@ export class ShownLook {
     return ageMs > giveUpMs ? null : now + Math.max(lookAgainMs, ageMs)
   }
 
-  /** The helpdesk cannot be asked, or has no such message. If it shows a failure, a Retry still counts. */
-  async #giveUp(row: OutboxRow): Promise<void> {
+  /**
+   * The helpdesk cannot be asked, has no such message, or another row decides. If the helpdesk shows a failure, a Retry still
+   * counts. The row must not stay unsure, because a look is planned at unsure rows.
+   */
+  async #endLooks(row: OutboxRow): Promise<void> {
     const guess = knownOf(row.status) === 'unsent' ? 'failed' : 'sent'
     await this.#deps.shown.saveLook(row, row.shown === 'unsure' ? guess : row.shown, null)
   }

@@ -51,10 +51,14 @@ export async function auditOf({ database }: OutboundBed): Promise<string[]> {
   return rows.map(({ action }) => action)
 }
 
+/** The rows of the outbox for a message of the helpdesk. */
+export function rowsOf({ database }: OutboundBed, messageId: number) {
+  return database.read(database.query.selectFrom('outbox').selectAll().where('message_id', '=', messageId))
+}
+
 /** The row of the outbox for a message of the helpdesk. */
-export async function rowOf({ database }: OutboundBed, messageId: number) {
-  const query = database.query.selectFrom('outbox').selectAll().where('message_id', '=', messageId)
-  const rows = await database.read(query)
+export async function rowOf(bed: OutboundBed, messageId: number) {
+  const rows = await rowsOf(bed, messageId)
   const [row] = rows
   const parts = JSON.parse(row?.parts ?? '[]') as OutboxPart[]
   return { ...row, count: rows.length, parts, states: parts.map(({ state }) => state) }
