@@ -46,7 +46,7 @@ test('a callback ends it, and so does a newer message that did not fail; an olde
   assert.deepEqual(lost.list(), [])
 })
 
-test('a failure from before the start, or from before the last callback, is old news', async () => {
+test('a failure from before the start, or from before the last callback, does not count', async () => {
   const { clock, logs, lost } = await open()
   lost.noteSign(destination, { at: clock.now() - 60_000, failure, failedId: null })
   lost.heard(destination.key)
