@@ -25,7 +25,7 @@ export class Child<Asked extends Desk> implements AsyncDisposable {
       // BENCH_NODE_OPTIONS=--cpu-prof shows where the time goes.
       execArgv: ['--expose-gc', ...(process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [])],
       env: { PATH: process.env['PATH'] ?? '', ...environment },
-      // What a process logs is part of its work, but nobody reads it here.
+      // What a process logs is part of its work, but the benchmark does not read it.
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
     this.#process.on('message', (answer: Answer) => {

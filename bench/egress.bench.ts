@@ -25,7 +25,7 @@ export async function run(): Promise<BenchmarkResult> {
 
   const guarded = async () => (await egress.request({ method: 'POST', url, headers, body, timeoutMs })).json()
   const bare = async () => (await request(url, { method: 'POST', headers, body, dispatcher })).body.json()
-  // As whoever does without this client must do it, or wait for ever.
+  // A caller without our client needs a deadline too, or can wait for ever.
   const bareWithDeadline = async () => {
     const signal = AbortSignal.timeout(timeoutMs)
     return (await request(url, { method: 'POST', headers, body, dispatcher, signal })).body.json()

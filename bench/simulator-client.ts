@@ -33,7 +33,7 @@ export class LightClient {
     this.#socket = new WebSocket(url, { perMessageDeflate: false })
   }
 
-  /** Resolves when the server has handed over whatever waited. */
+  /** Resolves when the server has handed over all waiting messages. */
   async login(): Promise<void> {
     const ready = new Promise<void>((resolve, reject) => {
       this.#waiting.set('ready', () => {

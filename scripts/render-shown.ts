@@ -11,10 +11,19 @@ const intro = [
     'the agent presses Retry. `unsure` means that our answer may not have arrived. `told` means failed with our reason, ' +
     '`failed` means failed with a reason that the helpdesk wrote itself. `retried` means that the helpdesk shows the ' +
     'message as sent although it showed this failure before: the agent pressed Retry. `gone` means deleted.',
+  'The states `delivered` and `read` in the left column are not used yet: the service does not follow receipts yet. The ' +
+    'helpdesk itself may show a message as delivered or read.',
   'A row of the outbox keeps what the helpdesk showed when we last knew. When that may be wrong, the row gets a time for a ' +
-    'look: the service asks the helpdesk what it shows, and does what the table says. The reasons for a look are a failed ' +
-    'or refused message, a change of the message at the helpdesk, and a row that is still unsure ten seconds after it was ' +
-    'accepted, as after a crash.',
+    'look: the service asks the helpdesk what it shows, and does what the table says. The reasons for a look are:',
+  [
+    '- The message was refused, has failed or has expired, or its row was withdrawn.',
+    '- The helpdesk says that the message changed: it failed there, or the agent may have pressed Retry.',
+    '- We read a conversation in which the message is shown as failed.',
+    '- The row is still unsure ten seconds after it was accepted, for example after a crash.',
+    '- A new row has accepted a message that was refused before.',
+    '- We have just set a status. A callback of that change can fail, and then the helpdesk shows a failure again.',
+    '- The helpdesk did not answer the last look, or did not set the status.',
+  ].join('\n'),
 ]
 
 export function renderShownPage(): Promise<string> {

@@ -1,4 +1,4 @@
-// Checks the prose of documents and comments for turns that hide the subject of a sentence.
+// Checks the prose of documents, comments and names of tests for turns that hide the subject of a sentence.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -17,7 +17,9 @@ const bannedTurns: readonly [turn: RegExp, advice: string][] = [
 ]
 
 const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/*.md']).map(slashes)
-const sources = globSync('src/**/*.ts').map(slashes)
+const sources = globSync(['src', 'test', 'sim', 'bench', 'scripts'].map((folder) => `${folder}/**/*.ts`))
+  .map(slashes)
+  .filter((file) => file !== 'test/prose.test.ts')
 
 function slashes(path: string): string {
   return path.replaceAll('\\', '/')
@@ -47,6 +49,14 @@ function commentsOf(lines: readonly Line[]): Line[] {
   })
 }
 
+/** The names of tests, also in a template. */
+function testNamesOf(lines: readonly Line[]): Line[] {
+  return lines.flatMap(({ place, text }) => {
+    const name = /\b(?:test|describe)\((['"`])(.*?)\1[,)]/.exec(text)?.[2]
+    return name === undefined ? [] : [{ place, text: name }]
+  })
+}
+
 function findBannedTurns(lines: readonly Line[]): string[] {
   return lines.flatMap(({ place, text }) => {
     const words = text.replace(/`[^`]*`/g, '')
@@ -62,9 +72,16 @@ test('documents name their subjects', () => {
   assert.deepEqual(findBannedTurns(documents.flatMap((file) => proseOf(readLines(file)))), [])
 })
 
-test('comments of src name their subjects', () => {
-  assert.ok(sources.includes('src/main.ts'), 'the sources are found')
-  assert.deepEqual(findBannedTurns(sources.flatMap((file) => commentsOf(readLines(file)))), [])
+test('comments and names of tests name their subjects', () => {
+  const places = ['src/main.ts', 'test/architecture.test.ts', 'sim/cli.ts', 'bench/run.ts', 'scripts/generate.ts']
+  assert.deepEqual(
+    places.filter((file) => !sources.includes(file)),
+    [],
+    'the sources are found',
+  )
+  const lines = sources.map(readLines)
+  assert.deepEqual(findBannedTurns(lines.flatMap(commentsOf)), [])
+  assert.deepEqual(findBannedTurns(lines.flatMap(testNamesOf)), [])
 })
 
 test('a comment is told from the code beside it', () => {
@@ -79,6 +96,19 @@ test('a comment is told from the code beside it', () => {
   assert.deepEqual(
     findBannedTurns(found).map((line) => line.split(': ')[0]),
     ['a.ts:1 says "nobody"', 'a.ts:2 says "Whatever"', 'a.ts:3 says "somebody"', 'a.ts:4 says "whoever"'],
+  )
+})
+
+test('the name of a test is told from its code', () => {
+  const lines = [
+    "test('nobody waits', async () => {",
+    "await write('nobody')",
+    '  describe(`whatever ${comes}`, () => {',
+  ]
+  const found = testNamesOf(lines.map((text, index) => ({ place: `a.test.ts:${index + 1}`, text })))
+  assert.deepEqual(
+    findBannedTurns(found).map((line) => line.split(': ')[0]),
+    ['a.test.ts:1 says "nobody"', 'a.test.ts:3 says "whatever"'],
   )
 })
 

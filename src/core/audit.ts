@@ -9,9 +9,9 @@ export type AuditAction =
   | 'instance.paired'
   /** A logout was asked for. */
   | 'instance.logout'
-  /** The network was told of a logout later than the caller was answered. */
+  /** WhatsApp confirmed a logout after the caller was answered. */
   | 'instance.logout_told'
-  /** The network was not told within 30 days. */
+  /** WhatsApp did not confirm a logout within 30 days. */
   | 'instance.logout_expired'
   | 'tenant.upsert'
   | 'tenant.patch'

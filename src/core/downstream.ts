@@ -207,13 +207,14 @@ export type Downstream = {
 /** Who a callback means: the contact of its conversation. */
 export type Recipient = { identifier: string | null; phone: string | null; sourceId: string | null }
 
-export type CallbackPlace = { accountId: number | null; inboxId: number | null; conversationId: number | null }
+/** The conversation that a callback names. A field is null when the callback does not carry it. */
+export type CallbackConversation = { accountId: number | null; inboxId: number | null; conversationId: number | null }
 
 export type Attachment = { url: string; mimeType: string | null; fileName: string | null; size: number | null }
 
 /** A message as an agent wrote it. */
 export type WrittenMessage = {
-  place: CallbackPlace
+  conversation: CallbackConversation
   recipient: Recipient
   /** Null when the helpdesk does not name it; then repetitions cannot be recognized. */
   messageId: number | null
@@ -241,10 +242,10 @@ export type OutgoingCommand =
       isTranslated: boolean
     } & WrittenMessage)
   /** An agent saw the conversation up to a time in milliseconds; null for all of it. */
-  | { kind: 'seen'; place: CallbackPlace; recipient: Recipient; at: number | null; isResolved: boolean }
+  | { kind: 'seen'; conversation: CallbackConversation; recipient: Recipient; at: number | null; isResolved: boolean }
   /** Callbacks are unordered: the conversation may have another status by now. */
-  | { kind: 'status'; place: CallbackPlace; recipient: Recipient; isResolved: boolean }
-  | { kind: 'typing'; place: CallbackPlace; recipient: Recipient; typing: boolean }
+  | { kind: 'status'; conversation: CallbackConversation; recipient: Recipient; isResolved: boolean }
+  | { kind: 'typing'; conversation: CallbackConversation; recipient: Recipient; typing: boolean }
   | {
       kind: 'ignored'
       reason: 'private' | 'echo' | 'not_outgoing' | 'deleted' | 'unused_event' | 'unreadable'

@@ -71,12 +71,13 @@ export const outboxTransitions = {
     meaning:
       'The message is filtered, has no recipient here, cannot be sent as it is, its callback is too old, or too many messages wait.',
   },
-  keepAsked: {
+  keepChange: {
     from: [],
     to: 'refused',
     shown: { to: ['unsure', 'failed'] },
     who: 'RetryRequests',
-    meaning: 'The agent may have asked again for a message whose callback never arrived.',
+    meaning:
+      'The helpdesk says that a message changed, and the callback of the message has not come. The change may be a Retry or a failure, so the row keeps the message for a look.',
   },
   recover: {
     from: ['sending'],
@@ -183,8 +184,9 @@ export const outboxTransitions = {
   discard: {
     from: ['refused'],
     to: 'deleted',
-    who: 'ShownWorker',
-    meaning: 'The agent did not ask for a message whose callback never arrived, or its callback arrived.',
+    who: 'ShownWorker, MessageDeletions',
+    meaning:
+      'The row was made from a change of its message, and is not needed: the change was no Retry, the callback of the message has come, or the agent deleted the message.',
   },
   prune: {
     from: ['sent', ...unsent],

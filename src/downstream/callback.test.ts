@@ -27,13 +27,13 @@ const message = {
   sender: { id: 3, name: 'Ana', email: 'ana@acme.com', type: 'user' },
   source_id: null,
 }
-const place = { accountId: 1, inboxId: 7, conversationId: 12 }
+const named = { accountId: 1, inboxId: 7, conversationId: 12 }
 const recipient = { identifier: '5511999999999@s.whatsapp.net', phone: '+5511999999999', sourceId: '5511999999999' }
 
 test('a message of an agent becomes a command to send it', () => {
   assert.deepEqual(readCallback(message), {
     kind: 'send',
-    place,
+    conversation: named,
     recipient,
     messageId: 4712,
     writtenAt: Date.UTC(2026, 4, 29, 12, 0, 0, 123),
@@ -169,7 +169,7 @@ test('a changed message tells whether it was deleted or translated and what fail
 })
 
 test('a conversation that was seen is understood at the top and below', () => {
-  const seen = { kind: 'seen', place, recipient, at: 1780056000_000, isResolved: false }
+  const seen = { kind: 'seen', conversation: named, recipient, at: 1780056000_000, isResolved: false }
   assert.deepEqual(readCallback({ ...conversation, event: 'conversation_updated' }), seen)
   assert.deepEqual(readCallback({ event: 'conversation_updated', conversation }), seen)
   const iso = { ...conversation, agent_last_seen_at: '2026-05-29T12:00:00.000Z' }
@@ -182,12 +182,12 @@ test('a conversation that was seen is understood at the top and below', () => {
 
 test('the status of a conversation is read from both events that carry it', () => {
   const status = (event: string, fields: object) => readCallback({ ...conversation, event, ...fields })
-  const resolved = { kind: 'status', place, recipient, isResolved: true }
+  const resolved = { kind: 'status', conversation: named, recipient, isResolved: true }
   assert.deepEqual(status('conversation_status_changed', { status: 'resolved' }), resolved)
   assert.deepEqual(status('conversation_status_changed', { status: 'open' }), { ...resolved, isResolved: false })
   assert.deepEqual(status('conversation_updated', { status: 'resolved', agent_last_seen_at: 0 }), resolved)
   const seen = status('conversation_updated', { status: 'resolved' })
-  assert.deepEqual(seen, { kind: 'seen', place, recipient, at: 1780056000_000, isResolved: true })
+  assert.deepEqual(seen, { kind: 'seen', conversation: named, recipient, at: 1780056000_000, isResolved: true })
   const nested = readCallback({
     event: 'conversation_status_changed',
     conversation: { ...conversation, status: 'open' },
@@ -198,8 +198,13 @@ test('the status of a conversation is read from both events that carry it', () =
 test('typing counts of agents and bots, neither of contacts nor in private notes', () => {
   const typing = (event: string, user: object, isPrivate = false) =>
     readCallback({ event: `conversation_typing_${event}`, user, conversation, is_private: isPrivate })
-  assert.deepEqual(typing('on', { type: 'user' }), { kind: 'typing', place, recipient, typing: true })
-  assert.deepEqual(typing('off', { type: 'agent_bot' }), { kind: 'typing', place, recipient, typing: false })
+  assert.deepEqual(typing('on', { type: 'user' }), { kind: 'typing', conversation: named, recipient, typing: true })
+  assert.deepEqual(typing('off', { type: 'agent_bot' }), {
+    kind: 'typing',
+    conversation: named,
+    recipient,
+    typing: false,
+  })
   assert.deepEqual(typing('on', { id: 34, phone_number: '+55' }), { kind: 'ignored', reason: 'unused_event' })
   assert.deepEqual(typing('on', { type: 'user' }, true), { kind: 'ignored', reason: 'private' })
 })

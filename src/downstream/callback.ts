@@ -1,6 +1,12 @@
 // Turns a callback of Chatwoot into a command. Knows all seven events, and the forms in which they come.
 
-import type { Attachment, CallbackPlace, OutgoingCommand, Recipient, WrittenMessage } from '../core/downstream.ts'
+import type {
+  Attachment,
+  CallbackConversation,
+  OutgoingCommand,
+  Recipient,
+  WrittenMessage,
+} from '../core/downstream.ts'
 import { BridgeError } from '../core/errors.ts'
 import { messageLimits } from '../core/outbox.ts'
 import { fileNameOf } from './file-name.ts'
@@ -75,7 +81,7 @@ function readMessage(message: Payload): WrittenMessage {
   const files = message.objects('attachments', messageLimits.files + 1).sort((one, other) => idOf(one) - idOf(other))
   const attachments = files.map(readAttachment).filter((each) => each !== null)
   return {
-    place: placeOf(message, conversation),
+    conversation: conversationOf(message, conversation),
     recipient: recipientOf(conversation),
     messageId: message.id('id'),
     writtenAt: writtenAt(message),
@@ -140,7 +146,13 @@ function readSeen(payload: Payload): OutgoingCommand {
   const at = conversation.time('agent_last_seen_at')
   if (at === 0) return readStatus(payload)
   const isResolved = conversation.raw('status') === 'resolved'
-  return { kind: 'seen', place: placeOf(payload, conversation), recipient: recipientOf(conversation), at, isResolved }
+  return {
+    kind: 'seen',
+    conversation: conversationOf(payload, conversation),
+    recipient: recipientOf(conversation),
+    at,
+    isResolved,
+  }
 }
 
 function readStatus(payload: Payload): OutgoingCommand {
@@ -148,14 +160,24 @@ function readStatus(payload: Payload): OutgoingCommand {
   const status = conversation.raw('status')
   if (typeof status !== 'string') return ignored('unused_event')
   const isResolved = status === 'resolved'
-  return { kind: 'status', place: placeOf(payload, conversation), recipient: recipientOf(conversation), isResolved }
+  return {
+    kind: 'status',
+    conversation: conversationOf(payload, conversation),
+    recipient: recipientOf(conversation),
+    isResolved,
+  }
 }
 
 function readTyping(payload: Payload, typing: boolean): OutgoingCommand {
   if (!isPublic(payload.raw('is_private'))) return ignored('private')
   if (!isAgent(payload.object('user'))) return ignored('unused_event')
   const conversation = payload.object('conversation')
-  return { kind: 'typing', place: placeOf(payload, conversation), recipient: recipientOf(conversation), typing }
+  return {
+    kind: 'typing',
+    conversation: conversationOf(payload, conversation),
+    recipient: recipientOf(conversation),
+    typing,
+  }
 }
 
 /** A contact has no type. */
@@ -164,7 +186,7 @@ function isAgent(person: Payload): boolean {
 }
 
 /** A conversation does not name its account; its newest message does. */
-function placeOf(event: Payload, conversation: Payload): CallbackPlace {
+function conversationOf(event: Payload, conversation: Payload): CallbackConversation {
   const [newest] = conversation.objects('messages')
   return {
     accountId: event.object('account').id('id') ?? newest?.id('account_id') ?? null,

@@ -54,7 +54,7 @@ test('too little is delivered, once there is enough to judge', () => {
   assert.deepEqual(risk.record('a', 'x', false), ['low_delivery'])
 })
 
-test('whatever happens, the score lies between 0 and 1, alerts follow their signals, and the level follows both', async () => {
+test('after any samples, the score lies between 0 and 1, alerts follow their signals, and the level follows both', async () => {
   const action = fc.record({ recipient: fc.nat(30), delivered: fc.boolean(), passMs: fc.nat(20_000) })
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 120 }), async (actions) => {

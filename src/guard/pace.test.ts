@@ -17,7 +17,7 @@ function setUp(perMinute: number, drainPerSecond: number) {
   return { clock, pace, turns, ask }
 }
 
-test('without limits nobody waits', async () => {
+test('without limits no caller waits', async () => {
   const { clock, turns, ask } = setUp(0, 0)
   for (let n = 0; n < 5; n++) ask('a', String(n), true)
   await clock.advance(0)
@@ -60,7 +60,7 @@ test('a turn at once is taken like any other, and never before those who wait', 
   assert.equal(setUp(0, 0).pace.tryAcquire('a'), true)
 })
 
-test('whoever is no longer wanted takes no turn', async () => {
+test('a caller that gives up takes no turn', async () => {
   const { clock, pace } = setUp(1, 0)
   const stop = new AbortController()
   assert.equal(await pace.acquire('a', { isDrained: false }, never), true)

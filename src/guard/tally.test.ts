@@ -18,7 +18,7 @@ function countAnew(samples: readonly Sample[], now: number) {
   }
 }
 
-test('whatever comes and whenever it is looked at, the counts are those of a count from the start', () => {
+test('after any samples and at any time, the counts are those of a count from the start', () => {
   const step = fc.record({
     wait: fc.nat(40),
     sample: fc.option(fc.record({ recipient: fc.constantFrom('a', 'b', 'c', 'd'), delivered: fc.boolean() })),

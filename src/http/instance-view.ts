@@ -34,12 +34,13 @@ export const ListItem = Type.Object(
 )
 
 const pendingLogoutRule =
-  'true while WhatsApp could not be told of a logout: the phone still lists the device, and the service tries for 30 days'
+  'true while there is a logout that WhatsApp has not confirmed yet: ' +
+  'the phone still lists the device, and the service tries for 30 days'
 
-/** The answer to a logout that the network was not told of in time. */
+/** The answer to a logout that WhatsApp has not confirmed yet. */
 export const PendingLogout = Type.Optional(Type.Boolean({ description: pendingLogoutRule }))
 export const pendingLogoutAdvice =
-  'WhatsApp could not be told yet and is told as soon as it answers, for 30 days. ' +
+  'WhatsApp has not confirmed the logout yet, and the service tries again for 30 days. ' +
   'If the device must go at once, remove it on the phone under Linked devices'
 
 const Qr = Type.Object({

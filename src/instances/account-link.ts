@@ -17,7 +17,7 @@ import { SessionHandover } from './session-handover.ts'
 
 // After this long a reconnect that was asked for counts as failed, and a pairing opens beside it.
 const reconnectPatienceMs = 10_000
-// After this long the caller hears that the network was not told of a logout yet.
+// After this long the caller is answered that WhatsApp has not confirmed the logout yet.
 const logoutPatienceMs = 5000
 
 export type LinkDeps = {
@@ -123,7 +123,7 @@ export class AccountLink {
     await this.#sessions.forget(...worthless)
   }
 
-  /** Gives the session up on request. True when the network has been told; false when that did not succeed within 5 s. */
+  /** Gives the session up on request. True when WhatsApp has confirmed the logout within 5 s. */
   async logout(): Promise<boolean> {
     const { account, pendingLogouts, clock } = this.#deps
     const giveUpAt = clock.monotonic() + logoutPatienceMs

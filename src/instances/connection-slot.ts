@@ -100,7 +100,7 @@ export class ConnectionSlot {
       await connection?.logout(ms)
       return connection !== undefined
     } catch (err) {
-      log.info({ err, instance: account.row.name }, 'the network could not be told of the logout yet')
+      log.info({ err, instance: account.row.name }, 'WhatsApp has not confirmed the logout yet')
       return false
     } finally {
       await connection?.[Symbol.asyncDispose]()

@@ -15,7 +15,7 @@ type Deps = {
   clock: Clock
 }
 
-/** Resolves when the logouts are stored. The network is told in the background. */
+/** Resolves when the logouts are stored. WhatsApp confirms them in the background. */
 export async function logOutKeptSessions(
   { instances, pendingLogouts, epoch, clock }: Deps,
   name: InstanceName,

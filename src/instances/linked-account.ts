@@ -23,7 +23,7 @@ const pauses = { firstMs: 200, ceilingMs: 5000 }
 
 export type AccountDeps = LinkDeps & { lifecycle: Pick<Lifecycle, 'prepare' | 'stored'>; graces: Graces }
 
-/** What became of a logout: `pending` when the network was not told within 5 s. It will be told later. */
+/** What became of a logout: `told` when WhatsApp has confirmed it within 5 s, `pending` when it has not confirmed it yet. */
 export type LogoutOutcome = 'no_session' | 'told' | 'pending'
 
 export class LinkedAccount {
@@ -136,7 +136,7 @@ export class LinkedAccount {
     })
   }
 
-  /** Whether the phone may still show a device of this account, because the network could not be told of its logout yet. */
+  /** Whether there is a logout that WhatsApp has not confirmed yet. The phone may still list the device. */
   get isLogoutPending(): boolean {
     return this.#deps.pendingLogouts.has(this.record.name)
   }

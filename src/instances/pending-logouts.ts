@@ -1,4 +1,4 @@
-// The logouts that the network has not heard of yet. They go on after a restart and after the deletion of their instance.
+// The logouts that WhatsApp has not confirmed yet. They go on after a restart and after the deletion of their instance.
 
 import type { AuditAction, AuditRecord } from '../core/audit.ts'
 import type { InstanceName } from '../core/ids.ts'
@@ -68,7 +68,7 @@ export class PendingLogouts {
     this.#running.set(sessionId, { logout, attempts, over })
   }
 
-  /** The network has been told: the stored logout and the keys of the session are removed. */
+  /** WhatsApp has confirmed the logout: the stored logout and the keys of the session are removed. */
   async finish({ sessionId, instance }: PendingLogout, audits: readonly AuditRecord[] = []): Promise<void> {
     const { logouts, network, epoch, clock, log } = this.#deps
     const onFailure = (err: unknown) => {

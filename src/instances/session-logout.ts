@@ -1,7 +1,7 @@
 // Logs one session out, however long the network is away. The session is opened only for that.
 //
 // waiting → telling when the pause is over or a caller asks to try now, and the gate lets one more pass
-// telling → over when the network has been told, or refuses the session · waiting when it fails
+// telling → over when WhatsApp has confirmed the logout, or refuses the session · waiting when it fails
 // waiting → over when the logout was asked for too long ago
 
 import type { AccountNetwork, Closing } from '../core/network.ts'
@@ -121,7 +121,7 @@ export class SessionLogout {
   }
 }
 
-/** The session ends as invalidated when the network has been told. */
+/** The session ends as invalidated when WhatsApp has confirmed the logout. */
 async function logOut(run: SessionRun): Promise<void> {
   try {
     await run.session?.logout()

@@ -183,7 +183,7 @@ test('every class that keeps memory per instance is in the list of the compositi
   assert.deepEqual([...listed, ...unlistedParts.keys()].sort(), declared.sort())
 })
 
-test('a part that is missing in the list is noticed, whatever it keeps the instance in', async () => {
+test('a part that is missing in the list is noticed, in each kind of memory that it keeps', async () => {
   class Forgotten implements PerInstance {
     readonly byName = new Map<string, number>()
     readonly names = new Set<string>()

@@ -62,7 +62,7 @@ test('each of the seven events is signed and understood', async () => {
   const command = readCallback(catcher.events('message_created').find(({ body }) => body['id'] === sent.body.id)?.body)
   assert.deepEqual(command, {
     kind: 'send',
-    place: { accountId: 1, inboxId: 1, conversationId: chat },
+    conversation: { accountId: 1, inboxId: 1, conversationId: chat },
     recipient: { identifier: '5511988887777@s.whatsapp.net', phone: '+5511988887777', sourceId: '5511988887777' },
     messageId: sent.body.id,
     writtenAt: bed.helpdesk.messages(chat).find(({ id }) => id === sent.body.id)?.createdAt,

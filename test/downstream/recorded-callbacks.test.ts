@@ -10,7 +10,7 @@ import type { Fields, RecordingName } from '../sim-helpdesk/harness/recordings.t
 type Row = [what: string, wanted: Fields, missing?: Fields]
 
 const ignored = (reason: string) => ({ kind: 'ignored', reason })
-const place = (inboxId: number | null, conversationId: number | null, accountId: number | null = 1) => ({
+const conversation = (inboxId: number | null, conversationId: number | null, accountId: number | null = 1) => ({
   accountId,
   inboxId,
   conversationId,
@@ -40,11 +40,11 @@ const changed = (messageId: number, content: string, agentName: string, more: Fi
   ...more,
 })
 
-const inConversation190 = { place: place(26, 190), recipient: recipient('5521992703885') }
+const inConversation190 = { conversation: conversation(26, 190), recipient: recipient('5521992703885') }
 const inReplyTo = { messageId: 2529, sourceId: '3EB0INC' }
 const ofInteractive = (kind: string, messageId: number, content = `Please (${kind})`): Row => [
   `callback of ${kind}`,
-  send(messageId, content, 'Ada Admin', { place: place(17, null), recipient: noRecipient }),
+  send(messageId, content, 'Ada Admin', { conversation: conversation(17, null), recipient: noRecipient }),
 ]
 
 /** The recorder shortened some bodies. `missing` restores a field without which the body has another meaning. */
@@ -66,40 +66,49 @@ const tables: Record<RecordingName, Row[]> = {
     ['conversation_typing_on', { kind: 'typing', typing: true, ...inConversation190 }],
     [
       'conversation_typing_off',
-      { kind: 'typing', typing: false, place: place(null, 190, null), recipient: noRecipient },
+      { kind: 'typing', typing: false, conversation: conversation(null, 190, null), recipient: noRecipient },
     ],
     ['message_created, private note', ignored('private')],
     [
       'message_created of a greeting, in full',
-      send(2638, 'Welcome Maria 39e97ac0b7!', null, { place: place(26, 203), recipient: recipient('5521992703888') }),
+      send(2638, 'Welcome Maria 39e97ac0b7!', null, {
+        conversation: conversation(26, 203),
+        recipient: recipient('5521992703888'),
+      }),
     ],
-    ['message_created of the out-of-office message', send(2965, 'We are closed', null, { place: place(26, 211) })],
+    [
+      'message_created of the out-of-office message',
+      send(2965, 'We are closed', null, { conversation: conversation(26, 211) }),
+    ],
     [
       'message_created of a CSAT survey, in full',
-      send(3180, survey, null, { place: place(26, 203), recipient: recipient('5521992703888') }),
+      send(3180, survey, null, { conversation: conversation(26, 203), recipient: recipient('5521992703888') }),
     ],
     // An automation rule has no sender. Its message is sent like every other.
     [
       'message_created by an automation rule, in full',
       send(3388, 'Automated Maria 650bfb8193', null, {
-        place: place(26, 218),
+        conversation: conversation(26, 218),
         recipient: recipient('5521992703899'),
       }),
     ],
     [
       'message_created by a macro, in full',
-      send(3393, 'From macro Maria 650bfb8193', 'Alan Agent', { place: place(26, 218) }),
+      send(3393, 'From macro Maria 650bfb8193', 'Alan Agent', { conversation: conversation(26, 218) }),
     ],
     ['contact_created (account webhook only)', ignored('unused_event')],
     ['contact_updated (account webhook only)', ignored('unused_event')],
     ['callback to the agent bot, headers', ignored('not_outgoing')],
-    ['message_created by an agent bot', send(3398, 'bot says\n\n- A', 'contract-bot3', { place: place(26, 221) })],
+    [
+      'message_created by an agent bot',
+      send(3398, 'bot says\n\n- A', 'contract-bot3', { conversation: conversation(26, 221) }),
+    ],
   ],
   'callback-failures': [
     [
       'message_updated that follows a failed callback, in full',
       changed(1559, 'created fails, updated ok', 'Ada Admin', {
-        place: place(19, 119),
+        conversation: conversation(19, 119),
         recipient: recipient('5521995454204'),
         externalError: '500 Internal Server Error',
         writtenAt: 1794764420262,
@@ -110,13 +119,16 @@ const tables: Record<RecordingName, Row[]> = {
     [
       'callback after retry: message_updated',
       changed(1247, 'will fail', 'Ada Admin', {
-        place: place(17, 84),
+        conversation: conversation(17, 84),
         inReplyTo: { messageId: 1242, sourceId: 'PX' },
       }),
     ],
     [
       'callback after retry: message_updated',
-      changed(1247, 'will fail', 'Ada Admin', { place: place(17, 84), recipient: recipient('5521996606118') }),
+      changed(1247, 'will fail', 'Ada Admin', {
+        conversation: conversation(17, 84),
+        recipient: recipient('5521996606118'),
+      }),
     ],
   ],
   contacts: [
@@ -136,11 +148,11 @@ const tables: Record<RecordingName, Row[]> = {
   conversations: [
     [
       'agent reply: conversation_updated in full',
-      { kind: 'seen', place: place(14, 79), recipient: recipient('5521992526840'), at: 1794763808000 },
+      { kind: 'seen', conversation: conversation(14, 79), recipient: recipient('5521992526840'), at: 1794763808000 },
     ],
     [
       'typing on by an agent, in full',
-      { kind: 'typing', typing: true, place: place(14, 79), recipient: recipient('5521992526840') },
+      { kind: 'typing', typing: true, conversation: conversation(14, 79), recipient: recipient('5521992526840') },
     ],
   ],
   interactive: [

@@ -26,7 +26,7 @@ export class Bystander {
     return (await this.#watcher.query<Record<string, unknown>>(sql)).rows
   }
 
-  /** Nobody else reads or writes the table until unlock(). */
+  /** No other connection reads or writes the table until unlock(). */
   async lock(table: string): Promise<void> {
     await this.#locker.query(`BEGIN; LOCK TABLE ${table}`)
   }

@@ -45,7 +45,7 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'OutboxTransitions.stopWaiting': ['stopWaiting'],
   'OutboxTransitions.withdraw': ['withdraw'],
   'OutboxTransitions.due': [],
-  'RetryStore.keepAsked': ['keepAsked'],
+  'RetryStore.keepChange': ['keepChange'],
   'RetryStore.retry': ['retry'],
   'RetryStore.discard': ['discard'],
   'ShownStore.noteAnswers': ['noteAnswer'],
@@ -92,7 +92,8 @@ const creations = {
   accept: ({ outbox }, row) => outbox.enqueue(row, null),
   acceptClaimed: ({ outbox }, row) => outbox.enqueue(row, null, { parts: part, address: 'jid' }),
   keepRefused: ({ outbox }, row) => outbox.keepRefused(row, { reason: 'spam', lookAt: 2000 }, null),
-  keepAsked: ({ retries }, row) => retries.keepAsked({ row, callback: null, reason: null }, { at: 2000, until: 3000 }),
+  keepChange: ({ retries }, row) =>
+    retries.keepChange({ row, callback: null, reason: null }, { at: 2000, until: 3000 }),
 } satisfies Partial<Record<OutboxTransition, (stores: Stores, row: NewOutboxRow) => Promise<unknown>>>
 
 const moves: Record<Exclude<OutboxTransition, keyof typeof creations>, Move> = {

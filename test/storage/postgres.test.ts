@@ -71,7 +71,7 @@ test('a write that failed for a lock is not made later', { skip: withoutPostgres
   await assert.rejects(usage.add([usageRow]), { failure: 'unavailable' })
   await bystander.unlock()
   await usage.add([usageRow])
-  // Whoever still waited for the lock had it before us.
+  // A write that still waited for the lock would have come before this one.
   assert.equal((await usage.totals()).messages_in, 1)
 })
 

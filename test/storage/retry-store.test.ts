@@ -73,8 +73,8 @@ for (const engine of engines) {
     test('a message that never came is kept with its callback, and its callback is open again when the row is discarded', async () => {
       await using stage = await setUp()
       const { outbox, retries } = stage
-      assert.equal(await retries.keepAsked({ row: sample, callback, reason: null }, ask), true)
-      assert.equal(await retries.keepAsked({ row: { ...sample, id: 'b' }, callback, reason: null }, ask), false)
+      assert.equal(await retries.keepChange({ row: sample, callback, reason: null }, ask), true)
+      assert.equal(await retries.keepChange({ row: { ...sample, id: 'b' }, callback, reason: null }, ask), false)
       assert.equal(await outbox.enqueue({ ...sample, id: 'b' }, callback), 'duplicate')
       await retries.discard('a')
       assert.equal(await outbox.find('a'), undefined)
@@ -84,7 +84,7 @@ for (const engine of engines) {
     test('a message whose callback is still on its way is sent by one of the two rows', async () => {
       await using stage = await setUp()
       const { outbox, retries, stored } = stage
-      assert.equal(await retries.keepAsked({ row: { ...sample, id: 'z' }, callback: null, reason: null }, ask), true)
+      assert.equal(await retries.keepChange({ row: { ...sample, id: 'z' }, callback: null, reason: null }, ask), true)
       assert.equal(await outbox.enqueue(sample, callback), 'accepted')
       assert.equal((await outbox.ofMessage(place.destination, 70))?.id, 'a', 'the row of the callback counts')
       assert.equal(await retries.retry(await stored('z'), [], atOnce, 5000), false)
@@ -95,7 +95,7 @@ for (const engine of engines) {
       await using stage = await setUp()
       const { outbox, retries, stored } = stage
       const row = { ...sample, chatId: '', remoteJid: '' }
-      assert.equal(await retries.keepAsked({ row, callback: null, reason: 'no recipient' }, ask), true)
+      assert.equal(await retries.keepChange({ row, callback: null, reason: 'no recipient' }, ask), true)
       assert.equal(await retries.retry(await stored(), [], atOnce, 5000), false)
       await retries.discard('a')
       assert.equal((await stored()).reason, 'no recipient', 'a row with a reason is not discarded')

@@ -47,7 +47,7 @@ type Deps = {
   store: ContactStore
   merger: Pick<ContactMerger, 'merge'>
   opener: Pick<ConversationOpener, 'open'>
-  callbacks: Pick<LostCallbacks, 'look'>
+  callbacks: Pick<LostCallbacks, 'noteSign'>
   epoch: () => number
   clock: Clock
   log: Log
@@ -162,7 +162,7 @@ export class ConversationDirectory implements PerInstance {
     const found = await helpdesk.findConversation(conversationId)
     if (!found) return null
     const isOurs = found.inboxId === destination.inboxId && [null, contactId].includes(found.contactId)
-    if (isOurs && found.callbackSign) this.#deps.callbacks.look(destination, found.callbackSign)
+    if (isOurs && found.callbackSign) this.#deps.callbacks.noteSign(destination, found.callbackSign)
     if (isOurs) return found
     this.#deps.log.warn(
       { destination: destination.key, conversation: conversationId },

@@ -21,12 +21,12 @@ async function open() {
 test('a failed callback is listed by the place of its destination, with one warning for each reason', async () => {
   const { clock, logs, lost } = await open()
   const since = clock.now()
-  lost.look(destination, { at: since, failure, failedId: null })
+  lost.noteSign(destination, { at: since, failure, failedId: null })
   await clock.advance(60_000)
-  lost.look(destination, { at: clock.now(), failure, failedId: null })
+  lost.noteSign(destination, { at: clock.now(), failure, failedId: null })
   assert.deepEqual(lost.list(), [{ destination: 'https://desk.example|1|7', ...failure, since }])
   assert.equal(logs.withMessage(warning).length, 1)
-  lost.look(destination, { at: clock.now(), failure: { ...failure, reason: '401 Unauthorized' }, failedId: null })
+  lost.noteSign(destination, { at: clock.now(), failure: { ...failure, reason: '401 Unauthorized' }, failedId: null })
   assert.deepEqual(lost.list()[0]?.reason, '401 Unauthorized')
   assert.equal(logs.withMessage(warning).length, 2)
   assert.doesNotMatch(logs.lines.join(''), /t0ken/)
@@ -35,28 +35,28 @@ test('a failed callback is listed by the place of its destination, with one warn
 test('a callback ends it, and so does a newer message that did not fail; an older one does not', async () => {
   const { clock, lost } = await open()
   const other = { ...destination, key: 'inbox-8' as DestinationKey }
-  lost.look(destination, { at: clock.now(), failure, failedId: null })
+  lost.noteSign(destination, { at: clock.now(), failure, failedId: null })
   lost.heard(other.key)
-  lost.look(destination, { at: clock.now() - 1, failure: null, failedId: null })
+  lost.noteSign(destination, { at: clock.now() - 1, failure: null, failedId: null })
   assert.equal(lost.list().length, 1)
-  lost.look(destination, { at: clock.now() + 1, failure: null, failedId: null })
+  lost.noteSign(destination, { at: clock.now() + 1, failure: null, failedId: null })
   assert.deepEqual(lost.list(), [])
-  lost.look(destination, { at: clock.now() + 2, failure, failedId: null })
+  lost.noteSign(destination, { at: clock.now() + 2, failure, failedId: null })
   lost.heard(destination.key)
   assert.deepEqual(lost.list(), [])
 })
 
-test('a failure from before the start, or from before the last callback, is old news', async () => {
+test('a failure from before the start, or from before the last callback, does not count', async () => {
   const { clock, logs, lost } = await open()
-  lost.look(destination, { at: clock.now() - 60_000, failure, failedId: null })
+  lost.noteSign(destination, { at: clock.now() - 60_000, failure, failedId: null })
   lost.heard(destination.key)
-  lost.look(destination, { at: clock.now() - 1, failure, failedId: null })
+  lost.noteSign(destination, { at: clock.now() - 1, failure, failedId: null })
   assert.deepEqual([lost.list(), logs.withMessage(warning)], [[], []])
 })
 
 test('a failure that no message shows again is forgotten after a day', async () => {
   const { clock, lost } = await open()
-  lost.look(destination, { at: clock.now(), failure, failedId: null })
+  lost.noteSign(destination, { at: clock.now(), failure, failedId: null })
   await clock.advance(24 * 3_600_000 + 1)
   assert.deepEqual(lost.list(), [])
 })

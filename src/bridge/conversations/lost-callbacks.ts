@@ -58,8 +58,8 @@ export class LostCallbacks {
     this.#failureListeners.push(listener)
   }
 
-  /** A conversation was read. Says what its newest message shows. */
-  look(destination: Destination, { at, failure, failedId }: CallbackSign): void {
+  /** A conversation was read, and its newest message shows whether callbacks arrive. */
+  noteSign(destination: Destination, { at, failure, failedId }: CallbackSign): void {
     const { key } = destination
     if (failedId !== null) for (const listener of this.#failureListeners) listener(key, failedId)
     const known = this.#lost.get(key)

@@ -16,7 +16,7 @@ type Command<Kind extends OutgoingCommand['kind']> = Extract<OutgoingCommand, { 
 type Deps = {
   activity: Pick<AgentActivity, 'seen' | 'typing' | 'acted'>
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
-  answers: Pick<AnswerRoutes, 'of' | 'ownerOf'>
+  answers: Pick<AnswerRoutes, 'findRoute' | 'ownerOf'>
   lostCallbacks: Pick<LostCallbacks, 'heard'>
   clock: Clock
   log: Log
@@ -39,7 +39,7 @@ export class ConversationEvents {
     if (!isOurs(route, command)) return
     const { conversations, log } = this.#deps
     const { destination, sender } = route
-    const { conversationId } = command.place
+    const { conversationId } = command.conversation
     if (command.kind !== 'typing' && command.isResolved && destination && conversationId !== null) {
       conversations.mayBeResolved(destination.key, conversationId)
     }
@@ -52,25 +52,25 @@ export class ConversationEvents {
   /** A message was accepted that began to be handled at `startedAt`. */
   accepted(
     { destination }: Route,
-    { agentName, place }: Command<'send'>,
+    { agentName, conversation }: Command<'send'>,
     { instance, hasUnread }: Extract<SendAnswer, { kind: 'sent' | 'queued' }>,
     startedAt: number,
   ): void {
     const { activity, clock } = this.#deps
     // Greetings and surveys that the helpdesk sends by itself come without an agent.
     if (agentName !== null) activity.acted(instance, startedAt)
-    if (hasUnread && destination && place.conversationId !== null) {
-      activity.seen(destination, place.conversationId, clock.now())
+    if (hasUnread && destination && conversation.conversationId !== null) {
+      activity.seen(destination, conversation.conversationId, clock.now())
     }
   }
 
   /** Typing, seen and online are shown by the account that owns the conversation. */
   async #observe(route: Route, command: Command<'seen' | 'typing'>): Promise<void> {
     const { activity, answers, clock } = this.#deps
-    const { conversationId } = command.place
+    const { conversationId } = command.conversation
     const now = clock.now()
     if (command.kind === 'typing') {
-      const { sender, ref } = await answers.of(route, command)
+      const { sender, ref } = await answers.findRoute(route, command)
       activity.acted(sender.name, now)
       if (ref) activity.typing(sender.name, ref, command.typing)
       return
@@ -85,8 +85,8 @@ export class ConversationEvents {
   }
 }
 
-function isOurs({ destination }: Route, { place }: Command<'seen' | 'typing' | 'status'>): boolean {
-  const { accountId, inboxId } = place
+function isOurs({ destination }: Route, { conversation }: Command<'seen' | 'typing' | 'status'>): boolean {
+  const { accountId, inboxId } = conversation
   const isAccount = accountId === null || accountId === destination?.accountId
   return isAccount && (inboxId === null || inboxId === destination?.inboxId)
 }

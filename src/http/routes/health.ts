@@ -51,7 +51,7 @@ const Health = Type.Object(
         { description: 'Helpdesks that cannot deliver their callbacks to us; answers of agents there are not sent' },
       ),
       pending_logouts: Type.Integer({
-        description: 'Sessions that were logged out here and that WhatsApp could not be told of yet',
+        description: 'Logouts that WhatsApp has not confirmed yet',
       }),
       workers_failed: Type.Array(Type.String(), { description: 'Background workers whose last run failed' }),
       ownership: Type.String({ description: 'held, or why this process does not act: standby, uncertain, lost' }),

@@ -1,5 +1,5 @@
-// Who is answered: the chat behind each conversation, also behind earlier ones, the former phone numbers of a person, and
-// callbacks that belong to a destination instead of an instance.
+// Adds what the service needs to answer the right person: the chats of each conversation, also of earlier conversations, the
+// former phone numbers of each person, and settled callbacks by destination instead of by instance.
 
 import type { Migration } from './migration.ts'
 

@@ -1,4 +1,4 @@
-// The sessions that are to be logged out and that the network does not know of yet.
+// The logouts that WhatsApp has not confirmed yet.
 
 import type { Migration } from './migration.ts'
 

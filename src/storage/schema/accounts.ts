@@ -83,7 +83,7 @@ export type KeptSessionTable = {
   kept_at: number
 }
 
-/** A session that the network must still be told to forget. */
+/** The session of a logout that WhatsApp has not confirmed yet. */
 export type PendingLogoutTable = {
   session_id: string
   instance: InstanceName

@@ -139,7 +139,7 @@ describe('exactly once', () => {
     assert.equal(bed.logs.withMessage('message from the network handled').at(-1)?.['result'], 'duplicate')
   })
 
-  test('the same id from somebody else is another message', async () => {
+  test('the same id from another person is another message', async () => {
     await using bed = await BridgeBed.open()
     await bed.receive(message('one', { id: 'SAME' }))
     await bed.receive(message('two', { id: 'SAME', chat: person('5511900001111') }))
@@ -320,7 +320,7 @@ describe('what could not be decrypted', () => {
     await bed.drained()
   })
 
-  test('is not mentioned when it comes in time, and delays nobody', async () => {
+  test('is not mentioned when it comes in time, and delays no other message', async () => {
     await using bed = await BridgeBed.open()
     await bed.receive(undecryptable('U2'))
     await bed.receive(message('another one'))

@@ -122,7 +122,7 @@ describe('failures by class', () => {
     assert.deepEqual(bed.helpdesk.contents, ['elsewhere', 'first', 'second'])
   })
 
-  test('a refusal nobody explains is tried ten times, then parked; the next message goes on', async () => {
+  test('a refusal without a reason is tried ten times, then parked; the next message goes on', async () => {
     await using bed = await BridgeBed.open()
     let tries = 0
     bed.helpdesk.script = (call) => {
@@ -239,7 +239,7 @@ describe('failures by class', () => {
   })
 
   for (const mode of ['new', 'reopen']) {
-    test(`a conversation whose id is that of somebody else since a restore is not written into, mode ${mode}`, async () => {
+    test(`no message goes into a conversation whose id belongs to another contact after a restore, mode ${mode}`, async () => {
       await using bed = await BridgeBed.open({ environment: { SERVICE_CONVERSATION_MODE: mode } })
       await bed.receive(message('one'))
       await bed.posted(1)

@@ -78,7 +78,7 @@ describe('files', () => {
 
   const expired = () => Promise.reject(new FileError(true, 'gone'))
 
-  test('are asked of the phone once, and nobody waits for that phone but their own chat', async () => {
+  test('are asked of the phone once, and only their own chat waits for that phone', async () => {
     await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
     let asked = 0
     bed.session = {
@@ -152,7 +152,7 @@ describe('files', () => {
     assert.equal(await bed.rows(), 0)
   })
 
-  test('that come late find their own message, whoever else used its id', async () => {
+  test('that come late find their own message, also when another person used its id', async () => {
     await using bed = await BridgeBed.open()
     bed.download = () => Promise.reject(new FileError(false, 'not there'))
     await bed.receive(message('the same id', { id: 'SAME', chat: person('551190001') }))

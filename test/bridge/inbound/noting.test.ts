@@ -43,7 +43,7 @@ describe('a message that the helpdesk has', () => {
   })
 })
 
-test('a message that is being taken up when its instance is let go stays in the inbox, and nobody is alarmed', async () => {
+test('a message that is being taken up when its instance is let go stays in the inbox, and no warning is logged', async () => {
   await using bed = await BridgeBed.open()
   await bed.receive(message('one'))
   await bed.leave('a')

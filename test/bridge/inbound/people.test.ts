@@ -9,7 +9,7 @@ import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 
 const noNames = { pushName: null, savedName: null, formerPhones: [] }
 
-test('whoever is looked up while two records become one is not remembered as before', async () => {
+test('a person who is looked up while two records become one is not remembered as before', async () => {
   await using opened = await newDatabase('sqlite')
   await new LeaseStore(opened.database).acquire('me', 60_000)
   const store = new PeopleStore(opened.database)

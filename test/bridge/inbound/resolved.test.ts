@@ -122,7 +122,7 @@ describe('a resolved conversation', () => {
     })
   }
 
-  test('is used again by whatever comes in the mode "reopen"', async () => {
+  test('is used again by each new message in the mode "reopen"', async () => {
     await using stage = await resolvedBed('reopen')
     const { bed, first, conversation } = stage
     await bed.receive(about('reaction', first))

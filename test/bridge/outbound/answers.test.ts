@@ -70,7 +70,7 @@ test('a permanent refusal fails the message with a readable reason, and a repeat
   assert.equal(await metricOf(bed, lost), 1)
 })
 
-test('a message that WhatsApp cannot get as it is is refused with the reason, which the helpdesk shows', async () => {
+test('a message that cannot be sent in its form is refused, and the helpdesk shows the reason', async () => {
   await using bed = await OutboundBed.open()
   const file = (id: number) => ({ id, data_url: `http://desk/${id}` })
   const rows: [content: string, attachments: object[], reason: string, shown: RegExp][] = [

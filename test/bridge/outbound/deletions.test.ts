@@ -1,4 +1,4 @@
-// Messages that agents delete: taken back whatever else happens, and never sent after it.
+// Messages that agents delete are taken back in every case, and are never sent afterwards.
 
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'

@@ -48,7 +48,7 @@ const deletion: ChangeCommand = {
     content: 'gone',
   },
   ...{ attachments: [], lacksFile: false, inReplyTo: null, agentName: null },
-  place: { accountId: 1, inboxId: 1, conversationId: 7 },
+  conversation: { accountId: 1, inboxId: 1, conversationId: 7 },
   recipient: { identifier: null, phone: null, sourceId: null },
 }
 

@@ -1,4 +1,4 @@
-// Whatever happens to a message, in any order: in the end the helpdesk shows the truth, and the message leaves at most once more
+// Any events happen to a message, in any order. In the end the helpdesk shows the truth, and the message leaves at most once more
 // than the agent pressed Retry.
 
 import assert from 'node:assert/strict'

@@ -84,7 +84,7 @@ async function resolveAll({ helpdesk }: World): Promise<void> {
   }
 }
 
-/** Somebody with the rights of an agent makes a contact at the helpdesk; its id. */
+/** An agent creates a contact at the helpdesk. Returns the id of the contact. */
 async function agentMakes(world: World, fields: object): Promise<number> {
   const { facts } = world.helpdesk
   const answer = await fetch(`${facts.url}/api/v1/accounts/1/contacts`, {

@@ -15,7 +15,7 @@ import { plain } from '../../network/harness/contents.ts'
 import { Line } from '../../network/harness/line.ts'
 import { createNetwork, settingsFor } from '../../network/harness/network-room.ts'
 
-// CHAOS_SEED makes it another story.
+// CHAOS_SEED gives the test another order of events.
 const seed = process.env['CHAOS_SEED'] ?? 'causeway'
 const count = rounds({ gate: 6, long: 15 })
 const accounts = 4

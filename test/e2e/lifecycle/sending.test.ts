@@ -42,7 +42,7 @@ async function pass({ world, clock }: Sending, ms: number): Promise<void> {
   }
 }
 
-/** Nobody heard anything but this. */
+/** The subscriber of these events got them, and the other subscriber got nothing. */
 function assertHeard({ subscribers }: Sending, events: string[]): void {
   assert.deepEqual(subscribers.events('/wants'), events)
   assert.deepEqual(subscribers.events('/other'), [])

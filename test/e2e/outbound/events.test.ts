@@ -145,7 +145,7 @@ test('what is not a callback is refused with the name of the field, and nothing 
 })
 
 for (const engine of ['sqlite', 'postgres'] as const) {
-  test(`whatever a text is made of can be stored, sent and quoted, on ${engine}`, async () => {
+  test(`a text of any characters is stored, sent and quoted, on ${engine}`, async () => {
     await using world = await AgentWorld.open({ engine })
     const odd = 'a\u0000b \u{1F469}\u{1F3FD}\u200D\u{1F692} \u202Eرجل \uFFFF "quoted" \\ {{liquid}} <b>'
     const { status, body } = await world.post(world.callback(1, odd))

@@ -28,7 +28,7 @@ async function crowd() {
 test('a message of another account is sent while fan-outs to large groups are under way', async () => {
   await using set = await crowd()
   const { world, groups, toGroup, read } = set
-  // Bob's devices are known, so that the second message to him waits for nobody but the processor.
+  // Bob's devices are known, so that the second message to him waits only for the processor.
   assert.equal((await world.post(world.callback(1, 'before'))).status, 200)
   const groupsDone = { is: false }
   const all = Promise.all(groups.map(toGroup)).finally(() => {

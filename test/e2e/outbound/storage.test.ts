@@ -87,7 +87,7 @@ describe('PostgreSQL stuck for longer than the answer may take', together, () =>
 })
 
 describe('a database that fails', together, () => {
-  test('a commit that nobody hears of is taken back: what was refused is not sent, and may come again', async () => {
+  test('a commit without an answer is taken back: the refused message is not sent, and its callback may come again', async () => {
     await using stack = new AsyncDisposableStack()
     const world = await AgentWorld.open({ engine: 'postgres' })
     const cutter = stack.use(await CommitCutter.to(world.service.databasePath))

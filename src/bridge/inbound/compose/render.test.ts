@@ -120,7 +120,7 @@ describe('quotes', () => {
     assert.equal(renderMessage(parts, settings), '> `↪ +5511988887777 · ~Maria`\n> x\n\nyes')
   })
 
-  test('of somebody unknown have only the arrow', () => {
+  test('of an unknown person have only the arrow', () => {
     assert.equal(renderQuote({ author: null, text: 'x' }, '@$name'), '> `↪`\n> x')
   })
 
@@ -177,7 +177,7 @@ test('a text that fits is not cut, also when it is longer than the safe length',
   assert.equal(truncate(text, 'outgoing', limits, textsOf.en), text)
 })
 
-test('chats are ignored by pattern, whatever they are addressed by', () => {
+test('persons and groups are ignored by pattern', () => {
   const isIgnored = createIgnoreRule(['5511*@s.whatsapp.net', '*@g.us'])
   assert.equal(isIgnored({ kind: 'person', phone: '5511988887777', lid: null }), true)
   assert.equal(isIgnored({ kind: 'person', phone: '5521988887777', lid: '5511' }), false)

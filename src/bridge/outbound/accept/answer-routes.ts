@@ -10,7 +10,7 @@
 // our own source id names the chat: a contact can also differ because an agent merged two contacts.
 
 import type { Chat } from '../../../core/address.ts'
-import type { CallbackPlace, Recipient } from '../../../core/downstream.ts'
+import type { CallbackConversation, Recipient } from '../../../core/downstream.ts'
 import type { SendContextStore, StoredChat } from '../../../storage/stores/messages/send-context-store.ts'
 import type { Route, RouteOf } from '../../conversations/route.ts'
 import { ownChat, recipientChat, storedRef } from '../send/recipients.ts'
@@ -33,12 +33,12 @@ export class AnswerRoutes {
   }
 
   /** Without `ref` nothing says who is to be answered. */
-  async of(
+  async findRoute(
     route: Route,
-    { place, recipient }: { place: CallbackPlace; recipient: Recipient },
+    { conversation, recipient }: { conversation: CallbackConversation; recipient: Recipient },
   ): Promise<Route & { ref?: ChatRef }> {
     const { recipients, routeOf } = this.#deps
-    const stored = await this.#storedChats(route, place.conversationId)
+    const stored = await this.#storedChats(route, conversation.conversationId)
     const owner = await firstServed(routeOf, route, await believed(recipients, route, recipient, stored))
     if (owner) return owner
     const chat = namedChat(route, recipient, stored)

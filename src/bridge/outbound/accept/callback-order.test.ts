@@ -66,7 +66,7 @@ class Stage {
 }
 
 function commandOf(messageId: number, conversationId: number): SendCommand {
-  return { messageId, place: { accountId: 1, inboxId: 1, conversationId } } as SendCommand
+  return { messageId, conversation: { accountId: 1, inboxId: 1, conversationId } } as SendCommand
 }
 
 const times = fc.option(fc.integer({ min: 0, max: 1900 }), { nil: null, freq: 8 })

@@ -21,7 +21,7 @@ import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { SendCommand } from './commands.ts'
 import { ConversationTurns } from './conversation-turns.ts'
 import type { Turn } from './conversation-turns.ts'
-import { HeldTurn } from './held-turn.ts'
+import { LaterTurn } from './later-turn.ts'
 import type { MissingCallbacks } from './missing-callbacks.ts'
 
 type Deps = {
@@ -71,7 +71,7 @@ export class CallbackOrder {
     route: Route,
     command: SendCommand,
     writtenMsAgo: number | null,
-    accept: (turn?: HeldTurn) => Promise<T>,
+    accept: (turn?: LaterTurn) => Promise<T>,
   ): Promise<T> {
     const { messageId } = command
     const conversation = this.#conversationOf(route, command)
@@ -87,7 +87,7 @@ export class CallbackOrder {
       onTurn()
     })
     if (!isWaiting || this.#waits.size <= maxUnanswered) return started.promise
-    const turn = new HeldTurn()
+    const turn = new LaterTurn()
     const accepted = accept(turn)
     onTurn = () => {
       const pass = () => {
@@ -183,7 +183,7 @@ export class CallbackOrder {
     }
   }
 
-  #conversationOf({ destination }: Route, { place: { conversationId } }: SendCommand) {
+  #conversationOf({ destination }: Route, { conversation: { conversationId } }: SendCommand) {
     if (!destination || conversationId === null) return undefined
     const key = `${destination.key}|${conversationId}`
     const known = this.#conversations.get(key) ?? newConversation()

@@ -1,6 +1,6 @@
 // Turns a command of the helpdesk into an outbox row and the key of its callback.
 
-import type { CallbackPlace, Destination, OutgoingCommand, WrittenMessage } from '../../../core/downstream.ts'
+import type { CallbackConversation, Destination, OutgoingCommand, WrittenMessage } from '../../../core/downstream.ts'
 import type { RowId } from '../../../core/ids.ts'
 import { messageLimits } from '../../../core/outbox.ts'
 import { fingerprintOf } from '../../../guard/spamguard.ts'
@@ -40,7 +40,7 @@ export function messageRow(
     destination: destination?.key ?? noDestination,
     chatId: ref.chatId,
     remoteJid: ref.jid,
-    conversationId: written.place.conversationId,
+    conversationId: written.conversation.conversationId,
     messageId: written.messageId === 0 ? null : written.messageId,
     isWaiting: false,
     isDrained: false,
@@ -89,9 +89,9 @@ export function noRecipient(destination: Destination | null): string {
 }
 
 /** Why the instance cannot send the message; undefined when it can. */
-export function otherInbox(destination: Destination | null, place: CallbackPlace): string | undefined {
+export function otherInbox(destination: Destination | null, conversation: CallbackConversation): string | undefined {
   if (!destination) return undefined
-  const { accountId, inboxId } = place
+  const { accountId, inboxId } = conversation
   const isElsewhere =
     (accountId !== null && accountId !== destination.accountId) || (inboxId !== null && inboxId !== destination.inboxId)
   return isElsewhere ? 'the message belongs to another inbox than the one this instance serves' : undefined

@@ -1,4 +1,4 @@
-// When each destination gave us its first callback. A message that is older was written before the helpdesk called us.
+// Remembers when each destination sent us its first callback. An older message was written before the helpdesk called us.
 
 import type { DestinationKey } from '../../../core/ids.ts'
 import type { Destination } from '../../../core/downstream.ts'

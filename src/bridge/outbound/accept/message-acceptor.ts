@@ -19,7 +19,7 @@ import type { CallbackAge } from './callback-ages.ts'
 import type { CallbackOrder } from './callback-order.ts'
 import { callbackKey } from './commands.ts'
 import type { SendCommand } from './commands.ts'
-import type { HeldTurn } from './held-turn.ts'
+import type { LaterTurn } from './later-turn.ts'
 import type { Message, MessageStorage } from './message-storage.ts'
 import type { NewRows } from './new-rows.ts'
 import type { SendAnswer } from './send-answer.ts'
@@ -40,7 +40,7 @@ type Deps = {
 type Arrival = { command: SendCommand; age: CallbackAge }
 
 /** Without a `turn` the message may be sent as soon as it is accepted. */
-type Acceptance = Arrival & { deadline: Deadline; turn?: HeldTurn }
+type Acceptance = Arrival & { deadline: Deadline; turn?: LaterTurn }
 
 export class MessageAcceptor implements PerInstance {
   readonly #deps: Deps
@@ -60,7 +60,7 @@ export class MessageAcceptor implements PerInstance {
       return refusal
     }
     return answers.within(withinMs, (deadline) => {
-      const accept = (turn?: HeldTurn) => this.#accept(route, { ...arrival, deadline, ...(turn && { turn }) })
+      const accept = (turn?: LaterTurn) => this.#accept(route, { ...arrival, deadline, ...(turn && { turn }) })
       if (!guards.isTooOld(age)) return order.inTurn(route, command, age.writtenMsAgo, accept)
       order.skip(route, command)
       return accept()

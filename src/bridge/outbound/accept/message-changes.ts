@@ -47,6 +47,6 @@ export class MessageChanges {
   async #follow(route: Route, command: ChangeCommand, receivedAt: number): Promise<void> {
     const { requests, deletions } = this.#deps
     if (!command.deleted) await requests.note(route, command, receivedAt)
-    else if (!otherInbox(route.destination, command.place)) await deletions.follow(route, command)
+    else if (!otherInbox(route.destination, command.conversation)) await deletions.follow(route, command)
   }
 }

@@ -4,7 +4,7 @@ import type { DestinationKey, RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
-import { isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
+import { lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { RetryStore } from '../../../storage/stores/messages/retry-store.ts'
@@ -39,7 +39,7 @@ export class MessageDeletions {
     if (!route.destination) return
     const { key } = route.destination
     const known = await outbox.ofMessage(key, messageId)
-    const isUnknown = (!known || isUnheard(known)) && (await sentMessages(map, key, messageId)).length === 0
+    const isUnknown = (!known || lacksCallback(known)) && (await sentMessages(map, key, messageId)).length === 0
     const callback = callbackKey(route, messageId)
     if (isUnknown && callback && (await this.#settleAhead(callback, known))) return
     const row = await this.#cancel(key, messageId)
@@ -58,14 +58,14 @@ export class MessageDeletions {
 
   /**
    * The deletion can arrive before the message. The callback of the message must then be settled, by no row. A change of the
-   * message may have left an unheard row, which goes. False when the callback has arrived.
+   * message may have left a row without a callback, which is deleted. False when the callback has arrived.
    */
-  async #settleAhead(callback: CallbackKey, unheard: OutboxRow | undefined): Promise<boolean> {
+  async #settleAhead(callback: CallbackKey, rowOfChange: OutboxRow | undefined): Promise<boolean> {
     const { outbox, retries, clock } = this.#deps
     const isSettled = await outbox.settleAhead(callback, clock.now())
-    if (!unheard) return isSettled
-    await retries.discard(unheard.id)
-    // The unheard row itself may have settled the callback.
+    if (!rowOfChange) return isSettled
+    await retries.discard(rowOfChange.id)
+    // That row itself may have settled the callback.
     return isSettled || outbox.settleAhead(callback, clock.now())
   }
 

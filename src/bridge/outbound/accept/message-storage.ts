@@ -16,7 +16,7 @@ import { claimOf } from '../send/immediate-send.ts'
 import type { PreparedSend } from '../send/immediate-send.ts'
 import type { SendStep } from '../send/row-sender.ts'
 import type { Deadline } from './answer-in-time.ts'
-import type { HeldTurn } from './held-turn.ts'
+import type { LaterTurn } from './later-turn.ts'
 import { noRecipient } from './commands.ts'
 import { repeated } from './send-answer.ts'
 import type { SendAnswer } from './send-answer.ts'
@@ -38,7 +38,7 @@ export type Message = {
   prepared: PreparedSend | undefined
   listener: OutcomeListener
   /** The message must not be sent before its turn. Undefined when it is its turn. */
-  turn: HeldTurn | undefined
+  turn: LaterTurn | undefined
   destination: Destination | null
 }
 

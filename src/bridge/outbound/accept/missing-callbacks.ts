@@ -11,7 +11,7 @@ type Deps = {
   clock: Pick<Clock, 'now'>
 }
 
-type Place = { destination: Destination; conversationId: number }
+type Conversation = { destination: Destination; conversationId: number }
 
 // The callback of an older message was lost, or the webhook was set later.
 const recentMs = 3_600_000
@@ -24,7 +24,11 @@ export class MissingCallbacks {
   }
 
   /** One request. The turns then know what comes before `beforeId`, and before the later messages that exist by now. */
-  async lookUp({ destination, conversationId }: Place, turns: ConversationTurns, beforeId: number): Promise<void> {
+  async lookUp(
+    { destination, conversationId }: Conversation,
+    turns: ConversationTurns,
+    beforeId: number,
+  ): Promise<void> {
     const { downstream, store, clock } = this.#deps
     const range = { afterId: turns.knownUpTo, beforeId }
     const messages = await downstream.helpdesk(destination).outgoingMessages(conversationId, range)

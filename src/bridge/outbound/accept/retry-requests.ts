@@ -5,10 +5,10 @@ import type { Destination } from '../../../core/downstream.ts'
 import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { DestinationKey, RowId } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
+import { lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
-import type { RetryStore, Unheard } from '../../../storage/stores/messages/retry-store.ts'
+import type { ChangedMessage, RetryStore } from '../../../storage/stores/messages/retry-store.ts'
 import type { ShownStore } from '../../../storage/stores/messages/shown-store.ts'
 import type { Route } from '../../conversations/route.ts'
 import type { ChatRef } from '../send/recipients.ts'
@@ -25,8 +25,8 @@ const overtakenMs = 10_000
 type Deps = {
   outbox: Pick<OutboxStore, 'ofMessage'>
   shown: Pick<ShownStore, 'planLook' | 'noteFailure' | 'ask'>
-  retries: Pick<RetryStore, 'keepAsked'>
-  answers: Pick<AnswerRoutes, 'of'>
+  retries: Pick<RetryStore, 'keepChange'>
+  answers: Pick<AnswerRoutes, 'findRoute'>
   firstCallbacks: Pick<FirstCallbacks, 'of'>
   newId: () => RowId
   clock: Clock
@@ -47,14 +47,14 @@ export class RetryRequests {
   async note(route: Route, command: ChangeCommand, receivedAt: number): Promise<void> {
     const { outbox, wake } = this.#deps
     const { destination } = route
-    const isReachable = [null, destination?.accountId].includes(command.place.accountId)
-    if (!destination || !isReachable || command.place.conversationId === null) return
+    const isReachable = [null, destination?.accountId].includes(command.conversation.accountId)
+    if (!destination || !isReachable || command.conversation.conversationId === null) return
     const row = await outbox.ofMessage(destination.key, command.messageId)
     const change = { route: { ...route, destination }, command, receivedAt }
     if (command.externalError !== null) await this.#noteFailure(change, row)
     else if (command.isTranslated) return
     else if (row && row.chatId !== '') await this.#ask(row, receivedAt)
-    else await this.#noteUnheard(change, row)
+    else await this.#keepChange(change, row)
     wake()
   }
 
@@ -63,7 +63,7 @@ export class RetryRequests {
     const { outbox, clock, wake } = this.#deps
     const row = await outbox.ofMessage(destination, messageId)
     // The failure is known: it is right, or the helpdesk does not let us change it.
-    if (!row || isUnheard(row) || row.lookAt !== null || ['failed', 'told'].includes(row.shown)) return
+    if (!row || lacksCallback(row) || row.lookAt !== null || ['failed', 'told'].includes(row.shown)) return
     await this.#noteRowFailure(row, clock.now())
     wake()
   }
@@ -74,9 +74,9 @@ export class RetryRequests {
     const { route, command, receivedAt } = change
     if (row) await this.#noteRowFailure(row, receivedAt)
     else if (isOfOurInbox(change)) {
-      const unheard = messageRow(newId(), clock.now(), { ...route, ref: nowhere }, command)
-      await retries.keepAsked(
-        { row: unheard, callback: null, reason: null },
+      const kept = messageRow(newId(), clock.now(), { ...route, ref: nowhere }, command)
+      await retries.keepChange(
+        { row: kept, callback: null, reason: null },
         { at: receivedAt + overtakenMs, until: null },
       )
     }
@@ -91,21 +91,21 @@ export class RetryRequests {
 
   async #ask(row: OutboxRow, receivedAt: number): Promise<void> {
     if (knownOf(row.status) !== 'unsent') return
-    const at = isUnheard(row) ? Math.max(receivedAt, awaitedUntil(row)) : receivedAt
+    const at = lacksCallback(row) ? Math.max(receivedAt, awaitedUntil(row)) : receivedAt
     await this.#deps.shown.ask(row.id, { at, until: at + waitingLifetimeMs })
   }
 
   /** A message that was never accepted was never sent: its callback was lost or refused. */
-  async #noteUnheard(change: Change, refused: OutboxRow | undefined): Promise<void> {
+  async #keepChange(change: Change, refused: OutboxRow | undefined): Promise<void> {
     const { retries } = this.#deps
     const { route, command, receivedAt } = change
-    const unheard = (await this.#isForUs(change)) ? await this.#unheard(route, command) : undefined
-    if (unheard && (!refused || unheard.reason === null)) {
+    const changed = (await this.#isForUs(change)) ? await this.#changedMessage(route, command) : undefined
+    if (changed && (!refused || changed.reason === null)) {
       const isYoung = !refused && ageOf(change) < overtakenMs
       const at = receivedAt + (isYoung ? overtakenMs : 0)
       const until = at + waitingLifetimeMs
-      const reason = unheard.reason ?? refused?.reason ?? null
-      await retries.keepAsked({ ...unheard, reason, ...(isYoung && { callback: null }) }, { at, until })
+      const reason = changed.reason ?? refused?.reason ?? null
+      await retries.keepChange({ ...changed, reason, ...(isYoung && { callback: null }) }, { at, until })
     } else if (refused) await this.#ask(refused, receivedAt)
   }
 
@@ -117,9 +117,9 @@ export class RetryRequests {
     return writtenAt >= (await this.#deps.firstCallbacks.of(change.route.destination.key))
   }
 
-  async #unheard(route: Route, command: ChangeCommand): Promise<Unheard> {
+  async #changedMessage(route: Route, command: ChangeCommand): Promise<ChangedMessage> {
     const { answers, newId, clock } = this.#deps
-    const { sender, destination, ref } = await answers.of(route, command)
+    const { sender, destination, ref } = await answers.findRoute(route, command)
     const rowTo = (to: Pick<ChatRef, 'chatId' | 'jid'>) =>
       messageRow(newId(), clock.now(), { sender, destination, ref: to }, command)
     const reason = unsendable(command)?.reason ?? (ref ? null : noRecipient(destination))
@@ -131,10 +131,10 @@ export class RetryRequests {
 /** Whether the message is of our helpdesk inbox, and so young that the helpdesk offers Retry. */
 function isOfOurInbox(change: Change): boolean {
   const { route, command } = change
-  return otherInbox(route.destination, command.place) === undefined && ageOf(change) <= retryOfferedMs
+  return otherInbox(route.destination, command.conversation) === undefined && ageOf(change) <= retryOfferedMs
 }
 
-/** Until when the callback of an unheard row may still come: its first look waits for the callback. */
+/** Until when the callback of an row without a callback may still come: its first look waits for the callback. */
 function awaitedUntil({ lookAt, createdAt }: OutboxRow): number {
   return Math.min(lookAt ?? 0, createdAt + overtakenMs)
 }

@@ -1,7 +1,7 @@
 // The answers to a callback that asks to send a message.
 
 import type { InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
-import { isAskedFor, isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
+import { isAskedFor, lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import { deletedReason } from './commands.ts'
 
@@ -38,7 +38,7 @@ export const tooOldReason = 'the service could not take the message in time, so 
 export function repeated(row: OutboxRow): SendAnswer {
   const { id, status, reason } = row
   // The agent asked for the message again, or deleted it. That is handled already.
-  if (isAskedFor(row) || isUnheard(row) || reason === deletedReason) {
+  if (isAskedFor(row) || lacksCallback(row) || reason === deletedReason) {
     return { kind: 'ignored', reason: 'duplicate', queueId: id }
   }
   if (status === 'refused' && reason === tooOldReason) return { kind: 'undeliverable', code: 'too_old', reason }

@@ -50,7 +50,7 @@ export class SendContexts {
       instance: sender.name,
       chatId: known?.chatId ?? null,
       destination: destination?.key ?? null,
-      conversationId: command.place.conversationId,
+      conversationId: command.conversation.conversationId,
       callback: callbackKey(route, command.messageId),
     }
     return { route, recipient, known, key }

@@ -40,10 +40,10 @@ export class SendGuards {
 
   /** Why the message cannot be delivered from here. Undefined when it can, or when its chat is not known yet. */
   async checkCommand(route: Route, command: SendCommand): Promise<SendAnswer | undefined> {
-    const { content, attachments, lacksFile, place } = command
+    const { content, attachments, lacksFile, conversation } = command
     const isEmpty = content.trim() === '' && attachments.length === 0 && !lacksFile
     if (isEmpty) return { kind: 'ignored', reason: 'empty' }
-    const elsewhere = otherInbox(route.destination, place)
+    const elsewhere = otherInbox(route.destination, conversation)
     if (elsewhere) return this.#undeliverable(route, command, 'other_inbox', elsewhere)
     const flaw = unsendable(command)
     return flaw && this.#undeliverable(route, command, flaw.code, flaw.reason)
@@ -103,7 +103,7 @@ export class SendGuards {
     reason: string,
   ): Promise<SendAnswer> {
     const { outbox, looks, newId, clock } = this.#deps
-    const { conversationId, accountId } = command.place
+    const { conversationId, accountId } = command.conversation
     const isReachable = accountId === null || accountId === destination?.accountId
     if (destination && isReachable && conversationId !== null && command.messageId) {
       const row = messageRow(newId(), clock.now(), { sender, destination, ref: nowhere }, command)

@@ -71,7 +71,7 @@ test('what the network says comes back as it was after a way through Markdown', 
   )
 })
 
-test('addresses and words with underscores stay as they are, whatever stands around them', () => {
+test('addresses and words with underscores stay as they are between any other characters', () => {
   const address = fc.constantFrom(
     'https://x.example/a_b_c?d=*e*',
     'www.x.example/_a_',

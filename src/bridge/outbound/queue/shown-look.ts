@@ -16,7 +16,7 @@ import { dutyOf, keptOf, seenAs, shownAfter } from '../../../core/shown.ts'
 import type { Seen, Shown } from '../../../core/shown.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import { isAskedFor, isUnheard } from '../../../storage/stores/messages/outbox-rows.ts'
+import { isAskedFor, lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { RetryStore } from '../../../storage/stores/messages/retry-store.ts'
@@ -56,8 +56,8 @@ export class ShownLook {
     this.#deps = deps
   }
 
-  /** Looks if the look is still due. */
-  async at(id: RowId): Promise<void> {
+  /** Does nothing when the look is not due any more. */
+  async lookIfDue(id: RowId): Promise<void> {
     const { outbox, clock } = this.#deps
     const row = await outbox.find(id)
     if (!row || row.lookAt === null || row.lookAt > clock.now()) return
@@ -85,9 +85,9 @@ export class ShownLook {
   /** Another row has accepted the same message: that row decides what the helpdesk has to show. */
   async #handOver(row: OutboxRow, newest: OutboxRow): Promise<void> {
     const { shown, retries, clock } = this.#deps
-    const isFailure = !isUnheard(row) || row.expiresAt === null
+    const isFailure = !lacksCallback(row) || row.expiresAt === null
     if (isFailure) await shown.planLook(newest.id, clock.now())
-    if (isUnheard(row)) await retries.discard(row.id)
+    if (lacksCallback(row)) await retries.discard(row.id)
     else await this.#endLooks(row)
   }
 
@@ -107,7 +107,7 @@ export class ShownLook {
     const { shown, retries } = this.#deps
     const duty = dutyOf(knownOf(row.status), seen)
     if (duty === 'send') return this.#sendAgain(row, target)
-    if (isUnheard(row)) return retries.discard(row.id)
+    if (lacksCallback(row)) return retries.discard(row.id)
     switch (duty) {
       case 'set sent':
       case 'set delivered':
@@ -166,7 +166,7 @@ export class ShownLook {
       !isOver && (await retries.retry(row, partsAgain(row.parts), this.#waiting(row.instance), clock.now()))
     if (isAgain) worker.submit(row)
     // The callback of the message has come after all.
-    else if (isUnheard(row) && !isOver) await retries.discard(row.id)
+    else if (lacksCallback(row) && !isOver) await retries.discard(row.id)
     else await this.#set(row, target, 'failed', 'retried')
   }
 

@@ -13,7 +13,7 @@ import type { ShownLook } from './shown-look.ts'
 type Deps = {
   store: Pick<ShownStore, 'planUnsure' | 'due'>
   answers: Pick<GivenAnswers, 'flush'>
-  look: Pick<ShownLook, 'at'>
+  look: Pick<ShownLook, 'lookIfDue'>
   /** Whether a look would come too early: the row may still be withdrawn, or its answer was just given. */
   isUndecided: (id: RowId) => boolean
   clock: Clock
@@ -32,7 +32,7 @@ export class ShownWorker {
   readonly #deps: Deps
   readonly #stop = new AbortController()
   readonly #looks = new Map<RowId, Promise<void>>()
-  readonly #places = new Map<DestinationKey, Semaphore>()
+  readonly #limits = new Map<DestinationKey, Semaphore>()
   /** Rows whose next look became due while one was under way. */
   readonly #again = new Set<RowId>()
   #isWoken = false
@@ -84,11 +84,11 @@ export class ShownWorker {
   async #look(id: RowId, destination: DestinationKey): Promise<void> {
     const { look, log } = this.#deps
     const { signal } = this.#stop
-    const place = getOrCreate(this.#places, destination, () => new Semaphore(looksPerDestination))
+    const limit = getOrCreate(this.#limits, destination, () => new Semaphore(looksPerDestination))
     try {
-      const leave = await place.enter(signal)
+      const leave = await limit.enter(signal)
       try {
-        await look.at(id)
+        await look.lookIfDue(id)
       } finally {
         leave()
       }

@@ -1,4 +1,4 @@
-// The sessions that the network must still be told to forget. They outlive the record of their instance.
+// Stores the logouts that WhatsApp has not confirmed yet. They outlive the record of their instance.
 
 import type { AuditRecord } from '../../../core/audit.ts'
 import type { InstanceName } from '../../../core/ids.ts'

@@ -1,4 +1,4 @@
-// When each destination gave us its first callback. Messages that are older were never meant for us.
+// Stores when each destination sent us its first callback. An older message was written before Chatwoot called this service.
 
 import type { DestinationKey } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'

@@ -176,8 +176,8 @@ export function isAskedFor({ lookAt, expiresAt, settledAt }: OutboxRow): boolean
   return settledAt !== null && lookAt !== null && expiresAt !== null
 }
 
-/** The callback of the message never arrived: the row was made from a change of the message. */
-export function isUnheard({ status, reason }: Pick<OutboxRow, 'status' | 'reason'>): boolean {
+/** The row was made from a change of its message, and the callback of the message has not come. */
+export function lacksCallback({ status, reason }: Pick<OutboxRow, 'status' | 'reason'>): boolean {
   return status === 'refused' && reason === null
 }
 

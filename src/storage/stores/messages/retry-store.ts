@@ -14,10 +14,11 @@ import type { NewOutboxRow, OutboxRow } from './outbox-rows.ts'
 import { StorageError, toStatement } from '../../engine/statement.ts'
 
 /**
- * A message that did not reach us. With a callback key the row settles the callback; without one the callback may still come
- * and be accepted. `reason` says why the message was refused, if it was.
+ * A message that we know only from a change of it: its callback has not come, or was refused. With a callback key the row
+ * settles the callback. Without one the callback may still come and be accepted. `reason` says why the message was refused, if
+ * it was.
  */
-export type Unheard = { row: NewOutboxRow; callback: CallbackKey | null; reason: string | null }
+export type ChangedMessage = { row: NewOutboxRow; callback: CallbackKey | null; reason: string | null }
 
 export class RetryStore {
   readonly #database: Database
@@ -28,9 +29,9 @@ export class RetryStore {
     this.#writer = new FencedWriter(database, epoch)
   }
 
-  /** Stores a message that did not reach us, for a look. False when its callback has come. */
-  async keepAsked(
-    { row, callback, reason }: Unheard,
+  /** Keeps a message that we know only from a change of it, for a look. False when its callback has come. */
+  async keepChange(
+    { row, callback, reason }: ChangedMessage,
     { at, until }: { at: number; until: number | null },
   ): Promise<boolean> {
     const { query } = this.#database
@@ -80,7 +81,7 @@ export class RetryStore {
     )
   }
 
-  /** Deletes the row of a message that never reached us. */
+  /** Deletes the row of a message whose callback has not come. */
   async discard(id: RowId): Promise<void> {
     const { query } = this.#database
     await this.#writer.guarded(

@@ -75,7 +75,7 @@ export class SendContextStore implements PerInstance {
 
   async read(key: SendContextKey): Promise<SendContextFacts> {
     const { destination: asked_from = null, kind = null, eventId: event_id = null } = key.callback ?? {}
-    const rows = await this.#database.read(this.#read({ ...placeIn(key), asked_from, kind, event_id }))
+    const rows = await this.#database.read(this.#read({ ...columnsOf(key), asked_from, kind, event_id }))
     const [first] = rows
     const hasUnread = first?.unread === 1
     const isSettled = first?.settled === 1
@@ -90,7 +90,7 @@ export class SendContextStore implements PerInstance {
     const found = this.#cache.get(nameOf(key))
     if (!found) return undefined
     const { instance: owner, chat: owner_chat, phone, lid, lastKey: last_key } = found
-    const unchanged = this.#unchanged({ ...placeIn(key), owner, owner_chat, phone, lid, last_key })
+    const unchanged = this.#unchanged({ ...columnsOf(key), owner, owner_chat, phone, lid, last_key })
     return { ...factsOf([found]), hasUnread: false, isSettled: false, unchanged }
   }
 
@@ -100,7 +100,8 @@ export class SendContextStore implements PerInstance {
     return rows.flatMap((row) => toStoredChat(row) ?? [])
   }
 
-  /** Those of these messages whose callbacks have a row in the outbox. An unheard row was made without a callback. */
+  /** Those of these messages whose callbacks have a row in the outbox. A row that was made from a change of
+   * its message has no callback. */
   async acceptedAmong(destination: DestinationKey, messageIds: readonly number[]): Promise<number[]> {
     const query = this.#database.query
       .selectFrom('outbox')
@@ -117,7 +118,7 @@ export class SendContextStore implements PerInstance {
   }
 }
 
-function placeIn({ instance, chatId, destination, conversationId }: SendContextKey) {
+function columnsOf({ instance, chatId, destination, conversationId }: SendContextKey) {
   return { instance, chat: chatId, destination, conversation_id: conversationId }
 }
 

@@ -1,4 +1,4 @@
-// Callbacks of the helpdesk that are settled. A store that writes a callback twice finds out here.
+// Finds settled callbacks, and says whether a write failed because its callback was settled before.
 
 import type { DestinationKey } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'

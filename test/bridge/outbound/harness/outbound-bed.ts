@@ -133,7 +133,7 @@ export class OutboundBed {
     await this.process.outbound.forget(name)
   }
 
-  /** Callbacks reach nobody until start() or restart(). */
+  /** Callbacks reach no process until start() or restart(). */
   async stop(): Promise<void> {
     this.#isRunning = false
     await this.process[Symbol.asyncDispose]()

@@ -1,6 +1,6 @@
 // The turn of a message that is stored before its turn comes.
 
-export class HeldTurn {
+export class LaterTurn {
   readonly #comes = Promise.withResolvers<undefined>()
   #hasCome = false
   #onTurn: (() => void) | undefined
