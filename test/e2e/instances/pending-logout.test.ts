@@ -128,7 +128,8 @@ describe('a logout that the network does not hear', () => {
       .filter(({ direction, attrs }) => direction === 'in' && attrs['id'] === sent.id)
     assert.deepEqual(confirmed, [])
     const { database } = world.service
-    assert.deepEqual(await database.read(database.query.selectFrom('inbox').select('id')), [])
+    const stored = () => database.read(database.query.selectFrom('inbox').select('id'))
+    await waitUntil('the inbox is empty', async () => (await stored()).length === 0)
     assert.deepEqual(
       world.helpdesk.messages().map(({ content }) => content),
       ['to another account'],
