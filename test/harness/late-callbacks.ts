@@ -3,7 +3,7 @@
 
 import type { Delivery } from '../../sim/helpdesk/webhooks/webhook-dispatcher.ts'
 
-type Callback = { at: number; url: string; conversation: number; isAnswered: boolean }
+type Callback = { at: number; url: string; conversation: number; isTaken: boolean }
 
 // The service waits for a second. Under load it reads a callback later than the helpdesk sends it. The workers of a busy
 // helpdesk stall for less than this time.
@@ -20,16 +20,16 @@ export class LateCallbacks {
   readonly #callbacks = new Map<string, Callback>()
   readonly #deliveredAgain = new Set<string>()
 
-  /** The first delivery that was answered counts, or else the last one. */
+  /** The first delivery that did not fail counts, or else the last one. */
   constructor(deliveries: readonly Delivery[]) {
-    for (const { event, body, at, url, status } of deliveries.toSorted((one, two) => one.at - two.at)) {
+    for (const { event, body, at, url, error } of deliveries.toSorted((one, two) => one.at - two.at)) {
       if (event !== 'message_created' || !('content' in body)) continue
       const { content, conversation } = body
       const text = String(content)
       const known = this.#callbacks.get(text)
-      if (known?.isAnswered) continue
+      if (known?.isTaken) continue
       if (known) this.#deliveredAgain.add(text)
-      this.#callbacks.set(text, { at, url, conversation: conversation.id, isAnswered: status !== 0 })
+      this.#callbacks.set(text, { at, url, conversation: conversation.id, isTaken: error === null })
     }
   }
 

@@ -26,11 +26,13 @@ class Stage {
   reordered = 0
   /** What becomes of a question; the answer when it resolves. */
   answer: (found: OutgoingMessage[]) => Promise<OutgoingMessage[]> = (found) => Promise.resolve(found)
+  /** What becomes of a question to the database. */
+  read: (found: number[]) => Promise<number[]> = (found) => Promise.resolve(found)
   createdAt = this.clock.now()
   readonly order = new CallbackOrder({
     missing: new MissingCallbacks({
       downstream: { helpdesk: () => ({ outgoingMessages: (_, range) => this.#ask(range) }) as HelpdeskInbox },
-      store: { acceptedAmong: (_, ids) => Promise.resolve(ids.filter((id) => this.accepted.includes(id))) },
+      store: { acceptedAmong: (_, ids) => this.read(ids.filter((id) => this.accepted.includes(id))) },
       clock: this.clock,
     }),
     metrics: { reordered: () => this.reordered++ },
@@ -235,6 +237,20 @@ test('a helpdesk that does not answer delays a burst by a second, and what comes
     { id: 4, at: 1500, waited: 0 },
   ])
   assert.equal(stage.questions.length, 1)
+})
+
+test('callbacks that come while the database does not answer are put in order', async () => {
+  const stage = new Stage()
+  stage.written = [1, 2, 3, 4, 5]
+  const stall = Promise.withResolvers<undefined>()
+  stage.read = (found) => stall.promise.then(() => found)
+  for (const id of [1, 3]) stage.comes(id)
+  await stage.clock.advance(3000)
+  for (const id of [5, 4]) stage.comes(id, { writtenMsAgo: 3000 })
+  await stage.clock.advance(300)
+  stall.resolve(undefined)
+  await stage.clock.advance(0)
+  assert.deepEqual(stage.ids, [1, 3, 4, 5])
 })
 
 test('a process that stood still waits for the callbacks that came meanwhile', async () => {

@@ -25,7 +25,7 @@ import { LaterTurn } from './later-turn.ts'
 import type { MissingCallbacks } from './missing-callbacks.ts'
 
 type Deps = {
-  missing: Pick<MissingCallbacks, 'lookUp'>
+  missing: Pick<MissingCallbacks, 'ask' | 'unaccepted'>
   metrics: Pick<OutboundMetrics, 'reordered'>
   clock: Clock
   log: Log
@@ -173,7 +173,12 @@ export class CallbackOrder {
       conversation.question = 'silent'
     })
     try {
-      await missing.lookUp(conversation, turns, beforeId)
+      const written = await missing.ask(conversation, { afterId: turns.knownUpTo, beforeId })
+      // A database that takes long is no silence of the helpdesk: nothing can be accepted meanwhile.
+      cancel()
+      conversation.question = 'open'
+      const unknown = written.filter((id) => turns.isMissing(id))
+      turns.answered(Math.max(beforeId, ...written), await missing.unaccepted(conversation, unknown))
     } catch (err) {
       log.debug({ err, conversation: conversation.key }, 'the order of messages could not be asked for')
       turns.unanswered()

@@ -3,7 +3,6 @@
 import type { Destination, Downstream } from '../../../core/downstream.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { SendContextStore } from '../../../storage/stores/messages/send-context-store.ts'
-import type { ConversationTurns } from './conversation-turns.ts'
 
 type Deps = {
   downstream: Pick<Downstream, 'helpdesk'>
@@ -12,6 +11,8 @@ type Deps = {
 }
 
 type Conversation = { destination: Destination; conversationId: number }
+
+type Range = { afterId: number | null; beforeId: number }
 
 // The callback of an older message was lost, or the webhook was set later.
 const recentMs = 3_600_000
@@ -23,23 +24,18 @@ export class MissingCallbacks {
     this.#deps = deps
   }
 
-  /** One request. The turns then know what comes before `beforeId`, and before the later messages that exist by now. */
-  async lookUp(
-    { destination, conversationId }: Conversation,
-    turns: ConversationTurns,
-    beforeId: number,
-  ): Promise<void> {
-    const { downstream, store, clock } = this.#deps
-    const range = { afterId: turns.knownUpTo, beforeId }
+  /** One request: the recent messages that nothing is known of yet, before `beforeId` and after it. */
+  async ask({ destination, conversationId }: Conversation, range: Range): Promise<number[]> {
+    const { downstream, clock } = this.#deps
     const messages = await downstream.helpdesk(destination).outgoingMessages(conversationId, range)
     const since = clock.now() - recentMs
-    const written = messages.filter(({ createdAt }) => createdAt > since).map(({ id }) => id)
-    const missing = written.filter((id) => turns.isMissing(id))
-    // This process does not know the callbacks that the process before it got.
-    const accepted = new Set(missing.length === 0 ? [] : await store.acceptedAmong(destination.key, missing))
-    turns.answered(
-      Math.max(beforeId, ...written),
-      missing.filter((id) => !accepted.has(id)),
-    )
+    return messages.filter(({ createdAt }) => createdAt > since).map(({ id }) => id)
+  }
+
+  /** The messages that no process has accepted. This process does not know the callbacks that the process before it got. */
+  async unaccepted({ destination }: Conversation, ids: readonly number[]): Promise<number[]> {
+    if (ids.length === 0) return []
+    const accepted = new Set(await this.#deps.store.acceptedAmong(destination.key, ids))
+    return ids.filter((id) => !accepted.has(id))
   }
 }
