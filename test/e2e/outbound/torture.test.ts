@@ -15,7 +15,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 
 // Another CHAOS_SEED gives another run.
 const seed = process.env['CHAOS_SEED'] ?? 'causeway'
-const count = rounds({ gate: 3, long: 25 })
+const count = rounds({ gate: 7, long: 25 })
 const customers = rounds({ gate: 2, long: 4 })
 const changes = { method: 'PATCH', path: /\/messages\/\d+$/ }
 
