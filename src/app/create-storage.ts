@@ -1,7 +1,6 @@
 // Creates what every other part builds on: the database, the lease on it, the counters and the audit log.
 
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
+import { isDeadOwner, newOwnerName } from '../instances/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
@@ -21,7 +20,8 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
   await refuseUnreadableSecrets(database, encryptionKeys)
   const ownership = stack.use(
     new Ownership({
-      owner: `${hostname()} pid ${process.pid} (${randomBytes(4).toString('hex')})`,
+      owner: newOwnerName(),
+      isDead: isDeadOwner,
       leases: new LeaseStore(database),
       // Real time even under the clock of a test: the lease runs on the database's clock.
       clock: systemClock,
