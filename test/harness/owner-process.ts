@@ -2,6 +2,7 @@
 // Arguments: database URL, and "slow" for writes that hold the lock of SQLite nearly all the time.
 
 import { databaseUrl } from '../../src/config/setting-formats.ts'
+import type { DestinationKey } from '../../src/core/ids.ts'
 import { isDeadOwner, newOwnerName } from '../../src/instances/owner-name.ts'
 import { Ownership } from '../../src/instances/ownership.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -31,13 +32,15 @@ const ownership = new Ownership({
 await ownership.acquire()
 const fenced = new FencedWriter(database, () => ownership.epoch)
 
-const counted = `INSERT INTO first_callbacks (destination, heard_at) VALUES ($1, $2)
-  ON CONFLICT (destination) DO UPDATE SET heard_at = excluded.heard_at`
 const slow = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT max(i) FROM n'
 
 async function writeOne(writer: number, count: number): Promise<void> {
   const steps = mode === 'slow' ? [{ sql: slow, parameters: [] }] : []
-  await fenced.write({ sql: counted, parameters: [`writer ${writer}`, count] }, ...steps)
+  const written = database.query
+    .insertInto('first_callbacks')
+    .values({ destination: `writer ${writer}` as DestinationKey, heard_at: count })
+    .onConflict((conflict) => conflict.column('destination').doUpdateSet({ heard_at: count }))
+  await fenced.write(written, ...steps)
 }
 
 async function writeForever(writer: number): Promise<void> {
