@@ -1,6 +1,7 @@
 // The owner stands still or dies in the middle of its writes, and the standby takes over.
 
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openDatabase } from '../../../src/storage/database.ts'
@@ -14,8 +15,8 @@ const ownerScript = fileURLToPath(new URL('../../harness/owner-process.ts', impo
 const waiting = 'another process owns the accounts, waiting'
 const notAsked = 'the lease could not be asked for'
 
-async function writingOwner(place: TestLocation, mode = ''): Promise<ServiceProcess> {
-  const owner = new ServiceProcess({}, undefined, [ownerScript, place.url, mode])
+async function writingOwner(place: TestLocation): Promise<ServiceProcess> {
+  const owner = new ServiceProcess({}, undefined, [ownerScript, place.url])
   await owner.logged('writing')
   return owner
 }
@@ -32,6 +33,21 @@ async function writtenIn(place: TestLocation): Promise<unknown[]> {
   return database.read(database.query.selectFrom('first_callbacks').selectAll().orderBy('destination'))
 }
 
+/** Stops the owner while it holds the write lock of SQLite. */
+async function stopInsideTransaction(owner: ServiceProcess, place: TestLocation): Promise<void> {
+  using other = new DatabaseSync(place.url.slice('file:'.length), { timeout: 500 })
+  await waitUntil('the owner is stopped with the lock', () => {
+    owner.send('SIGSTOP')
+    try {
+      other.exec('BEGIN IMMEDIATE; ROLLBACK')
+    } catch {
+      return true
+    }
+    owner.send('SIGCONT')
+    return false
+  })
+}
+
 /** A busy machine may need longer for the start than the lease runs. */
 async function prolongLease(place: TestLocation): Promise<void> {
   await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
@@ -44,7 +60,7 @@ async function msUntilReady(standby: ServiceProcess): Promise<number> {
   return performance.now() - since
 }
 
-describe('the owner stands still while ten writers write', { concurrency: 2 }, () => {
+describe('the owner stands still while ten writers write', { concurrency: 3 }, () => {
   test(
     'on PostgreSQL the standby takes over within 7 s, and the old owner writes nothing more',
     { skip: withoutPostgres },
@@ -65,21 +81,26 @@ describe('the owner stands still while ten writers write', { concurrency: 2 }, (
 
   test('on SQLite the standby waits for the lock of the stopped owner, and one of them goes on', async () => {
     await using place = await newLocation('sqlite')
-    await using owner = await writingOwner(place, 'slow')
+    await using owner = await writingOwner(place)
     await using standby = await standbyOf(place)
-    owner.send('SIGSTOP')
+    await stopInsideTransaction(owner, place)
     await standby.logged(notAsked)
     const health = await fetch(`${String((await standby.logged('http listening'))['url'])}/api/health`)
     assert.equal(((await health.json()) as { checks: { ownership: string } }).checks.ownership, 'standby')
-    owner.send('SIGKILL')
-    const tookMs = await msUntilReady(standby)
-    assert.ok(tookMs < 7000, `took ${tookMs} ms`)
+    const before = await writtenIn(place)
+    owner.send('SIGCONT')
+    const ownerGoesOn = async () => JSON.stringify(await writtenIn(place)) !== JSON.stringify(before)
+    await waitUntil('one of them goes on', async () => standby.has('service ready') || (await ownerGoesOn()))
+    // The owner may have renewed its lease before the standby got the lock.
+    if (!standby.has('service ready')) owner.send('SIGKILL')
+    await standby.ready()
+    await owner.exited()
   })
 
   test('on SQLite a standby that starts while the owner stands still waits for it', async () => {
     await using place = await newLocation('sqlite')
-    await using owner = await writingOwner(place, 'slow')
-    owner.send('SIGSTOP')
+    await using owner = await writingOwner(place)
+    await stopInsideTransaction(owner, place)
     await using standby = new ServiceProcess({ DATABASE_URL: place.url })
     await standby.logged('http listening')
     assert.equal(String((await standby.logged(notAsked))['holder']).includes(`pid ${owner.pid} `), true)
