@@ -6,6 +6,7 @@ import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
 import { systemClock } from '../lib/clock.ts'
 import { openDatabase } from '../storage/database.ts'
+import { correctFutureTimes } from '../storage/stores/future-times.ts'
 import { refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
 import { takeOverRows } from '../storage/stores/take-over-rows.ts'
@@ -36,7 +37,11 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
     ownership,
     /** What every guarded write carries. */
     epoch: () => ownership.epoch,
-    takeOverRows: () => takeOverRows(database, ownership.epoch),
+    takeOverRows: async () => {
+      await takeOverRows(database, ownership.epoch)
+      await correctFutureTimes(database, ownership.epoch, clock.now())
+    },
+    correctFutureTimes: () => correctFutureTimes(database, ownership.epoch, clock.now()),
     usage,
     metrics: new Metrics({ version: build.version }),
     audit: new AuditStore(database),

@@ -91,7 +91,7 @@ export class RetryRequests {
 
   async #ask(row: OutboxRow, receivedAt: number): Promise<void> {
     if (knownOf(row.status) !== 'unsent') return
-    const at = isUnheard(row) ? Math.max(receivedAt, awaitedUntil(row)) : receivedAt
+    const at = isUnheard(row) ? Math.max(receivedAt, awaitedUntil(row, receivedAt)) : receivedAt
     await this.#deps.shown.ask(row.id, { at, until: at + waitingLifetimeMs })
   }
 
@@ -135,8 +135,9 @@ function isOfOurInbox(change: Change): boolean {
 }
 
 /** Until when the callback of an unheard row may still come: its first look waits for the callback. */
-function awaitedUntil({ lookAt, createdAt }: OutboxRow): number {
-  return Math.min(lookAt ?? 0, createdAt + overtakenMs)
+function awaitedUntil({ lookAt, createdAt }: OutboxRow, now: number): number {
+  // The row may have been stored before the clock was put back.
+  return Math.min(lookAt ?? 0, Math.min(createdAt, now) + overtakenMs)
 }
 
 function ageOf({ command, receivedAt }: Change): number {
