@@ -28,6 +28,7 @@ type Parts = {
 export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
   const { usage, instances, network, deliveries, correctFutureTimes } = parts
   const steps = new ClockSteps(clock)
+  let hasGoneBack = false
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   return [
@@ -38,9 +39,11 @@ export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
     }),
     every('clock-check', clockCheckMs, async () => {
       const back_ms = steps.backMs()
-      if (back_ms === 0) return
-      log.warn({ back_ms }, 'the clock was put back, stored times in the future are corrected')
+      if (back_ms > 0) log.warn({ back_ms }, 'the clock was put back, stored times in the future are corrected')
+      hasGoneBack ||= back_ms > 0
+      if (!hasGoneBack) return
       await correctFutureTimes()
+      hasGoneBack = false
     }),
     every('delivery-sweep', deliverySweepMs, () => deliveries.prune(clock.now() - keepDeliveriesMs)),
   ]

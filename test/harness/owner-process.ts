@@ -25,7 +25,7 @@ const ownership = new Ownership({
   clock: systemClock,
   log,
   onLost: (reason) => {
-    console.error(reason.message)
+    process.stderr.write(`${reason.message}\n`)
     process.exit(1)
   },
 })

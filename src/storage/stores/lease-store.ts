@@ -74,11 +74,12 @@ export class LeaseStore {
 
   #isFree(abandoned: SeenLease | undefined) {
     const { now } = this.#database
-    return ({ eb, or, and }: ExpressionBuilder<Schema, 'lease'>) => {
-      const isExpired = eb('lease.expires_at', '<=', now)
+    return (lease: ExpressionBuilder<Schema, 'lease'>) => {
+      const isExpired = lease('lease.expires_at', '<=', now)
       if (!abandoned) return isExpired
       const { owner, expiresAt } = abandoned
-      return or([isExpired, and([eb('lease.owner', '=', owner), eb('lease.expires_at', '=', expiresAt)])])
+      const isAbandoned = [lease('lease.owner', '=', owner), lease('lease.expires_at', '=', expiresAt)]
+      return lease.or([isExpired, lease.and(isAbandoned)])
     }
   }
 

@@ -30,7 +30,7 @@ async function standbyOf(place: TestLocation, environment: Record<string, string
 /** What the owner has written so far. */
 async function writtenIn(place: TestLocation): Promise<unknown[]> {
   await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
-  return database.read(database.query.selectFrom('first_callbacks').selectAll().orderBy('destination'))
+  return await database.read(database.query.selectFrom('first_callbacks').selectAll().orderBy('destination'))
 }
 
 /** Stops the owner while it holds the write lock of SQLite. */
