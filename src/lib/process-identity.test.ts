@@ -41,7 +41,14 @@ test('a process of another machine, boot, container or build is never called dea
   const unused = [host, boot, pidSpace, timeSpace, String(2 ** 22 + 1), '1']
   assert.equal(isCertainlyDead(unused.join('/')), true, 'no process has such a high number')
   for (const index of [0, 1, 2, 3]) assert.equal(isCertainlyDead(unused.with(index, 'other').join('/')), false)
-  for (const odd of ['', 'host pid 7', '/', `${pid}/1`, unused.with(4, '0').join('/'), unused.with(4, '-1').join('/')]) {
+  for (const odd of [
+    '',
+    'host pid 7',
+    '/',
+    `${pid}/1`,
+    unused.with(4, '0').join('/'),
+    unused.with(4, '-1').join('/'),
+  ]) {
     assert.equal(isCertainlyDead(odd), false, odd)
   }
 })
