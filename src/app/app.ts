@@ -43,7 +43,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     new ProcessEvents({ lifecycle: lifecycle.lifecycle, courier, instances: () => instances.records(), clock }),
   )
 
-  const shared = createWorkers(base, { usage: storage.usage, instances, network, deliveries })
+  const shared = createWorkers(base, { ...storage, instances, network, deliveries })
   const workers = [...shared, ...inbound.workers, ...outbound.workers]
   for (const worker of workers) stack.use(worker)
   stack.use(inbound.lateFiles)

@@ -1,12 +1,12 @@
 // Creates what every other part builds on: the database, the lease on it, the counters and the audit log.
 
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
+import { isDeadOwner, newOwnerName } from '../instances/owner-name.ts'
 import { Ownership } from '../instances/ownership.ts'
 import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
 import { systemClock } from '../lib/clock.ts'
 import { openDatabase } from '../storage/database.ts'
+import { correctFutureTimes } from '../storage/stores/future-times.ts'
 import { refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
 import { takeOverRows } from '../storage/stores/take-over-rows.ts'
@@ -21,7 +21,8 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
   await refuseUnreadableSecrets(database, encryptionKeys)
   const ownership = stack.use(
     new Ownership({
-      owner: `${hostname()} pid ${process.pid} (${randomBytes(4).toString('hex')})`,
+      owner: newOwnerName(),
+      isDead: isDeadOwner,
       leases: new LeaseStore(database),
       // Real time even under the clock of a test: the lease runs on the database's clock.
       clock: systemClock,
@@ -36,7 +37,11 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
     ownership,
     /** What every guarded write carries. */
     epoch: () => ownership.epoch,
-    takeOverRows: () => takeOverRows(database, ownership.epoch),
+    takeOverRows: async () => {
+      await takeOverRows(database, ownership.epoch)
+      await correctFutureTimes(database, ownership.epoch, clock.now())
+    },
+    correctFutureTimes: () => correctFutureTimes(database, ownership.epoch, clock.now()),
     usage,
     metrics: new Metrics({ version: build.version }),
     audit: new AuditStore(database),

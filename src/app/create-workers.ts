@@ -1,7 +1,9 @@
-// Creates the background work that belongs to no single room: storing counts, destroying old keys, pruning deliveries.
+// Creates the background work that belongs to no single room: storing counts, destroying old keys, pruning
+// deliveries, and noticing a clock that was put back.
 
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Usage } from '../ledger/usage.ts'
+import { ClockSteps } from '../lib/clock-steps.ts'
 import { Ticker } from '../lib/ticker.ts'
 import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
@@ -13,14 +15,20 @@ const deliverySweepMs = 3_600_000
 // How long operators can look up and repeat a delivery that has ended.
 const keepDeliveriesMs = 30 * 86_400_000
 
+const clockCheckMs = 5000
+
 type Parts = {
+  correctFutureTimes: () => Promise<void>
   usage: Usage
   instances: Pick<InstanceRegistry, 'dropWorthlessKeys'>
   network: Pick<WhatsappNetwork, 'pruneJournal'>
   deliveries: Pick<DeliveryStore, 'prune'>
 }
 
-export function createWorkers({ clock, log }: Base, { usage, instances, network, deliveries }: Parts): Ticker[] {
+export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
+  const { usage, instances, network, deliveries, correctFutureTimes } = parts
+  const steps = new ClockSteps(clock)
+  let hasGoneBack = false
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   return [
@@ -28,6 +36,14 @@ export function createWorkers({ clock, log }: Base, { usage, instances, network,
     every('key-sweep', keySweepMs, async () => {
       await instances.dropWorthlessKeys()
       await network.pruneJournal()
+    }),
+    every('clock-check', clockCheckMs, async () => {
+      const back_ms = steps.backMs()
+      if (back_ms > 0) log.warn({ back_ms }, 'the clock was put back, stored times in the future are corrected')
+      hasGoneBack ||= back_ms > 0
+      if (!hasGoneBack) return
+      await correctFutureTimes()
+      hasGoneBack = false
     }),
     every('delivery-sweep', deliverySweepMs, () => deliveries.prune(clock.now() - keepDeliveriesMs)),
   ]

@@ -6,11 +6,11 @@
 
 import type { PerInstance } from '../core/per-instance.ts'
 import type { HttpApp } from '../http/http-app.ts'
-import { listen } from '../http/server/listener.ts'
+import { listen, listenWhenFree } from '../http/server/listener.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Ownership } from '../instances/ownership.ts'
 import type { Usage } from '../ledger/usage.ts'
-import { sleep } from '../lib/clock.ts'
+import { sleep, systemClock } from '../lib/clock.ts'
 import type { Ticker } from '../lib/ticker.ts'
 import type { Courier } from '../lifecycle/courier.ts'
 import type { ProcessEvents } from '../lifecycle/process-events.ts'
@@ -42,6 +42,7 @@ type Parts = {
 
 export class RunningApp {
   readonly #parts: Parts
+  readonly #disposed = new AbortController()
   #url = ''
   #isServing = false
   /** Background work by name, for callers that decide themselves when it runs. */
@@ -78,7 +79,9 @@ export class RunningApp {
     const early = await listen(server, config.http, { tolerateBusy: true })
     await storage.ownership.acquire()
     await storage.takeOverRows()
-    this.#url = early ?? (await listen(server, config.http)) ?? ''
+    // An owner that stood still has lost the lease and goes on holding the port until it notices.
+    const { predecessorMayRun: tolerateBusy } = storage.ownership
+    const url = early ?? (await listen(server, config.http, { tolerateBusy }))
     await instances.load()
     await storage.audit.append({ at: clock.now(), actor: 'system', action: 'backend.boot', target: build.version })
     await outbound.failRowsOfDeletedInstances()
@@ -89,6 +92,8 @@ export class RunningApp {
     await instances.boot()
     processEvents.started()
     for (const worker of workers) worker.start()
+    this.#url =
+      url ?? (await listenWhenFree(server, config.http, { clock: systemClock, signal: this.#disposed.signal }))
     await this.#warn()
     log.info({ url: this.#url, version: build.version, instances: instances.counts().total }, 'service ready')
   }
@@ -103,6 +108,7 @@ export class RunningApp {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed.abort()
     return this.#parts.owned.disposeAsync()
   }
 

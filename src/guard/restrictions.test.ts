@@ -72,6 +72,16 @@ test('another refusal does not shorten what the network said', async () => {
   assert.equal(restrictions.until('a'), now + 5 * hour)
 })
 
+test('a strike that a wrong clock dated an hour ahead does not hide the next one', async () => {
+  const { restrictions, clock } = setUp()
+  clock.set(hour)
+  assert.equal(await restrictions.record('a'), true)
+  clock.set(-hour)
+  assert.equal(await restrictions.record('a'), true)
+  await clock.advance(1000)
+  assert.equal(await restrictions.record('a'), false)
+})
+
 test('an answer that comes late says nothing about an account that is gone, or was refused again', async () => {
   const { restrictions, rows, said, now } = setUp()
   await restrictions.record('a')

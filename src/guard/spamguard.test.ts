@@ -36,6 +36,12 @@ test('the previous message counts within the window only', () => {
   )
 })
 
+test('a previous message that a wrong clock dated an hour ahead does not count', () => {
+  const print = fingerprintOf('long enough to be judged', [])
+  assert.equal(isRepeated(print, { fingerprint: print, at: 4_600_000 }, 1_000_000), false)
+  assert.equal(isRepeated(print, { fingerprint: print, at: 1_000_100 }, 1_000_000), true, 'clocks are not exact')
+})
+
 test('normalising twice changes nothing more', () => {
   fc.assert(
     fc.property(

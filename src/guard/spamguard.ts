@@ -27,5 +27,7 @@ export function isRepeated(
   previous: { fingerprint: string | null; at: number } | undefined,
   now: number,
 ): boolean {
-  return fingerprint !== null && previous?.fingerprint === fingerprint && now - previous.at < spamguardWindowMs
+  if (fingerprint === null || previous?.fingerprint !== fingerprint) return false
+  // A time in the future was stored before the clock was put back.
+  return Math.abs(now - previous.at) < spamguardWindowMs
 }

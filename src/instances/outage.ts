@@ -55,7 +55,8 @@ export class Outage {
   ready(): void {
     const { clock, graces, save, announce, row } = this.#deps
     const { downSince } = row()
-    const downMs = clock.now() - (downSince ?? 0)
+    // The time of the drop is in the future if the clock was put back since.
+    const downMs = Math.max(0, clock.now() - (downSince ?? 0))
     this.#cancel()
     if (downSince === null) return
     this.#wait(graces.reconnectedMs, () => {

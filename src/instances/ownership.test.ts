@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RecordedLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
-import type { LeaseHolder } from '../storage/stores/lease-store.ts'
+import type { LeaseHolder, SeenLease } from '../storage/stores/lease-store.ts'
 import { Ownership } from './ownership.ts'
 
 /** A lease row in memory, with a switch for the database being away. The real one has a contract suite of its own. */
@@ -11,10 +11,14 @@ class LeaseRow {
   epoch = 0
   taken = false
   away = false
+  /** The owner does not renew its lease any more. */
+  silent = false
+  #renewals = 0
 
-  acquire(owner: string): Promise<number | undefined> {
+  acquire(owner: string, forMs = 5000, abandoned?: SeenLease): Promise<number | undefined> {
+    assert.equal(forMs, 5000)
     if (this.away) return Promise.reject(new Error('database away'))
-    if (this.taken) return Promise.resolve(undefined)
+    if (this.taken && abandoned === undefined) return Promise.resolve(undefined)
     this.owner = owner
     this.taken = true
     return Promise.resolve(++this.epoch)
@@ -32,7 +36,9 @@ class LeaseRow {
 
   holder(): Promise<LeaseHolder | undefined> {
     if (this.away) return Promise.reject(new Error('database away'))
-    return Promise.resolve({ owner: this.owner, expiresInMs: 1000 })
+    if (this.owner === '') return Promise.resolve(undefined)
+    if (!this.silent) this.#renewals++
+    return Promise.resolve({ owner: this.owner, expiresAt: this.#renewals, expiresInMs: 1000, isReleased: !this.taken })
   }
 }
 
@@ -41,8 +47,10 @@ function setUp(leases = new LeaseRow()) {
   const lost: Error[] = []
   const recorded = new RecordedLog()
   const onLost = (reason: Error) => lost.push(reason)
-  const ownership = new Ownership({ owner: 'me', leases, clock, log: recorded.log, onLost })
-  return { clock, leases, lost, recorded, ownership }
+  const dead = new Set<string>()
+  const isDead = (owner: string) => dead.has(owner)
+  const ownership = new Ownership({ owner: 'me', isDead, leases, clock, log: recorded.log, onLost })
+  return { clock, leases, lost, recorded, dead, ownership }
 }
 
 test('a free lease is taken at once, kept while renewed, and released at the end', async () => {
@@ -110,16 +118,65 @@ test('a lease that another process took is lost for good', async () => {
   assert.equal(leases.taken, true, 'the new owner keeps what it took')
 })
 
-test('a database that stays away is reported as such, not as another owner', async () => {
-  const { clock, leases, recorded, ownership } = setUp()
+test('a standby goes on asking while the database does not answer', async () => {
+  const leases = new LeaseRow()
+  await leases.acquire('host-a pid 7')
+  const { clock, recorded, ownership } = setUp(leases)
+  const acquired = ownership.acquire()
+  await clock.advance(50_000)
   leases.away = true
-  const givenUp = assert.rejects(
-    ownership.acquire(),
-    (error: Error) => /database .* lease/.test(error.message) && (error.cause as Error).message === 'database away',
-  )
-  await clock.advance(61_000)
+  await clock.advance(600_000)
+  assert.equal(ownership.state, 'standby')
+  const warnings = recorded.withMessage('the lease could not be asked for')
+  assert.ok(warnings.length >= 2 && warnings.length <= 25, `${warnings.length} warnings`)
+  leases.away = false
+  await leases.release()
+  await clock.advance(1000)
+  await acquired
+  assert.deepEqual([ownership.state, ownership.predecessorMayRun], ['held', false])
+  await ownership[Symbol.asyncDispose]()
+})
+
+test('only the time in which a living owner is named counts for giving up', async () => {
+  const leases = new LeaseRow()
+  await leases.acquire('host-a pid 7')
+  const { clock, ownership } = setUp(leases)
+  const givenUp = assert.rejects(ownership.acquire(), /host-a pid 7 owns the accounts/)
+  await clock.advance(40_000)
+  leases.away = true
+  await clock.advance(100_000)
+  leases.away = false
+  await clock.advance(15_000)
+  assert.equal(ownership.state, 'standby')
+  await clock.advance(10_000)
   await givenUp
+})
+
+test('a lease whose owner is dead is taken at once', async () => {
+  const leases = new LeaseRow()
+  await leases.acquire('host-a pid 7')
+  const { recorded, dead, ownership } = setUp(leases)
+  dead.add('host-a pid 7')
+  await ownership.acquire()
+  assert.deepEqual([ownership.state, ownership.epoch, ownership.predecessorMayRun], ['held', 2, false])
   assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 0)
+  await ownership[Symbol.asyncDispose]()
+})
+
+test('a lease that ends in an hour by a wrong clock is taken when its owner has not renewed it for 5 s', async () => {
+  const leases = new LeaseRow()
+  await leases.acquire('host-a pid 7')
+  const { clock, ownership } = setUp(leases)
+  const acquired = ownership.acquire()
+  await clock.advance(10_000)
+  assert.equal(ownership.state, 'standby', 'the owner renews it')
+  leases.silent = true
+  await clock.advance(4000)
+  assert.equal(ownership.state, 'standby')
+  await clock.advance(2000)
+  await acquired
+  assert.deepEqual([ownership.state, ownership.predecessorMayRun], ['held', true])
+  await ownership[Symbol.asyncDispose]()
 })
 
 test('an owner that is seen after the database was away is named', async () => {
@@ -130,7 +187,7 @@ test('an owner that is seen after the database was away is named', async () => {
   const givenUp = assert.rejects(ownership.acquire(), /host-a pid 7 owns the accounts/)
   await clock.advance(5000)
   leases.away = false
-  await clock.advance(56_000)
+  await clock.advance(62_000)
   await givenUp
   assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 1)
 })

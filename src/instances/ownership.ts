@@ -1,6 +1,6 @@
 // Makes sure that one process at a time owns the accounts, by a lease in the database that it renews.
 //
-// standby   → held when the lease is ours; gives up after the standby time, naming the holder
+// standby   → held when the lease is ours; gives up after the database has named a living owner for the standby time
 // held      → uncertain when no renewal succeeded until shortly before the lease ends (the database is away)
 // uncertain → held when a renewal succeeds after all: no other process took over meanwhile
 // held, uncertain → lost when another process has taken the lease: everything must close
@@ -11,17 +11,24 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { LeaseStore } from '../storage/stores/lease-store.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
+import { LeaseWatch } from './lease-watch.ts'
+import { shownOwnerName } from './owner-name.ts'
 
 export type OwnershipState = 'standby' | 'held' | 'uncertain' | 'lost' | 'released'
 
 const leaseMs = 5000
 const renewEveryMs = 1000
 const safetyMs = 500
-const standbyMs = 60_000
+/** A standby waits for a minute. */
+const maxRefusals = 60
+/** While the database is away, every so many attempts are logged. */
+const logEvery = 30
 
 type Deps = {
-  /** The name of this process, for the operator of another one. */
+  /** The name of this process, which no other process has. */
   owner: string
+  /** True only if the process of this name is certainly dead. */
+  isDead: (owner: string) => boolean
   leases: Pick<LeaseStore, 'acquire' | 'renew' | 'release' | 'holder'>
   clock: Clock
   log: Log
@@ -31,15 +38,17 @@ type Deps = {
 export class Ownership {
   readonly #deps: Deps
   readonly #stop = new AbortController()
+  readonly #watch: LeaseWatch
   #epoch: number | undefined
   #deadline = 0
   #lost = false
   #acquiring: Promise<void> | undefined
   #renewing: Promise<void> | undefined
-  #failure: unknown
 
   constructor(deps: Deps) {
     this.#deps = deps
+    const { isDead, clock } = deps
+    this.#watch = new LeaseWatch({ isDead, clock, leaseMs })
   }
 
   get state(): OwnershipState {
@@ -60,7 +69,12 @@ export class Ownership {
     return this.#epoch
   }
 
-  /** Resolves when this process owns the accounts; rejects when another one still does after the standby time. */
+  /** Whether the owner before did not give the lease back and may still run. It may hold the port. */
+  get predecessorMayRun(): boolean {
+    return this.#watch.ownerMayRun
+  }
+
+  /** Resolves when this process owns the accounts; rejects when another living process does for the standby time. */
   acquire(): Promise<void> {
     this.#acquiring = this.#acquireInTime()
     return this.#acquiring
@@ -77,34 +91,36 @@ export class Ownership {
 
   async #acquireInTime(): Promise<void> {
     const { clock, log } = this.#deps
-    const giveUpAt = clock.monotonic() + standbyMs
-    let told = false
-    while (!(await this.#tryAcquire())) {
-      if (this.#stop.signal.aborted) break
-      if (clock.monotonic() >= giveUpAt) throw await this.#reasonToGiveUp()
-      if (!told && this.#failure === undefined) {
-        told = true
-        log.warn({ holder: await this.#holderName() }, 'another process owns the accounts, waiting')
-      }
+    let refusals = 0
+    let failures = 0
+    while (!this.#stop.signal.aborted) {
+      const refusedBy = await this.#tryAcquire().catch((err: unknown) => this.#noteFailure(err, failures++))
+      if (this.#epoch !== undefined) break
+      // The time in which the database does not answer is not counted: its owner may be dead.
+      if (refusedBy !== undefined && ++refusals > maxRefusals) throw ownedBy(refusedBy)
+      if (refusals === 1) log.warn({ holder: refusedBy }, 'another process owns the accounts, waiting')
       await sleep(clock, renewEveryMs, this.#stop.signal)
     }
     if (this.#stop.signal.aborted) throw new Error('stopped while waiting for the lease')
     this.#renewing = this.#renewUntilStopped()
   }
 
-  async #tryAcquire(): Promise<boolean> {
-    if (this.#stop.signal.aborted) return false
-    const { leases, owner, clock, log } = this.#deps
+  /** Returns the name of the owner whose lease runs. */
+  async #tryAcquire(): Promise<string | undefined> {
+    const { leases, owner, clock } = this.#deps
     const asked = clock.monotonic()
-    try {
-      this.#epoch = await leases.acquire(owner, leaseMs)
-      this.#deadline = asked + leaseMs - safetyMs
-      this.#failure = undefined
-    } catch (err) {
-      this.#failure = err
-      log.warn({ err }, 'the lease could not be asked for')
-    }
-    return this.#epoch !== undefined
+    const holder = await leases.holder()
+    this.#epoch = await leases.acquire(owner, leaseMs, this.#watch.look(holder))
+    if (this.#epoch === undefined) return holder && shownOwnerName(holder.owner)
+    this.#deadline = asked + leaseMs - safetyMs
+    return undefined
+  }
+
+  async #noteFailure(err: unknown, failuresBefore: number): Promise<undefined> {
+    // A stopped process keeps its lock on the file of SQLite. The operator must know which one.
+    if (failuresBefore % logEvery === 0)
+      this.#deps.log.warn({ err, holder: await this.#holderName() }, 'the lease could not be asked for')
+    return undefined
   }
 
   async #renewUntilStopped(): Promise<void> {
@@ -127,30 +143,22 @@ export class Ownership {
     const { leases, owner, onLost } = this.#deps
     if (await leases.renew(owner, this.epoch, leaseMs)) return true
     this.#lost = true
-    onLost(await this.#heldByAnother())
+    onLost(ownedBy(await this.#holderName()))
     return false
-  }
-
-  async #reasonToGiveUp(): Promise<Error> {
-    if (this.#failure === undefined) return this.#heldByAnother()
-    return new Error('the database did not answer when asked for the lease: see whether it runs', {
-      cause: this.#failure,
-    })
-  }
-
-  async #heldByAnother(): Promise<Error> {
-    return new Error(
-      `${await this.#holderName()} owns the accounts of this database: stop that process, ` +
-        'or give this one a DATABASE_URL of its own',
-    )
   }
 
   async #holderName(): Promise<string> {
     try {
-      return (await this.#deps.leases.holder())?.owner ?? 'another process'
+      const holder = await this.#deps.leases.holder()
+      return holder ? shownOwnerName(holder.owner) : 'no process'
     } catch (err) {
       this.#deps.log.debug({ err }, 'the holder of the lease could not be read')
       return 'another process'
     }
   }
+}
+
+function ownedBy(owner: string): Error {
+  const advice = 'stop that process, or give this one a DATABASE_URL of its own'
+  return new Error(`${owner} owns the accounts of this database: ${advice}`)
 }

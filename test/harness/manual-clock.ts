@@ -35,6 +35,11 @@ export class ManualClock implements Clock {
     return this.#timers.length
   }
 
+  /** The clock on the wall is set to another time. No time passes. */
+  set(byMs: number): void {
+    this.#now += byMs
+  }
+
   /** Time passes and no timer runs, as in a process that was stopped. The timers that fell due run at the next advance. */
   freeze(ms: number): void {
     this.#elapsed += ms

@@ -43,6 +43,28 @@ for (const engine of engines) {
       )
     })
 
+    test('a lease whose owner is gone is taken before its end, unless it was renewed after it was read', async () => {
+      await using opened = await newDatabase(engine)
+      const leases = new LeaseStore(opened.database)
+      await leases.acquire('a', 60_000)
+      const seen = await leases.holder()
+      assert.ok(seen && !seen.isReleased)
+      assert.equal(await leases.acquire('b', 60_000, { ...seen, owner: 'c' }), undefined)
+      await leases.renew('a', 1, 3_600_000)
+      assert.equal(await leases.acquire('b', 60_000, seen), undefined, 'it was renewed')
+      assert.equal(await leases.acquire('b', 60_000, await leases.holder()), 2)
+      assert.equal(await leases.renew('a', 1, 60_000), false)
+    })
+
+    test('a lease that was given back is told from one that has expired', async () => {
+      await using opened = await newDatabase(engine)
+      const leases = new LeaseStore(opened.database)
+      await leases.acquire('a', -1000)
+      assert.equal((await leases.holder())?.isReleased, false)
+      await leases.release('a', 1)
+      assert.equal((await leases.holder())?.isReleased, true)
+    })
+
     test('there is no holder before the first owner', async () => {
       await using opened = await newDatabase(engine)
       assert.equal(await new LeaseStore(opened.database).holder(), undefined)

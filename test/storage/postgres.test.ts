@@ -7,12 +7,13 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { createPool, transact } from '../../src/storage/engine/postgres-pool.ts'
 import { migratePostgres } from '../../src/storage/engine/postgres-migrate.ts'
 import { SessionKeyStore } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
 import { UsageStore } from '../../src/storage/stores/ledger/usage-store.ts'
 import { newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
-import { RecordedLog } from '../harness/logs.ts'
+import { RecordedLog, silentLog } from '../harness/logs.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
 import { sampleAudit, sampleInstanceColumns, sampleTenant } from '../harness/samples.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -114,6 +115,41 @@ test(
   },
 )
 
+test(
+  'the database undoes a transaction whose process stands still, and the write is known not to be made',
+  { skip: withoutPostgres },
+  async () => {
+    await using opened = await newDatabase('postgres')
+    const { database, location } = opened
+    await using bystander = await Bystander.connect(location)
+    const pool = createPool(
+      location.engine === 'postgres' ? location.url : '',
+      { connections: 1, deadlineMs: 30_000 },
+      silentLog,
+    )
+    const idle = async () => {
+      const rows = await bystander.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
+      )
+      return rows.length === 1
+    }
+    let isEnded = false
+    // Between two statements the process does nothing until the database has ended the transaction.
+    const write = transact(pool, async (client) => {
+      await client.query(`INSERT INTO first_callbacks (destination, heard_at) VALUES ('a', 1)`)
+      await waitUntil('the transaction is idle', idle)
+      const since = performance.now()
+      await waitUntil('the transaction is ended', async () => !(await idle()))
+      isEnded = performance.now() - since < 4000
+      await client.query(`INSERT INTO first_callbacks (destination, heard_at) VALUES ('b', 1)`)
+    })
+    await assert.rejects(write, { name: 'StorageError', failure: 'undone' })
+    assert.ok(isEnded, 'long before the lease of 5 s is over')
+    assert.deepEqual(await database.read(database.query.selectFrom('first_callbacks').selectAll()), [])
+    await pool.end()
+  },
+)
+
 test('lists are in byte order with every collation of the database', { skip: withoutPostgres }, async () => {
   await using opened = await newDatabase('postgres')
   const { database, location } = opened
@@ -171,8 +207,9 @@ test('a migration has no deadline, even if the server sets one', { skip: without
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 1000', current_database()); END $$`,
   )
   const postgres = [
-    `CREATE TABLE seen AS SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock`,
+    `CREATE TABLE seen AS SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+       current_setting('idle_in_transaction_session_timeout') AS idle`,
   ]
   await migratePostgres(place.url, [{ version: 1, name: 'one', sqlite: [], postgres }])
-  assert.deepEqual(await bystander.query('SELECT * FROM seen'), [{ statement: '0', lock: '0' }])
+  assert.deepEqual(await bystander.query('SELECT * FROM seen'), [{ statement: '0', lock: '0', idle: '1min' }])
 })

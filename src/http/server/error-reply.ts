@@ -16,6 +16,7 @@ const storageSentences: Record<StorageFailure, string> = {
   failed: refused,
   constraint: refused,
   expectation: refused,
+  undone: refused,
   // The answer may have been lost after the commit.
   unavailable: 'the database did not answer; look whether a change was made before you repeat it',
 }

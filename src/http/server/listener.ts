@@ -1,10 +1,14 @@
 // Opens and closes the HTTP listener.
 
 import type { AddressInfo } from 'node:net'
+import { sleep } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 
 // How long requests in progress may finish after the listener has closed.
 const closeDeadlineMs = 5000
+// How often a port that another process holds is tried.
+const busyPauseMs = 250
 
 type Place = { host: string; port: number }
 
@@ -25,6 +29,21 @@ export async function listen(
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
   app.log.info({ url }, 'http listening')
   return url
+}
+
+/** Tries until the port is free, or the signal aborts. Returns the URL of the listener. */
+export async function listenWhenFree(
+  app: HttpApp,
+  place: Place,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<string> {
+  app.log.warn({ port: place.port }, 'the port is taken, listening when it is free')
+  while (!signal.aborted) {
+    const url = await listen(app, place, { tolerateBusy: true })
+    if (url !== undefined) return url
+    await sleep(clock, busyPauseMs, signal)
+  }
+  throw new Error('stopped while waiting for the port')
 }
 
 /** Stops listening, lets running requests finish, and cuts those that take too long. */

@@ -9,6 +9,9 @@ import { connectionOptions } from './postgres-pool.ts'
 // Any constant will do, as long as every build uses the same.
 const migrationLock = 7_203_651
 
+// A process that stands still inside the migration must not keep others from starting for ever.
+const idleMs = 60_000
+
 /** On a connection of its own: building an index or waiting for another process may take longer than any request. */
 export async function migratePostgres(url: string, known: readonly Migration[]): Promise<void> {
   const client = new pg.Client({ ...connectionOptions(url), connectionTimeoutMillis: 5000 })
@@ -16,7 +19,9 @@ export async function migratePostgres(url: string, known: readonly Migration[]):
   client.on('error', () => undefined)
   try {
     await client.connect()
-    await client.query('SET statement_timeout = 0; SET lock_timeout = 0')
+    await client.query(
+      `SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = ${idleMs}`,
+    )
     await migrateWith(client, known)
   } finally {
     // The server undoes what was not committed.

@@ -10,6 +10,11 @@ export type PoolSize = { connections: number; deadlineMs: number }
 
 const int8 = 20
 
+// A process that stands still inside a transaction keeps its locks, and no other process could take the lease. The server
+// ends such a transaction long before the lease of 5 s is over.
+const idleInTransactionMs = 1500
+const idleInTransaction = '25P03'
+
 export function connectionOptions(url: string) {
   const types = new pg.TypeOverrides()
   // Our 64-bit columns hold times and counts, all far below 2^53.
@@ -26,6 +31,7 @@ export function createPool(url: string, { connections, deadlineMs }: PoolSize, l
     lock_timeout: Math.min(deadlineMs / 2, 5000),
     statement_timeout: (deadlineMs * 3) / 4,
     query_timeout: deadlineMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
   })
   // The error itself is not logged: it refers to the client, which holds the password.
   pool.on('error', (err: Error & { code?: string }) => {
@@ -37,9 +43,11 @@ export function createPool(url: string, { connections, deadlineMs }: PoolSize, l
 /** Commits what the work did, or undoes it and rejects with the work's own error. */
 export async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await orStorageError(pool.connect())
-  // The pool does not listen to a client in use, and an error without a listener ends the process. The query in flight
-  // rejects with the same error, so nothing is missed.
-  client.on('error', ignore)
+  // The pool does not listen to a client in use, and an error without a listener ends the process. A query in flight rejects
+  // with the same error. A later query only says that the connection is unusable.
+  let lost: unknown
+  const keepFirst = (error: unknown) => (lost ??= error)
+  client.on('error', keepFirst)
   let sound = false
   try {
     await runSql(client, 'BEGIN')
@@ -52,9 +60,9 @@ export async function transact<T>(pool: Pool, work: (client: PoolClient) => Prom
       () => true,
       () => false,
     )
-    throw cause
+    throw isIdleTimeout(lost) ? toStorageError(lost) : cause
   } finally {
-    client.off('error', ignore)
+    client.off('error', keepFirst)
     // A connection in an unknown state is closed, not used again.
     client.release(!sound)
   }
@@ -77,10 +85,11 @@ function toStorageError(cause: unknown): StorageError {
   const message = cause instanceof Error ? cause.message : String(cause)
   if (cause instanceof TypeError || cause instanceof RangeError) return new StorageError('failed', message, { cause })
   const state = cause instanceof pg.DatabaseError ? (cause.code ?? '') : ''
+  if (state === idleInTransaction) return new StorageError('undone', message, { cause })
   if (state.startsWith('23')) return new StorageError('constraint', message, { cause })
   return new StorageError(/^(22|42|54|P0)/.test(state) ? 'failed' : 'unavailable', message, { cause })
 }
 
-function ignore(): void {
-  return undefined
+function isIdleTimeout(cause: unknown): boolean {
+  return cause instanceof pg.DatabaseError && cause.code === idleInTransaction
 }

@@ -8,6 +8,8 @@ import type { Migration } from '../migrations/migration.ts'
 const busyTimeoutMs = 60_000
 
 export function migrateSqlite(database: DatabaseSync, known: readonly Migration[]): void {
+  // A stopped process may hold the write lock for any time. A start that changes nothing does not need the lock.
+  if (isCurrent(database, known)) return
   const usual = Number(database.prepare('SELECT timeout FROM pragma_busy_timeout').get()?.['timeout'])
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
   try {
@@ -17,12 +19,21 @@ export function migrateSqlite(database: DatabaseSync, known: readonly Migration[
   }
 }
 
+function isCurrent(database: DatabaseSync, known: readonly Migration[]): boolean {
+  const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_version'").get()
+  return table !== undefined && pendingMigrations(versionOf(database), known).length === 0
+}
+
+function versionOf(database: DatabaseSync): number {
+  const current = database.prepare('SELECT coalesce(max(version), 0) AS version FROM schema_version').get()
+  return Number(current?.['version'])
+}
+
 function migrateInOne(database: DatabaseSync, known: readonly Migration[]): void {
   database.exec('BEGIN IMMEDIATE')
   try {
     database.exec(versionTable)
-    const current = database.prepare('SELECT coalesce(max(version), 0) AS version FROM schema_version').get()
-    for (const { version, name, sqlite } of pendingMigrations(Number(current?.['version']), known)) {
+    for (const { version, name, sqlite } of pendingMigrations(versionOf(database), known)) {
       for (const statement of sqlite) database.exec(statement)
       database
         .prepare('INSERT INTO schema_version (version, name, applied_at) VALUES (?, ?, ?)')

@@ -29,7 +29,8 @@ export type Engine = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export type StorageFailure = 'expectation' | 'constraint' | 'unavailable' | 'failed'
+/** unavailable: the outcome is unknown. undone: the database undid the operation, which may succeed another time. */
+export type StorageFailure = 'expectation' | 'constraint' | 'unavailable' | 'undone' | 'failed'
 
 /** A failure as plain data, for the way between threads. */
 export type StatementFailure = { failure: StorageFailure; message: string }

@@ -1,13 +1,23 @@
 // The lease row that names the process which owns the accounts. All times are on the database's own clock.
 
+import { sql } from 'kysely'
+import type { ExpressionBuilder, RawBuilder } from 'kysely'
 import type { Database } from '../database.ts'
+import type { Schema } from '../schema.ts'
 import { toStatement } from '../engine/statement.ts'
 import type { Statement } from '../engine/statement.ts'
 
 // One lease for the whole service.
 const name = 'service'
 
-export type LeaseHolder = { owner: string; expiresInMs: number }
+/** `isReleased`: its owner gave the lease back. Otherwise the owner may still run, even if the lease has expired. */
+export type LeaseHolder = { owner: string; expiresAt: number; expiresInMs: number; isReleased: boolean }
+
+/** A lease as it was read. */
+export type SeenLease = Pick<LeaseHolder, 'owner' | 'expiresAt'>
+
+// Every clock is later than this.
+const released = 0
 
 export class LeaseStore {
   readonly #database: Database
@@ -16,12 +26,15 @@ export class LeaseStore {
     this.#database = database.vital
   }
 
-  /** Returns the new epoch, or undefined while the lease of another owner runs. */
-  async acquire(owner: string, forMs: number): Promise<number | undefined> {
+  /**
+   * Returns the new epoch, or undefined while the lease of another owner runs. The lease `abandoned` counts as expired, unless
+   * it was renewed after it was read.
+   */
+  async acquire(owner: string, forMs: number, abandoned?: SeenLease): Promise<number | undefined> {
     const { query, now } = this.#database
     const expires_at = query.selectNoFrom(({ eb }) => eb(now, '+', forMs).as('at'))
     const [row] = await this.#database.writeReturning(
-      ...this.#lockExpired(),
+      ...this.#lockFree(abandoned),
       query
         .insertInto('lease')
         .values({ name, owner, epoch: 1, expires_at })
@@ -29,7 +42,7 @@ export class LeaseStore {
           conflict
             .column('name')
             .doUpdateSet(({ eb }) => ({ owner, epoch: eb('lease.epoch', '+', 1), expires_at }))
-            .where('lease.expires_at', '<=', now),
+            .where(this.#isFree(abandoned)),
         )
         .returning('epoch'),
     )
@@ -38,12 +51,12 @@ export class LeaseStore {
 
   /** False when another process has taken the lease since. An expired lease that no process took is prolonged. */
   async renew(owner: string, epoch: number, forMs: number): Promise<boolean> {
-    return this.#setExpiry(owner, epoch, forMs)
+    return this.#setExpiry(owner, epoch, sql<number>`${this.#database.now} + ${forMs}`)
   }
 
   /** The next process need not wait for the lease to expire. */
   async release(owner: string, epoch: number): Promise<void> {
-    await this.#setExpiry(owner, epoch, 0)
+    await this.#setExpiry(owner, epoch, released)
   }
 
   async holder(): Promise<LeaseHolder | undefined> {
@@ -51,26 +64,39 @@ export class LeaseStore {
     const [row] = await this.#database.read(
       query
         .selectFrom('lease')
-        .select(['owner', ({ eb }) => eb('expires_at', '-', now).as('expires_in_ms')])
+        .select(['owner', 'expires_at', ({ eb }) => eb('expires_at', '-', now).as('expires_in_ms')])
         .where('name', '=', name),
     )
-    return row && { owner: row.owner, expiresInMs: row.expires_in_ms }
+    if (!row) return undefined
+    const { owner, expires_at, expires_in_ms } = row
+    return { owner, expiresAt: expires_at, expiresInMs: expires_in_ms, isReleased: expires_at === released }
+  }
+
+  #isFree(abandoned: SeenLease | undefined) {
+    const { now } = this.#database
+    return (lease: ExpressionBuilder<Schema, 'lease'>) => {
+      const isExpired = lease('lease.expires_at', '<=', now)
+      if (!abandoned) return isExpired
+      const { owner, expiresAt } = abandoned
+      const isAbandoned = [lease('lease.owner', '=', owner), lease('lease.expires_at', '=', expiresAt)]
+      return lease.or([isExpired, lease.and(isAbandoned)])
+    }
   }
 
   // On PostgreSQL the row update alone would not wait for a fenced write in flight, see createLeaseFence.
-  #lockExpired() {
-    const { query, now, engine } = this.#database
+  #lockFree(abandoned: SeenLease | undefined) {
+    const { query, engine } = this.#database
     if (engine === 'sqlite') return []
-    const expired = query.selectFrom('lease').select('epoch').where('name', '=', name).where('expires_at', '<=', now)
-    return [expired.forUpdate()]
+    const free = query.selectFrom('lease').select('epoch').where('name', '=', name).where(this.#isFree(abandoned))
+    return [free.forUpdate()]
   }
 
-  async #setExpiry(owner: string, epoch: number, forMs: number): Promise<boolean> {
-    const { query, now } = this.#database
+  async #setExpiry(owner: string, epoch: number, expiresAt: number | RawBuilder<number>): Promise<boolean> {
+    const { query } = this.#database
     const [changes] = await this.#database.write(
       query
         .updateTable('lease')
-        .set(({ eb }) => ({ expires_at: eb(now, '+', forMs) }))
+        .set({ expires_at: expiresAt })
         .where('name', '=', name)
         .where('owner', '=', owner)
         .where('epoch', '=', epoch),

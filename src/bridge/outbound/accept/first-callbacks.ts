@@ -24,7 +24,7 @@ export class FirstCallbacks {
 
   /** A callback of this destination came. Its first one is stored in the background. */
   note({ key }: Pick<Destination, 'key'>): void {
-    if (this.#known.has(key)) return
+    if (this.#current(key) !== undefined) return
     this.of(key).catch((err: unknown) => {
       this.#deps.log.warn({ err, destination: key }, 'the time of a first callback could not be stored yet')
     })
@@ -32,15 +32,21 @@ export class FirstCallbacks {
 
   /** The time of the first callback, which is now when no callback came before. */
   of(key: DestinationKey): Promise<number> {
-    const known = this.#known.get(key)
+    const known = this.#current(key)
     return known === undefined ? this.#flights.run(key, () => this.#learn(key)) : Promise.resolve(known)
+  }
+
+  /** A time in the future was noted before the clock was put back. It is noted anew. */
+  #current(key: DestinationKey): number | undefined {
+    const known = this.#known.get(key)
+    return known !== undefined && known <= this.#deps.clock.now() ? known : undefined
   }
 
   async #learn(key: DestinationKey): Promise<number> {
     const { store, clock } = this.#deps
     const now = clock.now()
     let heardAt = await store.find(key)
-    if (heardAt === undefined) {
+    if (heardAt === undefined || heardAt > now) {
       await store.note(key, now)
       heardAt = now
     }

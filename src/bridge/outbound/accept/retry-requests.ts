@@ -91,7 +91,7 @@ export class RetryRequests {
 
   async #ask(row: OutboxRow, receivedAt: number): Promise<void> {
     if (knownOf(row.status) !== 'unsent') return
-    const at = lacksCallback(row) ? Math.max(receivedAt, awaitedUntil(row)) : receivedAt
+    const at = lacksCallback(row) ? Math.max(receivedAt, awaitedUntil(row, receivedAt)) : receivedAt
     await this.#deps.shown.ask(row.id, { at, until: at + waitingLifetimeMs })
   }
 
@@ -134,9 +134,10 @@ function isOfOurInbox(change: Change): boolean {
   return otherInbox(route.destination, command.conversation) === undefined && ageOf(change) <= retryOfferedMs
 }
 
-/** Until when the callback of an row without a callback may still come: its first look waits for the callback. */
-function awaitedUntil({ lookAt, createdAt }: OutboxRow): number {
-  return Math.min(lookAt ?? 0, createdAt + overtakenMs)
+/** Until when the callback of a row without a callback may still come: its first look waits for the callback. */
+function awaitedUntil({ lookAt, createdAt }: OutboxRow, now: number): number {
+  // The row may have been stored before the clock was put back.
+  return Math.min(lookAt ?? 0, Math.min(createdAt, now) + overtakenMs)
 }
 
 function ageOf({ command, receivedAt }: Change): number {

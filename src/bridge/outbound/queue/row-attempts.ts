@@ -80,7 +80,9 @@ export class RowAttempts {
     // The last attempt ended because storage failed. Its frame may have left.
     if (row.status === 'sending')
       await transitions.postpone(id, { ...row, reason: '', nextAttemptAt: 0, attempted: false })
-    if (row.nextAttemptAt > clock.now()) return { until: row.nextAttemptAt }
+    const pauseMs = row.nextAttemptAt - clock.now()
+    // A longer pause was stored before the clock was put back.
+    if (pauseMs > 0 && pauseMs <= attemptPauses.ceilingMs) return { until: row.nextAttemptAt }
     if (!(await pace.acquire(instance, { isDrained: row.isDrained }, signal))) return 'wait'
     return this.#send(row, attempt)
   }

@@ -19,9 +19,12 @@ export class FirstCallbackStore {
     return found?.heard_at
   }
 
-  /** A time that is stored already stays. */
+  /** An earlier time that is stored already stays. */
   async note(destination: DestinationKey, heardAt: number): Promise<void> {
     const insert = this.#database.query.insertInto('first_callbacks').values({ destination, heard_at: heardAt })
-    await this.#writer.write(insert.onConflict((conflict) => conflict.doNothing()))
+    const keepEarliest = insert.onConflict((conflict) =>
+      conflict.column('destination').doUpdateSet({ heard_at: heardAt }).where('first_callbacks.heard_at', '>', heardAt),
+    )
+    await this.#writer.write(keepEarliest)
   }
 }

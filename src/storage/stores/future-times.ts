@@ -1,0 +1,37 @@
+// Corrects stored times that are later than any time that could have been stored. They were stored while the clock was ahead,
+// and the work behind them would wait until that time comes.
+
+import { sql } from 'kysely'
+import { waitingLifetimeMs } from '../../core/outbox.ts'
+import type { Database } from '../database.ts'
+import { createLeaseFence } from './lease-store.ts'
+
+/** Clocks differ by some seconds without being wrong, and short pauses are below it. */
+const toleranceMs = 60_000
+
+/** Called by the owner before it serves, and when the clock went back. */
+export async function correctFutureTimes(database: Database, epoch: number, now: number): Promise<void> {
+  const { query } = database
+  const future = now + toleranceMs
+  const latestExpiry = future + waitingLifetimeMs
+  const expiry = { expires_at: now + waitingLifetimeMs }
+  const isOpen = ['pending', 'sending'] as const
+  await database.write(
+    createLeaseFence(database)(epoch),
+    query.updateTable('outbox').set(expiry).where('status', 'in', isOpen).where('expires_at', '>', latestExpiry),
+    query.updateTable('outbox').set(expiry).where('look_at', 'is not', null).where('expires_at', '>', latestExpiry),
+    // The pause before a look is never longer than the age of the row, except for pauses below the tolerance.
+    query
+      .updateTable('outbox')
+      .set({ look_at: now })
+      .where('look_at', '>', future)
+      .where('look_at', '>', sql<number>`CAST(${future + now} AS BIGINT) - COALESCE(settled_at, created_at)`),
+    query
+      .updateTable('deliveries')
+      .set({ next_at: now, expires_at: sql<number | null>`expires_at - created_at + CAST(${now} AS BIGINT)` })
+      .where('status', '=', 'pending')
+      .where('created_at', '>', future),
+    query.updateTable('first_callbacks').set({ heard_at: now }).where('heard_at', '>', future),
+    query.updateTable('instances').set({ created_at: now }).where('created_at', '>', future),
+  )
+}

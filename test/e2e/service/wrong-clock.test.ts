@@ -1,0 +1,40 @@
+// The clock of the machine was an hour ahead and is put right, while the service runs or before it starts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../../../src/lib/clock.ts'
+import type { Database } from '../../../src/storage/database.ts'
+import { Service } from '../../harness/service.ts'
+
+const hour = 3_600_000
+const key = 'https://desk|1|1'
+
+/** A time that the service stored while the clock was ahead. */
+async function storeAhead(database: Database): Promise<void> {
+  const row = { destination: key, heard_at: Date.now() + hour }
+  await database.write(database.query.insertInto('first_callbacks').values(row))
+}
+
+async function isCorrected({ database }: Service): Promise<boolean> {
+  const [row] = await database.read(database.query.selectFrom('first_callbacks').select('heard_at'))
+  return row !== undefined && row.heard_at <= Date.now()
+}
+
+test('stored times in the future are corrected at the start', async () => {
+  await using service = await Service.start({ seed: storeAhead })
+  assert.ok(await isCorrected(service))
+})
+
+test('stored times in the future are corrected when the clock is put back', async () => {
+  let ahead = hour
+  const clock = { ...systemClock, now: () => Date.now() + ahead }
+  await using service = await Service.start({ clock })
+  await storeAhead(service.database)
+  const check = service.app.workers.get('clock-check')
+  await check?.tick()
+  assert.equal(await isCorrected(service), false)
+  ahead = 0
+  await check?.tick()
+  assert.ok(await isCorrected(service))
+  assert.equal(service.logs.withMessage('the clock was put back, stored times in the future are corrected').length, 1)
+})
