@@ -29,6 +29,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { ser
       held,
       lostCallbacks,
       pendingLogouts,
+      exhausted: rooms.lifecycle.exhausted,
     },
     operations: { build, metrics },
     publicStats: {

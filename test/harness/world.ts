@@ -28,6 +28,7 @@ export type Health = {
     inbox_pending: number
     inbox_parked: number
     pending_logouts: number
+    deliveries_exhausted: number
     destinations_held: { destination: string; reason: string }[]
     callbacks_lost: { destination: string; reason: string; advice: string }[]
   }

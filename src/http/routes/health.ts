@@ -8,6 +8,7 @@ import type { OwnershipState } from '../../instances/ownership.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { PendingLogouts } from '../../instances/pending-logouts.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { ExhaustedDeliveries } from '../../lifecycle/exhausted-deliveries.ts'
 import type { Ticker } from '../../lib/ticker.ts'
 import type { Database } from '../../storage/database.ts'
 import type { HttpApp } from '../http-app.ts'
@@ -27,6 +28,7 @@ export type HealthDeps = {
   held: Pick<HeldDestinations, 'list'>
   lostCallbacks: Pick<LostCallbacks, 'list'>
   pendingLogouts: Pick<PendingLogouts, 'count'>
+  exhausted: Pick<ExhaustedDeliveries, 'count'>
 }
 
 const Health = Type.Object(
@@ -52,6 +54,10 @@ const Health = Type.Object(
       ),
       pending_logouts: Type.Integer({
         description: 'Sessions that were logged out here and that WhatsApp could not be told of yet',
+      }),
+      deliveries_exhausted: Type.Integer({
+        description:
+          'Lifecycle events of the last day that no attempt could deliver: see the deliveries of the instances',
       }),
       workers_failed: Type.Array(Type.String(), { description: 'Background workers whose last run failed' }),
       ownership: Type.String({ description: 'held, or why this process does not act: standby, uncertain, lost' }),
@@ -85,7 +91,8 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const inbox = deps.inbound.counts()
       const held = deps.held.list()
       const lost = deps.lostCallbacks.list()
-      const isFlowing = inbox.parked === 0 && held.length === 0 && lost.length === 0
+      const exhausted = deps.exhausted.count
+      const isFlowing = inbox.parked === 0 && held.length === 0 && lost.length === 0 && exhausted === 0
       const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
       return reply.code(db.ok ? 200 : 503).send({
         status: sane ? 'ok' : 'degraded',
@@ -102,6 +109,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           callbacks_lost: lost.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           pending_logouts: deps.pendingLogouts.count,
+          deliveries_exhausted: exhausted,
           workers_failed: workersFailed,
           ownership: deps.ownership(),
         },

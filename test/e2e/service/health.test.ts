@@ -46,6 +46,7 @@ for (const engine of engines) {
           destinations_held: [],
           callbacks_lost: [],
           pending_logouts: 0,
+          deliveries_exhausted: 0,
           workers_failed: [],
           ownership: 'held',
         },
