@@ -46,7 +46,13 @@ export class ChatwootDownstream implements Downstream {
     const policy = publicOnly(egressAllow)
     this.#egress = new Egress({ policy, clock })
     this.#fileEgress = new Egress({ policy, clock, connectionsPerOrigin: filesAtOnce })
-    this.#clientDeps = { egress: this.#egress, breakers: new Breakers({ clock }), clock, timeoutMs }
+    this.#clientDeps = {
+      egress: this.#egress,
+      breakers: new Breakers({ clock }),
+      dropping: new Set(),
+      clock,
+      timeoutMs,
+    }
     this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: chatwootLimits.lateCommitMs })
   }
 

@@ -2,7 +2,7 @@
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, HelpdeskInbox, MessageStatus } from '../core/downstream.ts'
-import type { NewMessage, OutgoingMessage, PostedMessage } from '../core/downstream.ts'
+import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage } from '../core/downstream.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
@@ -59,15 +59,18 @@ export class ChatwootInbox implements HelpdeskInbox {
     return (await this.#conversation(conversationId)).newestMessageId ?? 0
   }
 
-  async post(conversationId: number, message: NewMessage): Promise<PostedMessage> {
+  async post(conversationId: number, message: NewMessage): Promise<NewlyPosted> {
     const path = `/conversations/${conversationId}/messages`
-    return this.#client.ask({
+    this.#client.assertKeepsSourceIds()
+    const posted = await this.#client.ask({
       method: 'POST',
       path,
       about: 'conversation',
       ...encodeMessage(message),
       read: readMessage,
     })
+    if (message.sourceId === null || posted.sourceId !== null) return posted
+    return { ...posted, flaw: this.#client.noteDroppedSourceId() }
   }
 
   async findPosted(conversationId: number, sourceId: string, afterId: number): Promise<PostedMessage | null> {
