@@ -28,6 +28,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { ser
       inbound,
       held,
       lostCallbacks,
+      clocks: outbound.clocks,
       pendingLogouts,
       exhausted: rooms.lifecycle.exhausted,
     },

@@ -15,7 +15,9 @@ import { OutboxWorker } from '../../src/bridge/outbound/queue/outbox-worker.ts'
 import type { PerInstance } from '../../src/core/per-instance.ts'
 import { BoundedMap } from '../../src/lib/bounded-map.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { assertRefused } from '../harness/assertions.ts'
 import { Service } from '../harness/service.ts'
+import { chatwootSignatureOf } from '../harness/signed-callback.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
 import { InstanceMemory } from './harness/instance-memory.ts'
@@ -46,11 +48,15 @@ const usedParts = [
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
   'src/guard/restrictions.ts',
+  'src/http/webhook/clock-differences.ts',
   'src/ledger/usage.ts',
   'src/lifecycle/courier.ts',
 ]
 
-/** A service whose instance has received texts, a group message and a file, has sent messages, and is restricted. */
+/**
+ * A service whose instance has received texts, a group message and a file, has sent messages, is restricted, and was called
+ * by a helpdesk with another clock.
+ */
 async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
   const network = stack.use(await SimNetwork.start())
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm }))
@@ -67,6 +73,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
         DOWNSTREAM_API_TOKEN: facts.api_token,
         DOWNSTREAM_ACCOUNT_ID: String(facts.account_id),
         DOWNSTREAM_INBOX_ID: String(facts.inbox_id),
+        WEBHOOK_HMAC_SECRET: facts.webhook_secret,
         SERVICE_OUTGOING_RATE_LIMIT: '1000',
         SERVICE_HELPDESK_NOTICES: 'true',
         SERVICE_GROUP_HEADER_TTL: '1h',
@@ -116,6 +123,9 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
     ({ content }) => content?.includes('has restricted this account') === true,
     60_000,
   )
+  const headers = chatwootSignatureOf('{}', facts.webhook_secret, Date.now() + 3_600_000)
+  const refused = await service.request('POST', `${path}/webhook`, { token: null, body: '{}', headers })
+  assertRefused(refused, 'SERVICE_CLOCK_DIFFERS')
   return service
 }
 

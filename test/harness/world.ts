@@ -30,6 +30,7 @@ export type Health = {
     pending_logouts: number
     deliveries_exhausted: number
     destinations_held: { destination: string; reason: string }[]
+    clocks_differ: { instance: string; helpdesk_ahead_seconds: number }[]
     callbacks_lost: { destination: string; reason: string; advice: string }[]
   }
 }

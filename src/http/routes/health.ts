@@ -12,6 +12,7 @@ import type { ExhaustedDeliveries } from '../../lifecycle/exhausted-deliveries.t
 import type { Ticker } from '../../lib/ticker.ts'
 import type { Database } from '../../storage/database.ts'
 import type { HttpApp } from '../http-app.ts'
+import type { ClockDifferences } from '../webhook/clock-differences.ts'
 import { nullable, Timestamp, toTimestamp } from '../schemas.ts'
 
 const pingDeadlineMs = 2000
@@ -27,6 +28,7 @@ export type HealthDeps = {
   inbound: Pick<InboxWorker, 'counts'>
   held: Pick<HeldDestinations, 'list'>
   lostCallbacks: Pick<LostCallbacks, 'list'>
+  clocks: Pick<ClockDifferences, 'list'>
   pendingLogouts: Pick<PendingLogouts, 'count'>
   exhausted: Pick<ExhaustedDeliveries, 'count'>
 }
@@ -51,6 +53,10 @@ const Health = Type.Object(
       callbacks_lost: Type.Array(
         Type.Object({ destination: Type.String(), reason: Type.String(), advice: Type.String(), since: Timestamp }),
         { description: 'Helpdesks that cannot deliver their callbacks to us; answers of agents there are not sent' },
+      ),
+      clocks_differ: Type.Array(
+        Type.Object({ instance: Type.String(), helpdesk_ahead_seconds: Type.Integer(), since: Timestamp }),
+        { description: 'Instances whose callbacks are refused because the clock of the helpdesk differs from ours' },
       ),
       pending_logouts: Type.Integer({
         description: 'Sessions that were logged out here and that WhatsApp could not be told of yet',
@@ -91,8 +97,10 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const inbox = deps.inbound.counts()
       const held = deps.held.list()
       const lost = deps.lostCallbacks.list()
+      const clocks = deps.clocks.list()
       const exhausted = deps.exhausted.count
-      const isFlowing = inbox.parked === 0 && held.length === 0 && lost.length === 0 && exhausted === 0
+      const isFlowing =
+        inbox.parked === 0 && held.length === 0 && lost.length === 0 && clocks.length === 0 && exhausted === 0
       const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
       return reply.code(db.ok ? 200 : 503).send({
         status: sane ? 'ok' : 'degraded',
@@ -108,6 +116,11 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           inbox_parked: inbox.parked,
           destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           callbacks_lost: lost.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+          clocks_differ: clocks.map(({ instance, aheadMs, since }) => ({
+            instance,
+            helpdesk_ahead_seconds: Math.round(aheadMs / 1000),
+            since: toTimestamp(since),
+          })),
           pending_logouts: deps.pendingLogouts.count,
           deliveries_exhausted: exhausted,
           workers_failed: workersFailed,

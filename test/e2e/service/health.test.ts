@@ -45,6 +45,7 @@ for (const engine of engines) {
           inbox_parked: 0,
           destinations_held: [],
           callbacks_lost: [],
+          clocks_differ: [],
           pending_logouts: 0,
           deliveries_exhausted: 0,
           workers_failed: [],
