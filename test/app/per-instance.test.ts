@@ -53,11 +53,10 @@ const usedParts = [
   'src/lifecycle/courier.ts',
 ]
 
-/**
- * A service whose instance has received texts, a group message and a file, has sent messages, is restricted, and was called
- * by a helpdesk with another clock.
- */
-async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
+type Used = { service: Service; helpdesk: SimHelpdesk }
+
+/** A service whose instance has received texts, a group message and a file, has sent messages, and is restricted. */
+async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
   const network = stack.use(await SimNetwork.start())
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm }))
   const folder = await mkdtemp(join(tmpdir(), 'causeway-ca-'))
@@ -123,14 +122,11 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
     ({ content }) => content?.includes('has restricted this account') === true,
     60_000,
   )
-  const headers = chatwootSignatureOf('{}', facts.webhook_secret, Date.now() + 3_600_000)
-  const refused = await service.request('POST', `${path}/webhook`, { token: null, body: '{}', headers })
-  assertRefused(refused, 'SERVICE_CLOCK_DIFFERS')
-  return service
+  return { service, helpdesk }
 }
 
 /** Resolves when what was caused by the last message is done: nothing new is kept for a while. */
-async function settled(memory: InstanceMemory, service: Service): Promise<void> {
+async function settled(memory: InstanceMemory, { service, helpdesk }: Used): Promise<void> {
   await waitUntil('all messages are sent', async () => {
     return ((await service.get(`${path}/outbox`)).body as { sent: number }).sent === 3
   })
@@ -144,13 +140,23 @@ async function settled(memory: InstanceMemory, service: Service): Promise<void> 
     before = await memory.files()
     return before.join() === known.join()
   })
+  await callFromAnotherClock(service, helpdesk)
+}
+
+/** A callback of a helpdesk whose clock is an hour ahead. The next callback with the right time ends what is kept of it. */
+async function callFromAnotherClock(service: Service, helpdesk: SimHelpdesk): Promise<void> {
+  await helpdesk.settled()
+  const headers = chatwootSignatureOf('{}', helpdesk.facts.webhook_secret, Date.now() + 3_600_000)
+  const refused = await service.request('POST', `${path}/webhook`, { token: null, body: '{}', headers })
+  assertRefused(refused, 'SERVICE_CLOCK_DIFFERS')
 }
 
 test('after every part has left an instance that was in use, only the registry knows it', async () => {
   await using stack = new AsyncDisposableStack()
   using memory = new InstanceMemory(name)
-  const service = await openUsed(stack)
-  await settled(memory, service)
+  const used = await openUsed(stack)
+  const { service } = used
+  await settled(memory, used)
   const files = await memory.files()
   assert.deepEqual(
     usedParts.filter((file) => !files.includes(file)),
@@ -170,8 +176,9 @@ test('after every part has left an instance that was in use, only the registry k
 test('a deleted instance is known nowhere, except for the events that its subscribers have not heard yet', async () => {
   await using stack = new AsyncDisposableStack()
   using memory = new InstanceMemory(name)
-  const service = await openUsed(stack)
-  await settled(memory, service)
+  const used = await openUsed(stack)
+  const { service } = used
+  await settled(memory, used)
   assert.equal((await service.request('DELETE', path)).status, 200)
   assert.deepEqual(await memory.files(), ['src/lifecycle/courier.ts'])
 })
