@@ -10,6 +10,7 @@ import { createLog } from '../src/lib/log.ts'
 import { Announcer } from '../src/lifecycle/announcer.ts'
 import { Courier } from '../src/lifecycle/courier.ts'
 import { createDelivery } from '../src/lifecycle/deliver-once.ts'
+import { ExhaustedDeliveries } from '../src/lifecycle/exhausted-deliveries.ts'
 import { Lifecycle } from '../src/lifecycle/lifecycle.ts'
 import { openDatabase } from '../src/storage/database.ts'
 import { DeliveryStore } from '../src/storage/stores/ledger/delivery-store.ts'
@@ -29,7 +30,9 @@ async function open(stack: AsyncDisposableStack): Promise<{ lifecycle: Lifecycle
   const none = () => undefined
   const courier = stack.use(new Courier({ deliveries, deliver, clock, random: Math.random, log, onEnded: none }))
   const announcer = new Announcer({ version: '0.0.0', clock })
-  return { lifecycle: new Lifecycle({ announcer, courier, deliveries, clock, log, onAnnounced: none }), deliveries }
+  const exhausted = new ExhaustedDeliveries({ deliveries, clock })
+  const lifecycle = new Lifecycle({ announcer, courier, deliveries, exhausted, clock, log, onAnnounced: none })
+  return { lifecycle, deliveries }
 }
 
 const desk = {

@@ -2,6 +2,7 @@
 
 /** The short name of a version and the release that it stands for. */
 export const releases = {
+  '3.3': '3.3.0',
   '3.4': '3.4.0',
   '4.2': '4.2.0',
   '4.3': '4.3.0',
@@ -16,6 +17,10 @@ export const helpdeskVersions = Object.keys(releases) as HelpdeskVersion[]
 
 /** The first release with each feature. Every other file asks for the feature and compares no versions. */
 export const firstRelease = {
+  /** A message keeps the `source_id` of the request that creates it. */
+  messageSourceIds: '3.4.0',
+  /** An agent can press Retry at a failed message. */
+  messageRetry: '3.4.0',
   /** The public API can resolve a conversation. */
   publicToggleStatus: '3.7.0',
   /** At most 200 messages per minute and conversation. */

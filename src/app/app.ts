@@ -61,7 +61,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     storage,
     instances,
     outbound,
-    courier,
+    lifecycle: lifecycle.lifecycle,
     processEvents,
     tenants: tenants.cache,
     workers,

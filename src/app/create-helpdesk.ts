@@ -6,13 +6,12 @@ import { ChatwootDownstream } from '../downstream/chatwoot-downstream.ts'
 import { drawQr } from '../http/qr-picture.ts'
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import { HelpdeskNotices } from '../lifecycle/helpdesk-notices.ts'
-import { noticeTexts } from '../lifecycle/notice-texts.ts'
 import type { Routing } from '../tenants/routing.ts'
 
 export function createDownstream({ config, clock, stack }: Base): Downstream {
   const { timeout: timeoutMs, egressAllow } = config.downstream
-  const { mediaMaxBytes } = config.inbound
-  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes }))
+  const { mediaMaxBytes, locale } = config.inbound
+  return stack.use(new ChatwootDownstream({ clock, timeoutMs, egressAllow, mediaMaxBytes, locale }))
 }
 
 type NoticeParts = { instances: InstanceRegistry; routing: Routing; downstream: Downstream }
@@ -28,7 +27,7 @@ export function createNotices({ config, clock, log, stack }: Base, parts: Notice
     return destination ? { key: destination.key, inbox: downstream.helpdesk(destination) } : null
   }
   const find = (instance: string) => instances.find(instance)
-  const texts = noticeTexts[config.inbound.locale]
-  const deps = { find, inboxOf, draw: drawQr, texts, unreachableMs: unreachableGrace, clock, log }
+  const { locale } = config.inbound
+  const deps = { find, inboxOf, draw: drawQr, locale, unreachableMs: unreachableGrace, clock, log }
   return stack.use(new HelpdeskNotices(deps))
 }

@@ -10,6 +10,7 @@ import { Announcer } from '../lifecycle/announcer.ts'
 import type { Announcement } from '../lifecycle/announcer.ts'
 import { Courier } from '../lifecycle/courier.ts'
 import { createDelivery } from '../lifecycle/deliver-once.ts'
+import { ExhaustedDeliveries } from '../lifecycle/exhausted-deliveries.ts'
 import { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { Base } from './base.ts'
 
@@ -24,6 +25,7 @@ export function createLifecycle({ config, clock, log, build, stack }: Base, part
   const { database, metrics, usage, events } = parts
   const { timeout: timeoutMs, secret } = config.lifecycle
   const deliveries = new DeliveryStore(database)
+  const exhausted = new ExhaustedDeliveries({ deliveries, clock })
   const egress = stack.use(new Egress({ policy: privateAllowed, clock }))
   const courier = stack.use(
     new Courier({
@@ -32,7 +34,9 @@ export function createLifecycle({ config, clock, log, build, stack }: Base, part
       clock,
       random: Math.random,
       log,
-      onEnded: (event, { status, attempts }) => {
+      onEnded: (delivery, { status, attempts }) => {
+        const { event } = delivery
+        if (status === 'exhausted') exhausted.add(delivery)
         if (status === 'dropped') metrics.lifecycleDropped.inc({ event })
         else if (attempts > 1) {
           metrics.lifecycleRetries.inc({ event, outcome: status === 'delivered' ? 'success' : 'exhausted' })
@@ -44,6 +48,7 @@ export function createLifecycle({ config, clock, log, build, stack }: Base, part
     announcer: new Announcer({ version: build.version, clock }),
     courier,
     deliveries,
+    exhausted,
     clock,
     log,
     onAnnounced: (announcement) => {
@@ -53,5 +58,5 @@ export function createLifecycle({ config, clock, log, build, stack }: Base, part
       usage.count(instance, ownerTag, 'lifecycle_events')
     },
   })
-  return { lifecycle, courier, deliveries }
+  return { lifecycle, courier, deliveries, exhausted }
 }

@@ -28,7 +28,9 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { ser
       inbound,
       held,
       lostCallbacks,
+      clocks: outbound.clocks,
       pendingLogouts,
+      exhausted: rooms.lifecycle.exhausted,
     },
     operations: { build, metrics },
     publicStats: {

@@ -12,7 +12,7 @@ import type { Ownership } from '../instances/ownership.ts'
 import type { Usage } from '../ledger/usage.ts'
 import { sleep, systemClock } from '../lib/clock.ts'
 import type { Ticker } from '../lib/ticker.ts'
-import type { Courier } from '../lifecycle/courier.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { ProcessEvents } from '../lifecycle/process-events.ts'
 import type { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import type { TenantCache } from '../tenants/tenant-cache.ts'
@@ -27,7 +27,7 @@ type Parts = {
   storage: Storage
   instances: InstanceRegistry
   outbound: Pick<OutboundSet, 'failRowsOfDeletedInstances' | 'pause'>
-  courier: Pick<Courier, 'start'>
+  lifecycle: Pick<Lifecycle, 'start'>
   processEvents: ProcessEvents
   tenants: TenantCache
   workers: readonly Ticker[]
@@ -73,7 +73,7 @@ export class RunningApp {
 
   /** Resolves when this process owns the accounts and serves. */
   async start(): Promise<void> {
-    const { base, storage, instances, outbound, courier, processEvents, workers, server, onServing } = this.#parts
+    const { base, storage, instances, outbound, lifecycle, processEvents, workers, server, onServing } = this.#parts
     const { config, clock, log, build } = base
     // A standby on the same machine finds the port taken by the owner, and free once it owns the accounts itself.
     const early = await listen(server, config.http, { tolerateBusy: true })
@@ -88,7 +88,7 @@ export class RunningApp {
     await instances.takeAll()
     this.#isServing = true
     onServing()
-    await courier.start()
+    await lifecycle.start()
     await instances.boot()
     processEvents.started()
     for (const worker of workers) worker.start()

@@ -140,6 +140,8 @@ export type PostedMessage = {
   createdAt: number
   isDeleted: boolean
 }
+/** `flaw` says why the helpdesk must not get another message, although it took this one. */
+export type NewlyPosted = PostedMessage & { flaw?: string }
 
 /** A message of an agent, a bot or the helpdesk itself. `createdAt` is in milliseconds. */
 export type OutgoingMessage = { id: number; createdAt: number }
@@ -162,7 +164,7 @@ export type HelpdeskInbox = {
   /** Null when the conversation does not exist any more. */
   findConversation(id: number): Promise<Conversation | null>
   newestMessageId(conversationId: number): Promise<number>
-  post(conversationId: number, message: NewMessage): Promise<PostedMessage>
+  post(conversationId: number, message: NewMessage): Promise<NewlyPosted>
   /** The message with this source id among those after `afterId`; null when it is not there yet. */
   findPosted(conversationId: number, sourceId: string, afterId: number): Promise<PostedMessage | null>
   findMessage(conversationId: number, messageId: number): Promise<PostedMessage | null>
@@ -174,6 +176,7 @@ export type HelpdeskInbox = {
     conversationId: number,
     range: { afterId: number | null; beforeId: number },
   ): Promise<OutgoingMessage[]>
+  /** `reason` is an English sentence; agents see it in the language of SERVICE_LOCALE. */
   setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void>
   deleteMessage(conversationId: number, messageId: number): Promise<void>
   /**

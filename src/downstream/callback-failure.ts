@@ -20,7 +20,10 @@ const advices: readonly [words: RegExp, advice: string][] = [
     /no public ip addresses/i,
     'set SAFE_FETCH_ALLOW_PRIVATE_NETWORK=true at Chatwoot (4.14.1 or newer), or use a public address in the webhook URL of the helpdesk inbox',
   ],
-  [/^401\b/, 'set WEBHOOK_HMAC_SECRET, or the secret of the tenant, to the secret of the helpdesk inbox'],
+  [
+    /^401\b/,
+    'set WEBHOOK_HMAC_SECRET, or the secret of the tenant, to the secret of the helpdesk inbox; if checks.clocks_differ names the instance, set the clocks of both machines instead',
+  ],
   [
     /^404\b/,
     'the webhook URL of the helpdesk inbox must end with /api/instances/<name>/webhook, with the name of an instance',

@@ -8,20 +8,24 @@ import type { Answer, Egress } from '../lib/egress/egress.ts'
 import { EgressError } from '../lib/egress/errors.ts'
 import type { MultipartBody } from '../lib/egress/multipart.ts'
 import type { Breakers } from './breaker.ts'
-import { explainAnswer, explainSilence, strangeAnswer, wrongKindOfInbox } from './failures.ts'
+import { explainAnswer, explainSilence, strangeAnswer, tooOldVersion, wrongKindOfInbox } from './failures.ts'
 import type { Subject } from './failures.ts'
+import { keepsSourceIds } from './versions.ts'
 
 export type ClientDeps = {
   egress: Pick<Egress, 'request'>
   breakers: Breakers
+  /** The places and tokens of helpdesks that were seen to drop the source id of a message. */
+  dropping: Set<string>
   clock: Pick<Clock, 'now'>
   timeoutMs: number
 }
 
 export type Call<T> = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below the account. */
   path: string
+  /** The path is below the account, except for the version of the installation. */
+  isGlobal?: true
   /** What the path names besides the account; a 404 is about it. */
   about: Subject
   json?: object
@@ -38,14 +42,14 @@ export class ChatwootClient {
   /** The place and the token. Callers share answers only under the same key. */
   readonly access: string
   readonly #deps: ClientDeps
-  readonly #base: string
+  readonly #root: string
   readonly #origin: string
 
   constructor(deps: ClientDeps, destination: InboxAccess) {
     this.#deps = deps
     this.destination = destination
     this.access = accessKey(destination)
-    this.#base = `${destination.baseUrl.replace(/\/+$/, '')}/api/v1/accounts/${destination.accountId}`
+    this.#root = destination.baseUrl.replace(/\/+$/, '')
     this.#origin = new URL(destination.baseUrl).origin
   }
 
@@ -65,8 +69,28 @@ export class ChatwootClient {
    */
   async probe(): Promise<string | null> {
     const inbox = await this.#deps.breakers.watch(this.access, () => this.#send(this.#question()))
+    if (this.#deps.dropping.has(this.access)) await this.#assertUpdated()
     const identifier = 'inbox_identifier' in inbox ? inbox.inbox_identifier : null
     return typeof identifier === 'string' && identifier !== '' ? identifier : null
+  }
+
+  /** Without source ids a message cannot be found again, and a message of the phone looks like one of an agent. */
+  assertKeepsSourceIds(): void {
+    if (this.#deps.dropping.has(this.access)) throw tooOldVersion(this.destination)
+  }
+
+  /** The helpdesk dropped the source id of a message. Returns the sentence for the operator. */
+  noteDroppedSourceId(): string {
+    this.#deps.dropping.add(this.access)
+    return tooOldVersion(this.destination).message
+  }
+
+  /** Rejects until the helpdesk names a version that keeps source ids. */
+  async #assertUpdated(): Promise<void> {
+    const read = (json: unknown) => (isRecord(json) && 'version' in json ? String(json.version) : '')
+    const version = await this.#send({ method: 'GET', path: '/api', isGlobal: true, about: 'version', read })
+    if (!keepsSourceIds(version)) throw tooOldVersion(this.destination)
+    this.#deps.dropping.delete(this.access)
   }
 
   #question(): Call<object> {
@@ -93,7 +117,8 @@ export class ChatwootClient {
     return result
   }
 
-  #request({ method, path, json, multipart }: Call<unknown>): Promise<Answer> {
+  #request({ method, path, isGlobal, json, multipart }: Call<unknown>): Promise<Answer> {
+    const below = isGlobal ? this.#root : `${this.#root}/api/v1/accounts/${this.destination.accountId}`
     const headers: Record<string, string> = {
       'Api-Access-Token': this.destination.apiToken,
       Accept: 'application/json',
@@ -102,7 +127,7 @@ export class ChatwootClient {
     if (multipart) headers['Content-Type'] = multipart.contentType
     return this.#deps.egress.request({
       method,
-      url: this.#base + path,
+      url: below + path,
       headers,
       ...(json && { body: JSON.stringify(json) }),
       ...(multipart && { body: multipart.body, bodyBytes: multipart.bodyBytes }),

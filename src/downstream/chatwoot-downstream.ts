@@ -1,6 +1,7 @@
 // The helpdesk port over Chatwoot: one HTTP client and one set of circuit breakers for all destinations.
 
 import type { DownloadedFile, Downstream, HelpdeskInbox, InboxAccess } from '../core/downstream.ts'
+import type { Locale } from '../core/reasons/sentences.ts'
 import { BoundedMap } from '../lib/bounded-map.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -26,6 +27,8 @@ export type ChatwootOptions = {
   egressAllow: readonly string[]
   /** SERVICE_MEDIA_MAX_BYTES */
   mediaMaxBytes: number
+  /** SERVICE_LOCALE */
+  locale?: Locale
 }
 
 export class ChatwootDownstream implements Downstream {
@@ -46,13 +49,20 @@ export class ChatwootDownstream implements Downstream {
     const policy = publicOnly(egressAllow)
     this.#egress = new Egress({ policy, clock })
     this.#fileEgress = new Egress({ policy, clock, connectionsPerOrigin: filesAtOnce })
-    this.#clientDeps = { egress: this.#egress, breakers: new Breakers({ clock }), clock, timeoutMs }
+    this.#clientDeps = {
+      egress: this.#egress,
+      breakers: new Breakers({ clock }),
+      dropping: new Set(),
+      clock,
+      timeoutMs,
+    }
     this.#uncertain = new BoundedMap({ clock, max: 10_000, ttlMs: chatwootLimits.lateCommitMs })
   }
 
   helpdesk(access: InboxAccess): HelpdeskInbox {
     const client = new ChatwootClient(this.#clientDeps, access)
-    return new ChatwootInbox({ client, flights: this.#flights, uncertain: this.#uncertain })
+    const { locale = 'en' } = this.#options
+    return new ChatwootInbox({ client, flights: this.#flights, uncertain: this.#uncertain, locale })
   }
 
   download({ baseUrl }: Pick<InboxAccess, 'baseUrl'>, url: string, signal: AbortSignal): Promise<DownloadedFile> {

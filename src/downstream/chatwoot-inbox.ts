@@ -2,7 +2,9 @@
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { Contact, ContactSpec, Conversation, HelpdeskInbox, MessageStatus } from '../core/downstream.ts'
-import type { NewMessage, OutgoingMessage, PostedMessage } from '../core/downstream.ts'
+import type { NewlyPosted, NewMessage, OutgoingMessage, PostedMessage } from '../core/downstream.ts'
+import { translateReason } from '../core/reasons/reason.ts'
+import type { Locale } from '../core/reasons/sentences.ts'
 import type { BoundedMap } from '../lib/bounded-map.ts'
 import type { SingleFlight } from '../lib/queues/single-flight.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
@@ -11,9 +13,11 @@ import { contactFields, ensureContact } from './contact-finder.ts'
 import { ensureConversation, toConversation } from './conversation-finder.ts'
 import { encodeMessage } from './encode-message.ts'
 
-type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true> }
+/** `locale` is the language of the agents. */
+type Deps = { client: ChatwootClient; flights: SingleFlight; uncertain: BoundedMap<true>; locale: Locale }
 
 const pageOfMessages = 100
+const maxReason = 500
 
 export class ChatwootInbox implements HelpdeskInbox {
   readonly #client: ChatwootClient
@@ -59,15 +63,18 @@ export class ChatwootInbox implements HelpdeskInbox {
     return (await this.#conversation(conversationId)).newestMessageId ?? 0
   }
 
-  async post(conversationId: number, message: NewMessage): Promise<PostedMessage> {
+  async post(conversationId: number, message: NewMessage): Promise<NewlyPosted> {
     const path = `/conversations/${conversationId}/messages`
-    return this.#client.ask({
+    this.#client.assertKeepsSourceIds()
+    const posted = await this.#client.ask({
       method: 'POST',
       path,
       about: 'conversation',
       ...encodeMessage(message),
       read: readMessage,
     })
+    if (message.sourceId === null || posted.sourceId !== null) return posted
+    return { ...posted, flaw: this.#client.noteDroppedSourceId() }
   }
 
   async findPosted(conversationId: number, sourceId: string, afterId: number): Promise<PostedMessage | null> {
@@ -101,7 +108,7 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   async setStatus(conversationId: number, messageId: number, status: MessageStatus, reason?: string): Promise<void> {
     const path = `/conversations/${conversationId}/messages/${messageId}`
-    const json = { status, ...(reason !== undefined && { external_error: reason.slice(0, 500) }) }
+    const json = { status, ...(reason !== undefined && { external_error: this.#inWords(reason) }) }
     await this.#client.ask({ method: 'PATCH', path, about: 'message', json, read: readMessage })
   }
 
@@ -112,6 +119,11 @@ export class ChatwootInbox implements HelpdeskInbox {
 
   probe(): Promise<string | null> {
     return this.#client.probe()
+  }
+
+  /** A longer reason contains foreign text, such as a file name. */
+  #inWords(reason: string): string {
+    return translateReason(reason.slice(0, 4 * maxReason), this.#deps.locale).slice(0, maxReason)
   }
 
   async #conversation(id: number): Promise<Conversation> {

@@ -6,7 +6,7 @@ import type { Answer } from '../lib/egress/egress.ts'
 import type { EgressError } from '../lib/egress/errors.ts'
 
 /** What a call names in its path. A 404 is about it. */
-export type Subject = 'inbox' | 'contact' | 'conversation' | 'message' | 'contact address'
+export type Subject = 'version' | 'inbox' | 'contact' | 'conversation' | 'message' | 'contact address'
 
 export type Asked = { method: string; about: Subject; destination: InboxAccess }
 
@@ -70,7 +70,7 @@ function notFound({ about, method, destination }: Asked, body: Body, isEmpty: bo
   if (!body) {
     return { failure: 'destination', reason: `${where} answered 404 and is not, or not now, a Chatwoot: check its URL` }
   }
-  if (about !== 'inbox' && about !== 'contact address') return gone
+  if (about !== 'inbox' && about !== 'contact address' && about !== 'version') return gone
   return {
     failure: 'destination',
     reason: `there is no account ${accountId}, or no inbox ${inboxId} in it, at ${where}`,
@@ -88,6 +88,12 @@ function unprocessable(destination: InboxAccess, body: Body): Explanation {
   }
   if (sentence.includes('too long')) return { failure: 'permanent', reason: `${where} answered 422: ${sentence}` }
   return { failure: 'unexplained', reason: `${where} answered 422${sentence === '' ? '' : `: ${sentence}`}` }
+}
+
+/** The helpdesk took a message and dropped its source id. */
+export function tooOldVersion(destination: InboxAccess): DownstreamError {
+  const reason = `${originOf(destination)} is older than Chatwoot 3.4 and drops the ids of messages: update it`
+  return new DownstreamError('destination', reason)
 }
 
 /** Messages of a person can be posted only into an API inbox. */

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import { DownstreamError } from '../core/downstream.ts'
 import type { DownloadedFile } from '../core/downstream.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Egress, StreamedAnswer } from '../lib/egress/egress.ts'
@@ -100,18 +101,18 @@ function plainType(header: string | string[] | undefined): string | null {
 function explained({ maxBytes }: Deps, error: unknown): unknown {
   if (!(error instanceof EgressError)) return error
   if (error.reason === 'too_large') {
-    return permanent(`the file is larger than ${maxBytes} bytes (SERVICE_MEDIA_MAX_BYTES)`, error)
+    return permanent(writeReason('fileTooLarge', { bytes: maxBytes }), error)
   }
   if (error.reason === 'refused' || error.reason === 'too_many_redirects') {
-    return permanent(`the file cannot be fetched: ${error.message}`, error)
+    return permanent(writeReason('fileForbidden', { reason: error.message }), error)
   }
-  return new DownstreamError('transient', `the file could not be fetched: ${error.message}`, { cause: error })
+  return new DownstreamError('transient', writeReason('fileUnfetched', { reason: error.message }), { cause: error })
 }
 
 function refused(status: number, { origin }: URL): DownstreamError {
-  if (status === 404) return new DownstreamError('gone', `there is no such file at ${origin}`, { status })
+  if (status === 404) return new DownstreamError('gone', writeReason('fileMissing', { origin }), { status })
   const isTransient = status === 408 || status === 425 || status === 429 || status >= 500
-  const reason = `${origin} answered ${status} instead of the file`
+  const reason = writeReason('fileRefused', { origin, status })
   return new DownstreamError(isTransient ? 'transient' : 'permanent', reason, { status })
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isSigned } from './signature.ts'
+import { checkSignature } from './signature.ts'
 
 const now = Date.UTC(2026, 0, 15, 12)
 const secret = 'the secret'
@@ -16,6 +16,8 @@ function chatwoot(at: number, key = secret) {
     'x-chatwoot-signature': `sha256=${hex(`${timestamp}.${rawBody.toString()}`, key)}`,
   }
 }
+
+const isSigned = (...args: Parameters<typeof checkSignature>) => checkSignature(...args) === 'right'
 
 test('both ways of signing are accepted, the hexadecimal digits in any case', () => {
   const plain = { 'x-service-signature': `sha256=${hex(rawBody)}` }
@@ -32,6 +34,14 @@ test('a timestamp is good for five minutes, before and after', () => {
   const at = (offset: number) => isSigned({ headers: chatwoot(now + offset), rawBody }, secret, now)
   assert.deepEqual([-300_000, 300_000].map(at), [true, true])
   assert.deepEqual([-301_000, 301_000].map(at), [false, false])
+})
+
+test('a right signature with a timestamp far away tells how far; a wrong one stays wrong', () => {
+  const at = (offset: number, key?: string) =>
+    checkSignature({ headers: chatwoot(now + offset, key), rawBody }, secret, now)
+  assert.deepEqual(at(3_600_000), { aheadMs: 3_600_000 })
+  assert.deepEqual(at(-301_000), { aheadMs: -301_000 })
+  assert.equal(at(3_600_000, 'another'), 'wrong')
 })
 
 test('the timestamp is part of what is signed', () => {
@@ -54,7 +64,7 @@ test('no header, a wrong secret, another body and malformed headers are refused'
     { ...chatwoot(now), 'x-chatwoot-timestamp': 'NaN' },
     chatwoot(now, 'another'),
   ]
-  for (const each of headers) assert.equal(isSigned({ headers: each, rawBody }, secret, now), false)
+  for (const each of headers) assert.equal(checkSignature({ headers: each, rawBody }, secret, now), 'wrong')
   const other = { headers: { 'x-service-signature': good }, rawBody: Buffer.from('{}') }
   assert.equal(isSigned(other, secret, now), false)
 })
@@ -73,5 +83,5 @@ test('only the right signature is accepted, and no header makes the check throw'
 })
 
 test('without a secret there is nothing to check against', () => {
-  assert.throws(() => isSigned({ headers: {}, rawBody }, '', now), /without a secret/)
+  assert.throws(() => checkSignature({ headers: {}, rawBody }, '', now), /without a secret/)
 })

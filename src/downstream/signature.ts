@@ -18,13 +18,17 @@ export function sentAt(headers: Headers): number | null {
   return typeof timestamp === 'string' && /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1000 : null
 }
 
+/** An object: the signature is right for its timestamp, but the timestamp is too far ahead of our clock, or behind it (< 0). */
+type SignatureVerdict = 'right' | 'wrong' | { aheadMs: number }
+
 /** `now` in milliseconds. Throws when the secret is empty: an unsigned inbox must not be checked. */
-export function isSigned({ headers, rawBody }: SignedRequest, secret: string, now: number): boolean {
+export function checkSignature({ headers, rawBody }: SignedRequest, secret: string, now: number): SignatureVerdict {
   if (secret === '') throw new Error('a signature cannot be checked without a secret')
-  if (matches(headers['x-service-signature'], secret, [rawBody])) return true
+  if (matches(headers['x-service-signature'], secret, [rawBody])) return 'right'
   const at = sentAt(headers)
-  if (at === null || Math.abs(now - at) > toleranceMs) return false
-  return matches(headers['x-chatwoot-signature'], secret, [`${String(headers['x-chatwoot-timestamp'])}.`, rawBody])
+  const signed = [`${String(headers['x-chatwoot-timestamp'])}.`, rawBody]
+  if (at === null || !matches(headers['x-chatwoot-signature'], secret, signed)) return 'wrong'
+  return Math.abs(at - now) > toleranceMs ? { aheadMs: at - now } : 'right'
 }
 
 function matches(header: Headers[string], secret: string, signed: readonly (string | Uint8Array)[]): boolean {

@@ -35,6 +35,11 @@ export class Pace implements PerInstance {
     this.#deps = deps
   }
 
+  /** Messages per minute and instance; 0 is no limit. */
+  get perMinute(): number {
+    return this.#deps.perMinute
+  }
+
   /** Resolves when the message may be sent, in the order of the calls. False when the signal aborted first. */
   async acquire(instance: InstanceName, { isDrained }: { isDrained: boolean }, signal: AbortSignal): Promise<boolean> {
     const gauge = this.#gaugeOf(instance)

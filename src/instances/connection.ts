@@ -9,6 +9,7 @@
 
 import type { InstanceName, Jid } from '../core/ids.ts'
 import type { Closing, Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'
 import type { Semaphore } from '../lib/queues/semaphore.ts'
@@ -23,7 +24,7 @@ const loginDeadlineMs = 60_000
 const keysLost: Closing = {
   cause: 'invalidated',
   code: null,
-  reason: 'the keys of this session are not stored any more: pair it again',
+  reason: writeReason('keysGone'),
 }
 
 type ConnectionEvents = {

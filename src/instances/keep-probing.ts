@@ -2,6 +2,7 @@
 
 import type { InstanceName } from '../core/ids.ts'
 import type { Closing } from '../core/network.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -13,7 +14,7 @@ const probeDeadlineMs = 10_000
 const unanswered: Closing = {
   cause: 'transient',
   code: 408,
-  reason: 'the connection did not answer a ping within 10 s',
+  reason: writeReason('noPing'),
 }
 
 type Deps = { instance: InstanceName; clock: Clock; log: Log }

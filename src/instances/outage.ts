@@ -6,6 +6,7 @@
 // There is one timer for any number of drops. The record stores what was announced, for the next process.
 
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 
@@ -19,7 +20,7 @@ type Deps = {
   announce: (event: LifecycleEvent, extras: EventExtras) => void
 }
 
-const notInTime = (ms: number) => `the session was not ready within ${Math.round(ms / 1000)} s`
+const notInTime = (ms: number) => writeReason('notReady', { seconds: Math.round(ms / 1000) })
 
 export class Outage {
   readonly #deps: Deps

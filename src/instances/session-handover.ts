@@ -7,6 +7,7 @@
 import type { AuditRecord } from '../core/audit.ts'
 import type { Jid } from '../core/ids.ts'
 import type { Closing, Network } from '../core/network.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
@@ -29,7 +30,7 @@ type Deps = {
 
 type SessionId = string | null
 
-const loggedOut: Closing = { cause: 'invalidated', code: null, reason: 'logged out on request' }
+const loggedOut: Closing = { cause: 'invalidated', code: null, reason: writeReason('logoutAsked') }
 
 export class SessionHandover {
   readonly #deps: Deps
@@ -82,7 +83,7 @@ export class SessionHandover {
     const jid = previous === null ? null : await network.storedJid(previous)
     if (jid === null) return false
     log.warn({ instance: name, ...reasonOf(closing) }, 'a new link was refused, going back to the one before')
-    const lastError = `the new link was refused (${closing.reason}), the one before is used again`
+    const lastError = writeReason('linkRefused', { reason: closing.reason })
     const changes = { sessionId: previous, previousSessionId: null, jid, lastJid: jid, lastError }
     account.apply('reverted', { changes })
     await this.forget(refused)

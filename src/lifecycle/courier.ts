@@ -6,7 +6,6 @@
 
 import type { Delivery, DeliveryResult } from '../core/delivery.ts'
 import type { InstanceName } from '../core/ids.ts'
-import type { LifecycleEvent } from '../core/lifecycle.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -25,7 +24,7 @@ type Deps = {
   random: () => number
   log: Log
   /** Called once when a delivery has ended. */
-  onEnded: (event: LifecycleEvent, result: DeliveryResult) => void
+  onEnded: (delivery: Delivery, result: DeliveryResult) => void
 }
 
 const perSubscriber = 2
@@ -198,11 +197,13 @@ export class Courier implements PerInstance {
       if (this.#isOpen(delivery)) this.#await(next)
     } else {
       this.#forget(delivery)
-      onEnded(delivery.event, result)
+      onEnded(delivery, result)
     }
-    const { instance, event, url } = delivery
+    const { id, instance, event, url } = delivery
     const { status, attempts, code, error } = result
-    log.info({ instance, event, to: new URL(url).host, status, attempts, code, error }, 'lifecycle delivery')
+    const line = { instance, event, to: new URL(url).host, status, attempts, code, error }
+    if (status === 'exhausted') log.warn({ ...line, id }, 'a lifecycle event was not delivered and is not tried again')
+    else log.info(line, 'lifecycle delivery')
   }
 
   #isOpen({ instance, url, id }: Delivery): boolean {

@@ -5,10 +5,12 @@ import { ManualClock } from '../../test/harness/manual-clock.ts'
 import { DownstreamError } from '../core/downstream.ts'
 import type { HelpdeskInbox } from '../core/downstream.ts'
 import type { InstanceState } from '../core/instance.ts'
+import { writeReason } from '../core/reasons/reason.ts'
+import type { Locale } from '../core/reasons/sentences.ts'
 import { HelpdeskNotices } from './helpdesk-notices.ts'
 import { noticeTexts } from './notice-texts.ts'
 
-function stage(state: InstanceState = 'logged_out') {
+function stage(state: InstanceState = 'logged_out', locale: Locale = 'en') {
   const clock = new ManualClock()
   const posted: string[] = []
   const failures: DownstreamError[] = []
@@ -39,7 +41,7 @@ function stage(state: InstanceState = 'logged_out') {
     find: (name) => (name === 'a' ? account : undefined),
     inboxOf: (name) => Promise.resolve(name === 'a' ? { key: 'here', inbox } : null),
     draw: () => Promise.resolve(Buffer.alloc(0)),
-    texts: noticeTexts.en,
+    locale,
     unreachableMs: 60_000,
     clock,
     log: silentLog,
@@ -82,4 +84,14 @@ test('a notice is tried again while the helpdesk is away, and given up when it i
   notices.heard(strike)
   await clock.advance(600_000)
   assert.equal(posted.length, 1)
+})
+
+test('a notice is in the language of the agents, its reason too', async () => {
+  const { notices, posted, clock } = stage('disconnected', 'es')
+  const reason = writeReason('throughProxy', { reason: writeReason('connectionBroke', { detail: 'ECONNRESET' }) })
+  notices.heard({ event: 'unreachable', instance: 'a', ownerTag: '', extras: { reason, code: null }, deliveries: [] })
+  await clock.advance(0)
+  assert.deepEqual(posted, [
+    'WhatsApp no responde desde hace 60 s (la conexión se interrumpió (ECONNRESET), a través del proxy). Se reintenta solo; los mensajes a los contactos esperan.',
+  ])
 })

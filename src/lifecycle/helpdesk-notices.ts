@@ -8,10 +8,13 @@ import type { HelpdeskInbox } from '../core/downstream.ts'
 import type { DestinationKey, InstanceName, Jid } from '../core/ids.ts'
 import type { InstanceState } from '../core/instance.ts'
 import type { PerInstance } from '../core/per-instance.ts'
+import { translateReason } from '../core/reasons/reason.ts'
+import type { Locale } from '../core/reasons/sentences.ts'
 import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { Log } from '../lib/log.ts'
 import type { Announcement } from './announcer.ts'
+import { noticeTexts } from './notice-texts.ts'
 import type { NoticeTexts } from './notice-texts.ts'
 import { conversationOf, postNotice, takeBack } from './operations-contact-inbox.ts'
 import type { Notice, Posted } from './operations-contact-inbox.ts'
@@ -33,7 +36,7 @@ type Deps = {
   inboxOf: (instance: InstanceName) => Promise<NoticeTarget | null>
   /** A picture of a QR code, as PNG. */
   draw: (text: string) => Promise<Buffer>
-  texts: NoticeTexts
+  locale: Locale
   /** A reconnect is announced only when the outage was announced, too. */
   unreachableMs: number
   clock: Clock
@@ -42,6 +45,7 @@ type Deps = {
 
 export class HelpdeskNotices implements PerInstance {
   readonly #deps: Deps
+  readonly #texts: NoticeTexts
   readonly #lanes = new KeyedLanes()
   readonly #shown = new Map<string, Posted>()
   readonly #running = new Set<Promise<void>>()
@@ -49,12 +53,14 @@ export class HelpdeskNotices implements PerInstance {
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#texts = noticeTexts[deps.locale]
   }
 
   /** Called for every lifecycle event. */
   heard({ event, instance, extras }: Announcement): void {
-    const { texts, unreachableMs } = this.#deps
-    const reason = String(extras['reason'] ?? '')
+    const { locale, unreachableMs } = this.#deps
+    const texts = this.#texts
+    const reason = translateReason(String(extras['reason'] ?? ''), locale)
     const downMs = Number(extras['downtime_seconds'] ?? 0) * 1000
     if (event === 'qr_generated') this.#inTurn(instance, () => this.#showCode(instance))
     if (event === 'paired' || event === 'logged_out') this.#inTurn(instance, () => this.#hideCode(instance))
@@ -72,12 +78,12 @@ export class HelpdeskNotices implements PerInstance {
    * inbox cannot ask for the codes of another.
    */
   async onOperationsMessage(instance: InstanceName, text: string, destinationKey: DestinationKey): Promise<void> {
-    const { find, inboxOf, texts } = this.#deps
+    const { find, inboxOf } = this.#deps
     if (text.trim().toLowerCase() !== 'qr') return
     const account = find(instance)
     if (!account || (await inboxOf(instance))?.key !== destinationKey) return
     await account.requestPairing()
-    if (account.state !== 'qr_pending') this.#tell(instance, texts.noCode)
+    if (account.state !== 'qr_pending') this.#tell(instance, this.#texts.noCode)
   }
 
   /** Drops what is remembered, after the notices that are under way. */
@@ -114,7 +120,7 @@ export class HelpdeskNotices implements PerInstance {
   }
 
   async #showCode(instance: InstanceName): Promise<void> {
-    const { find, draw, texts } = this.#deps
+    const { find, draw } = this.#deps
     const account = find(instance)
     const code = account?.qr?.text
     if (!account || code === undefined) return
@@ -128,7 +134,7 @@ export class HelpdeskNotices implements PerInstance {
     // A newer code is posted by its own event.
     const isCurrent = () => account.qr?.text === code
     const outdated = await this.#codeShown(instance)
-    const posted = await this.#post({ content: texts.scan, files: [file], isCurrent }, instance)
+    const posted = await this.#post({ content: this.#texts.scan, files: [file], isCurrent }, instance)
     if (!posted) return
     this.#shown.set(instance, posted)
     // When the account was linked meanwhile, the code is removed in a moment and need not be stored.
@@ -168,7 +174,7 @@ export class HelpdeskNotices implements PerInstance {
   }
 
   #contact(instance: InstanceName): Pick<Notice, 'instance' | 'contactName'> {
-    return { instance, contactName: this.#deps.texts.name(instance) }
+    return { instance, contactName: this.#texts.name(instance) }
   }
 
   #phoneOf(instance: InstanceName): string {

@@ -9,11 +9,13 @@ import type { Log } from '../lib/log.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import type { Announcement, Announcer, Subject } from './announcer.ts'
 import type { Courier } from './courier.ts'
+import type { ExhaustedDeliveries } from './exhausted-deliveries.ts'
 
 type Deps = {
   announcer: Announcer
-  courier: Pick<Courier, 'add'>
+  courier: Pick<Courier, 'start' | 'add'>
   deliveries: Pick<DeliveryStore, 'insert' | 'list' | 'reopen' | 'exists'>
+  exhausted: Pick<ExhaustedDeliveries, 'load' | 'delete'>
   clock: Clock
   log: Log
   /** Called for every event, also for those without a subscriber. */
@@ -27,6 +29,11 @@ export class Lifecycle {
 
   constructor(deps: Deps) {
     this.#deps = deps
+  }
+
+  /** Takes up the deliveries of the process before. Called when the routes answer. */
+  async start(): Promise<void> {
+    await Promise.all([this.#deps.courier.start(), this.#deps.exhausted.load()])
   }
 
   /** The caller stores the deliveries together with the change that caused the event, then calls stored(). */
@@ -61,8 +68,9 @@ export class Lifecycle {
 
   /** Sends a delivery that has ended once more, with the body and id it had. */
   async redeliver(instance: InstanceName, id: string): Promise<void> {
-    const { deliveries, courier, clock } = this.#deps
+    const { deliveries, courier, exhausted, clock } = this.#deps
     const delivery = await deliveries.reopen(instance, id, clock.now())
+    exhausted.delete(id)
     if (delivery) courier.add([delivery])
     else if (await deliveries.exists(instance, id)) {
       throw new BridgeError('SERVICE_DELIVERY_PENDING', 'this delivery is still on its way')

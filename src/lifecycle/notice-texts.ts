@@ -1,8 +1,7 @@
 // The sentences of helpdesk notices, in every language of SERVICE_LOCALE.
 
 import type { InstanceName } from '../core/ids.ts'
-
-type NoticeLocale = 'en' | 'es' | 'pt'
+import type { Locale } from '../core/reasons/sentences.ts'
 
 export type NoticeTexts = {
   /** The contact that the notices come from. */
@@ -17,7 +16,7 @@ export type NoticeTexts = {
   noCode: string
 }
 
-export const noticeTexts: Record<NoticeLocale, NoticeTexts> = {
+export const noticeTexts: Record<Locale, NoticeTexts> = {
   en: {
     name: (instance) => `WhatsApp connection: ${instance}`,
     scan: 'Scan this code: WhatsApp on the phone → Linked devices → Link a device. A new one follows every 20 seconds.',

@@ -15,11 +15,11 @@ function failed(code: number | null = 500, retryAfter: string | null = null) {
   return { code, error: 'no', retryAfter }
 }
 
-test('the pauses are 5 s, 30 s, 5 min, 30 min and 2 h, then the delivery is exhausted', () => {
-  const results = [0, 1, 2, 3, 4, 5].map((attempts) => nextStep(delivery(attempts), failed(), middle))
+test('the pauses are 5 s, 30 s, 5 min, 30 min, 2 h, 5 h and twice 10 h, then the delivery is exhausted', () => {
+  const results = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((attempts) => nextStep(delivery(attempts), failed(), middle))
   assert.deepEqual(
     results.map(({ status, nextAt }) => (status === 'pending' ? (nextAt - now) / 1000 : status)),
-    [5, 30, 300, 1800, 7200, 'exhausted'],
+    [5, 30, 300, 1800, 7200, 18_000, 36_000, 36_000, 'exhausted'],
   )
 })
 

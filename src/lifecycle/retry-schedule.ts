@@ -6,8 +6,8 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** Between attempts, ±10 %; after the last one there is none. */
-const pausesMs = [5 * second, 30 * second, 5 * minute, 30 * minute, 2 * hour] as const
+/** Between attempts, ±10 %; after the last one there is none. A subscriber may be away for a day: the pauses add up to 28 h. */
+const pausesMs = [5 * second, 30 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour] as const
 const maxRetryAfterMs = 24 * hour
 
 export type Attempt = {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { Person } from '../core/address.ts'
 import type { Jid, NetworkMessageId } from '../core/ids.ts'
 import type { FileRef, MessageKey } from '../core/message.ts'
+import { writeReason } from '../core/reasons/reason.ts'
 import type {
   Closing,
   GroupInfo,
@@ -64,7 +65,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       this.#end({
         cause: 'transient',
         code: 408,
-        reason: `the network did not answer within ${firstFrameTimeoutMs / 1000} s`,
+        reason: writeReason('noFirstAnswer', { seconds: firstFrameTimeoutMs / 1000 }),
       })
     })
     socket.ws.once('frame', this.#cancelDeadline)
@@ -140,7 +141,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       // The network may hang up instead of answering.
       if (this.#closing?.cause !== 'invalidated') throw error
     })
-    this.#end({ cause: 'invalidated', code: 401, reason: 'logged out from here' })
+    this.#end({ cause: 'invalidated', code: 401, reason: writeReason('loggedOutHere') })
   }
 
   async close(): Promise<void> {

@@ -15,7 +15,9 @@ import { OutboxWorker } from '../../src/bridge/outbound/queue/outbox-worker.ts'
 import type { PerInstance } from '../../src/core/per-instance.ts'
 import { BoundedMap } from '../../src/lib/bounded-map.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { assertRefused } from '../harness/assertions.ts'
 import { Service } from '../harness/service.ts'
+import { chatwootSignatureOf } from '../harness/signed-callback.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
 import { InstanceMemory } from './harness/instance-memory.ts'
@@ -46,12 +48,15 @@ const usedParts = [
   'src/guard/ban-risk.ts',
   'src/guard/pace.ts',
   'src/guard/restrictions.ts',
+  'src/http/webhook/clock-differences.ts',
   'src/ledger/usage.ts',
   'src/lifecycle/courier.ts',
 ]
 
+type Used = { service: Service; helpdesk: SimHelpdesk }
+
 /** A service whose instance has received texts, a group message and a file, has sent messages, and is restricted. */
-async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
+async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
   const network = stack.use(await SimNetwork.start())
   const helpdesk = stack.use(await SimHelpdesk.start({ quirks: calm }))
   const folder = await mkdtemp(join(tmpdir(), 'causeway-ca-'))
@@ -67,6 +72,7 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
         DOWNSTREAM_API_TOKEN: facts.api_token,
         DOWNSTREAM_ACCOUNT_ID: String(facts.account_id),
         DOWNSTREAM_INBOX_ID: String(facts.inbox_id),
+        WEBHOOK_HMAC_SECRET: facts.webhook_secret,
         SERVICE_OUTGOING_RATE_LIMIT: '1000',
         SERVICE_HELPDESK_NOTICES: 'true',
         SERVICE_GROUP_HEADER_TTL: '1h',
@@ -116,11 +122,11 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Service> {
     ({ content }) => content?.includes('has restricted this account') === true,
     60_000,
   )
-  return service
+  return { service, helpdesk }
 }
 
 /** Resolves when what was caused by the last message is done: nothing new is kept for a while. */
-async function settled(memory: InstanceMemory, service: Service): Promise<void> {
+async function settled(memory: InstanceMemory, { service, helpdesk }: Used): Promise<void> {
   await waitUntil('all messages are sent', async () => {
     return ((await service.get(`${path}/outbox`)).body as { sent: number }).sent === 3
   })
@@ -134,13 +140,23 @@ async function settled(memory: InstanceMemory, service: Service): Promise<void> 
     before = await memory.files()
     return before.join() === known.join()
   })
+  await callFromAnotherClock(service, helpdesk)
+}
+
+/** A callback of a helpdesk whose clock is an hour ahead. The next callback with the right time ends what is kept of it. */
+async function callFromAnotherClock(service: Service, helpdesk: SimHelpdesk): Promise<void> {
+  await helpdesk.settled()
+  const headers = chatwootSignatureOf('{}', helpdesk.facts.webhook_secret, Date.now() + 3_600_000)
+  const refused = await service.request('POST', `${path}/webhook`, { token: null, body: '{}', headers })
+  assertRefused(refused, 'SERVICE_CLOCK_DIFFERS')
 }
 
 test('after every part has left an instance that was in use, only the registry knows it', async () => {
   await using stack = new AsyncDisposableStack()
   using memory = new InstanceMemory(name)
-  const service = await openUsed(stack)
-  await settled(memory, service)
+  const used = await openUsed(stack)
+  const { service } = used
+  await settled(memory, used)
   const files = await memory.files()
   assert.deepEqual(
     usedParts.filter((file) => !files.includes(file)),
@@ -160,8 +176,9 @@ test('after every part has left an instance that was in use, only the registry k
 test('a deleted instance is known nowhere, except for the events that its subscribers have not heard yet', async () => {
   await using stack = new AsyncDisposableStack()
   using memory = new InstanceMemory(name)
-  const service = await openUsed(stack)
-  await settled(memory, service)
+  const used = await openUsed(stack)
+  const { service } = used
+  await settled(memory, used)
   assert.equal((await service.request('DELETE', path)).status, 200)
   assert.deepEqual(await memory.files(), ['src/lifecycle/courier.ts'])
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OutgoingCommand } from '../../src/core/downstream.ts'
 import { readCallback } from '../../src/downstream/callback.ts'
-import { isSigned } from '../../src/downstream/signature.ts'
+import { checkSignature } from '../../src/downstream/signature.ts'
 import { DeskClient } from '../sim-helpdesk/harness/desk-client.ts'
 import { WebhookCatcher } from '../sim-helpdesk/harness/webhook-catcher.ts'
 import { HelpdeskBed, text } from './harness/helpdesk-bed.ts'
@@ -45,7 +45,7 @@ test('each of the seven events is signed and understood', async () => {
   const { webhook_secret: secret } = bed.helpdesk.facts
   const found = new Map<string, Set<string>>()
   for (const { event, body, raw, headers } of catcher.caught.entries) {
-    assert.equal(isSigned({ headers, rawBody: Buffer.from(raw) }, secret, bed.helpdesk.clock.now()), true)
+    assert.equal(checkSignature({ headers, rawBody: Buffer.from(raw) }, secret, bed.helpdesk.clock.now()), 'right')
     found.set(event, (found.get(event) ?? new Set()).add(short(readCallback(body))))
   }
   // One that was built before the agent looked tells nothing.

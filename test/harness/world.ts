@@ -28,7 +28,9 @@ export type Health = {
     inbox_pending: number
     inbox_parked: number
     pending_logouts: number
+    deliveries_exhausted: number
     destinations_held: { destination: string; reason: string }[]
+    clocks_differ: { instance: string; helpdesk_ahead_seconds: number }[]
     callbacks_lost: { destination: string; reason: string; advice: string }[]
   }
 }

@@ -25,7 +25,7 @@ test('every version says which one it is, and has what its release had', () => {
   const counts = helpdeskVersions.map((version) => [version, has(version).length])
   const all = Object.keys(firstRelease).length
   assert.deepEqual(counts.at(-1), ['4.14', all])
-  assert.deepEqual(has('3.4'), [])
+  assert.deepEqual(has('3.3'), [])
   for (const [at, version] of helpdeskVersions.entries()) {
     const older = helpdeskVersions[at - 1]
     if (older)
@@ -43,6 +43,20 @@ test('GET /api names the release, and /health exists since 4.11', async () => {
     const health = await old.client.get('//health')
     assert.equal(health.status, ['4.12', '4.14'].includes(version) ? 200 : 404, version)
     old.desk.assertNothingRefused()
+  }
+})
+
+test('before 3.4 a new message loses its source_id, and there is no Retry', async () => {
+  for (const [version, wanted, status] of [
+    ['3.3', null, 404],
+    ['3.4', 'W1', 200],
+  ] as const) {
+    await using old = await VersionedDesk.start(bridge, version)
+    const chat = await openChat(old.client, '5511')
+    const { body } = await old.write(chat, { content: 'hi', source_id: 'W1' })
+    assert.equal(body['source_id'], wanted, version)
+    assert.equal(old.desk.messages(chat)[0]?.sourceId, wanted, version)
+    assert.equal((await old.client.post(`/conversations/${chat}/messages/${body.id}/retry`)).status, status, version)
   }
 })
 

@@ -57,6 +57,23 @@ for (const engine of engines) {
       )
     })
 
+    test('deliveries whose last attempt failed are found by their end, those with an expiry are not', async () => {
+      await using opened = await newDatabase(engine)
+      const store = new DeliveryStore(opened.database)
+      await store.insert([sample('1'), sample('2'), sample('3', { expiresAt: 20_000 }), sample('4'), sample('5')])
+      const exhausted: DeliveryResult = { ...again, status: 'exhausted' }
+      await store.record('1', exhausted, 100)
+      await store.record('2', exhausted, 300)
+      await store.record('3', exhausted, 300)
+      await store.record('4', delivered, 300)
+      await store.record('5', exhausted, 200)
+      assert.deepEqual(await store.exhaustedSince(100, 10), [
+        { id: '5', finishedAt: 200 },
+        { id: '2', finishedAt: 300 },
+      ])
+      assert.equal((await store.exhaustedSince(100, 1)).length, 1)
+    })
+
     test('an instance sees its own newest deliveries, up to the limit', async () => {
       await using opened = await newDatabase(engine)
       const store = new DeliveryStore(opened.database)

@@ -64,7 +64,7 @@ export function createMessage(
     private: params.private ?? false,
     contentType,
     contentAttributes,
-    sourceId: params.sourceId ?? null,
+    sourceId: desk.features.messageSourceIds ? (params.sourceId ?? null) : null,
     sender,
     ...params.begun,
   })

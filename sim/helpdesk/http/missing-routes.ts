@@ -11,6 +11,7 @@ const publicInbox = '/public/api/v1/inboxes/:identifier'
 const needs: Record<string, keyof Features> = {
   [`PATCH ${account}/conversations/:id/messages/:message_id`]: 'statusPatch',
   [`PUT ${account}/conversations/:id/messages/:message_id`]: 'statusPatch',
+  [`POST ${account}/conversations/:id/messages/:message_id/retry`]: 'messageRetry',
   [`DELETE ${account}/conversations/:id`]: 'deleteConversation',
   [`POST ${account}/inboxes/:id/reset_secret`]: 'inboxSecret',
   [`POST ${publicInbox}/contacts/:source_id/conversations/:id/toggle_status`]: 'publicToggleStatus',

@@ -20,6 +20,8 @@ import { ImmediateSend } from '../../bridge/outbound/send/immediate-send.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
 import type { RowId } from '../../core/ids.ts'
 import type { Routing } from '../../tenants/routing.ts'
+import { CallbackAdmission } from '../../http/webhook/callback-admission.ts'
+import { ClockDifferences } from '../../http/webhook/clock-differences.ts'
 import { WebhookHandler } from '../../http/webhook/webhook-handler.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { SendingParts } from './create-sending.ts'
@@ -43,9 +45,10 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const acceptor = createAcceptor(deps, parts, order)
   const changes = createChanges(deps, parts, { answers, firstCallbacks })
   const activity = createActivity(deps, parts)
+  const clocks = new ClockDifferences({ clock, log })
+  const routing = notedBy(firstCallbacks, deps.routing)
   const webhook = new WebhookHandler({
-    instances: deps.accounts,
-    routing: notedBy(firstCallbacks, deps.routing),
+    admission: new CallbackAdmission({ instances: deps.accounts, routing, clocks, clock }),
     outbound: acceptor,
     changes,
     events: new ConversationEvents({ activity, conversations, answers, lostCallbacks, clock, log }),
@@ -54,7 +57,7 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
     clock,
     log,
   })
-  return { webhook, acceptor, changes, activity, order }
+  return { webhook, clocks, acceptor, changes, activity, order }
 }
 
 /** The webhook asks for the destination of every callback whose signature is right. */

@@ -34,15 +34,16 @@ export function createOutbound(deps: OutboundDeps) {
   const { parts, workers } = createParts(deps)
   const { accounts, stores, sending, accepting } = parts
   const { worker, restrictions, banRisk, pace } = sending
-  const { activity, acceptor } = accepting
+  const { activity, acceptor, clocks } = accepting
   deps.people.onMerged((instance, ids) => {
     void worker.merged(instance, ids, () => acceptor.merged(instance, ids))
   })
-  const memory: PerInstance[] = [acceptor, activity, banRisk, pace, restrictions, stores.contexts]
+  const memory: PerInstance[] = [acceptor, activity, banRisk, clocks, pace, restrictions, stores.contexts]
   return {
     outbox: stores.outbox,
     banRisk,
     webhook: accepting.webhook,
+    clocks,
     /** The answer to a callback has left this process. */
     answered: (answer: WebhookAnswer): void => {
       const id = rowShownSent(answer)

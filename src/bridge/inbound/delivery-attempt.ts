@@ -90,7 +90,8 @@ export class DeliveryAttempt {
     progress.doing = draft.counted
     const posted = await content.contentOf(row, draft, progress, signal)
     const job = postJobOf(row, { target, conversation }, { ...draft, ...posted, chatId: chat.chatId, senderId })
-    const { outcome, messageId } = await poster.post(job, progress.state, signal)
+    const { outcome, messageId, flaw } = await poster.post(job, progress.state, signal)
+    if (flaw !== undefined) progress.flaw = flaw
     headers.note(chat, target.destination.key, senderId)
     await finisher.finishPosted(row, outcome, {
       conversation: conversation.id,

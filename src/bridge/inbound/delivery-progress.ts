@@ -26,6 +26,8 @@ export type DeliveryProgress = {
   doing: EventDraft['counted'] | 'contact' | 'conversation'
   /** The chat as of the last attempt. */
   chatId?: ChatId
+  /** The helpdesk took the message, and must not get another one: why. */
+  flaw?: string
   file?: FetchedMedia | 'missing' | 'too_large'
 }
 

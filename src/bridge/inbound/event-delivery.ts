@@ -65,6 +65,7 @@ export class EventDelivery {
     try {
       target = await this.#targetOf(row, progress, signal)
       await this.#deps.attempts.run({ row, chat, target, progress }, signal)
+      if (progress.flaw !== undefined) this.#deps.destinations.hold(row.instance, target.destination, progress.flaw)
       return 'done'
     } catch (error) {
       if (signal.aborted) return 'stopped'

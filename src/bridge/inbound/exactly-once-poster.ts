@@ -46,8 +46,9 @@ export type PostState = {
   uncertain?: Posting & { until: number }
 }
 
-type Posted = { conversationId: number; messageId: number }
-export type PostOutcome = { outcome: 'posted' | 'duplicate'; messageId: number }
+type Posted = { conversationId: number; messageId: number; flaw?: string }
+/** `flaw` says why the destination must not get another message. */
+export type PostOutcome = { outcome: 'posted' | 'duplicate'; messageId: number; flaw?: string }
 
 /** A POST that an earlier process began longer ago has appeared by now, or never will. One search is enough. */
 const longAgoMs = 3_600_000
@@ -76,7 +77,8 @@ export class ExactlyOncePoster {
     const posted = (await this.#search(job, state, signal)) ?? (await this.#postNow(job, state, signal))
     job.conversation.newest = Math.max(job.conversation.newest, posted.messageId)
     this.#complete(job, id, posted, signal)
-    return { outcome: 'posted', messageId: posted.messageId }
+    const { messageId: postedId, flaw } = posted
+    return { outcome: 'posted', messageId: postedId, ...(flaw !== undefined && { flaw }) }
   }
 
   /** Resolves when every message of the instance that was posted before is stored as posted. */
@@ -128,8 +130,8 @@ export class ExactlyOncePoster {
     const began = clock.monotonic()
     try {
       const whole = { ...message, sourceId: identity.networkId, inReplyTo: replyIn(job, known) }
-      const { id } = await helpdesk.post(conversation.id, whole)
-      return { conversationId: conversation.id, messageId: id }
+      const { id, flaw } = await helpdesk.post(conversation.id, whole)
+      return { conversationId: conversation.id, messageId: id, ...(flaw !== undefined && { flaw }) }
     } finally {
       onPosted(clock.monotonic() - began)
       leave()

@@ -8,9 +8,11 @@ import type { OwnershipState } from '../../instances/ownership.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { PendingLogouts } from '../../instances/pending-logouts.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { ExhaustedDeliveries } from '../../lifecycle/exhausted-deliveries.ts'
 import type { Ticker } from '../../lib/ticker.ts'
 import type { Database } from '../../storage/database.ts'
 import type { HttpApp } from '../http-app.ts'
+import type { ClockDifferences } from '../webhook/clock-differences.ts'
 import { nullable, Timestamp, toTimestamp } from '../schemas.ts'
 
 const pingDeadlineMs = 2000
@@ -26,7 +28,9 @@ export type HealthDeps = {
   inbound: Pick<InboxWorker, 'counts'>
   held: Pick<HeldDestinations, 'list'>
   lostCallbacks: Pick<LostCallbacks, 'list'>
+  clocks: Pick<ClockDifferences, 'list'>
   pendingLogouts: Pick<PendingLogouts, 'count'>
+  exhausted: Pick<ExhaustedDeliveries, 'count'>
 }
 
 const Health = Type.Object(
@@ -50,8 +54,16 @@ const Health = Type.Object(
         Type.Object({ destination: Type.String(), reason: Type.String(), advice: Type.String(), since: Timestamp }),
         { description: 'Helpdesks that cannot deliver their callbacks to us; answers of agents there are not sent' },
       ),
+      clocks_differ: Type.Array(
+        Type.Object({ instance: Type.String(), helpdesk_ahead_seconds: Type.Integer(), since: Timestamp }),
+        { description: 'Instances whose callbacks are refused because the clock of the helpdesk differs from ours' },
+      ),
       pending_logouts: Type.Integer({
         description: 'Logouts that WhatsApp has not confirmed yet',
+      }),
+      deliveries_exhausted: Type.Integer({
+        description:
+          'Lifecycle events of the last day that no attempt could deliver: see the deliveries of the instances',
       }),
       workers_failed: Type.Array(Type.String(), { description: 'Background workers whose last run failed' }),
       ownership: Type.String({ description: 'held, or why this process does not act: standby, uncertain, lost' }),
@@ -85,7 +97,10 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const inbox = deps.inbound.counts()
       const held = deps.held.list()
       const lost = deps.lostCallbacks.list()
-      const isFlowing = inbox.parked === 0 && held.length === 0 && lost.length === 0
+      const clocks = deps.clocks.list()
+      const exhausted = deps.exhausted.count
+      const isFlowing =
+        inbox.parked === 0 && held.length === 0 && lost.length === 0 && clocks.length === 0 && exhausted === 0
       const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
       return reply.code(db.ok ? 200 : 503).send({
         status: sane ? 'ok' : 'degraded',
@@ -101,7 +116,13 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           inbox_parked: inbox.parked,
           destinations_held: held.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           callbacks_lost: lost.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+          clocks_differ: clocks.map(({ instance, aheadMs, since }) => ({
+            instance,
+            helpdesk_ahead_seconds: Math.round(aheadMs / 1000),
+            since: toTimestamp(since),
+          })),
           pending_logouts: deps.pendingLogouts.count,
+          deliveries_exhausted: exhausted,
           workers_failed: workersFailed,
           ownership: deps.ownership(),
         },

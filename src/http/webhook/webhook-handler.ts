@@ -1,21 +1,21 @@
-// Handles the helpdesk's callbacks: checks the signature, reads the command, follows it, and answers in time.
+// Handles the helpdesk's callbacks: admits them, reads the command, follows it, and answers in time.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CallbackAges } from '../../bridge/outbound/accept/callback-ages.ts'
 import type { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
 import type { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import type { ConversationEvents } from '../../bridge/outbound/conversation-events.ts'
-import type { Route, Sender } from '../../bridge/conversations/route.ts'
+import type { Route } from '../../bridge/conversations/route.ts'
 import type { OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { namedInstance } from '../../core/operations-contact.ts'
 import { readCallback } from '../../downstream/callback.ts'
-import { isSigned, sentAt } from '../../downstream/signature.ts'
+import { sentAt } from '../../downstream/signature.ts'
 import { sleep, withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Routing } from '../../tenants/routing.ts'
+import type { CallbackAdmission } from './callback-admission.ts'
 import type { WebhookAnswer } from './webhook-reply.ts'
 
 // The helpdesk hangs up after 5 s and takes that for a failure.
@@ -33,8 +33,7 @@ type Callback<Kind extends OutgoingCommand['kind'] = OutgoingCommand['kind']> = 
 const unknownAge = { sentMsAgo: null, writtenMsAgo: null }
 
 type Deps = {
-  instances: { find(name: InstanceName): { readonly record: Sender } | undefined }
-  routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
+  admission: Pick<CallbackAdmission, 'admit'>
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   events: Pick<ConversationEvents, 'heard' | 'follow' | 'accepted'>
@@ -62,28 +61,16 @@ export class WebhookHandler {
     headers: IncomingHttpHeaders,
     parse: (raw: Buffer) => unknown,
   ): Promise<WebhookAnswer> {
-    const { clock, events } = this.#deps
+    const { admission, clock, events } = this.#deps
     const startedAt = clock.monotonic()
     const late = () => new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
     const work = async () => {
-      const route = await this.#admit(name, raw, headers)
+      const route = await admission.admit(name, raw, headers)
       const callback = { command: readCallback(parse(raw)), sentAt: sentAt(headers) }
       events.heard(route)
       return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
     }
     return withDeadline(clock, answerWithinMs, work(), late)
-  }
-
-  /** Checks the signature first: a caller without the secret must not learn which instances exist. */
-  async #admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
-    const { instances, routing, clock } = this.#deps
-    const sender = instances.find(name)?.record
-    const secret = await routing.webhookSecretOf(sender ?? { ownerTag: '' })
-    if (secret !== '' && !isSigned({ headers, rawBody: raw }, secret, clock.now())) {
-      throw new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
-    }
-    if (!sender) throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
-    return { sender, destination: await routing.destinationOf(sender) }
   }
 
   async #follow(route: Route, { command, sentAt }: Callback, leftMs: number): Promise<WebhookAnswer> {

@@ -55,7 +55,7 @@ export function toWebhookReply(answer: WebhookAnswer): Reply {
     case 'refused':
       return refusal('SERVICE_MESSAGE_REFUSED', answer.reason)
     case 'full':
-      return refusal('SERVICE_OUTBOX_FULL', '200 messages of this instance already wait for its connection')
+      return refusal('SERVICE_OUTBOX_FULL', answer.reason)
     case 'late':
       return refusal('SERVICE_STORAGE_FAILED', 'the database did not take the message in time; it will not be sent')
   }

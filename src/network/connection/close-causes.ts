@@ -1,6 +1,7 @@
 // Explains why a connection ended: turns the library's error into a closing of the service.
 
 import type { Closing, CloseCause } from '../../core/network.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
 import type { Clock } from '../../lib/clock.ts'
 
 type Meaning = { cause: CloseCause; reason: string }
@@ -10,34 +11,34 @@ type Circumstances = { isOfferUsedUp: boolean; isProxied: boolean }
 type LibraryError = Error & { output?: { statusCode?: number }; data?: unknown }
 
 const meanings: Record<number, Meaning> = {
-  401: { cause: 'invalidated', reason: 'the device was removed from the account or logged out: pair it again' },
-  402: { cause: 'temporary_ban', reason: 'the account is banned for a time' },
-  403: { cause: 'banned', reason: 'the account is locked or its phone is gone: look at the phone' },
+  401: { cause: 'invalidated', reason: writeReason('deviceRemoved') },
+  402: { cause: 'temporary_ban', reason: writeReason('bannedForTime') },
+  403: { cause: 'banned', reason: writeReason('accountLocked') },
   405: {
     cause: 'client_refused',
-    reason: 'the network no longer accepts this protocol version: update the service or set SERVICE_NETWORK_VERSION',
+    reason: writeReason('versionRefused'),
   },
-  406: { cause: 'banned', reason: 'the account is banned: look at the phone' },
+  406: { cause: 'banned', reason: writeReason('banned') },
   409: {
     cause: 'client_refused',
-    reason: 'the network does not accept this client as it introduces itself: update the service',
+    reason: writeReason('clientRefused'),
   },
   411: {
     cause: 'client_refused',
-    reason: 'the phone and the network disagree about linked devices: update the app on the phone, then restart',
+    reason: writeReason('devicesDisagree'),
   },
-  440: { cause: 'replaced', reason: 'another client opened the same session' },
-  500: { cause: 'transient', reason: 'the network reports an internal error' },
-  503: { cause: 'transient', reason: 'the network is not available' },
-  515: { cause: 'restart', reason: 'the network asks to connect again' },
+  440: { cause: 'replaced', reason: writeReason('replaced') },
+  500: { cause: 'transient', reason: writeReason('networkFailed') },
+  503: { cause: 'transient', reason: writeReason('networkAway') },
+  515: { cause: 'restart', reason: writeReason('restartAsked') },
 }
 
 const banReasons: Record<string, string> = {
-  101: 'too many messages to people who do not know this number',
-  102: 'too many people blocked this number',
-  103: 'too many groups with people who do not know this number',
-  104: 'the same message to too many people',
-  106: 'too many broadcasts',
+  101: writeReason('strangers'),
+  102: writeReason('blockedByMany'),
+  103: writeReason('groupsOfStrangers'),
+  104: writeReason('sameMessage'),
+  106: writeReason('broadcasts'),
 }
 
 /** Only errors with these texts carry a code of the network. The library makes up the other codes. */
@@ -47,18 +48,17 @@ const pairingOver = /^QR refs attempts ended/
 export const passkeyClosing: Closing = {
   cause: 'client_refused',
   code: null,
-  reason:
-    'this account is protected by a passkey, which linking from here does not support: remove it on the phone, then pair again',
+  reason: writeReason('passkey'),
 }
 
 export function closingOf(error: LibraryError | undefined, clock: Pick<Clock, 'now'>): Closing {
-  if (!error) return { cause: 'transient', code: null, reason: 'the connection was closed' }
+  if (!error) return { cause: 'transient', code: null, reason: writeReason('connectionClosed') }
   if (pairingOver.test(error.message)) return pairingOverClosing
   if (!sentByNetwork.test(error.message)) return brokenClosing(error)
   const code = codeOf(error)
   const meaning = meanings[code] ?? {
     cause: 'transient',
-    reason: `the network closed the connection with code ${code}`,
+    reason: writeReason('closedWithCode', { code }),
   }
   return code === 402 ? temporaryBan(error, meaning, clock) : { ...meaning, code }
 }
@@ -67,13 +67,13 @@ export function closingOf(error: LibraryError | undefined, clock: Pick<Clock, 'n
 export function explained(closing: Closing, { isOfferUsedUp, isProxied }: Circumstances): Closing {
   if (closing.cause !== 'transient' || closing.code !== null) return closing
   if (isOfferUsedUp) return pairingOverClosing
-  return isProxied ? { ...closing, reason: `${closing.reason}, through the proxy` } : closing
+  return isProxied ? { ...closing, reason: writeReason('throughProxy', { reason: closing.reason }) } : closing
 }
 
 const pairingOverClosing: Closing = {
   cause: 'pairing_over',
   code: null,
-  reason: 'no phone scanned a code in time: ask for a new one',
+  reason: writeReason('unscanned'),
 }
 
 function codeOf(error: LibraryError): number {
@@ -89,7 +89,7 @@ function temporaryBan(error: LibraryError, meaning: Meaning, clock: Pick<Clock, 
   const closing: Closing = {
     cause: meaning.cause,
     code: 402,
-    reason: why ? `${meaning.reason}: ${why}` : meaning.reason,
+    reason: why === undefined ? meaning.reason : writeReason('bannedForTimeBecause', { reason: why }),
   }
   return Number.isFinite(seconds) && seconds > 0 ? { ...closing, until: clock.now() + seconds * 1000 } : closing
 }
@@ -97,7 +97,7 @@ function temporaryBan(error: LibraryError, meaning: Meaning, clock: Pick<Clock, 
 function brokenClosing(error: LibraryError): Closing {
   const { code } = (error.data ?? {}) as { code?: unknown }
   const detail = typeof code === 'string' ? code : error.message
-  return { cause: 'transient', code: null, reason: `the connection broke (${detail})` }
+  return { cause: 'transient', code: null, reason: writeReason('connectionBroke', { detail }) }
 }
 
 /** The library attaches the attributes of a refusal, or the whole node of a stream error. */

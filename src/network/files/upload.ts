@@ -7,6 +7,7 @@ import type { Agent } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import type { FileRef } from '../../core/message.ts'
 import { SendError } from '../../core/network.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { MediaHosts } from './media-hosts.ts'
@@ -47,7 +48,8 @@ export class MediaUpload {
       for (const host of access.hosts) {
         try {
           const answer = await this.#post(addressOf(host, access.auth, kind, file), file)
-          if (answer.status === tooLarge) throw new SendError('refused', 'the file is too large', { code: tooLarge })
+          if (answer.status === tooLarge)
+            throw new SendError('refused', writeReason('uploadTooLarge'), { code: tooLarge })
           if (answer.status === 200) return uploadedOf(answer)
           isExpired ||= expired.has(answer.status)
           failure = new Error(`the media host answered with status ${answer.status}`)

@@ -2,6 +2,7 @@
 
 import type { NetworkMessageId } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
 import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
@@ -35,7 +36,7 @@ export class Acknowledgements {
   /** Writes the stanza and resolves when the server has acknowledged it. If it fails now, the message may have arrived. */
   async send(id: NetworkMessageId, stanza: BinaryNode): Promise<void> {
     const { clock, gone, socket } = this.#deps
-    if (gone.aborted) throw new SendError('not_sent', 'the connection was lost before the message left')
+    if (gone.aborted) throw new SendError('not_sent', writeReason('lostBeforeLeaving'))
     const waiting = this.#expect(id)
     try {
       const both = Promise.all([socket.sendNode(stanza), waiting.answer.promise])
@@ -59,19 +60,16 @@ export class Acknowledgements {
 
 function refusal(code: number): SendError {
   if (code >= 500 || code === tooMany) {
-    return new SendError('not_sent', `the network could not take the message just now (code ${code})`, { code })
+    return new SendError('not_sent', writeReason('networkBusy', { code }), { code })
   }
-  const reason =
-    code === restricted
-      ? 'the network lets this account write only to people who wrote to it before (code 463)'
-      : `the network refused the message (code ${code})`
+  const reason = code === restricted ? writeReason('networkRestricted') : writeReason('networkRefused', { code })
   return new SendError('refused', reason, { code })
 }
 
 function lostError(cause?: unknown): SendError {
-  return new SendError('unknown', 'the connection was lost before the network acknowledged the message', { cause })
+  return new SendError('unknown', writeReason('lostBeforeAcknowledged'), { cause })
 }
 
 function lateError(): SendError {
-  return new SendError('unknown', `the network did not acknowledge the message within ${ackTimeoutMs / 1000} s`)
+  return new SendError('unknown', writeReason('unacknowledged', { seconds: ackTimeoutMs / 1000 }))
 }

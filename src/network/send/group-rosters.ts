@@ -2,6 +2,7 @@
 
 import type { Jid } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { DeviceDirectory, Found } from './device-directory.ts'
@@ -72,5 +73,5 @@ const notAllowed = new Set([401, 403, 404, 410])
 function explain(cause: unknown): never {
   const code = cause instanceof Error && 'data' in cause ? Number(cause.data) : NaN
   if (!notAllowed.has(code)) throw cause
-  throw new SendError('refused', `this account is not in the group (code ${code})`, { code, cause })
+  throw new SendError('refused', writeReason('notInGroup', { code }), { code, cause })
 }

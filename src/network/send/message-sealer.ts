@@ -3,6 +3,7 @@
 import { phoneDomain } from '../../core/address.ts'
 import type { Jid } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
 import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Account } from '../account/account.ts'
@@ -92,21 +93,15 @@ export class MessageSealer {
     const found = server === phoneDomain ? findPerson(this.#deps.ask, user ?? '') : undefined
     const isUnknown = (await found?.catch(ignoreRejection)) === null
     if (!isUnknown) return unnamedError(missing)
-    return new SendError('refused', 'this phone number is not on WhatsApp')
+    return new SendError('refused', writeReason('phoneUnknown'))
   }
 }
 
 /** In this case the library would send to the owner's phone only and report success. */
 function unnamedError(count: number): SendError {
-  return new SendError(
-    'not_sent',
-    `the message was not sent: the network did not name the devices of ${count} recipients`,
-  )
+  return new SendError('not_sent', writeReason('devicesUnknown', { count }))
 }
 
 function unreachableGroupError(): SendError {
-  return new SendError(
-    'not_sent',
-    'the message was not sent: the network has neither devices nor keys of anybody in this group just now',
-  )
+  return new SendError('not_sent', writeReason('groupUnreachable'))
 }

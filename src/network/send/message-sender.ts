@@ -5,6 +5,7 @@
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
 import type { OutgoingContent, SendOptions } from '../../core/network.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
 import { withPausableDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
@@ -94,13 +95,13 @@ function rethrow(cause: unknown): never {
 }
 
 function lostError(): SendError {
-  return notSent('the connection was lost')
+  return notSent(writeReason('connectionLost'))
 }
 
 function lateError(): SendError {
-  return notSent(`it could not be made ready within ${preparationMs / 1000} s`)
+  return notSent(writeReason('notReadyInTime', { seconds: preparationMs / 1000 }))
 }
 
 function notSent(reason: string, cause?: unknown): SendError {
-  return new SendError('not_sent', `the message was not sent: ${reason}`, { cause })
+  return new SendError('not_sent', writeReason('unsent', { reason }), { cause })
 }

@@ -5,6 +5,7 @@
 
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
 import { Semaphore } from '../../lib/queues/semaphore.ts'
 import type { Device } from './device-directory.ts'
 import type { DurableRepository, Sealed } from '../account/durable-signal.ts'
@@ -146,7 +147,7 @@ function usersOf(each: readonly { device: Device }[]): Set<string> {
 }
 
 function keylessError(count: number): SendError {
-  return new SendError('not_sent', `the message was not sent: no keys of ${count} recipients to be had`)
+  return new SendError('not_sent', writeReason('keysMissing', { count }))
 }
 
 /** Proves to devices without a session that this device belongs to the account. */

@@ -62,7 +62,7 @@ test('the 201st message that would have to wait is refused, and may come again; 
   await bed.shown(id, ({ status, contentAttributes: { external_error: error } }) => {
     return status === 'failed' && /200 messages already wait/.test(String(error))
   })
-  assertRefused(await bed.post(bed.callback(id, 'one too many')), 'SERVICE_OUTBOX_FULL')
+  assertRefused(await bed.post(bed.callback(id, 'one too many')), 'SERVICE_OUTBOX_FULL', /the account is not connected/)
   bed.network.person({ phone: '5511888880002' })
   const conversation = { id: 60, inbox_id: 1, meta: { sender: { phone_number: '+5511888880002' } } }
   const quick = await bed.post(bed.callback(5000, 'quick', { conversation }), { instance: 'n1' })
@@ -166,6 +166,21 @@ test('above the limit of a minute messages wait in order, are audited, and do no
   assert.ok(bed.clock.monotonic() > 330_000)
   assert.deepEqual(bed.texts(), numbered(7))
   assert.equal((await bed.outbox()).expired, 0)
+})
+
+test('when 200 messages wait for the limit of a minute, the refusal names the limit and not the connection', async () => {
+  await using bed = await OutboundBed.open({ environment: { SERVICE_OUTGOING_RATE_LIMIT: '1' } })
+  assert.equal((await bed.post(bed.callback(1, 'the first of the minute'))).status, 200)
+  for (let n = 0; n < 200; n += 50) {
+    const batch = Array.from({ length: 50 }, (_, i) => bed.post(bed.callback(1000 + n + i, `text ${n + i}`)))
+    await bed.until('they are stored', async () => (await bed.outbox()).pending === n + 50)
+    await bed.clock.advance(4000)
+    for (const { status } of await Promise.all(batch)) assert.equal(status, 202)
+  }
+  const id = await bed.write('one too many')
+  const byRate = /its limit of 1 per minute, and 200 messages already wait/
+  await bed.shown(id, ({ contentAttributes: { external_error: error } }) => byRate.test(String(error)))
+  assertRefused(await bed.post(bed.callback(id, 'one too many')), 'SERVICE_OUTBOX_FULL', byRate)
 })
 
 test('deleting the instance fails its waiting messages, with that reason', async () => {

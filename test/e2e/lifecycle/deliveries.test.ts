@@ -1,7 +1,9 @@
 // How events reach subscribers: tries and pauses, what the API tells of them, and which secrets they never show.
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { owner, ownerJid } from '../../harness/instance-api.ts'
@@ -23,7 +25,8 @@ type Report = {
 }
 
 const seconds = 1000
-const pauses = [5, 30, 300, 1800, 7200]
+/** The first pauses; the unit tests of the schedule know the longer ones. */
+const pauses = [5, 30, 300, 1800]
 
 async function reports(world: LifecycleWorld, path = ''): Promise<Report[]> {
   const { body } = await world.service.get('/api/instances/a/deliveries')
@@ -42,6 +45,12 @@ async function reaches(world: LifecycleWorld, path: string, holds: (report: Repo
     { instead: () => seen },
   )
   return seen as Report
+}
+
+/** What health says of deliveries that were not delivered. */
+async function exhausted(world: LifecycleWorld): Promise<[string, number]> {
+  const { status, checks } = await world.health()
+  return [status, checks.deliveries_exhausted]
 }
 
 const retries = async (world: LifecycleWorld, event: string, outcome: string) => {
@@ -96,11 +105,38 @@ test('of 20 subscribers one is dead and one is slow: each is tried by the schedu
     assertDelivery(again)
     assert.equal(again.raw, subscribers.at('/dead')[0]?.raw, 'the same body and id')
   }
-  const ended = await reaches(world, '/dead', ({ status }) => status === 'exhausted')
-  assert.deepEqual([ended.attempts, ended.next_attempt_at], [6, null])
-  assert.equal(await retries(world, 'paired', 'exhausted'), 1)
   assert.equal(await retries(world, 'paired', 'success'), 1)
   for (const path of healthy) assert.equal(subscribers.at(path).length, 1)
+})
+
+test('after the ninth attempt a delivery is exhausted: the log and health show it until it is sent again', async () => {
+  await using world = await LifecycleWorld.open()
+  const { subscribers, service, clock } = world
+  subscribers.script('/dead', 500)
+  await world.create({
+    name: 'a',
+    events_webhook_subscribers: [{ url: subscribers.url('/dead'), events: ['connected'] }],
+  })
+  const now = clock.now()
+  const tried = { eventId: randomUUID(), event: 'connected', instance: 'a', url: subscribers.url('/dead') } as const
+  const body = JSON.stringify({ id: tried.eventId, event: 'connected', instance: 'a' })
+  await new DeliveryStore(service.database).insert([
+    { ...tried, id: 'tried', body, createdAt: now, expiresAt: null, attempts: 8, nextAt: now },
+  ])
+  assert.deepEqual(await exhausted(world), ['ok', 0])
+  await world.restartService()
+  const ended = await reaches(world, '/dead', ({ status }) => status === 'exhausted')
+  assert.deepEqual([ended.attempts, ended.next_attempt_at], [9, null])
+  assert.equal(await retries(world, 'connected', 'exhausted'), 1)
+  const [line] = world.service.logs.withMessage('a lifecycle event was not delivered and is not tried again')
+  assert.deepEqual([line?.['level'], line?.['id'], line?.['attempts'], line?.['code']], [40, ended.id, 9, 500])
+  assert.deepEqual(await exhausted(world), ['degraded', 1])
+  await world.restartService()
+  assert.deepEqual(await exhausted(world), ['degraded', 1], 'the next process shows it, too')
+  subscribers.script('/dead', 200)
+  assert.equal((await world.command(`/a/deliveries/${ended.id}/redeliver`)).status, 200)
+  await reaches(world, '/dead', ({ status }) => status === 'delivered')
+  assert.deepEqual(await exhausted(world), ['ok', 0])
 })
 
 describe('a subscriber', () => {

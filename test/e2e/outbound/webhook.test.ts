@@ -2,6 +2,8 @@ import { AgentWorld } from '../../harness/agent-world.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { chatwootSignatureOf } from '../../harness/signed-callback.ts'
 
 test('what an agent writes reaches the customer, and the answer says so after the network did', async () => {
   await using world = await AgentWorld.open()
@@ -27,6 +29,38 @@ test('what an agent writes reaches the customer, and the answer says so after th
   const risk = (await world.service.get('/api/instances/n0/ban-risk')).body as Record<string, unknown>
   assert.deepEqual([risk['velocity_msgs_per_window'], risk['velocity_window_ns']], [2, 60_000_000_000])
   assert.equal((await world.shown(id, () => true)).status, 'sent')
+})
+
+test('a clock of the helpdesk that differs is told apart from a wrong secret', async () => {
+  const clock = new ManualClock(Date.now())
+  await using world = await AgentWorld.open({ clock })
+  // Timestamps are whole seconds.
+  await clock.advance(1000 - (clock.now() % 1000))
+  const secret = world.helpdesk.facts.webhook_secret
+  const body = JSON.stringify(world.callback(1, 'late'))
+  const post = (secondsAhead: number, key = secret) => {
+    const headers = chatwootSignatureOf(body, key, clock.now() + secondsAhead * 1000)
+    return world.service.request('POST', '/api/instances/n0/webhook', { token: null, body, headers })
+  }
+  const differing = async () => {
+    const { status, checks } = await world.health()
+    return [status, ...checks.clocks_differ.map(({ instance, helpdesk_ahead_seconds: s }) => [instance, s])]
+  }
+  const refused = await post(3600, 'wrong')
+  assertRefused(refused, 'SERVICE_UNAUTHORIZED', /not signed with the secret/)
+  assert.deepEqual(await differing(), ['ok'])
+  assertRefused(await post(3600), 'SERVICE_CLOCK_DIFFERS', /signature is right.* 3600 s ahead of the clock/)
+  assertRefused(await post(-600), 'SERVICE_CLOCK_DIFFERS', /600 s behind the clock of this service/)
+  assert.deepEqual(await differing(), ['degraded', ['n0', -600]])
+  const lines = () =>
+    world.service.logs.withMessage('the clock of the helpdesk differs from ours: callbacks are refused')
+  assert.deepEqual(
+    lines().map((line) => [line['instance'], line['helpdesk_ahead_seconds']]),
+    [['n0', 3600]],
+  )
+  assert.deepEqual(world.texts(), [])
+  assert.equal((await post(0)).status, 200)
+  assert.deepEqual(await differing(), ['ok'])
 })
 
 test('the door: unknown instance, signature, size, form', async () => {

@@ -3,6 +3,7 @@
 import type { CallbackConversation, Destination, OutgoingCommand, WrittenMessage } from '../../../core/downstream.ts'
 import type { RowId } from '../../../core/ids.ts'
 import { messageLimits } from '../../../core/outbox.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import { fingerprintOf } from '../../../guard/spamguard.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -13,7 +14,7 @@ export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
 export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 
 const noDestination = 'none'
-export const deletedReason = 'deleted at the helpdesk before it was sent'
+export const deletedReason = writeReason('deletedBefore')
 /** The chat of a row that cannot be sent. */
 export const nowhere = { chatId: '', jid: '' }
 
@@ -67,13 +68,12 @@ export function unsendable({
   { code: 'too_long' | 'too_many_files' | 'no_file'; reason: string } | undefined {
   const { characters, files } = messageLimits
   if (isLongerThan(characters, content)) {
-    const reason = `the text is longer than the ${characters} characters that WhatsApp takes: send it in parts`
-    return { code: 'too_long', reason }
+    return { code: 'too_long', reason: writeReason('tooLong', { characters }) }
   }
   if (attachments.length > files) {
-    return { code: 'too_many_files', reason: `the message has more than ${files} files: send them in several messages` }
+    return { code: 'too_many_files', reason: writeReason('tooManyFiles', { files }) }
   }
-  return lacksFile ? { code: 'no_file', reason: 'the helpdesk did not say where to fetch an attached file' } : undefined
+  return lacksFile ? { code: 'no_file', reason: writeReason('fileWithoutAddress') } : undefined
 }
 
 /** Counts characters, not UTF-16 units, and never more of them than needed. */
@@ -84,8 +84,7 @@ function isLongerThan(limit: number, text: string): boolean {
 
 /** Why it is not known who is to be answered. */
 export function noRecipient(destination: Destination | null): string {
-  if (destination?.isUnidentified !== true) return 'the contact has no phone number and no WhatsApp id'
-  return 'the helpdesk inbox could not be identified, so it is not certain who is to be answered: check the API token of the helpdesk, then try again'
+  return writeReason(destination?.isUnidentified === true ? 'unidentifiedInbox' : 'noRecipient')
 }
 
 /** Why the instance cannot send the message; undefined when it can. */
@@ -94,5 +93,5 @@ export function otherInbox(destination: Destination | null, conversation: Callba
   const { accountId, inboxId } = conversation
   const isElsewhere =
     (accountId !== null && accountId !== destination.accountId) || (inboxId !== null && inboxId !== destination.inboxId)
-  return isElsewhere ? 'the message belongs to another inbox than the one this instance serves' : undefined
+  return isElsewhere ? writeReason('otherInbox') : undefined
 }

@@ -2,6 +2,8 @@
 
 import type { Destination } from '../../../core/downstream.ts'
 import type { RowId } from '../../../core/ids.ts'
+import { maxWaiting } from '../../../core/outbox.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -27,7 +29,7 @@ type Deps = {
   undecided: Pick<UndecidedRows, 'while' | 'withdraw' | 'refuse'>
   worker: Pick<OutboxWorker, 'startPrepared' | 'submit'>
   looks: Pick<PlannedLooks, 'after'>
-  pace: Pick<Pace, 'release'>
+  pace: Pick<Pace, 'release' | 'perMinute'>
   onStep: (step: SendStep) => Promise<void>
   newId: () => RowId
 }
@@ -46,8 +48,6 @@ export type Message = {
 type Stale = 'stale'
 
 type Enqueue<Result> = (claim: FirstClaim | undefined) => Promise<Result>
-
-const fullReason = 'the account is not connected and 200 messages already wait: try again when it is back'
 
 export class MessageStorage {
   readonly #deps: Deps
@@ -142,10 +142,15 @@ export class MessageStorage {
   }
 
   async #keepFull(row: NewOutboxRow): Promise<SendAnswer> {
-    const { outbox, looks, newId } = this.#deps
+    const { outbox, looks, newId, pace } = this.#deps
     const id = newId()
-    await looks.after(id, (lookAt) => outbox.keepRefused({ ...row, id }, { reason: fullReason, lookAt }, null))
-    return { kind: 'full' }
+    const count = maxWaiting
+    // A row that does not wait for the connection waits for its pace.
+    const reason = row.isDrained
+      ? writeReason('full', { count })
+      : writeReason('fullByRate', { rate: pace.perMinute, count })
+    await looks.after(id, (lookAt) => outbox.keepRefused({ ...row, id }, { reason, lookAt }, null))
+    return { kind: 'full', reason }
   }
 
   /** The commit may have been made although it was never confirmed. The helpdesk is told that the message failed. */

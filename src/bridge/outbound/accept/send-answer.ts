@@ -1,6 +1,7 @@
 // The answers to a callback that asks to send a message.
 
 import type { InstanceName, NetworkMessageId, RowId } from '../../../core/ids.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import { isAskedFor, lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import { deletedReason } from './commands.ts'
@@ -19,7 +20,7 @@ export type SendAnswer =
   | ({ kind: 'sent'; waid: NetworkMessageId; queueId: RowId } & Taken)
   | ({ kind: 'queued'; queueId: RowId; expiresAt: number | null } & Taken)
   | { kind: 'ignored'; reason: 'duplicate' | 'empty'; queueId?: RowId }
-  | { kind: 'full' }
+  | { kind: 'full'; reason: string }
   | { kind: 'blocked'; reason: string }
   | { kind: 'undeliverable'; code: UndeliverableCode; reason: string }
   | { kind: 'refused'; reason: string }
@@ -30,9 +31,9 @@ export function rowShownSent(answer: { kind: string } | SendAnswer): RowId | und
   return 'isInTime' in answer && answer.isInTime ? answer.queueId : undefined
 }
 
-export const blockedReason = 'the same message was sent to this chat within the last 30 seconds'
+export const blockedReason = writeReason('repeated')
 
-export const tooOldReason = 'the service could not take the message in time, so it was not sent: try again'
+export const tooOldReason = writeReason('tooOld')
 
 /** The answer to a repeated callback: a refusal is repeated, everything else needs no further work. */
 export function repeated(row: OutboxRow): SendAnswer {
@@ -43,6 +44,6 @@ export function repeated(row: OutboxRow): SendAnswer {
   }
   if (status === 'refused' && reason === tooOldReason) return { kind: 'undeliverable', code: 'too_old', reason }
   if (status === 'refused') return { kind: 'blocked', reason: reason ?? blockedReason }
-  if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? 'not sent' }
+  if (status === 'failed' || status === 'expired') return { kind: 'refused', reason: reason ?? writeReason('notSent') }
   return { kind: 'ignored', reason: 'duplicate', queueId: id }
 }

@@ -2,6 +2,7 @@
 // sent, even if the database stored it after all. Such a row is withdrawn as soon as the database allows it.
 
 import type { RowId } from '../../../core/ids.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
@@ -16,7 +17,7 @@ type Deps = {
 
 // A commit that was never confirmed can become visible later.
 const doubtMs = 60_000
-const lateReason = 'the service could not store the message in time: try again'
+const lateReason = writeReason('storedTooLate')
 
 export class UndecidedRows {
   readonly #deps: Deps

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { DownstreamError } from '../../../core/downstream.ts'
 import type { Attachment, Destination, Downstream, DownstreamFailure } from '../../../core/downstream.ts'
 import type { OutgoingFile } from '../../../core/network.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import { makeScratch } from '../../../lib/scratch.ts'
 import { SendRefusal } from './send-refusal.ts'
 import type { Transcode } from './voice-note.ts'
@@ -49,7 +50,6 @@ async function download(
   path: string,
   signal: AbortSignal,
 ): Promise<{ mimeType: string; fileName: string }> {
-  const name = attachment.fileName ?? 'a file'
   try {
     const { stream, mimeType, fileName } = await downstream.download(destination, attachment.url, signal)
     await pipeline(stream, createWriteStream(path, { mode: 0o600 }), { signal })
@@ -58,17 +58,21 @@ async function download(
     return { mimeType: known.toLowerCase(), fileName: attachment.fileName ?? fileName ?? 'file' }
   } catch (cause) {
     if (cause instanceof DownstreamError && lasting.has(cause.failure)) {
-      throw new SendRefusal(`${name} could not be fetched from the helpdesk: ${cause.message}`, { cause })
+      throw new SendRefusal(unfetched(attachment.fileName, cause.message), { cause })
     }
     throw cause
   }
+}
+
+function unfetched(name: string | null, reason: string): string {
+  return name === null ? writeReason('unnamedUnfetched', { reason }) : writeReason('unfetched', { name, reason })
 }
 
 /** WhatsApp plays Opus in Ogg as a voice note. An Ogg file can also hold other codecs. */
 async function isOpus(path: string): Promise<boolean> {
   await using handle = await open(path)
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(36), 0, 36, 0)
-  if (bytesRead === 0) throw new SendRefusal('an attachment is empty')
+  if (bytesRead === 0) throw new SendRefusal(writeReason('emptyFile'))
   return buffer.toString('latin1', 0, 4) === 'OggS' && buffer.toString('latin1', 28) === 'OpusHead'
 }
 

@@ -7,6 +7,7 @@ import type { DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
 import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '../../../core/network.ts'
 import { messageLimits } from '../../../core/outbox.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { markdownToText } from './markdown-to-text.ts'
 import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
@@ -70,7 +71,7 @@ export class MessageComposer {
     const carrier = text === '' ? -1 : attachments.findIndex((each) => !isDeclaredAudio(each))
     const plan = [...(text !== '' && carrier === -1 ? (['text'] as const) : []), ...attachments.keys()]
     const first = plan[0]
-    if (first === undefined) throw new SendRefusal('nothing of the text is left to send without its Markdown')
+    if (first === undefined) throw new SendRefusal(writeReason('nothingLeft'))
     return {
       plan,
       contentOf: async (of, signal) => {
@@ -92,7 +93,7 @@ export class MessageComposer {
     const text = content.length > 2 * maxLength ? content : markdownToText(content)
     const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
     if (Array.from(signed).length > maxLength) {
-      throw new SendRefusal(`the text is longer than the ${maxLength} characters that WhatsApp takes: send it in parts`)
+      throw new SendRefusal(writeReason('tooLong', { characters: maxLength }))
     }
     return signed
   }
@@ -105,7 +106,7 @@ export class MessageComposer {
     signal: AbortSignal,
   ): Promise<PartContent> {
     const attachment = attachments[index]
-    if (!attachment || !destination) throw new SendRefusal('no helpdesk is configured to fetch the attachment from')
+    if (!attachment || !destination) throw new SendRefusal(writeReason('noHelpdesk'))
     const fetched = await fetchAttachment(this.#deps, destination, attachment, signal)
     const { file } = fetched
     const isRecording = file.kind === 'audio' || file.kind === 'voice'

@@ -6,6 +6,7 @@ import type { LiveRow, OpenOutboxRow } from '../../../storage/stores/messages/ou
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
 import type { ChatId, InstanceName, RowId } from '../../../core/ids.ts'
 import type { PerInstance } from '../../../core/per-instance.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import { ChatQueues } from '../../../lib/queues/chat-queues.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -18,7 +19,7 @@ import type { OutcomeListener, RowOutcomes } from './row-outcomes.ts'
 import { sendSlots } from './row-attempts.ts'
 import type { FreshRow, RowAttempts, SendSlots } from './row-attempts.ts'
 
-const instanceDeleted = 'the instance was deleted'
+const instanceDeleted = writeReason('instanceDeleted')
 
 type Deps = {
   outbox: Pick<OutboxStore, 'live' | 'countPending' | 'moveRows'>

@@ -1,6 +1,7 @@
 // Ends rows that will not be sent, and tells the listener of a row what became of it.
 
 import type { InstanceName, RowId } from '../../../core/ids.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { OutboxTransitions } from '../../../storage/stores/messages/outbox-transitions.ts'
 import type { LiveRow, OpenOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -9,7 +10,7 @@ import { failureReason } from '../send/failure-reason.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { PlannedLooks } from './planned-looks.ts'
 
-const timeOver = 'the account was not connected for 5 minutes'
+const timeOver = writeReason('disconnectedTooLong')
 
 export type RowOutcome =
   { kind: 'sent'; waid: string } | { kind: 'failed'; reason: string } | { kind: 'waiting' } | { kind: 'cancelled' }

@@ -14,6 +14,7 @@ import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
 import { dutyOf, keptOf, seenAs, shownAfter } from '../../../core/shown.ts'
 import type { Seen, Shown } from '../../../core/shown.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { isAskedFor, lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -29,9 +30,9 @@ const tryAgainMs = 30_000
 const giveUpMs = 24 * 3_600_000
 // A callback of our own change that fails makes the helpdesk show a failure again.
 const lookAgainMs = 10_000
-const tooLate = 'the helpdesk did not say in time whether the message is to be sent again: press Retry again'
-const deleted = 'the instance was deleted'
-const createdAnew = 'the instance was created after this message and may be another account: write the message again'
+const tooLate = writeReason('unansweredRetry')
+const deleted = writeReason('instanceDeleted')
+const createdAnew = writeReason('instanceCreatedAnew')
 const hopeless: ReadonlySet<DownstreamFailure> = new Set(['permanent', 'unexplained', 'gone'])
 
 type Deps = {

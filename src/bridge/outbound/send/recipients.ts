@@ -6,6 +6,7 @@ import type { Recipient } from '../../../core/downstream.ts'
 import type { ChatId, InstanceName, Jid } from '../../../core/ids.ts'
 import type { NetworkSession } from '../../../core/network.ts'
 import { phoneVariants } from '../../../core/phone-variants.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import type { PersonRecord } from '../../../storage/stores/people/people-store.ts'
 import type { SentMessageStore } from '../../../storage/stores/messages/sent-message-store.ts'
 import type { ChatFacts as StoredFacts, StoredChat } from '../../../storage/stores/messages/send-context-store.ts'
@@ -127,7 +128,7 @@ export class Recipients {
       const { id } = await this.#deps.people.upsert(instance, found)
       return { jid: personJid(found), chatId: id }
     }
-    throw new SendRefusal('this number is not on WhatsApp: check it with the contact')
+    throw new SendRefusal(writeReason('numberUnknown'))
   }
 
   /** Tries every spelling of the number. Prefers a person whom the network has confirmed. */

@@ -8,6 +8,7 @@ import { SendError } from '../../../core/network.ts'
 import type { ChatId, InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
 import type { OutboxPart, PartState } from '../../../core/outbox.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
 import { orAbort } from '../../../lib/abort.ts'
@@ -137,7 +138,7 @@ export class RowSender {
 
   async #acquirePace({ row, signal }: Attempt): Promise<void> {
     const isAcquired = await this.#deps.pace.acquire(row.instance, { isDrained: row.isDrained }, signal)
-    if (!isAcquired) throw new SendError('not_sent', 'the instance was closed before all of the message was sent')
+    if (!isAcquired) throw new SendError('not_sent', writeReason('closedBeforeAll'))
   }
 
   /** False when the row may no longer be sent. */
@@ -161,7 +162,7 @@ export class RowSender {
   }
 
   async #afterStoring({ stored }: SendWhenStored): Promise<void> {
-    if (!(await stored)) throw new SendError('not_sent', 'the message was not accepted')
+    if (!(await stored)) throw new SendError('not_sent', writeReason('unaccepted'))
     await this.#deps.onStep('composed')
     await this.#deps.onStep('claimed')
   }
@@ -187,9 +188,9 @@ export class RowSender {
     content: OutgoingContent,
     stored: Promise<void> | undefined,
   ): Promise<void> {
-    if (signal.aborted) throw new SendError('not_sent', 'the instance was closed before the message was sent')
-    const late = () => new SendError('unknown', 'the network did not acknowledge the message in time')
-    const closed = () => new SendError('unknown', 'the instance was closed while the message was under way')
+    if (signal.aborted) throw new SendError('not_sent', writeReason('closedBefore'))
+    const late = () => new SendError('unknown', writeReason('unacknowledgedInTime'))
+    const closed = () => new SendError('unknown', writeReason('closedMeanwhile'))
     const sending = session.send(address, content, part.id, { after: stored })
     sending.catch(ignoreRejection)
     // When the row was not stored, the session may take its time: this attempt ends at once.
@@ -227,7 +228,7 @@ export class RowSender {
   }
 
   #explain(error: unknown, { parts, claimed, current }: Progress): SendOutcome {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = reasonOf(error)
     // A refusal outside of a part concerns the whole row.
     if (isRefusal(error)) return { kind: 'failed', reason: failureReason(parts, reason), parts }
     const outcome = error instanceof SendError ? error.outcome : 'unknown'
@@ -241,6 +242,12 @@ export class RowSender {
     const { restrictions, metrics } = this.#deps
     if (await restrictions.record(instance)) metrics.strike(instance, restrictedCode, restrictedNow)
   }
+}
+
+/** Errors of storage or of our own code do not say what became of the message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SendRefusal || error instanceof SendError) return error.message
+  return writeReason('unsent', { reason: error instanceof Error ? error.message : String(error) })
 }
 
 type Refusal = SendRefusal | SendError

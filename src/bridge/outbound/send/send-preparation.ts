@@ -3,6 +3,7 @@
 import type { Destination } from '../../../core/downstream.ts'
 import type { Jid } from '../../../core/ids.ts'
 import type { NetworkSession, OutgoingContent } from '../../../core/network.ts'
+import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
@@ -11,8 +12,7 @@ import type { Address, Recipients } from './recipients.ts'
 import type { RevokeContents } from './revoke-contents.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
-export const restrictedNow =
-  'WhatsApp has restricted this account: it may not write to people who never wrote to it. Wait, and write less to strangers'
+export const restrictedNow = writeReason('restricted')
 
 type Deps = {
   composer: Pick<MessageComposer, 'draft'>
@@ -57,7 +57,7 @@ export class SendPreparation {
 }
 
 function restricted(until: number): string {
-  return `${restrictedNow} (until ${new Date(until).toISOString()})`
+  return writeReason('restrictedUntil', { time: new Date(until).toISOString() })
 }
 
 function revokeDraft(contents: readonly OutgoingContent[]): MessageDraft {
@@ -65,7 +65,7 @@ function revokeDraft(contents: readonly OutgoingContent[]): MessageDraft {
     plan: [...contents.keys()],
     contentOf: (of) => {
       const content = typeof of === 'number' ? contents[of] : undefined
-      if (!content) throw new SendRefusal('there is nothing to take back')
+      if (!content) throw new SendRefusal(writeReason('nothingToTakeBack'))
       return Promise.resolve({ content, text: '', leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() })
     },
   }

@@ -56,6 +56,21 @@ export class DeliveryStore {
     return rows.map(toDelivery)
   }
 
+  /** Deliveries without an expiry whose last attempt failed after `time`, oldest first. */
+  async exhaustedSince(time: number, limit: number): Promise<{ id: string; finishedAt: number }[]> {
+    const rows = await this.#database.read(
+      this.#database.query
+        .selectFrom('deliveries')
+        .select(['id', 'finished_at'])
+        .where('status', '=', 'exhausted')
+        .where('finished_at', '>', time)
+        .where('expires_at', 'is', null)
+        .orderBy('finished_at')
+        .limit(limit),
+    )
+    return rows.map(({ id, finished_at }) => ({ id, finishedAt: finished_at ?? 0 }))
+  }
+
   async record(id: string, { status, attempts, nextAt, code, error }: DeliveryResult, now: number): Promise<void> {
     const update = this.#database.query
       .updateTable('deliveries')

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { ExhaustedDeliveries } from './exhausted-deliveries.ts'
+
+const day = 24 * 3_600_000
+
+test('an exhausted delivery counts for a day, or until it is sent again', async () => {
+  const clock = new ManualClock()
+  const stored = [{ id: 'before', finishedAt: clock.now() - day + 1000 }]
+  const exhausted = new ExhaustedDeliveries({ deliveries: { exhaustedSince: () => Promise.resolve(stored) }, clock })
+  await exhausted.load()
+  for (const id of ['first', 'second']) exhausted.add({ id, expiresAt: null })
+  assert.equal(exhausted.count, 3)
+  exhausted.delete('first')
+  assert.equal(exhausted.count, 2)
+  await clock.advance(1000)
+  assert.equal(exhausted.count, 1)
+  await clock.advance(day)
+  assert.equal(exhausted.count, 0)
+})
+
+test('an event that expires by design does not count', () => {
+  const deliveries = { exhaustedSince: () => Promise.resolve([]) }
+  const exhausted = new ExhaustedDeliveries({ deliveries, clock: new ManualClock() })
+  exhausted.add({ id: 'qr', expiresAt: 20_000 })
+  assert.equal(exhausted.count, 0)
+})
