@@ -45,7 +45,7 @@ export class ChatwootClient {
     this.#deps = deps
     this.destination = destination
     this.access = accessKey(destination)
-    this.#base = `${destination.baseUrl.replace(/\/+$/, '')}/api/v1/accounts/${destination.accountId}`
+    this.#base = `${destination.baseUrl.replace(/(?<!\/)\/+$/, '')}/api/v1/accounts/${destination.accountId}`
     this.#origin = new URL(destination.baseUrl).origin
   }
 

@@ -120,7 +120,7 @@ function renderLocation(
 }
 
 function renderOption(option: string): string {
-  return `- ${plainToMarkdown(option.replace(/\s*\n\s*/g, ' '))}`
+  return `- ${plainToMarkdown(option.replace(/(?<!\s)\s*\n\s*/g, ' '))}`
 }
 
 function lines(...parts: readonly (string | null)[]): string {

@@ -9,6 +9,7 @@ import { messageLimits } from '../../../core/outbox.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { markdownToText } from './markdown-to-text.ts'
+import { mayMention, mentionMembers } from './mention-members.ts'
 import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
 import { SendRefusal } from './send-refusal.ts'
 import type { Transcode } from './voice-note.ts'
@@ -147,20 +148,10 @@ function plain(content: OutgoingContent, text: string): PartContent {
   return { content, text, leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() }
 }
 
-/** The `@phone` of a group member becomes a mention. WhatsApp finds a mention by the digits in the text. */
 async function withMentions(text: string, address: Jid, session: Pick<NetworkSession, 'groupInfo'>) {
   const chat = parseChat(address)
-  const named = /(?<![\p{L}\p{N}])@\+?(\d{7,15})(?!\d)/gu
-  if (chat?.kind !== 'group' || !named.test(text)) return { text, mentions: [] }
-  const members = membersByPhone(await session.groupInfo(chat.id))
-  const mentions = new Map<string, Person>()
-  const shown = text.replace(named, (whole, phone: string) => {
-    const member = members.get(phone)
-    if (!member) return whole
-    mentions.set(phone, member)
-    return `@${phone}`
-  })
-  return { text: shown, mentions: [...mentions.values()] }
+  if (chat?.kind !== 'group' || !mayMention(text)) return { text, mentions: [] }
+  return mentionMembers(text, membersByPhone(await session.groupInfo(chat.id)))
 }
 
 function membersByPhone({ members }: GroupInfo): Map<string, Person> {
