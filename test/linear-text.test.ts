@@ -120,9 +120,11 @@ const readers: Record<string, (text: string) => unknown> = {
     } as never),
   'the fields of a contact': (text) => contactFields({ name: text, phone: text, identifier: text }),
   // From HTTP, and into the log.
-  'the depth of a body': (text) => refuseDeepNesting(JSON.stringify(text)),
+  'the depth of a body': (text) => { refuseDeepNesting(JSON.stringify(text)); },
   'the time of a callback': (text) => sentAt({ 'x-chatwoot-timestamp': text }),
-  'a line of the log': (text) => silent.info({ text, deep: { text, err: new Error(text) } }, 'a line'),
+  'a line of the log': (text) => {
+    silent.info({ text, deep: { text, err: new Error(text) } }, 'a line')
+  },
 }
 
 describe('work on foreign text takes time in proportion to the length of the text', () => {
@@ -130,7 +132,9 @@ describe('work on foreign text takes time in proportion to the length of the tex
     test(what, () => {
       for (const attack of knownAttacks) check(read, attack)
       fc.assert(
-        fc.property(hostileTexts, (attack) => check(read, attack)),
+        fc.property(hostileTexts, (attack) => {
+          check(read, attack)
+        }),
         { numRuns: Number(process.env.RUNS ?? 8), endOnFailure: true },
       )
     })

@@ -11,7 +11,8 @@ export const maxFiles = 15
 
 /** Chatwoot counts characters, not UTF-16 units. */
 export function isTooLong(content: string): boolean {
-  return content.length > maxCharacters && Array.from(content).length > maxCharacters
+  if (content.length <= maxCharacters) return false
+  return content.length > 2 * maxCharacters || Array.from(content).length > maxCharacters
 }
 
 export const chatwootLimits: DownstreamLimits = {

@@ -10,7 +10,7 @@ import { plainToMarkdown, textToMarkdown } from './text-to-markdown.ts'
 import type { Texts } from './texts.ts'
 
 /** Room for the sentence that a text was cut. */
-const noticeLength = 2000
+export const noticeLength = 2000
 const quotedCharacters = 200
 
 export type RenderSettings = {
@@ -128,7 +128,7 @@ function lines(...parts: readonly (string | null)[]): string {
 }
 
 /** Never cuts a character in half. */
-function firstCharacters(text: string, count: number): string {
+export function firstCharacters(text: string, count: number): string {
   if (text.length <= count) return text
   return Array.from(text.slice(0, count * 2))
     .slice(0, count)

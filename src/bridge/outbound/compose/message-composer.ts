@@ -8,10 +8,10 @@ import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '
 import { messageLimits } from '../../../core/outbox.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
-import { markdownToText } from './markdown-to-text.ts'
 import { mayMention, mentionMembers } from './mention-members.ts'
 import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
 import { SendRefusal } from './send-refusal.ts'
+import { textOfMarkdown } from './text-of-markdown.ts'
 import type { Transcode } from './voice-note.ts'
 
 const maxLength = messageLimits.characters
@@ -64,7 +64,7 @@ export class MessageComposer {
     const emoji = payload.content.trim()
     const isReaction = this.#deps.emojiReplyAsReaction && payload.attachments.length === 0 && singleEmoji.test(emoji)
     if (replied && isReaction) return reaction(replied, emoji)
-    const written = this.#textOf(payload)
+    const written = await this.#textOf(payload)
     const { text, mentions } = await withMentions(written, target.address, session)
     const quote = replied && (await this.#quote(replied))
     const { attachments } = payload
@@ -88,11 +88,11 @@ export class MessageComposer {
     }
   }
 
-  #textOf({ content, agentName }: MessagePayload): string {
+  async #textOf({ content, agentName }: MessagePayload): Promise<string> {
     // Converting the marks makes a text shorter, but never shorter than half.
-    const text = content.length > 2 * maxLength ? content : markdownToText(content)
+    const text = content.length > 2 * maxLength ? content : await textOfMarkdown(content)
     const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
-    if (Array.from(signed).length > maxLength) {
+    if (signed.length > maxLength && Array.from(signed).length > maxLength) {
       throw new SendRefusal(`the text is longer than the ${maxLength} characters that WhatsApp takes: send it in parts`)
     }
     return signed
