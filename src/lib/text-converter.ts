@@ -1,5 +1,5 @@
-// Converts texts of any length without stopping the event loop. A hostile text takes about 1 µs per character, so the longest
-// one would stop the loop for 100 ms or more.
+// Converts texts of any length without stopping the event loop. 65,536 characters of prose take 4 ms, but as many characters
+// that all mean something in Markdown take 160 ms.
 //
 // short   converted at once
 // medium  takes its turn of the event loop, because many of them can come at the same time

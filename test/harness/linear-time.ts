@@ -61,3 +61,10 @@ function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
+
+/** The time that the processor spends on this thread until the work is done. */
+export async function cpuMsUntil(work: () => Promise<unknown>): Promise<number> {
+  const before = threadCpuMs()
+  await work()
+  return threadCpuMs() - before
+}
