@@ -1,6 +1,6 @@
 // Writes the body of a message; a long one in a thread of its own.
 
-import { TextConverter } from '../../../lib/text-converter.ts'
+import { TextConverter } from '../../../lib/text/text-converter.ts'
 import { writeBody } from './write-body.ts'
 import type { Body } from './write-body.ts'
 

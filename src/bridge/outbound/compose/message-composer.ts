@@ -7,6 +7,7 @@ import type { DestinationKey, InstanceName, Jid } from '../../../core/ids.ts'
 import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '../../../core/network.ts'
 import { messageLimits } from '../../../core/outbox.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
+import { isLongerThan } from '../../../lib/text/is-longer-than.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
 import { mayMention, mentionMembers } from './mention-members.ts'
 import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
@@ -92,7 +93,7 @@ export class MessageComposer {
     // Converting the marks makes a text shorter, but never shorter than half.
     const text = content.length > 2 * maxLength ? content : await textOfMarkdown(content)
     const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
-    if (signed.length > maxLength && Array.from(signed).length > maxLength) {
+    if (isLongerThan(maxLength, signed)) {
       throw new SendRefusal(`the text is longer than the ${maxLength} characters that WhatsApp takes: send it in parts`)
     }
     return signed

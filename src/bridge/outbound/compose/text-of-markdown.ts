@@ -1,6 +1,6 @@
 // Converts the Markdown of an agent into a text for WhatsApp; a long one in a thread of its own.
 
-import { TextConverter } from '../../../lib/text-converter.ts'
+import { TextConverter } from '../../../lib/text/text-converter.ts'
 import { markdownToText } from './markdown-to-text.ts'
 
 const converter = new TextConverter<string>({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shout } from '../../test/harness/shout.ts'
-import type { Shouted } from '../../test/harness/shout.ts'
+import { shout } from '../../../test/harness/shout.ts'
+import type { Shouted } from '../../../test/harness/shout.ts'
 import { longText, TextConverter } from './text-converter.ts'
 
 const long = longText + 1
@@ -12,7 +12,7 @@ function open() {
     here++
     return shout(input)
   }
-  const thread = new URL('../../test/harness/shouting-thread.ts', import.meta.url)
+  const thread = new URL('../../../test/harness/shouting-thread.ts', import.meta.url)
   return { converter: new TextConverter<Shouted>({ convert, thread }), countHere: () => here }
 }
 

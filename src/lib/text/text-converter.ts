@@ -7,7 +7,7 @@
 //         keeps the process alive only while it converts.
 
 import { Worker } from 'node:worker_threads'
-import { eventLoopShare } from './event-loop-share.ts'
+import { eventLoopShare } from '../event-loop-share.ts'
 
 const shortText = 250
 export const longText = 2000
