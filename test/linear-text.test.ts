@@ -120,7 +120,9 @@ const readers: Record<string, (text: string) => unknown> = {
     } as never),
   'the fields of a contact': (text) => contactFields({ name: text, phone: text, identifier: text }),
   // From HTTP, and into the log.
-  'the depth of a body': (text) => { refuseDeepNesting(JSON.stringify(text)); },
+  'the depth of a body': (text) => {
+    refuseDeepNesting(JSON.stringify(text))
+  },
   'the time of a callback': (text) => sentAt({ 'x-chatwoot-timestamp': text }),
   'a line of the log': (text) => {
     silent.info({ text, deep: { text, err: new Error(text) } }, 'a line')
