@@ -49,7 +49,7 @@ export class ChatwootClient {
     this.#deps = deps
     this.destination = destination
     this.access = accessKey(destination)
-    this.#root = destination.baseUrl.replace(/\/+$/, '')
+    this.#root = destination.baseUrl.replace(/(?<!\/)\/+$/, '')
     this.#origin = new URL(destination.baseUrl).origin
   }
 

@@ -1,6 +1,7 @@
 // What Chatwoot takes, and how late it may still act.
 
 import type { DownstreamLimits } from '../core/downstream.ts'
+import { isLongerThan } from '../lib/text/is-longer-than.ts'
 import { breakUpLiquid } from './liquid.ts'
 
 /** The most characters of one message. */
@@ -11,7 +12,7 @@ export const maxFiles = 15
 
 /** Chatwoot counts characters, not UTF-16 units. */
 export function isTooLong(content: string): boolean {
-  return content.length > maxCharacters && Array.from(content).length > maxCharacters
+  return isLongerThan(maxCharacters, content)
 }
 
 export const chatwootLimits: DownstreamLimits = {

@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { MessageMapStore } from '../../storage/stores/messages/message-map-store.ts'
 import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
-import { markdownToText } from './compose/markdown-to-text.ts'
+import { textOfMarkdown } from './compose/text-of-markdown.ts'
 import type { OutboundMetrics, Who } from './send/outbound-metrics.ts'
 import type { Recipients } from './send/recipients.ts'
 import type { SendingAccounts } from './send/sending-accounts.ts'
@@ -40,7 +40,7 @@ export async function editMessage(deps: Deps, { who, waid, chat, content }: Edit
   const session = deps.accounts.sessionOf(instance)
   if (!session) throw refused('the instance is not connected')
   const { networkKey } = ours
-  const text = markdownToText(content)
+  const text = await textOfMarkdown(content)
   try {
     await session.send(networkKey.chat, { type: 'edit', target: networkKey, text }, session.newMessageId())
   } catch (error) {

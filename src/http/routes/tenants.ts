@@ -150,7 +150,7 @@ function checkBaseUrl(given: string): string {
   if (url.username !== '' || url.password !== '') {
     throw new BridgeError('SERVICE_BAD_REQUEST', 'downstream_base_url must not carry a user name or password')
   }
-  return url.origin + url.pathname.replace(/\/+$/, '')
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
 }
 
 function toBody(tenant: Tenant): Static<typeof TenantBody> {

@@ -20,7 +20,7 @@ function readable(header: Header | null | undefined, text: string): Content {
 
 export function buttons(message: proto.Message.IButtonsMessage): Content {
   const labels = (message.buttons ?? []).map(({ buttonText }) => item(buttonText?.displayText))
-  return readable(message, lines(message.text, message.contentText, message.footerText, ...labels))
+  return readable(message, lines([message.text, message.contentText, message.footerText, ...labels]))
 }
 
 export function list(message: proto.Message.IListMessage): Content {
@@ -28,7 +28,7 @@ export function list(message: proto.Message.IListMessage): Content {
     title,
     ...(rows ?? []).map((row) => item([row.title, row.description].filter(Boolean).join(': '))),
   ])
-  return { type: 'text', text: lines(message.title, message.description, message.footerText, ...rows) }
+  return { type: 'text', text: lines([message.title, message.description, message.footerText, ...rows]) }
 }
 
 export function template(message: proto.Message.ITemplateMessage): Content {
@@ -45,7 +45,7 @@ export function template(message: proto.Message.ITemplateMessage): Content {
   )
   return readable(
     filled,
-    lines(filled.hydratedTitleText, filled.hydratedContentText, filled.hydratedFooterText, ...labels),
+    lines([filled.hydratedTitleText, filled.hydratedContentText, filled.hydratedFooterText, ...labels]),
   )
 }
 
@@ -57,7 +57,7 @@ function interactiveText(message: proto.Message.IInteractiveMessage, depth: numb
   const { header, body, footer, nativeFlowMessage, carouselMessage } = message
   const labels = (nativeFlowMessage?.buttons ?? []).map(({ buttonParamsJson }) => item(labelOf(buttonParamsJson)))
   const cards = depth > 2 ? [] : (carouselMessage?.cards ?? []).map((card) => interactiveText(card, depth + 1))
-  return lines(header?.title, header?.subtitle, body?.text, footer?.text, ...labels, ...cards)
+  return lines([header?.title, header?.subtitle, body?.text, footer?.text, ...labels, ...cards])
 }
 
 function labelOf(json: string | null | undefined): string | null {
@@ -73,24 +73,24 @@ function labelOf(json: string | null | undefined): string | null {
 export function structuredText(message: proto.Message.IHighlyStructuredMessage | null | undefined): string {
   const { hydratedTemplate, hydratedFourRowTemplate } = message?.hydratedHsm ?? {}
   const filled = hydratedTemplate ?? hydratedFourRowTemplate
-  return lines(filled?.hydratedContentText, ...(message?.params ?? []))
+  return lines([filled?.hydratedContentText, ...(message?.params ?? [])])
 }
 
 export function order(message: proto.Message.IOrderMessage): Content {
   const total = price(message.totalAmount1000, message.totalCurrencyCode)
   const count = message.itemCount == null ? null : `${message.itemCount} ×`
-  return { type: 'text', text: lines(message.orderTitle, joined(count, total), message.message) }
+  return { type: 'text', text: lines([message.orderTitle, joined(count, total), message.message]) }
 }
 
 export function product(message: proto.Message.IProductMessage): Content {
   const { product: shown, body, footer } = message
   const cost = price(shown?.priceAmount1000, shown?.currencyCode)
-  const text = lines(shown?.title, cost, shown?.description, shown?.url, body, footer)
+  const text = lines([shown?.title, cost, shown?.description, shown?.url, body, footer])
   return readable({ imageMessage: shown?.productImage ?? null }, text)
 }
 
 export function invoice({ note, attachmentMimetype }: proto.Message.IInvoiceMessage): Content {
-  return { type: 'unsupported', name: 'invoiceMessage', text: lines(note, attachmentMimetype) || null }
+  return { type: 'unsupported', name: 'invoiceMessage', text: lines([note, attachmentMimetype]) || null }
 }
 
 function price(thousandths: Parameters<typeof numberOf>[0], currency: string | null | undefined): string | null {

@@ -98,7 +98,7 @@ const readers: Readers = {
   statusQuestionAnswerMessage: ({ text }) => ({ type: 'text', text: text ?? '' }),
   richResponseMessage: ({ submessages }) => ({
     type: 'text',
-    text: lines(...(submessages ?? []).map((one) => one.messageText)),
+    text: lines((submessages ?? []).map((one) => one.messageText)),
   }),
 }
 
@@ -113,7 +113,7 @@ export function contentOf({ message, part, isViewOnce }: Unwrapped): Content | u
 }
 
 function named(name: string, ...text: (string | null | undefined)[]): Content {
-  return { type: 'unsupported', name, text: textOf(lines(...text)) }
+  return { type: 'unsupported', name, text: textOf(lines(text)) }
 }
 
 function choice(text: string | null | undefined, description?: string | null): Content {

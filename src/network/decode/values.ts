@@ -19,6 +19,6 @@ export function base64Of(bytes: Uint8Array | null | undefined): string | null {
 }
 
 /** The parts that are not empty, one per line. */
-export function lines(...parts: (string | null | undefined)[]): string {
+export function lines(parts: readonly (string | null | undefined)[]): string {
   return parts.filter((part) => part != null && part !== '').join('\n')
 }

@@ -13,7 +13,11 @@ export function readCard(displayName: string | null | undefined, vcard: string |
   return {
     name: textOf(displayName) ?? textOf(first('FN')) ?? textOf(first('N')?.replace(/;+/g, ' ').trim()) ?? '',
     phones: [...new Set(phones.filter((phone) => phone !== ''))],
-    organisation: textOf(first('ORG')?.replace(/;+$/, '').replaceAll(';', ', ')),
+    organisation: textOf(
+      first('ORG')
+        ?.replace(/(?<!;);+$/, '')
+        .replaceAll(';', ', '),
+    ),
   }
 }
 

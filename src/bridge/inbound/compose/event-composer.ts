@@ -2,7 +2,7 @@
 
 import type { NewMessage } from '../../../core/downstream.ts'
 import type { InstanceName, Jid, NetworkMessageId } from '../../../core/ids.ts'
-import type { Content, EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
+import type { EditEvent, GroupEvent, MediaContent, MessageEvent, NetworkEvent } from '../../../core/message.ts'
 import type { ReactionEvent, SealedEvent } from '../../../core/message.ts'
 import type { Network } from '../../../core/network.ts'
 import { quoteTextOf } from '../../../core/quote-text.ts'
@@ -12,12 +12,14 @@ import { renderGroupChanges } from './group-changes.ts'
 import type { EventContext } from '../../conversations/event-context.ts'
 import { mentionName } from '../../people/names.ts'
 import type { KnownPerson } from '../../people/names.ts'
-import { renderAd, renderContent, renderMessage, renderText, truncate } from './render.ts'
+import { bodyOf } from './body-of.ts'
+import { firstCharacters, renderMessage, truncate } from './render.ts'
 import type { RenderedQuote, RenderSettings, TextLimits } from './render.ts'
 import { plainToMarkdown } from './text-to-markdown.ts'
-import type { Texts } from './texts.ts'
+import type { Locale, Texts } from './texts.ts'
 
 type ComposeSettings = RenderSettings & {
+  locale: Locale
   groupPrefixSender: boolean
   groupEvents: boolean
   reactions: boolean
@@ -54,6 +56,8 @@ type Skipped = { skipped: 'filtered' | 'skip_disabled' }
 type Composing = { instance: InstanceName; event: NetworkEvent; context: EventContext; showsHeader: boolean }
 
 const rememberedText = 1000
+/** The most that is shown of a reaction or of a vote. */
+const shownCharacters = 1000
 
 export class EventComposer {
   readonly #deps: Deps
@@ -91,11 +95,10 @@ export class EventComposer {
 
   async #message(given: Composing, event: MessageEvent): Promise<EventDraft> {
     const { content, quote, ad } = event
-    const body = await this.#body(given, content, event.mentions)
+    const body = await this.#body(given, { content, ad }, event.mentions)
     const quoted = quote && (await this.#quote(given, quote))
-    const below = ad === null ? '' : renderAd(ad, this.#deps.texts)
     const media = content.type === 'media' ? content : null
-    const draft = this.#plain(given, [body, below].filter((part) => part !== '').join('\n\n'), { quote: quoted })
+    const draft = this.#plain(given, body, { quote: quoted })
     return {
       ...draft,
       counted: media ? 'media' : 'text',
@@ -109,7 +112,10 @@ export class EventComposer {
     const { settings, texts } = this.#deps
     if (event.fromMe) return { skipped: 'filtered' }
     if (!settings.reactions) return { skipped: 'skip_disabled' }
-    const body = event.emoji === '' ? texts.unreacted : plainToMarkdown(texts.reacted(event.emoji))
+    const body =
+      event.emoji === ''
+        ? texts.unreacted
+        : plainToMarkdown(texts.reacted(firstCharacters(event.emoji, shownCharacters)))
     const draft = this.#plain(given, body, {
       counted: 'reaction',
       header: given.context.sender,
@@ -123,7 +129,7 @@ export class EventComposer {
     given: Composing,
     event: Pick<EditEvent, 'target' | 'content'> & { mentions: readonly Person[] },
   ): Promise<EventDraft> {
-    const body = await this.#body(given, event.content, event.mentions)
+    const body = await this.#body(given, { content: event.content, ad: null }, event.mentions)
     const draft = this.#plain(given, `${this.#deps.texts.edited}\n${body}`, {
       counted: 'edit',
       replyTo: event.target.id,
@@ -140,7 +146,10 @@ export class EventComposer {
       return this.#plain(given, body, { replyTo: event.target.id })
     }
     const { options } = opened
-    const body = options.length === 0 ? texts.unvoted : plainToMarkdown(texts.voted(options.join(', ')))
+    const body =
+      options.length === 0
+        ? texts.unvoted
+        : plainToMarkdown(texts.voted(firstCharacters(options.join(', '), shownCharacters)))
     return { ...this.#plain(given, body, { replyTo: event.target.id }), isPrivate: true }
   }
 
@@ -171,11 +180,15 @@ export class EventComposer {
     return { ...this.#plain(given, text), type: 'activity', write }
   }
 
-  async #body(given: Composing, content: Content, mentions: readonly Person[]): Promise<string> {
-    const { settings, texts } = this.#deps
+  async #body(
+    given: Composing,
+    shown: Pick<MessageEvent, 'content' | 'ad'>,
+    mentions: readonly Person[],
+  ): Promise<string> {
+    const { settings, limits } = this.#deps
+    const { locale, mentionTemplate } = settings
     const mentioned = await knownPeople(given, mentions)
-    const written = (text: string) => renderText(text, mentioned, settings.mentionTemplate)
-    return renderContent(content, { texts, written })
+    return bodyOf({ ...shown, mentioned, mentionTemplate, locale, safeLength: limits.safeLength })
   }
 
   async #quote(given: Composing, quote: NonNullable<MessageEvent['quote']>) {

@@ -158,6 +158,13 @@ describe('mentions', () => {
   })
 })
 
+test('a card with more phones than a call takes arguments is shown', () => {
+  const phones = Array.from({ length: 150_000 }, (_, index) => String(index))
+  const card = { name: 'Ana', phones, organisation: null }
+  const shown = renderContent({ type: 'contacts', cards: [card] }, { texts: textsOf.en, written: (text) => text })
+  assert.equal(shown.split('\n').length, phones.length + 1)
+})
+
 const limits = { fits: (text: string) => text.length <= 150_000, safeLength: 75_000 }
 
 test('a text too long for the helpdesk is cut and says so', () => {

@@ -10,7 +10,7 @@ import { plainToMarkdown, textToMarkdown } from './text-to-markdown.ts'
 import type { Texts } from './texts.ts'
 
 /** Room for the sentence that a text was cut. */
-const noticeLength = 2000
+export const noticeLength = 2000
 const quotedCharacters = 200
 
 export type RenderSettings = {
@@ -70,12 +70,12 @@ export function renderContent(content: Content, { texts, written }: Writing): st
       return renderLocation(content, { texts, written })
     case 'contacts':
       return content.cards
-        .map(({ name, phones, organisation }) => plainToMarkdown(lines(`👤 ${name}`, organisation, ...phones)))
+        .map(({ name, phones, organisation }) => plainToMarkdown(lines([`👤 ${name}`, organisation, ...phones])))
         .join('\n\n')
     case 'poll':
-      return lines(plainToMarkdown(texts.poll(content.question)), ...content.options.map(renderOption))
+      return lines([plainToMarkdown(texts.poll(content.question)), ...content.options.map(renderOption)])
     case 'choice':
-      return plainToMarkdown(lines(content.text, content.description))
+      return plainToMarkdown(lines([content.text, content.description]))
     case 'album':
       return texts.album(content.images, content.videos)
     case 'view_once':
@@ -83,15 +83,15 @@ export function renderContent(content: Content, { texts, written }: Writing): st
     case 'mark':
       return texts.mark[content.mark]
     case 'unsupported':
-      return lines(
+      return lines([
         plainToMarkdown(texts.unsupported(content.name)),
         content.text === null ? null : written(content.text),
-      )
+      ])
   }
 }
 
 export function renderAd({ title, body, url }: Ad, texts: Texts): string {
-  return plainToMarkdown(lines(title === null ? texts.ad : `${texts.ad}: ${title}`, body, url))
+  return plainToMarkdown(lines([title === null ? texts.ad : `${texts.ad}: ${title}`, body, url]))
 }
 
 /** Cuts a text that is longer than the helpdesk takes, and says so. */
@@ -115,20 +115,20 @@ function renderLocation(
 ): string {
   const title = live ? texts.liveLocation : name === null ? texts.location : `📍 ${name}`
   const link = `https://maps.google.com/?q=${latitude},${longitude}`
-  const place = plainToMarkdown(lines(title, live ? name : null, address))
-  return lines(place, link, caption === null ? null : written(caption))
+  const place = plainToMarkdown(lines([title, live ? name : null, address]))
+  return lines([place, link, caption === null ? null : written(caption)])
 }
 
 function renderOption(option: string): string {
-  return `- ${plainToMarkdown(option.replace(/\s*\n\s*/g, ' '))}`
+  return `- ${plainToMarkdown(option.replace(/(?<!\s)\s*\n\s*/g, ' '))}`
 }
 
-function lines(...parts: readonly (string | null)[]): string {
+function lines(parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join('\n')
 }
 
 /** Never cuts a character in half. */
-function firstCharacters(text: string, count: number): string {
+export function firstCharacters(text: string, count: number): string {
   if (text.length <= count) return text
   return Array.from(text.slice(0, count * 2))
     .slice(0, count)

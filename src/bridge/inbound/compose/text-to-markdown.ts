@@ -31,7 +31,7 @@ function write(rows: readonly Row[], manner: Manner): string {
     if (row.kind === 'plain' && (before === 'quote' || before === 'item')) lines.push('')
     if (row.kind === 'blank') lines.push(row.text)
     else if (row.kind === 'code') lines.push(...fenced(row.text))
-    else lines.push(...writeParagraph(rows.slice(index, end), manner, list))
+    else for (const line of writeParagraph(rows.slice(index, end), manner, list)) lines.push(line)
     before = row.kind
     if (row.kind !== 'blank') list = row.kind === 'item'
     index = end
@@ -49,7 +49,8 @@ function endOfParagraph(rows: readonly Row[], from: number): number {
 
 /** The fence is longer than any run of backticks in the code, which could end it. */
 function fenced(code: string): string[] {
-  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(({ 0: run }) => run.length))
+  let longest = 2
+  for (const { 0: run } of code.matchAll(/`+/g)) longest = Math.max(longest, run.length)
   const fence = '`'.repeat(longest + 1)
   return [fence, code, fence]
 }

@@ -5,6 +5,7 @@ import type { RowId } from '../../../core/ids.ts'
 import { messageLimits } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import { fingerprintOf } from '../../../guard/spamguard.ts'
+import { isLongerThan } from '../../../lib/text/is-longer-than.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { Route, Sender } from '../../conversations/route.ts'
@@ -74,12 +75,6 @@ export function unsendable({
     return { code: 'too_many_files', reason: writeReason('tooManyFiles', { files }) }
   }
   return lacksFile ? { code: 'no_file', reason: writeReason('fileWithoutAddress') } : undefined
-}
-
-/** Counts characters, not UTF-16 units, and never more of them than needed. */
-function isLongerThan(limit: number, text: string): boolean {
-  if (text.length <= limit) return false
-  return text.length > 2 * limit || Array.from(text).length > limit
 }
 
 /** Why it is not known who is to be answered. */

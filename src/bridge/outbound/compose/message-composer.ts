@@ -8,10 +8,12 @@ import type { GroupInfo, NetworkSession, OutgoingContent, QuotedMessage } from '
 import { messageLimits } from '../../../core/outbox.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
+import { isLongerThan } from '../../../lib/text/is-longer-than.ts'
 import type { MappedMessage, MessageMapStore } from '../../../storage/stores/messages/message-map-store.ts'
-import { markdownToText } from './markdown-to-text.ts'
+import { mayMention, mentionMembers } from './mention-members.ts'
 import { fetchAttachment, isDeclaredAudio } from './attachment-fetcher.ts'
 import { SendRefusal } from './send-refusal.ts'
+import { textOfMarkdown } from './text-of-markdown.ts'
 import type { Transcode } from './voice-note.ts'
 
 const maxLength = messageLimits.characters
@@ -64,7 +66,7 @@ export class MessageComposer {
     const emoji = payload.content.trim()
     const isReaction = this.#deps.emojiReplyAsReaction && payload.attachments.length === 0 && singleEmoji.test(emoji)
     if (replied && isReaction) return reaction(replied, emoji)
-    const written = this.#textOf(payload)
+    const written = await this.#textOf(payload)
     const { text, mentions } = await withMentions(written, target.address, session)
     const quote = replied && (await this.#quote(replied))
     const { attachments } = payload
@@ -88,11 +90,11 @@ export class MessageComposer {
     }
   }
 
-  #textOf({ content, agentName }: MessagePayload): string {
+  async #textOf({ content, agentName }: MessagePayload): Promise<string> {
     // Converting the marks makes a text shorter, but never shorter than half.
-    const text = content.length > 2 * maxLength ? content : markdownToText(content)
+    const text = content.length > 2 * maxLength ? content : await textOfMarkdown(content)
     const signed = this.#deps.signMessages && agentName && text !== '' ? `*${agentName}:*\n${text}` : text
-    if (Array.from(signed).length > maxLength) {
+    if (isLongerThan(maxLength, signed)) {
       throw new SendRefusal(writeReason('tooLong', { characters: maxLength }))
     }
     return signed
@@ -148,20 +150,10 @@ function plain(content: OutgoingContent, text: string): PartContent {
   return { content, text, leftOver: false, [Symbol.asyncDispose]: () => Promise.resolve() }
 }
 
-/** The `@phone` of a group member becomes a mention. WhatsApp finds a mention by the digits in the text. */
 async function withMentions(text: string, address: Jid, session: Pick<NetworkSession, 'groupInfo'>) {
   const chat = parseChat(address)
-  const named = /(?<![\p{L}\p{N}])@\+?(\d{7,15})(?!\d)/gu
-  if (chat?.kind !== 'group' || !named.test(text)) return { text, mentions: [] }
-  const members = membersByPhone(await session.groupInfo(chat.id))
-  const mentions = new Map<string, Person>()
-  const shown = text.replace(named, (whole, phone: string) => {
-    const member = members.get(phone)
-    if (!member) return whole
-    mentions.set(phone, member)
-    return `@${phone}`
-  })
-  return { text: shown, mentions: [...mentions.values()] }
+  if (chat?.kind !== 'group' || !mayMention(text)) return { text, mentions: [] }
+  return mentionMembers(text, membersByPhone(await session.groupInfo(chat.id)))
 }
 
 function membersByPhone({ members }: GroupInfo): Map<string, Person> {

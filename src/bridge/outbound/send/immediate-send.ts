@@ -5,6 +5,7 @@ import type { ChatId, Jid } from '../../../core/ids.ts'
 import type { NetworkSession } from '../../../core/network.ts'
 import type { MessagePayload, OutboxPart } from '../../../core/outbox.ts'
 import type { Restrictions } from '../../../guard/restrictions.ts'
+import { longText } from '../../../lib/text/text-converter.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { FirstClaim } from '../../../storage/stores/messages/outbox-store.ts'
 import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
@@ -69,7 +70,10 @@ export function claimOf({ address, parts }: PreparedSend): FirstClaim {
   return { address, parts: parts.map((part) => ({ ...part, state: 'unknown' })) }
 }
 
-/** The message has no file, quotes no message and mentions no member of a group. */
+/** The message has a short text, no file, quotes no message and mentions no member of a group. */
 function isPlain({ attachments, inReplyTo, content }: MessagePayload, { isGroup }: ChatRef): boolean {
-  return attachments.length === 0 && inReplyTo === null && !(isGroup && content.includes('@'))
+  // A long text is stored before it is converted: its callback has a deadline.
+  return (
+    content.length <= longText && attachments.length === 0 && inReplyTo === null && !(isGroup && content.includes('@'))
+  )
 }

@@ -83,5 +83,5 @@ export class OutboundMetrics {
 
 /** The first 60 characters. */
 export function previewOf(text: string): string {
-  return Array.from(text).slice(0, 60).join('')
+  return Array.from(text.slice(0, 120)).slice(0, 60).join('')
 }

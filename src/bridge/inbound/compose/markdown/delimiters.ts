@@ -44,7 +44,8 @@ export class Delimiters {
   /** The positions of the run that need a backslash, as few as possible. */
   read(run: Run): number[] {
     const ahead = this.#closersAhead(run)
-    const escapes = choicesOf(run.length).find((choice) => this.#isSafe(run, choice, ahead)) ?? allOf(run.length)
+    const choices = this.#isIsolated ? isolatedChoicesOf(run) : choicesOf(run.length)
+    const escapes = choices.find((choice) => this.#isSafe(run, choice, ahead)) ?? allOf(run.length)
     for (const { length, count, opens, closes } of piecesOf(run, escapes)) {
       if (!opens) continue
       for (let each = 0; each < count; each++) this.#push({ kind: kindOf(run.mark, length, closes), pair: null })
@@ -142,6 +143,11 @@ const choices = Array.from({ length: longestRun + 1 }, (_, length) =>
 
 function choicesOf(length: number): readonly number[][] {
   return choices[length] ?? [[], [0], [1], [2], [0, 1], [0, 2], [1, 2]]
+}
+
+/** Beside a backslash every mark opens or closes, so it is none or all. Only of tildes a single one may stay. */
+function isolatedChoicesOf({ mark, length }: Run): readonly number[][] {
+  return mark === '~' ? [[], allOf(length).filter((index) => index % 2 === length % 2)] : [[]]
 }
 
 function allOf(length: number): number[] {

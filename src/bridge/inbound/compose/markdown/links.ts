@@ -56,14 +56,30 @@ function findJoints(paragraph: Paragraph): Set<number> {
   return joints
 }
 
-/** A text that grows at its beginning. */
+/** A text that grows at its beginning. Positions count from its current beginning. */
 class Text {
   readonly #codes: Uint16Array
   #from: number
+  /** Where the address ends that begins at a place. Places count from the end of the text, so they stay as the text grows. */
+  readonly #targetEnds = new Map<number, number | null>()
 
   constructor(length: number) {
     this.#codes = new Uint16Array(length)
     this.#from = length
+  }
+
+  /** Undefined when no address was looked for at this position. */
+  knownTargetEnd(at: number): number | null | undefined {
+    const place = this.#targetEnds.get(this.#placeOf(at))
+    return place === undefined || place === null ? place : this.#codes.length - this.#from - place
+  }
+
+  noteTargetEnd(at: number, end: number | null): void {
+    this.#targetEnds.set(this.#placeOf(at), end === null ? null : this.#placeOf(end))
+  }
+
+  #placeOf(at: number): number {
+    return this.#codes.length - this.#from - at
   }
 
   prepend(text: string): void {
@@ -103,15 +119,27 @@ function isDefinition(text: Text): boolean {
 
 function targetEnd(text: Text, start: number): number | null {
   if (text.charAt(start) === '<') return angleEnd(text, start)
+  const end = plainTargetEnd(text, start)
+  text.noteTargetEnd(start, end)
+  return end === start ? null : end
+}
+
+/**
+ * An address that begins inside another one, outside of its brackets, ends where the other one ends. Without that shortcut, a
+ * text of nothing but beginnings of links would be read to its end for each of them.
+ */
+function plainTargetEnd(text: Text, start: number): number | null {
   let depth = 0
   let at = start
   for (let char = text.charAt(at); char > ' ' && char !== '\u007f'; char = text.charAt(++at)) {
+    const known = depth === 0 && at > start ? text.knownTargetEnd(at) : undefined
+    if (known !== undefined) return known
     if (char === '\\' && text.charAt(at + 1) === ' ') break
     if (char === '\\' && text.charAt(at + 1) !== '') at++
     else if (char === '(' && ++depth > deepest) return null
     else if (char === ')' && --depth < 0) break
   }
-  return at === start || depth > 0 ? null : at
+  return depth > 0 ? null : at
 }
 
 function angleEnd(text: Text, start: number): number | null {

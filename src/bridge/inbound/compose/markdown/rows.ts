@@ -15,7 +15,7 @@ export function rowsOf(text: string): Row[] {
   for (const { from: start, to } of findCode(text)) {
     const code = text.slice(start + 3, to - 3)
     if (!code.includes('\n')) continue
-    rows.push(...linesBetween(text.slice(from, start), from > 0, true))
+    for (const row of linesBetween(text.slice(from, start), from > 0, true)) rows.push(row)
     rows.push({ kind: 'code', prefix: '', text: code.replace(/^[ \t]*\n/, '').replace(/\n[ \t]*$/, '') })
     from = to
   }

@@ -1,0 +1,6 @@
+// The thread that writes the bodies of long messages.
+
+import { convertInThread } from '../../../lib/text/convert-in-thread.ts'
+import { writeBody } from './write-body.ts'
+
+convertInThread(writeBody)

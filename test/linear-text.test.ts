@@ -1,0 +1,168 @@
+// Checks that all work on foreign text takes time in proportion to the length of the text. The table lists every function that
+// reads a text of WhatsApp, of Chatwoot or of an HTTP request.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { escapeName } from '../src/bridge/inbound/compose/markdown/escape-all.ts'
+import { renderGroupChanges } from '../src/bridge/inbound/compose/group-changes.ts'
+import { mentionsOf } from '../src/bridge/inbound/compose/mentions.ts'
+import { renderAd, renderContent, renderMessage, renderQuote, truncate } from '../src/bridge/inbound/compose/render.ts'
+import { plainToMarkdown, textToMarkdown } from '../src/bridge/inbound/compose/text-to-markdown.ts'
+import { textsOf } from '../src/bridge/inbound/compose/texts.ts'
+import { fileNameOf as nameOfMedia } from '../src/bridge/inbound/files/file-names.ts'
+import { markdownToText } from '../src/bridge/outbound/compose/markdown-to-text.ts'
+import { mentionMembers } from '../src/bridge/outbound/compose/mention-members.ts'
+import { fingerprintOf } from '../src/guard/spamguard.ts'
+import { unsendable } from '../src/bridge/outbound/accept/commands.ts'
+import { previewOf } from '../src/bridge/outbound/send/outbound-metrics.ts'
+import { recipientChat } from '../src/bridge/outbound/send/recipients.ts'
+import { contactName, mentionName } from '../src/bridge/people/names.ts'
+import { parseChat } from '../src/core/address.ts'
+import { phoneVariants } from '../src/core/phone-variants.ts'
+import { callbackFailureOf } from '../src/downstream/callback-failure.ts'
+import { readCallback } from '../src/downstream/callback.ts'
+import { contactFields } from '../src/downstream/contact-finder.ts'
+import { encodeMessage } from '../src/downstream/encode-message.ts'
+import { explainAnswer } from '../src/downstream/failures.ts'
+import { fileNameOf as nameOfDownload } from '../src/downstream/file-name.ts'
+import { chatwootLimits } from '../src/downstream/limits.ts'
+import { sentAt } from '../src/downstream/signature.ts'
+import { refuseDeepNesting } from '../src/http/json-body.ts'
+import { createLog } from '../src/lib/log.ts'
+import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
+import { readCard } from '../src/network/decode/vcard.ts'
+import { hostileTexts, knownAttacks, writeHostile } from './harness/hostile-text.ts'
+import type { HostileText } from './harness/hostile-text.ts'
+import { assertLinear } from './harness/linear-time.ts'
+
+const texts = textsOf.en
+const person = (text: string) => ({ phone: null, lid: '1', pushName: text, savedName: text, redactedPhone: text })
+const written = (text: string) => textToMarkdown(text)
+const render = (content: Parameters<typeof renderContent>[0]) => renderContent(content, { texts, written })
+const settings = {
+  headerTemplate: '`$phone · $name`',
+  mentionTemplate: '@$name',
+  groupHeaderSeparator: '\n\n',
+  reactionHeaderSeparator: '\n',
+}
+const silent = createLog({ level: 'info', format: 'json', destination: { write: () => undefined } })
+const destination = { baseUrl: 'https://helpdesk.example', accountId: 1, inboxId: 1, apiToken: 'x' }
+const asked = { method: 'POST', about: 'message', destination } as const
+const noText = { phone: null, identifier: null, sourceId: null }
+const media = { type: 'media', media: 'document', size: 1, seconds: null, caption: null } as const
+const file = { kind: 'document', url: null, directPath: null, mediaKey: '', sha256: null, encSha256: null } as const
+const refusal = (text: string) => ({
+  status: 422,
+  headers: { 'retry-after': text },
+  body: Buffer.of(),
+  json: () => ({ error: text }),
+})
+const callback = (text: string) => ({
+  event: 'message_created',
+  id: 1,
+  message_type: 'outgoing',
+  content: text,
+  content_type: 'cards',
+  content_attributes: { items: [{ title: text, description: text, actions: [{ text, uri: text }] }] },
+  attachments: [{ data_url: `https://helpdesk.example/${text}` }],
+})
+
+/** By where the text comes from. Every entry gets the whole hostile text. */
+const readers: Record<string, (text: string) => unknown> = {
+  // From WhatsApp: texts, captions, quotes, options, cards, names, files.
+  'a text': (text) => textToMarkdown(text, (digits) => (digits.startsWith('5') ? '@Ana' : undefined)),
+  'a title': plainToMarkdown,
+  'a name in a text': escapeName,
+  'a quote': (text) => renderQuote({ author: person(text), text }, '@$name'),
+  'a header': (text) => renderMessage({ header: person(text), separator: '\n', quote: null, body: text }, settings),
+  'a mentioned name': (text) => mentionsOf([person(text)], '@$name'),
+  'a poll': (text) => render({ type: 'poll', question: 'x', options: [text] }),
+  'a choice': (text) => render({ type: 'choice', text, description: null }),
+  'a place': (text) =>
+    render({ type: 'location', latitude: 1, longitude: 1, name: text, address: null, caption: null, live: false }),
+  'a card': (text) => render({ type: 'contacts', cards: [{ name: text, phones: [], organisation: null }] }),
+  'an unknown kind': (text) => render({ type: 'unsupported', name: 'x', text }),
+  'an ad': (text) => renderAd({ title: text, body: null, url: null }, texts),
+  'a cut text': (text) => truncate(text, 'incoming', { fits: () => false, safeLength: text.length + 1000 }, texts),
+  'a subject': (text) => renderGroupChanges([{ change: 'subject', subject: text }], text, () => '', texts.change),
+  'the name of a contact': (text) => [contactName(person(text)), mentionName(person(text))],
+  'the name of a received file': (text) => nameOfMedia({ ...media, file, mimeType: text, fileName: text }, 'id'),
+  'a vCard': (text) => readCard(null, text),
+  'the fields of a vCard': (text) => readCard(null, `N:${text}\nORG:${text}\nTEL;${text}:${text}`),
+  'an event before it is stored': (text) => cleaned({ type: 'text', text }),
+  'an id and a push name': (text) => [cleanId(text), cleanName(text)],
+  'an address': (text) => [parseChat(text), phoneVariants(text)],
+  // From Chatwoot: messages, contacts, files, answers.
+  'a message of an agent': markdownToText,
+  'the mentions of an agent': (text) => mentionMembers(text, new Map([['5511999', { phone: '5511999', lid: null }]])),
+  'a callback': (text) => readCallback(callback(text)),
+  'the length of a message': (text) => unsendable({ content: text, attachments: [], lacksFile: false }),
+  'the fingerprint of a message': (text) => fingerprintOf(text, [{ fileName: text, size: 1 }]),
+  'a preview': previewOf,
+  'a recipient': (text) => recipientChat({ ...noText, identifier: text, phone: text, sourceId: text }),
+  'the name of a downloaded file': (text) => nameOfDownload(text, new URL('https://helpdesk.example/')),
+  'the header of a downloaded file': (text) =>
+    nameOfDownload(`attachment; filename=${text}; filename*=utf-8${text}`, new URL('https://helpdesk.example/')),
+  'the reason of a failure': (text) => callbackFailureOf({ isFailed: true, isToCustomer: true, error: text }),
+  'a refusal': (text) => explainAnswer(asked, refusal(text) as never, 0),
+  // To Chatwoot.
+  'whether a text fits': (text) => chatwootLimits.fits(text, 'outgoing'),
+  'a posted message': (text) =>
+    encodeMessage({
+      type: 'outgoing',
+      content: text,
+      files: [],
+      sourceId: null,
+      inReplyTo: null,
+      isEcho: false,
+      private: false,
+    } as never),
+  'the fields of a contact': (text) => contactFields({ name: text, phone: text, identifier: text }),
+  // From HTTP, and into the log.
+  'the depth of a body': (text) => {
+    refuseDeepNesting(JSON.stringify(text))
+  },
+  'the time of a callback': (text) => sentAt({ 'x-chatwoot-timestamp': text }),
+  'a line of the log': (text) => {
+    silent.info({ text, deep: { text, err: new Error(text) } }, 'a line')
+  },
+}
+
+describe('work on foreign text takes time in proportion to the length of the text', () => {
+  for (const [what, read] of Object.entries(readers)) {
+    test(what, () => {
+      for (const attack of knownAttacks) check(read, attack)
+      fc.assert(
+        fc.property(hostileTexts, (attack) => {
+          check(read, attack)
+        }),
+        { numRuns: Number(process.env.RUNS ?? 8), endOnFailure: true },
+      )
+    })
+  }
+})
+
+test('a function that compares each character with all earlier ones is noticed', () => {
+  const quadratic = (text: string) => {
+    let same = 0
+    for (let at = 0; at < text.length; at++) {
+      for (let before = 0; before < at; before++) if (text.charCodeAt(before) === text.charCodeAt(at)) same++
+    }
+    return same
+  }
+  assert.throws(() => {
+    assertLinear(quadratic, (length) => 'a'.repeat(length), 'quadratic')
+  }, /times\) for twice the length/)
+})
+
+test('an expression that tries each beginning of a run is noticed', () => {
+  const work = (text: string) => text.replace(/;+$/, '')
+  assert.throws(() => {
+    assertLinear(work, (length) => `${';'.repeat(length)}x`, 'run')
+  }, /times\) for twice the length/)
+})
+
+function check(read: (text: string) => unknown, attack: HostileText): void {
+  assertLinear(read, (length) => writeHostile(attack, length), JSON.stringify(attack))
+}
