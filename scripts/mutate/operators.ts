@@ -3,7 +3,7 @@
 import ts from 'typescript'
 
 /** `node` is replaced with `after`. */
-export type Change = { kind: string; node: ts.Node; after: string }
+type Change = { kind: string; node: ts.Node; after: string }
 
 type Operator = (node: ts.Node) => Change[]
 
