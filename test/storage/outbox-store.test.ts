@@ -7,6 +7,7 @@ import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { OutboxTransitions } from '../../src/storage/stores/messages/outbox-transitions.ts'
 import type { NewOutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
 import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
+import { PeopleStore } from '../../src/storage/stores/people/people-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 
 const place = { instance: 'shop', destination: 'https://desk|1|1' }
@@ -50,6 +51,19 @@ for (const engine of engines) {
   }
 
   describe(`outbox on ${engine}`, () => {
+    test('the rows of a person that is merged away get the chat of the kept person in the same commit', async () => {
+      await using stage = await setUp()
+      const { outbox, database, lease } = stage
+      for (const [id, chatId] of Object.entries({ a: 'keep', b: 'drop', c: 'other' })) {
+        await outbox.enqueue(sampleRow(id, { chatId }), null)
+      }
+      await outbox.enqueue(sampleRow('d', { chatId: 'drop', instance: 'market' }), null)
+      const keep = { id: 'keep', phone: '55', lid: '99', pushName: null, savedName: null, formerPhones: [] }
+      await new PeopleStore(database).merge(lease.epoch, 'shop', keep, { id: 'drop', phone: null })
+      const chats = (await outbox.live()).map(({ id, chatId }) => `${id} ${chatId}`)
+      assert.deepEqual(chats, ['a keep', 'b keep', 'c other', 'd drop'])
+    })
+
     test('a message and its callback are stored together, and a repeat is a duplicate', async () => {
       await using stage = await setUp()
       const { outbox } = stage

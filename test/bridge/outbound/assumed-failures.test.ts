@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MessageStatus } from '../../../src/core/downstream.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
 import { rowOf } from './harness/views.ts'
 
@@ -49,6 +50,18 @@ test('a blocked message that the helpdesk does not mark is marked by us, and not
   await bed.until('it is marked', () => marks.length > 0)
   for (let n = 0; n < 10; n++) await bed.pass(1500)
   assert.deepEqual([bed.texts(), marks], [[offer], ['102 failed']])
+})
+
+test('our reason is told a second after our answer, when the helpdesk has written its own', async () => {
+  await using bed = await OutboundBed.open()
+  const { status, marks } = slowDesk(bed)
+  await blocked(bed, 102)
+  await bed.pass(999)
+  assert.deepEqual(marks, [])
+  status.set(102, 'failed')
+  await bed.clock.advance(1)
+  await waitUntil('it is told', () => marks.length > 0, { timeoutMs: 10_000 })
+  assert.deepEqual([marks, bed.texts()], [['102 failed'], [offer]])
 })
 
 test('a message that a full queue refused is not sent when the helpdesk marks it later', async () => {

@@ -6,6 +6,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 import { engines } from '../../harness/databases.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
 import type { Customer } from './harness/scripted-network.ts'
+import { rowOf } from './harness/views.ts'
 
 type Options = Parameters<typeof OutboundBed.open>[0]
 
@@ -111,6 +112,21 @@ for (const engine of engines) {
       await Promise.all(written)
       await bed.received('2', maria)
       assert.deepEqual(bed.texts(maria), ['1', '2'])
+    })
+
+    test('a row that is stored under the dropped chat meanwhile gets the kept chat', async () => {
+      await using stage = await openTwice({ engine })
+      const { bed, byLid, byPhone } = stage
+      const [worker] = bed.process.outbound.perInstance
+      bed.disconnect()
+      const [kept, dropped] = [await bed.write('1', {}, byPhone), await bed.write('2', {}, byLid)]
+      const ids = { keep: (await rowOf(bed, kept)).chat ?? '', drop: (await rowOf(bed, dropped)).chat ?? '' }
+      let late = 0
+      await worker.merged('n0', ids, async () => {
+        late = await bed.write('3', {}, byLid)
+        assert.equal((await rowOf(bed, late)).chat, ids.drop)
+      })
+      for (const id of [dropped, late]) assert.equal((await rowOf(bed, id)).chat, ids.keep)
     })
 
     test('after a restart, too', async () => {

@@ -100,6 +100,27 @@ test('a part that may have arrived keeps its id, also when the repeat is refused
   assert.deepEqual(bed.texts(), ['in doubt', 'the end'])
 })
 
+for (const { name, files, states } of [
+  { name: 'a text that may have left', files: [], states: ['unknown'] },
+  { name: 'a message of two files whose first may have left', files: three.slice(0, 2), states: ['unknown', 'new'] },
+]) {
+  test(`${name} is repeated at its first address, also when the customer has written from another one`, async () => {
+    await using bed = await OutboundBed.open()
+    await bed.hears('hi')
+    dieAfter(bed, 1)
+    const id = files.length > 0 ? await attach(bed, '', files) : await bed.write('in doubt')
+    await reaches(bed, id, 'pending')
+    assert.deepEqual((await rowOf(bed, id)).states, states)
+    await bed.hears('are you there?', { chat: { kind: 'person', phone: null, lid: bed.bob.lid } })
+    bed.connect()
+    await reaches(bed, id, 'sent')
+    assert.deepEqual([shownTo(bed).length, bed.network.duplicates], [states.length, 1])
+    await bed.write('the next message')
+    const addresses = bed.network.to(bed.bob).map(({ to }) => to.split('@')[1])
+    assert.deepEqual(addresses, [...states.map(() => 's.whatsapp.net'), 'lid'])
+  })
+}
+
 test('a message that the network refused was not sent: Retry sends it under another id', async () => {
   await using bed = await OutboundBed.open()
   await bed.hears('hi')

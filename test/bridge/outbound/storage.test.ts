@@ -7,7 +7,9 @@ import { assertRefused } from '../../harness/assertions.ts'
 import { withoutPostgres } from '../../harness/databases.ts'
 import { Bystander } from '../../harness/postgres-bystander.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
+import { attach, textFile } from './harness/attach-files.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
+import { rowOf, shownTo } from './harness/views.ts'
 
 /** An agent's message while nothing can be stored is refused, within 4 s. */
 async function writeWhileStuck(bed: OutboundBed, text: string): Promise<number> {
@@ -90,6 +92,34 @@ test('a database that refuses is our failure: the callback stays open and is sen
   )
   assert.deepEqual(bed.texts(), ['first'])
 })
+
+for (const { name, table } of [
+  { name: 'a message of one part', table: 'message_map' },
+  { name: 'the first of two parts', table: 'outbox' },
+]) {
+  test(`${name}: an acknowledgement that cannot be stored leaves the part in doubt, and the part is repeated`, async () => {
+    await using bed = await OutboundBed.open()
+    const change = (sql: string) => bed.database.write({ sql, parameters: [] })
+    const refuses = {
+      message_map: `BEFORE INSERT ON message_map WHEN NEW.direction = 'out'`,
+      outbox: `BEFORE UPDATE OF parts ON outbox WHEN NEW.status = 'sending' AND NEW.parts LIKE '%"sent"%'`,
+    }[table]
+    bed.network.afterFrame = async () => {
+      bed.network.afterFrame = () => undefined
+      await change(`CREATE TRIGGER refuses ${refuses ?? ''} BEGIN SELECT RAISE(ABORT, 'no'); END`)
+    }
+    const isOne = table === 'message_map'
+    const id = isOne ? await bed.write('once') : await attach(bed, '', [textFile('a.txt'), textFile('b.txt')])
+    await bed.until('the attempt is over', async () => (await rowOf(bed, id)).status === 'pending', { stepMs: 0 })
+    assert.deepEqual((await rowOf(bed, id)).states, isOne ? ['unknown'] : ['unknown', 'new'])
+    await change('DROP TRIGGER refuses')
+    await bed.until('the message is sent', async () => (await rowOf(bed, id)).status === 'sent')
+    assert.deepEqual(shownTo(bed), isOne ? ['once'] : ['a.txt', 'b.txt'])
+    assert.equal(bed.network.duplicates, 1)
+    const mapped = await bed.database.read(bed.database.query.selectFrom('message_map').select('network_id'))
+    assert.equal(mapped.length, shownTo(bed).length)
+  })
+}
 
 describe('a database that fails', { skip: withoutPostgres }, () => {
   test('a stored message is answered as queued, also when its row can no longer be read', async () => {

@@ -13,8 +13,13 @@ function setUp() {
 test('the look comes a second after the commit, however long the commit takes', async () => {
   const { clock, woken, looks } = setUp()
   const commit = Promise.withResolvers<string>()
-  const stored = looks.after('a', () => commit.promise)
+  const plannedFor: number[] = []
   const startedAt = clock.monotonic()
+  const stored = looks.after('a', (lookAt) => {
+    plannedFor.push(lookAt - clock.now())
+    return commit.promise
+  })
+  assert.deepEqual(plannedFor, [1000], 'the next process waits too')
   await clock.advance(2500)
   assert.deepEqual([looks.isTooEarly('a'), woken], [true, []])
   commit.resolve('stored')

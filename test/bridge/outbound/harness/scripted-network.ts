@@ -7,7 +7,7 @@ import type { GroupInfo, GroupMember, OutgoingContent } from '../../../../src/co
 import type { Clock } from '../../../../src/lib/clock.ts'
 import { ScriptedSession } from './scripted-session.ts'
 
-/** A message that the network took. Repeats under the same id are only counted. */
+/** A message that the network took. Repeats under the same id to the same address are only counted. */
 export type SentMessage = {
   instance: string
   to: string
@@ -117,7 +117,7 @@ export class ScriptedNetwork {
   }
 
   take(message: SentMessage): void {
-    if (this.messages.some(({ id }) => id === message.id)) this.duplicates += 1
+    if (this.messages.some(({ id, to }) => id === message.id && to === message.to)) this.duplicates += 1
     else this.messages.push(message)
   }
 

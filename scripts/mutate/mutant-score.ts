@@ -1,0 +1,32 @@
+// Counts what became of the mutants of each room.
+
+import type { Verdict } from './mutant-trial.ts'
+
+export type Tried = { room: string; result: Verdict['result'] | 'accepted' }
+
+/** `score` leaves the accepted survivors out, `scoreOfAll` counts them as survivors. */
+export type RoomScore = {
+  room: string
+  mutants: number
+  killed: number
+  survived: number
+  accepted: number
+  score: number
+  scoreOfAll: number
+}
+
+export function scoresOf(tried: readonly Tried[]): RoomScore[] {
+  const rooms = [...Map.groupBy(tried, ({ room }) => room)]
+  const all = rooms.length > 1 ? [['all', tried] as const] : []
+  return [...rooms, ...all].map(([room, each]) => {
+    const count = (...results: Tried['result'][]) => each.filter(({ result }) => results.includes(result)).length
+    const [killed, accepted] = [count('killed', 'timeout'), count('accepted')]
+    const survived = count('survived', 'untested')
+    const score = percent(killed, killed + survived)
+    return { room, mutants: each.length, killed, survived, accepted, score, scoreOfAll: percent(killed, each.length) }
+  })
+}
+
+function percent(part: number, whole: number): number {
+  return whole === 0 ? 100 : Math.round((part / whole) * 1000) / 10
+}
