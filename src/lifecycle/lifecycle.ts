@@ -13,7 +13,7 @@ import type { Courier } from './courier.ts'
 type Deps = {
   announcer: Announcer
   courier: Pick<Courier, 'add'>
-  deliveries: Pick<DeliveryStore, 'insert' | 'list' | 'reopen' | 'exists'>
+  deliveries: Pick<DeliveryStore, 'insert' | 'list' | 'reopen' | 'findPending'>
   clock: Clock
   log: Log
   /** Called for every event, also for those without a subscriber. */
@@ -46,7 +46,9 @@ export class Lifecycle {
     const { deliveries, log } = this.#deps
     const announcement = this.prepare(subject, event, extras)
     try {
-      await deliveries.insert(announcement.deliveries)
+      // The answer to the first write may have been lost. The second one stores nothing twice.
+      const store = () => deliveries.insert(announcement.deliveries)
+      await store().catch(store)
       this.stored([announcement])
     } catch (err) {
       log.error({ err, instance: subject.name, event }, 'a lifecycle event could not be stored')
@@ -63,9 +65,16 @@ export class Lifecycle {
   async redeliver(instance: InstanceName, id: string): Promise<void> {
     const { deliveries, courier, clock } = this.#deps
     const delivery = await deliveries.reopen(instance, id, clock.now())
-    if (delivery) courier.add([delivery])
-    else if (await deliveries.exists(instance, id)) {
-      throw new BridgeError('SERVICE_DELIVERY_PENDING', 'this delivery is still on its way')
-    } else throw new BridgeError('SERVICE_DELIVERY_NOT_FOUND', `this instance has no delivery ${JSON.stringify(id)}`)
+    if (delivery) {
+      courier.add([delivery])
+      return
+    }
+    const pending = await deliveries.findPending(instance, id)
+    if (!pending) {
+      throw new BridgeError('SERVICE_DELIVERY_NOT_FOUND', `this instance has no delivery ${JSON.stringify(id)}`)
+    }
+    // The courier does not know a delivery whose reopening was stored but not answered.
+    courier.add([pending])
+    throw new BridgeError('SERVICE_DELIVERY_PENDING', 'this delivery is still on its way')
   }
 }

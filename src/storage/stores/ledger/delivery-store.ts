@@ -102,9 +102,11 @@ export class DeliveryStore {
     return row && toDelivery(row)
   }
 
-  async exists(instance: InstanceName, id: string): Promise<boolean> {
-    const found = this.#database.query.selectFrom('deliveries').select('id').where('id', '=', id)
-    return (await this.#database.read(found.where('instance', '=', instance))).length > 0
+  /** Undefined when the instance has no delivery with this id that has not ended. */
+  async findPending(instance: InstanceName, id: string): Promise<Delivery | undefined> {
+    const pending = this.#pending().where('id', '=', id).where('instance', '=', instance)
+    const [row] = await this.#database.read(pending, deliverySecrets)
+    return row && toDelivery(row)
   }
 
   /** Forgets deliveries that ended before `time`. */
@@ -123,22 +125,28 @@ export class DeliveryStore {
   }
 }
 
-/** Steps of a write: the event is stored together with the change that it announces, or not at all. */
+/**
+ * Steps of a write: the event is stored together with the change that it announces, or not at all. A delivery that is stored
+ * already stays as it is: the write is repeated when its answer was lost.
+ */
 export function deliveryInserts({ query }: Database, deliveries: readonly Delivery[]) {
   return deliveries.map(({ id, body, ...delivery }) =>
-    query.insertInto('deliveries').values({
-      id,
-      event_id: delivery.eventId,
-      event: delivery.event,
-      instance: delivery.instance,
-      url: delivery.url,
-      body: { seal: Buffer.from(body), place: placeOf(deliverySecrets.table, [id], 'body') },
-      created_at: delivery.createdAt,
-      expires_at: delivery.expiresAt,
-      status: 'pending',
-      attempts: delivery.attempts,
-      next_at: delivery.nextAt,
-    }),
+    query
+      .insertInto('deliveries')
+      .values({
+        id,
+        event_id: delivery.eventId,
+        event: delivery.event,
+        instance: delivery.instance,
+        url: delivery.url,
+        body: { seal: Buffer.from(body), place: placeOf(deliverySecrets.table, [id], 'body') },
+        created_at: delivery.createdAt,
+        expires_at: delivery.expiresAt,
+        status: 'pending',
+        attempts: delivery.attempts,
+        next_at: delivery.nextAt,
+      })
+      .onConflict((known) => known.column('id').doNothing()),
   )
 }
 

@@ -89,6 +89,12 @@ export class InboxStore {
     return (await this.#database.read(query)).map(toParked)
   }
 
+  async parkedIds(instance: InstanceName): Promise<RowId[]> {
+    const query = this.#database.query.selectFrom('inbox').select('id')
+    const rows = await this.#database.read(query.where('instance', '=', instance).where('state', '=', 'parked'))
+    return rows.map(({ id }) => id)
+  }
+
   async counts(instance: InstanceName): Promise<InboxCounts> {
     const query = this.#database.query
       .selectFrom('inbox')
