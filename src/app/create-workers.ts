@@ -2,7 +2,7 @@
 
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Usage } from '../ledger/usage.ts'
-import { Ticker } from '../lib/ticker.ts'
+import { firstSweepMs, Ticker } from '../lib/ticker.ts'
 import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import type { Base } from './base.ts'
@@ -21,14 +21,14 @@ type Parts = {
 }
 
 export function createWorkers({ clock, log }: Base, { usage, instances, network, deliveries }: Parts): Ticker[] {
-  const every = (name: string, everyMs: number, work: () => Promise<void>) =>
-    new Ticker({ name, everyMs, work, clock, log })
+  const sweep = (name: string, everyMs: number, work: () => Promise<void>) =>
+    new Ticker({ name, everyMs, firstMs: firstSweepMs, work, clock, log })
   return [
-    every('usage-flush', usageFlushMs, () => usage.flush()),
-    every('key-sweep', keySweepMs, async () => {
+    new Ticker({ name: 'usage-flush', everyMs: usageFlushMs, work: () => usage.flush(), clock, log }),
+    sweep('key-sweep', keySweepMs, async () => {
       await instances.dropWorthlessKeys()
       await network.pruneJournal()
     }),
-    every('delivery-sweep', deliverySweepMs, () => deliveries.prune(clock.now() - keepDeliveriesMs)),
+    sweep('delivery-sweep', deliverySweepMs, () => deliveries.prune(clock.now() - keepDeliveriesMs)),
   ]
 }

@@ -1,9 +1,10 @@
 // Lifecycle deliveries. The result of an attempt is a fact, also after the lease was lost: these writes carry no epoch.
 
 import type { Selectable } from 'kysely'
-import type { Delivery, DeliveryReport, DeliveryResult } from '../../../core/delivery.ts'
+import type { Delivery, DeliveryReport, DeliveryResult, DeliveryStatus } from '../../../core/delivery.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
+import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { deliverySecrets } from '../../schema/ledger.ts'
 import type { DeliveryTable } from '../../schema/ledger.ts'
 import { placeOf } from '../../engine/statement.ts'
@@ -23,6 +24,15 @@ const openColumns = [
   'last_error',
   'finished_at',
 ] as const
+
+/** Named one by one, so that the index of status and time finds them. */
+const ended: Record<Exclude<DeliveryStatus, 'pending'>, true> = {
+  delivered: true,
+  exhausted: true,
+  refused: true,
+  dropped: true,
+}
+const endedStatuses = Object.keys(ended) as (keyof typeof ended)[]
 
 type OpenRow = Pick<Selectable<DeliveryTable>, (typeof openColumns)[number]>
 
@@ -111,9 +121,14 @@ export class DeliveryStore {
 
   /** Forgets deliveries that ended before `time`. */
   async prune(time: number): Promise<void> {
-    await this.#database.write(
-      this.#database.query.deleteFrom('deliveries').where('status', '<>', 'pending').where('finished_at', '<', time),
-    )
+    const { query } = this.#database
+    const old = query
+      .selectFrom('deliveries')
+      .select('id')
+      .where('status', 'in', endedStatuses)
+      .where('finished_at', '<', time)
+    const removal = query.deleteFrom('deliveries').where('id', 'in', old.limit(batchSize))
+    await deleteInBatches(async () => (await this.#database.write(removal))[0] ?? 0)
   }
 
   #pending() {
