@@ -34,8 +34,10 @@ import type {
   PersonPhoneTable,
   PersonTable,
 } from './schema/people.ts'
+import type { SealingKeyTable } from './schema/sealed.ts'
 
 export type Schema = {
+  sealing_keys: SealingKeyTable
   lease: LeaseTable
   instances: InstanceTable
   tenants: TenantTable

@@ -17,6 +17,7 @@ import { shown } from './012-shown.ts'
 import { pendingLogouts } from './013-pending-logouts.ts'
 import { takeovers } from './014-takeovers.ts'
 import { repeatedWrites } from './015-repeated-writes.ts'
+import { lookups } from './016-lookups.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   pendingLogouts,
   takeovers,
   repeatedWrites,
+  lookups,
 ]

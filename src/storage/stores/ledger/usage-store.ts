@@ -82,8 +82,8 @@ export class UsageStore {
       this.#database.query
         .selectFrom('usage')
         .select(['owner_tag', month.as('month'), ...sums, instances.as('active_instances')])
-        .where(month, '>=', from)
-        .where(month, '<=', to)
+        .where('day', '>=', `${from}-01`)
+        .where('day', '<=', `${to}-31`)
         .groupBy(['owner_tag', month])
         .orderBy('owner_tag', (order) => this.#database.inByteOrder(order))
         .orderBy(month),
