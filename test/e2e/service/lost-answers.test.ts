@@ -10,7 +10,7 @@ import { waitUntil } from '../../harness/wait-until.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
 import { World } from '../../harness/world.ts'
 
-type Stage = { world: World; cutter: CommitCutter; subscribers: SubscriberServer; stack: AsyncDisposableStack }
+type Stage = AsyncDisposable & { world: World; cutter: CommitCutter; subscribers: SubscriberServer }
 
 /** A service whose connections to PostgreSQL can be cut. */
 async function open(): Promise<Stage> {
@@ -20,7 +20,8 @@ async function open(): Promise<Stage> {
   const cutter = stack.use(await CommitCutter.to(world.service.databasePath))
   stack.use(world)
   await world.restartService({ DATABASE_URL: cutter.url })
-  return { world, cutter, subscribers, stack: stack.move() }
+  const owned = stack.move()
+  return { world, cutter, subscribers, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 /** The next commit with this text is made and not answered. */
@@ -39,8 +40,8 @@ async function audited(world: World, action: string): Promise<number> {
 
 describe('the answer to a commit is lost', { skip: withoutPostgres, concurrency: 3 }, () => {
   test('of a state change: its event comes once, and later changes are stored', async () => {
-    const { world, cutter, subscribers, stack } = await open()
-    await using _ = stack
+    await using stage = await open()
+    const { world, cutter, subscribers } = stage
     await world.pair('a', owner, { events_webhook_url: subscribers.url('/one') })
     await subscribers.gets('/one', 'connected')
     await losing(cutter, 'insert into "deliveries"', () => world.network.strike({ kind: 'drop', account: owner }))
@@ -53,8 +54,8 @@ describe('the answer to a commit is lost', { skip: withoutPostgres, concurrency:
   })
 
   test('of a pairing and of a logout: both are answered, and are in the audit log once', async () => {
-    const { world, cutter, subscribers, stack } = await open()
-    await using _ = stack
+    await using stage = await open()
+    const { world, cutter, subscribers } = stage
     await losing(cutter, 'insert into "audit"', () =>
       world.create({ name: 'a', events_webhook_url: subscribers.url('/one') }),
     )
@@ -71,8 +72,8 @@ describe('the answer to a commit is lost', { skip: withoutPostgres, concurrency:
   })
 
   test('of counted usage: it counts once', async () => {
-    const { world, cutter, stack } = await open()
-    await using _ = stack
+    await using stage = await open()
+    const { world, cutter } = stage
     world.service.app.usage.count('a', '', 'messages_in', 5)
     await losing(cutter, 'insert into "usage"', () => world.service.get('/api/usage'))
     world.service.app.usage.count('a', '', 'messages_in', 2)

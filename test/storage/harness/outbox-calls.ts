@@ -190,7 +190,13 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
     kind: 'read',
     run: ({ contexts }) => contexts.acceptedAmong(destination, [1, 2]),
   },
-  'SendContextStore.leave': { kind: 'read', run: ({ contexts }) => Promise.resolve(contexts.leave('shop')) },
+  'SendContextStore.leave': {
+    kind: 'read',
+    run: ({ contexts }) => {
+      contexts.leave('shop')
+      return Promise.resolve()
+    },
+  },
   'SentMessageStore.insertStep': { kind: 'repeated', run: mapped },
   'SentMessageStore.lastAddress': { kind: 'read', run: ({ sent }, id) => sent.lastAddress('shop', id) },
   'SentMessageStore.isKnown': { kind: 'read', run: ({ sent }, id) => sent.isKnown('shop', id) },
