@@ -1,6 +1,7 @@
 // Fingerprints of messages, stored beside them so that a repeated message is recognised after its text is deleted.
 //
-// With an encryption key the fingerprint is keyed. Without the key nobody can test whether a message had a certain text.
+// With an encryption key the fingerprint is keyed: a reader of the database without the key cannot test whether a message had
+// a certain text.
 
 import { createHmac, hash } from 'node:crypto'
 import { normaliseForSpamguard, spamguardMinChars } from './spamguard.ts'
