@@ -5,7 +5,7 @@ import pg from 'pg'
 import type { DatabaseLocation } from '../../../src/core/database-location.ts'
 
 /** `isWhole`: the table is read from one end to the other. */
-export type PlannedRead = { table: string; index: string | undefined; isWhole: boolean }
+type PlannedRead = { table: string; index: string | undefined; isWhole: boolean }
 export type Planner = { plan(statement: string): Promise<PlannedRead[]>; [Symbol.asyncDispose](): Promise<void> }
 
 /** These indexes hold only rows that are still to be worked on, so a statement may read all of such an index. */
