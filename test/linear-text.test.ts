@@ -13,7 +13,7 @@ import { textsOf } from '../src/bridge/inbound/compose/texts.ts'
 import { fileNameOf as nameOfMedia } from '../src/bridge/inbound/files/file-names.ts'
 import { markdownToText } from '../src/bridge/outbound/compose/markdown-to-text.ts'
 import { mentionMembers } from '../src/bridge/outbound/compose/mention-members.ts'
-import { fingerprintOf } from '../src/guard/spamguard.ts'
+import { Fingerprints } from '../src/guard/fingerprints.ts'
 import { unsendable } from '../src/bridge/outbound/accept/commands.ts'
 import { previewOf } from '../src/bridge/outbound/send/outbound-metrics.ts'
 import { recipientChat } from '../src/bridge/outbound/send/recipients.ts'
@@ -98,7 +98,8 @@ const readers: Record<string, (text: string) => unknown> = {
   'the mentions of an agent': (text) => mentionMembers(text, new Map([['5511999', { phone: '5511999', lid: null }]])),
   'a callback': (text) => readCallback(callback(text)),
   'the length of a message': (text) => unsendable({ content: text, attachments: [], lacksFile: false }),
-  'the fingerprint of a message': (text) => fingerprintOf(text, [{ fileName: text, size: 1 }]),
+  'the fingerprint of a message': (text) =>
+    new Fingerprints([]).of({ content: text, attachments: [{ fileName: text, size: 1 }] }),
   'a preview': previewOf,
   'a recipient': (text) => recipientChat({ ...noText, identifier: text, phone: text, sourceId: text }),
   'the name of a downloaded file': (text) => nameOfDownload(text, new URL('https://helpdesk.example/')),

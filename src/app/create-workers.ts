@@ -4,7 +4,7 @@
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Usage } from '../ledger/usage.ts'
 import { ClockSteps } from '../lib/clock-steps.ts'
-import { Ticker } from '../lib/ticker.ts'
+import { firstSweepMs, Ticker } from '../lib/ticker.ts'
 import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 import type { Base } from './base.ts'
@@ -31,9 +31,11 @@ export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
   let hasGoneBack = false
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
+  const sweep = (name: string, everyMs: number, work: () => Promise<void>) =>
+    new Ticker({ name, everyMs, firstMs: firstSweepMs, work, clock, log })
   return [
     every('usage-flush', usageFlushMs, () => usage.flush()),
-    every('key-sweep', keySweepMs, async () => {
+    sweep('key-sweep', keySweepMs, async () => {
       await instances.dropWorthlessKeys()
       await network.pruneJournal()
     }),
@@ -45,6 +47,6 @@ export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
       await correctFutureTimes()
       hasGoneBack = false
     }),
-    every('delivery-sweep', deliverySweepMs, () => deliveries.prune(clock.now() - keepDeliveriesMs)),
+    sweep('delivery-sweep', deliverySweepMs, () => deliveries.prune(clock.now() - keepDeliveriesMs)),
   ]
 }

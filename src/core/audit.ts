@@ -28,5 +28,7 @@ export type AuditRecord = {
   instance?: InstanceName
   ownerTag?: string
   target?: string
+  /** An entry with a key is stored once, even if its write is repeated. */
+  key?: string
   metadata?: Readonly<Record<string, string | number | boolean | readonly string[]>>
 }

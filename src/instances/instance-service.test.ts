@@ -20,6 +20,10 @@ class ScriptedStore {
   kept: KeptSession[] = []
   failure: Error | undefined
 
+  find(name: string): Promise<InstanceRow | undefined> {
+    return Promise.resolve(this.rows.get(name))
+  }
+
   insert(_epoch: number, row: InstanceRow): Promise<void> {
     return this.put(_epoch, row)
   }

@@ -135,16 +135,24 @@ export class InstanceService {
   }
 
   async #createNew(name: InstanceName, settings: InstanceSettings, resume: boolean): Promise<LinkedAccount> {
-    const { registry, instances, epoch } = this.#deps
-    const ownerTag = settings.ownerTag ?? ''
-    const kept = resume ? await this.#resumable(name, ownerTag) : undefined
+    const { registry, instances } = this.#deps
+    // Stored by an earlier request whose commit was not answered.
+    const left = await instances.find(name)
+    const row = left ?? (await this.#insert(name, settings, resume))
+    const account = registry.take(row)
+    if (left) await this.#change(account, settings)
+    if (row.sessionId === null) await account.requestPairing()
+    else await account.boot(0)
+    return account
+  }
+
+  async #insert(name: InstanceName, settings: InstanceSettings, resume: boolean): Promise<InstanceRow> {
+    const { instances, epoch } = this.#deps
+    const kept = resume ? await this.#resumable(name, settings.ownerTag ?? '') : undefined
     const row = this.#newRow(name, settings, kept)
     const facts = { fields: fieldsOf(settings), resume }
     await instances.insert(epoch(), row, this.#audit('instance.create', row, facts))
-    const account = registry.take(row)
-    if (kept) await account.boot(0)
-    else await account.requestPairing()
-    return account
+    return row
   }
 
   async #resumable(name: InstanceName, ownerTag: string): Promise<KeptSession> {

@@ -117,7 +117,7 @@ export class PendingLogouts {
     await this.finish(logout, [this.#audit('instance.logout_expired', logout, lastFailure)])
   }
 
-  #audit(action: AuditAction, { instance, ownerTag }: PendingLogout, reason: string): AuditRecord {
+  #audit(action: AuditAction, { sessionId, instance, ownerTag }: PendingLogout, reason: string): AuditRecord {
     return {
       at: this.#deps.clock.now(),
       actor: 'system',
@@ -125,6 +125,8 @@ export class PendingLogouts {
       instance,
       ownerTag,
       target: instance,
+      // The end of a logout may be stored more than once.
+      key: `${action} ${sessionId}`,
       metadata: { reason },
     }
   }

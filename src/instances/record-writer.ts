@@ -1,7 +1,9 @@
 // Stores the changes of one record in order: one write at a time; changes that come meanwhile share the next write.
 //
-// A write that storage refuses is repeated until it succeeds: the record in memory is right, and storage follows it.
+// A write that storage refuses is repeated until it succeeds: the record in memory is right, and storage follows it. The
+// write may have been made and its answer lost, so what is stored along has a key or an id.
 
+import { randomUUID } from 'node:crypto'
 import type { AuditRecord } from '../core/audit.ts'
 import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -59,7 +61,7 @@ export class RecordWriter {
   ): Promise<undefined> {
     const next = this.#pending()
     Object.assign(next.changes, changes)
-    next.audits.push(...audits)
+    next.audits.push(...audits.map((audit) => ({ ...audit, key: randomUUID() })))
     next.announcements.push(...announcements)
     next.logouts.push(...logouts)
     this.#writing ??= this.#writeAll()

@@ -1,7 +1,8 @@
 // Counts usage per instance and day in memory, and adds it to storage every minute, before each read and at the end.
 
+import { randomUUID } from 'node:crypto'
 import type { InstanceName } from '../core/ids.ts'
-import { noUsage, usageCounters } from '../core/usage.ts'
+import { noUsage } from '../core/usage.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { UsageCounter, UsageCounts } from '../core/usage.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -10,6 +11,7 @@ import { getOrCreate } from '../lib/keyed.ts'
 import type {
   DailyUsage,
   MonthlyUsage,
+  UsageBatch,
   UsageKey,
   UsageRange,
   UsageStore,
@@ -23,6 +25,8 @@ const dayMs = 24 * 3_600_000
 export class Usage implements PerInstance {
   readonly #deps: Deps
   #pending = new Map<string, Pending>()
+  /** Whether this batch is stored is unknown. It is repeated under its id, so that it counts once. */
+  #unconfirmed: UsageBatch | undefined
   #day = { number: NaN, text: '' }
   #last: Promise<void> = Promise.resolve()
   #waiting: Promise<void> | undefined
@@ -70,19 +74,12 @@ export class Usage implements PerInstance {
   }
 
   async #store(): Promise<void> {
-    const taken = [...this.#pending.values()]
+    const { store, clock } = this.#deps
+    if (this.#unconfirmed) await store.add(this.#unconfirmed)
+    this.#unconfirmed = { id: randomUUID(), at: clock.now(), rows: [...this.#pending.values()] }
     this.#pending = new Map()
-    try {
-      await this.#deps.store.add(taken)
-    } catch (error) {
-      for (const row of taken) this.#add(row)
-      throw error
-    }
-  }
-
-  #add(row: Pending): void {
-    const known = this.#pendingOf(row)
-    for (const counter of usageCounters) known[counter] += row[counter]
+    await store.add(this.#unconfirmed)
+    this.#unconfirmed = undefined
   }
 
   #pendingOf({ instance, day, ownerTag }: UsageKey): Pending {

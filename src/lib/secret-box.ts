@@ -7,6 +7,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 
 const plainMarker = 0
 const sealedMarker = 1
+/** Stands for a key where values are stored without one. */
+const noKey = 'plain'
 const keyIdEnd = 5
 const nonceEnd = keyIdEnd + 12
 const tagEnd = nonceEnd + 16
@@ -47,6 +49,16 @@ export class SecretBox {
     } catch (cause) {
       throw new Error(`damaged secret at ${place}`, { cause })
     }
+  }
+
+  /** The id of the key that seals. */
+  get sealingKeyId(): string {
+    return this.#sealingKey ? hex(this.#sealingKey.id) : noKey
+  }
+
+  /** Whether the box opens what the key with this id has sealed. */
+  knows(keyId: string): boolean {
+    return keyId === noKey || this.#keys.has(keyId)
   }
 
   /** Judges a value by its first bytes and its length only. */

@@ -21,6 +21,20 @@ test('a worker runs at its interval until it is disposed', async () => {
   assert.equal(clock.pending, 0)
 })
 
+test('the first run can be earlier than the interval', async () => {
+  const clock = new ManualClock()
+  const runs: number[] = []
+  const started = clock.now()
+  const work = () => {
+    runs.push(clock.now() - started)
+    return Promise.resolve()
+  }
+  await using ticker = new Ticker({ name: 'w', everyMs: 1000, firstMs: 200, work, clock, log: silentLog })
+  ticker.start()
+  await clock.advance(2500)
+  assert.deepEqual(runs, [200, 1200, 2200])
+})
+
 test('a run in flight is joined, never doubled, and waited for at the end', async () => {
   const clock = new ManualClock()
   const gate = Promise.withResolvers<undefined>()

@@ -10,10 +10,18 @@ import type { Log } from './log.ts'
 type Deps = {
   name: string
   everyMs: number
+  /** How long after the start the first run is; `everyMs` when it is left out. */
+  firstMs?: number
   work: () => Promise<void>
   clock: Clock
   log: Log
 }
+
+/**
+ * The first run of work that removes old rows. A process that is restarted every night never reaches an interval of a day,
+ * so the work is due soon after each start. The accounts connect first.
+ */
+export const firstSweepMs = 60_000
 
 export class Ticker {
   readonly name: string
@@ -34,7 +42,7 @@ export class Ticker {
   }
 
   start(): void {
-    this.#schedule()
+    this.#schedule(this.#deps.firstMs ?? this.#deps.everyMs)
   }
 
   /** Runs the work now; a run already in flight is joined. Never rejects: a failure is logged and kept. */
@@ -51,12 +59,12 @@ export class Ticker {
     await this.#running
   }
 
-  #schedule(): void {
+  #schedule(ms: number): void {
     if (this.#stopped) return
     this.#cancelNext?.()
-    this.#cancelNext = this.#deps.clock.after(this.#deps.everyMs, () => {
+    this.#cancelNext = this.#deps.clock.after(ms, () => {
       void this.tick().then(() => {
-        this.#schedule()
+        this.#schedule(this.#deps.everyMs)
       })
     })
   }

@@ -14,7 +14,7 @@ import type { ExhaustedDeliveries } from './exhausted-deliveries.ts'
 type Deps = {
   announcer: Announcer
   courier: Pick<Courier, 'start' | 'add'>
-  deliveries: Pick<DeliveryStore, 'insert' | 'list' | 'reopen' | 'exists'>
+  deliveries: Pick<DeliveryStore, 'insert' | 'list' | 'reopen' | 'findPending'>
   exhausted: Pick<ExhaustedDeliveries, 'load' | 'delete'>
   clock: Clock
   log: Log
@@ -53,7 +53,9 @@ export class Lifecycle {
     const { deliveries, log } = this.#deps
     const announcement = this.prepare(subject, event, extras)
     try {
-      await deliveries.insert(announcement.deliveries)
+      // The answer to the first write may have been lost. The second one stores nothing twice.
+      const store = () => deliveries.insert(announcement.deliveries)
+      await store().catch(store)
       this.stored([announcement])
     } catch (err) {
       log.error({ err, instance: subject.name, event }, 'a lifecycle event could not be stored')
@@ -71,9 +73,16 @@ export class Lifecycle {
     const { deliveries, courier, exhausted, clock } = this.#deps
     const delivery = await deliveries.reopen(instance, id, clock.now())
     exhausted.delete(id)
-    if (delivery) courier.add([delivery])
-    else if (await deliveries.exists(instance, id)) {
-      throw new BridgeError('SERVICE_DELIVERY_PENDING', 'this delivery is still on its way')
-    } else throw new BridgeError('SERVICE_DELIVERY_NOT_FOUND', `this instance has no delivery ${JSON.stringify(id)}`)
+    if (delivery) {
+      courier.add([delivery])
+      return
+    }
+    const pending = await deliveries.findPending(instance, id)
+    if (!pending) {
+      throw new BridgeError('SERVICE_DELIVERY_NOT_FOUND', `this instance has no delivery ${JSON.stringify(id)}`)
+    }
+    // The courier does not know a delivery whose reopening was stored but not answered.
+    courier.add([pending])
+    throw new BridgeError('SERVICE_DELIVERY_PENDING', 'this delivery is still on its way')
   }
 }

@@ -15,7 +15,7 @@ import type {
   TenantTable,
 } from './schema/accounts.ts'
 import { deliverySecrets } from './schema/ledger.ts'
-import type { AuditTable, DeliveryTable, UsageTable } from './schema/ledger.ts'
+import type { AuditTable, DeliveryTable, UsageBatchTable, UsageTable } from './schema/ledger.ts'
 import { inboxSecrets, messageMapSecrets, outboxSecrets, unfinishedSecrets } from './schema/messages.ts'
 import type {
   FirstCallbackTable,
@@ -34,14 +34,17 @@ import type {
   PersonPhoneTable,
   PersonTable,
 } from './schema/people.ts'
+import type { SealingKeyTable } from './schema/sealed.ts'
 
 export type Schema = {
+  sealing_keys: SealingKeyTable
   lease: LeaseTable
   instances: InstanceTable
   tenants: TenantTable
   destinations: DestinationTable
   destination_places: DestinationPlaceTable
   usage: UsageTable
+  usage_batches: UsageBatchTable
   audit: AuditTable
   session_keys: SessionKeyTable
   kept_sessions: KeptSessionTable

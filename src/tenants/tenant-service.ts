@@ -9,7 +9,7 @@ import type { TenantStore } from '../storage/stores/accounts/tenant-store.ts'
 type Deps = {
   tenants: Pick<TenantStore, 'list' | 'find' | 'put' | 'patch' | 'remove'>
   clock: Clock
-  /** Called after every committed change, so that no part goes on with the old settings. */
+  /** Called after every change, so that no part goes on with the old settings. */
   onChanged: (ownerTag: string) => void
 }
 
@@ -47,25 +47,32 @@ export class TenantService {
       [wireNames.inboxId]: inboxId,
       webhook_hmac_secret_set: webhookSecret !== null,
     }
-    const tenant = await this.#deps.tenants.put(ownerTag, settings, this.#audit('tenant.upsert', ownerTag, metadata))
-    this.#deps.onChanged(ownerTag)
-    return tenant
+    const audit = this.#audit('tenant.upsert', ownerTag, metadata)
+    return this.#changing(ownerTag, () => this.#deps.tenants.put(ownerTag, settings, audit))
   }
 
   async patch(ownerTag: string, changes: Partial<TenantSettings>): Promise<Tenant> {
     const fields = Object.keys(changes).map((key) => wireNames[key as keyof TenantSettings])
     if (fields.length === 0) return this.get(ownerTag)
     const audit = this.#audit('tenant.patch', ownerTag, { fields: fields.sort() })
-    const tenant = await this.#deps.tenants.patch(ownerTag, changes, audit)
+    const tenant = await this.#changing(ownerTag, () => this.#deps.tenants.patch(ownerTag, changes, audit))
     if (!tenant) throw unknownTenant(ownerTag)
-    this.#deps.onChanged(ownerTag)
     return tenant
   }
 
   async remove(ownerTag: string): Promise<void> {
-    const tenant = await this.#deps.tenants.remove(ownerTag, this.#audit('tenant.delete', ownerTag, {}))
+    const audit = this.#audit('tenant.delete', ownerTag, {})
+    const tenant = await this.#changing(ownerTag, () => this.#deps.tenants.remove(ownerTag, audit))
     if (!tenant) throw unknownTenant(ownerTag)
-    this.#deps.onChanged(ownerTag)
+  }
+
+  /** Also after a failure: the change may have been stored and its answer lost. */
+  async #changing<T>(ownerTag: string, change: () => Promise<T>): Promise<T> {
+    try {
+      return await change()
+    } finally {
+      this.#deps.onChanged(ownerTag)
+    }
   }
 
   #audit(action: AuditRecord['action'], ownerTag: string, metadata: NonNullable<AuditRecord['metadata']>): AuditRecord {

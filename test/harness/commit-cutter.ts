@@ -37,13 +37,17 @@ export class CommitCutter {
     const server = connect(Number(this.#target.port || 5432), this.#target.hostname)
     let isMeant = false
     let isCut = false
+    let isOpen = false
     client.on('data', (bytes) => {
       const text = bytes.toString('latin1')
+      if (text.includes('BEGIN')) isOpen = true
       if (this.cutAfter !== undefined && text.includes(this.cutAfter)) isMeant = true
-      if (isMeant && text.includes('COMMIT')) {
+      // A statement outside of a transaction is a commit by itself.
+      if (isMeant && (text.includes('COMMIT') || !isOpen)) {
         isCut = true
         this.cutAfter = undefined
       }
+      if (text.includes('COMMIT') || text.includes('ROLLBACK')) isOpen = false
       server.write(bytes)
     })
     server.on('data', (bytes) => {

@@ -4,7 +4,7 @@ import { SecretBox } from '../../src/lib/secret-box.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
-import { refuseUnreadableSecrets } from '../../src/storage/stores/key-check.ts'
+import { refuseUnreadableSecrets, refuseUnreadableValues } from '../../src/storage/stores/key-check.ts'
 import { toStatement } from '../../src/storage/engine/statement.ts'
 import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
 import { engines, newDatabase, newLocation } from '../harness/databases.ts'
@@ -159,6 +159,23 @@ for (const engine of engines) {
       )
     })
 
+    test('a start looks through the stored values only when a key that sealed values is missing', async () => {
+      await using opened = await newDatabase(engine, [oldKey])
+      const { database } = opened
+      await new TenantStore(database).put('acme', sampleTenant, sampleAudit())
+      await refuseUnreadableSecrets(database, [oldKey])
+      await assert.rejects(refuseUnreadableSecrets(database, [newKey]), /SERVICE_ENCRYPTION_KEY/)
+      await refuseUnreadableSecrets(database, [newKey, oldKey])
+      await new TenantStore(database).remove('acme', sampleAudit())
+      await refuseUnreadableSecrets(database, [newKey])
+      const keys = await database.read(database.query.selectFrom('sealing_keys').selectAll())
+      assert.deepEqual(keys, [{ id: new SecretBox([newKey]).sealingKeyId }])
+      // Only a look through the values would find this one.
+      const broken = { session_id: 's', kind: 'k', key_id: 'i', value: { seal: Buffer.of(1), place: 'elsewhere' } }
+      await database.write(database.query.insertInto('session_keys').values(broken))
+      await refuseUnreadableSecrets(database, [newKey])
+    })
+
     test('a stored value that is cut short or of an unknown kind stops the boot', async () => {
       await using opened = await newDatabase(engine, [oldKey])
       const { database } = opened
@@ -171,7 +188,7 @@ for (const engine of engines) {
           },
         )
       const sealed = Buffer.from(new SecretBox([oldKey]).seal(Buffer.from('x'), 'p'))
-      const check = () => refuseUnreadableSecrets(database, [oldKey])
+      const check = () => refuseUnreadableValues(database, new SecretBox([oldKey]))
       for (const bytes of [sealed, Buffer.of(0), Buffer.from('\0plain')]) {
         await store(bytes)
         await check()

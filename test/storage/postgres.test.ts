@@ -15,7 +15,7 @@ import { UsageStore } from '../../src/storage/stores/ledger/usage-store.ts'
 import { newDatabase, newLocation, withoutPostgres } from '../harness/databases.ts'
 import { RecordedLog, silentLog } from '../harness/logs.ts'
 import { Bystander } from '../harness/postgres-bystander.ts'
-import { sampleAudit, sampleInstanceColumns, sampleTenant } from '../harness/samples.ts'
+import { sampleAudit, sampleInstanceColumns, sampleTenant, usageBatch } from '../harness/samples.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const usageRow = { ...noUsage, instance: 'a', day: '2026-01-01', ownerTag: '', messages_in: 1 }
@@ -69,9 +69,9 @@ test('a write that failed for a lock is not made later', { skip: withoutPostgres
   await using bystander = await Bystander.connect(opened.location)
   const usage = new UsageStore(opened.database)
   await bystander.lock('usage')
-  await assert.rejects(usage.add([usageRow]), { failure: 'unavailable' })
+  await assert.rejects(usage.add(usageBatch([usageRow])), { failure: 'unavailable' })
   await bystander.unlock()
-  await usage.add([usageRow])
+  await usage.add(usageBatch([usageRow]))
   // A write that still waited for the lock would have come before this one.
   assert.equal((await usage.totals()).messages_in, 1)
 })
@@ -84,7 +84,7 @@ test('lease and ping answer while every connection for requests is busy', { skip
   await leases.acquire('me', 60_000)
   await bystander.lock('usage')
   const usage = new UsageStore(database)
-  const stuck = Promise.allSettled(Array.from({ length: 12 }, () => usage.add([usageRow])))
+  const stuck = Promise.allSettled(Array.from({ length: 12 }, () => usage.add(usageBatch([usageRow]))))
   await bystander.blocked(10)
   assert.equal(await leases.renew('me', 1, 60_000), true)
   await database.ping(systemClock, 2000)
@@ -166,7 +166,7 @@ test('lists are in byte order with every collation of the database', { skip: wit
     ordered,
   )
   const usage = new UsageStore(database)
-  await usage.add(names.map((name) => ({ ...usageRow, instance: name, ownerTag: name })))
+  await usage.add(usageBatch(names.map((name) => ({ ...usageRow, instance: name, ownerTag: name }))))
   const days = await usage.daily({ from: '2026-01-01', to: '2026-01-01' })
   assert.deepEqual(
     days.map(({ instance }) => instance),

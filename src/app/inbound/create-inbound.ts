@@ -19,7 +19,7 @@ import { GroupDirectory } from '../../bridge/people/group-directory.ts'
 import { People } from '../../bridge/people/people.ts'
 import type { Metrics } from '../../ledger/metrics.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
-import { Ticker } from '../../lib/ticker.ts'
+import { firstSweepMs, Ticker } from '../../lib/ticker.ts'
 import { createEventDelivery } from './create-event-delivery.ts'
 import { createStores, lateCommitMsOf, ownPerson, recordOf, sessionOf } from './inbound-parts.ts'
 import type { InboundParts, InboundStores } from './inbound-parts.ts'
@@ -122,7 +122,14 @@ function createPruner({ config, clock, epoch }: InboundParts, { inbox, map }: In
 function createWorkers({ clock, log }: InboundParts, lateFiles: LateFiles, pruner: MessagePruner): Ticker[] {
   return [
     new Ticker({ name: 'late-files', everyMs: lateFilesMs, work: () => lateFiles.run(), clock, log }),
-    new Ticker({ name: 'message-map-prune', everyMs: pruneMs, work: () => pruner.run(), clock, log }),
+    new Ticker({
+      name: 'message-map-prune',
+      everyMs: pruneMs,
+      firstMs: firstSweepMs,
+      work: () => pruner.run(),
+      clock,
+      log,
+    }),
   ]
 }
 

@@ -7,6 +7,7 @@ import { CallbackOrder } from '../../bridge/outbound/accept/callback-order.ts'
 import { FirstCallbacks } from '../../bridge/outbound/accept/first-callbacks.ts'
 import { MessageAcceptor } from '../../bridge/outbound/accept/message-acceptor.ts'
 import { MessageChanges } from '../../bridge/outbound/accept/message-changes.ts'
+import { MessageRows } from '../../bridge/outbound/accept/message-rows.ts'
 import { MessageDeletions } from '../../bridge/outbound/accept/message-deletions.ts'
 import { MessageStorage } from '../../bridge/outbound/accept/message-storage.ts'
 import { MissingCallbacks } from '../../bridge/outbound/accept/missing-callbacks.ts'
@@ -18,6 +19,7 @@ import { AgentActivity } from '../../bridge/outbound/agent-activity.ts'
 import { ConversationEvents } from '../../bridge/outbound/conversation-events.ts'
 import { ImmediateSend } from '../../bridge/outbound/send/immediate-send.ts'
 import type { SendingAccounts } from '../../bridge/outbound/send/sending-accounts.ts'
+import { Fingerprints } from '../../guard/fingerprints.ts'
 import type { RowId } from '../../core/ids.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import { CallbackAdmission } from '../../http/webhook/callback-admission.ts'
@@ -42,8 +44,10 @@ export function createAccepting(deps: OutboundDeps, parts: Parts) {
   const answers = new AnswerRoutes({ store: parts.stores.contexts, recipients, routeOf: parts.routes.routeOf })
   const firstCallbacks = new FirstCallbacks({ store: parts.stores.firstCallbacks, clock, log })
   const order = createOrder(deps, parts)
-  const acceptor = createAcceptor(deps, parts, order)
-  const changes = createChanges(deps, parts, { answers, firstCallbacks })
+  const fingerprints = new Fingerprints(config.storage.encryptionKeys)
+  const rows = new MessageRows({ fingerprints, newId: parts.newId, clock })
+  const acceptor = createAcceptor(deps, parts, { order, fingerprints, rows })
+  const changes = createChanges(deps, parts, { answers, firstCallbacks, rows })
   const activity = createActivity(deps, parts)
   const clocks = new ClockDifferences({ clock, log })
   const routing = notedBy(firstCallbacks, deps.routing)
@@ -80,14 +84,18 @@ function createOrder({ downstream, clock, log }: OutboundDeps, { stores, sending
   return new CallbackOrder({ missing, metrics: sending.metrics, clock, log })
 }
 
-function createAcceptor(deps: OutboundDeps, parts: Parts, order: CallbackOrder): MessageAcceptor {
+function createAcceptor(
+  deps: OutboundDeps,
+  parts: Parts,
+  { order, fingerprints, rows }: { order: CallbackOrder; fingerprints: Fingerprints; rows: MessageRows },
+): MessageAcceptor {
   const { stores, accounts, routes, sending, newId } = parts
   const { config, clock, log, onSendStep } = deps
   const { composer, recipients, restrictions, outcomes, undecided, worker, looks, pace, metrics } = sending
   const { outbox } = stores
   const { spamguard, callbackMaxAge: maxAgeMs } = config.outbound
   return new MessageAcceptor({
-    guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, maxAgeMs, newId, clock }),
+    guards: new SendGuards({ outbox, looks, metrics, accounts, spamguard, maxAgeMs, fingerprints, rows }),
     order,
     contexts: new SendContexts({ store: stores.contexts, recipients, routeOf: routes.routeOf }),
     immediate: new ImmediateSend({ composer, recipients, restrictions, accounts }),
@@ -97,18 +105,19 @@ function createAcceptor(deps: OutboundDeps, parts: Parts, order: CallbackOrder):
       worker,
       looks,
       pace,
+      fingerprints,
       onStep: onSendStep,
       newId,
     }),
     answers: new AnswerInTime({ outbox, outcomes, accounts, clock, log }),
-    rows: new NewRows({ accounts, pace, newId, clock }),
+    rows: new NewRows({ accounts, pace, rows, clock }),
   })
 }
 
 function createChanges(
   { clock, log, lostCallbacks }: OutboundDeps,
   { stores, accounts, sending, newId }: Parts,
-  { answers, firstCallbacks }: { answers: AnswerRoutes; firstCallbacks: FirstCallbacks },
+  { answers, firstCallbacks, rows }: { answers: AnswerRoutes; firstCallbacks: FirstCallbacks; rows: MessageRows },
 ): MessageChanges {
   const { outbox, transitions, map, shown, retries } = stores
   const { worker, shownWorker } = sending
@@ -122,7 +131,7 @@ function createChanges(
     retries,
     answers,
     firstCallbacks,
-    newId,
+    rows,
     clock,
     wake,
   })

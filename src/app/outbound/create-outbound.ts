@@ -9,7 +9,7 @@ import type { PerInstance } from '../../core/per-instance.ts'
 import type { WebhookAnswer } from '../../http/webhook/webhook-reply.ts'
 import { createRowIds } from '../../lib/row-ids.ts'
 import { runAll } from '../../lib/run-all.ts'
-import { Ticker } from '../../lib/ticker.ts'
+import { firstSweepMs, Ticker } from '../../lib/ticker.ts'
 import { createAccepting } from './create-accepting.ts'
 import { createSending } from './create-sending.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
@@ -111,7 +111,14 @@ function createParts(deps: OutboundDeps) {
       sending.metrics.evaluate()
       return Promise.resolve()
     }),
-    every('outbox-prune', pruneMs, () => stores.outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs)),
+    new Ticker({
+      name: 'outbox-prune',
+      everyMs: pruneMs,
+      firstMs: firstSweepMs,
+      work: () => stores.outbox.prune(clock.now() - keepRowsMs, clock.now() - keepCallbacksMs),
+      clock,
+      log,
+    }),
     looks,
     every('outbox-answers', answersMs, () => given.flush()),
   ]

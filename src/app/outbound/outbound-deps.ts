@@ -17,7 +17,7 @@ import type { InboxIdentities } from '../../tenants/inbox-identities.ts'
 import type { Routing } from '../../tenants/routing.ts'
 
 export type OutboundDeps = {
-  config: Pick<Config, 'outbound' | 'sync'>
+  config: Pick<Config, 'outbound' | 'storage' | 'sync'>
   database: Database
   epoch: () => number
   people: People

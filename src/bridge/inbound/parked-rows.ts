@@ -10,7 +10,7 @@ import type { InboxRow, InboxStore, ParkedRow } from '../../storage/stores/messa
 import type { InboundMetrics } from './inbound-metrics.ts'
 
 type Deps = {
-  inbox: Pick<InboxStore, 'counts' | 'noteFailure' | 'park' | 'parked' | 'retryParked' | 'removeParked'>
+  inbox: Pick<InboxStore, 'counts' | 'noteFailure' | 'park' | 'parked' | 'parkedIds' | 'retryParked' | 'removeParked'>
   metrics: Pick<InboundMetrics, 'countResult'>
   epoch: () => number
   clock: Clock
@@ -23,6 +23,8 @@ const pauses = { firstMs: 1000, ceilingMs: 30_000 }
 export class ParkedRows implements PerInstance {
   readonly #deps: Deps
   readonly #counts = new Map<InstanceName, number>()
+  /** Rows that a request to retry may have made pending. Storage did not answer the request. */
+  readonly #maybePending = new Map<InstanceName, readonly RowId[]>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -35,6 +37,7 @@ export class ParkedRows implements PerInstance {
 
   leave(instance: InstanceName): void {
     this.#counts.delete(instance)
+    this.#maybePending.delete(instance)
   }
 
   /** The parked rows of all instances that are live in this process. */
@@ -66,9 +69,14 @@ export class ParkedRows implements PerInstance {
     return this.#deps.inbox.parked(instance, maxListed)
   }
 
-  /** Makes every parked row of the instance pending again. Returns the ids of the rows. */
+  /** Makes every parked row of the instance pending again. Returns the ids of the rows, also of a request before that failed. */
   async unpark(instance: InstanceName): Promise<RowId[]> {
-    const ids = await this.#deps.inbox.retryParked(this.#deps.epoch(), instance)
+    const { inbox, epoch } = this.#deps
+    const known = [...(this.#maybePending.get(instance) ?? []), ...(await inbox.parkedIds(instance))]
+    this.#maybePending.set(instance, known)
+    const changed = await inbox.retryParked(epoch(), instance)
+    this.#maybePending.delete(instance)
+    const ids = [...new Set([...known, ...changed])].sort()
     this.#add(instance, -ids.length)
     return ids
   }

@@ -40,6 +40,8 @@ export class People implements PerInstance {
   readonly #cache: BoundedMap<PersonRecord>
   readonly #lanes = new KeyedLanes()
   readonly #mergeListeners: MergeListener[] = []
+  /** Merges that storage did not answer. They may have been made. */
+  #unconfirmed: { instance: InstanceName; ids: MergedPeople }[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -113,9 +115,14 @@ export class People implements PerInstance {
   }
 
   async #learn(instance: InstanceName, person: Person, pushName: string | null): Promise<PersonRecord> {
+    if (this.#unconfirmed.length > 0) await this.#confirmMerges(instance)
     const found = await this.#deps.store.find(instance, person)
     const holders = found.filter((record) => isHolder(record, person))
-    const record = await this.#store(instance, person, holders, pushName)
+    const record = await this.#store(instance, person, holders, pushName).catch((error: unknown) => {
+      // The change may have been stored and its answer lost.
+      this.leave(instance)
+      throw error
+    })
     // The number belongs to another person from now on.
     if (holders.length < found.length) this.leave(instance)
     return this.#remember(instance, record)
@@ -168,11 +175,30 @@ export class People implements PerInstance {
     }
     const former = formerPhones(phone, byLid.phone, byPhone, byLid)
     const merged: PersonRecord = { id: byPhone.id, phone, lid, ...names, formerPhones: former }
-    await store.merge(epoch(), instance, merged, byLid)
+    const ids = { keep: byPhone.id, drop: byLid.id }
+    try {
+      await store.merge(epoch(), instance, merged, byLid)
+    } catch (error) {
+      this.#unconfirmed.push({ instance, ids })
+      throw error
+    }
     this.#cache.delete(idKey(instance, byLid.id))
     this.#remember(instance, merged)
-    for (const listener of this.#mergeListeners) listener(instance, { keep: byPhone.id, drop: byLid.id })
+    this.#tellMerged(instance, ids)
     return merged
+  }
+
+  /** A merge was made if its dropped record is gone. A merge that was not made is made again by its caller. */
+  async #confirmMerges(instance: InstanceName): Promise<void> {
+    const own = this.#unconfirmed.filter((merge) => merge.instance === instance)
+    for (const { ids } of own) {
+      if ((await this.#deps.store.findById(instance, ids.drop)) === undefined) this.#tellMerged(instance, ids)
+    }
+    this.#unconfirmed = this.#unconfirmed.filter((merge) => !own.includes(merge))
+  }
+
+  #tellMerged(instance: InstanceName, ids: MergedPeople): void {
+    for (const listener of this.#mergeListeners) listener(instance, ids)
   }
 
   #cached(instance: InstanceName, { phone, lid }: Person): PersonRecord | undefined {

@@ -16,6 +16,8 @@ import { answers } from './011-answers.ts'
 import { shown } from './012-shown.ts'
 import { pendingLogouts } from './013-pending-logouts.ts'
 import { takeovers } from './014-takeovers.ts'
+import { repeatedWrites } from './015-repeated-writes.ts'
+import { lookups } from './016-lookups.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -32,4 +34,6 @@ export const migrations: readonly Migration[] = [
   shown,
   pendingLogouts,
   takeovers,
+  repeatedWrites,
+  lookups,
 ]

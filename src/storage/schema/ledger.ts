@@ -26,6 +26,14 @@ export type AuditTable = {
   owner_tag: string
   target: string
   metadata: string
+  /** Null for an entry whose write is never repeated. */
+  entry_key: Generated<string | null>
+}
+
+/** The batches of usage that are stored. A batch that is repeated is found here. */
+export type UsageBatchTable = {
+  id: string
+  stored_at: number
 }
 
 export type DeliveryTable = {

@@ -1,4 +1,4 @@
-// Removes many rows in batches: on SQLite another write then waits for one batch, not for all of them.
+// Removes many rows in batches: another write then waits for one batch, not for all of them.
 
 /** A full batch means that more rows may be left. */
 export const batchSize = 1000

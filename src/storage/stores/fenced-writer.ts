@@ -3,6 +3,7 @@
 import type { Compilable } from 'kysely'
 import type { Database } from '../database.ts'
 import { createLeaseFence } from './lease-store.ts'
+import { deleteInBatches } from './delete-in-batches.ts'
 import { StorageError, toStatement } from '../engine/statement.ts'
 import type { Statement } from '../engine/statement.ts'
 
@@ -21,6 +22,14 @@ export class FencedWriter {
 
   async write(...steps: readonly Step[]): Promise<void> {
     await this.#database.write(this.#fence(this.#epoch()), ...steps)
+  }
+
+  /** Repeats a removal of at most one batch until no rows are left. */
+  async removeAll(removal: Step): Promise<void> {
+    await deleteInBatches(async () => {
+      const [, removed = 0] = await this.#database.write(this.#fence(this.#epoch()), removal)
+      return removed
+    })
   }
 
   /** False when the update touches no row: then the steps along with it are not made either. */

@@ -9,7 +9,21 @@ export async function refuseUnreadableSecrets(
   database: Database,
   encryptionKeys: readonly Uint8Array[],
 ): Promise<void> {
+  const { query } = database
   const box = new SecretBox(encryptionKeys)
+  const noted = (await database.read(query.selectFrom('sealing_keys').select('id'))).map(({ id }) => id)
+  const missing = noted.filter((id) => !box.knows(id))
+  // Values are looked at only before the first note, and when a key that may have sealed values is not configured any more.
+  if (noted.length === 0 || missing.length > 0) await refuseUnreadableValues(database, box)
+  if (missing.length > 0) await database.write(query.deleteFrom('sealing_keys').where('id', 'in', missing))
+  const { sealingKeyId: id } = box
+  if (noted.includes(id)) return
+  const note = query.insertInto('sealing_keys').values({ id })
+  await database.write(note.onConflict((known) => known.doNothing()))
+}
+
+/** Reads every table with sealed columns. */
+export async function refuseUnreadableValues(database: Database, box: SecretBox): Promise<void> {
   for (const { table, columns } of secretTables) {
     for (const column of columns) await refuseUnreadable(database, box, table, column)
   }

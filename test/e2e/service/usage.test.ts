@@ -6,7 +6,7 @@ import type { Database } from '../../../src/storage/database.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { engines } from '../../harness/databases.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { sampleInstanceColumns } from '../../harness/samples.ts'
+import { sampleInstanceColumns, usageBatch } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
@@ -22,15 +22,17 @@ const row = (instance: string, day: string, ownerTag: string, messages_in: numbe
 async function seed(database: Database): Promise<void> {
   for (const name of ['a', 'b'])
     await database.write(database.query.insertInto('instances').values(sampleInstanceColumns(name)))
-  await new UsageStore(database).add([
-    row('a', '2026-02-13', 'x', 1),
-    row('a', '2026-02-14', 'x', 2),
-    row('a', '2026-03-15', 'x', 4),
-    row('a', '2026-03-15', 'y', 8),
-    row('b', '2026-03-15', '', 16),
-    row('gone', '2026-01-01', 'x', 32),
-    row('gone', '2025-12-31', 'x', 64),
-  ])
+  await new UsageStore(database).add(
+    usageBatch([
+      row('a', '2026-02-13', 'x', 1),
+      row('a', '2026-02-14', 'x', 2),
+      row('a', '2026-03-15', 'x', 4),
+      row('a', '2026-03-15', 'y', 8),
+      row('b', '2026-03-15', '', 16),
+      row('gone', '2026-01-01', 'x', 32),
+      row('gone', '2025-12-31', 'x', 64),
+    ]),
+  )
 }
 
 for (const engine of engines) {

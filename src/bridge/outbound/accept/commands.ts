@@ -1,57 +1,20 @@
-// Turns a command of the helpdesk into an outbox row and the key of its callback.
+// What a command of the helpdesk means: the key of its callback, and why it cannot be sent.
 
 import type { CallbackConversation, Destination, OutgoingCommand, WrittenMessage } from '../../../core/downstream.ts'
-import type { RowId } from '../../../core/ids.ts'
 import { messageLimits } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
-import { fingerprintOf } from '../../../guard/spamguard.ts'
 import { isLongerThan } from '../../../lib/text/is-longer-than.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
-import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
-import type { Route, Sender } from '../../conversations/route.ts'
-import type { ChatRef } from '../send/recipients.ts'
+import type { Route } from '../../conversations/route.ts'
 
 export type SendCommand = Extract<OutgoingCommand, { kind: 'send' }>
 export type ChangeCommand = Extract<OutgoingCommand, { kind: 'changed' }>
 
-const noDestination = 'none'
+/** The destination of rows that have none. */
+export const noDestination = 'none'
 export const deletedReason = writeReason('deletedBefore')
 /** The chat of a row that cannot be sent. */
 export const nowhere = { chatId: '', jid: '' }
-
-type Path = {
-  sender: Pick<Sender, 'name' | 'ownerTag' | 'inboxId'>
-  destination: Destination | null
-  ref: Pick<ChatRef, 'chatId' | 'jid'>
-}
-
-/** A row that need not wait. */
-export function messageRow(
-  id: RowId,
-  now: number,
-  { sender, destination, ref }: Path,
-  written: WrittenMessage,
-): NewOutboxRow {
-  const { content, attachments, inReplyTo, agentName } = written
-  return {
-    id,
-    kind: 'message',
-    instance: sender.name,
-    ownerTag: sender.ownerTag,
-    inboxId: sender.inboxId,
-    destination: destination?.key ?? noDestination,
-    chatId: ref.chatId,
-    remoteJid: ref.jid,
-    conversationId: written.conversation.conversationId,
-    messageId: written.messageId === 0 ? null : written.messageId,
-    isWaiting: false,
-    isDrained: false,
-    expiresAt: null,
-    fingerprint: fingerprintOf(content, attachments),
-    createdAt: now,
-    payload: { type: 'message', content, attachments, inReplyTo, agentName },
-  }
-}
 
 /** Null for a message without an id. Without a destination, the ids of one instance say nothing about those of another. */
 export function callbackKey({ sender, destination }: Route, messageId: number | null): CallbackKey | null {

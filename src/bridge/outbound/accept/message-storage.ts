@@ -3,7 +3,9 @@
 import type { Destination } from '../../../core/downstream.ts'
 import type { RowId } from '../../../core/ids.ts'
 import { maxWaiting } from '../../../core/outbox.ts'
+import type { MessagePayload } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
+import type { Fingerprints } from '../../../guard/fingerprints.ts'
 import type { Pace } from '../../../guard/pace.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -30,6 +32,7 @@ type Deps = {
   worker: Pick<OutboxWorker, 'startPrepared' | 'submit'>
   looks: Pick<PlannedLooks, 'after'>
   pace: Pick<Pace, 'release' | 'perMinute'>
+  fingerprints: Pick<Fingerprints, 'matches'>
   onStep: (step: SendStep) => Promise<void>
   newId: () => RowId
 }
@@ -129,7 +132,7 @@ export class MessageStorage {
     if (stored === 'duplicate') {
       const settled = callback && (await outbox.settledBy(callback))
       if (settled && (await undecided.withdraw(settled.id))) return this.#commit(message, deadline, enqueue)
-      if (settled && isDoubtful(message, settled)) {
+      if (settled && this.#isDoubtful(message, settled)) {
         return { kind: 'undeliverable', code: 'no_recipient', reason: noRecipient(message.destination) }
       }
       return settled ? repeated(settled) : { kind: 'ignored', reason: 'duplicate' }
@@ -159,10 +162,11 @@ export class MessageStorage {
     if (!isCertain) await this.#deps.undecided.refuse(id)
     throw error
   }
-}
 
-/** Another Chatwoot may have taken the place of the helpdesk inbox, with the same message ids. */
-function isDoubtful({ row, destination }: Message, settled: OutboxRow): boolean {
-  const isSame = settled.chatId === row.chatId && settled.fingerprint === row.fingerprint
-  return destination?.isUnidentified === true && !isSame
+  /** Another Chatwoot may have taken the place of the helpdesk inbox, with the same message ids. */
+  #isDoubtful({ row, destination }: Message, settled: OutboxRow): boolean {
+    if (destination?.isUnidentified !== true) return false
+    const { fingerprints } = this.#deps
+    return settled.chatId !== row.chatId || !fingerprints.matches(settled.fingerprint, row.payload as MessagePayload)
+  }
 }

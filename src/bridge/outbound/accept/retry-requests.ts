@@ -3,7 +3,7 @@
 
 import type { Destination } from '../../../core/downstream.ts'
 import { knownOf, waitingLifetimeMs } from '../../../core/outbox.ts'
-import type { DestinationKey, RowId } from '../../../core/ids.ts'
+import type { DestinationKey } from '../../../core/ids.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { lacksCallback } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -13,8 +13,9 @@ import type { ShownStore } from '../../../storage/stores/messages/shown-store.ts
 import type { Route } from '../../conversations/route.ts'
 import type { ChatRef } from '../send/recipients.ts'
 import type { AnswerRoutes } from './answer-routes.ts'
-import { callbackKey, messageRow, noRecipient, nowhere, otherInbox, unsendable } from './commands.ts'
+import { callbackKey, noRecipient, nowhere, otherInbox, unsendable } from './commands.ts'
 import type { ChangeCommand } from './commands.ts'
+import type { MessageRows } from './message-rows.ts'
 import type { FirstCallbacks } from './first-callbacks.ts'
 
 // The helpdesk offers Retry for that long.
@@ -28,7 +29,7 @@ type Deps = {
   retries: Pick<RetryStore, 'keepChange'>
   answers: Pick<AnswerRoutes, 'findRoute'>
   firstCallbacks: Pick<FirstCallbacks, 'of'>
-  newId: () => RowId
+  rows: Pick<MessageRows, 'create'>
   clock: Clock
   /** Starts the looks that are due. */
   wake: () => void
@@ -70,11 +71,11 @@ export class RetryRequests {
 
   /** The helpdesk shows a failure. The callback of the message may be accepted in this moment, or later. */
   async #noteFailure(change: Change, row: OutboxRow | undefined): Promise<void> {
-    const { retries, newId, clock } = this.#deps
+    const { retries, rows } = this.#deps
     const { route, command, receivedAt } = change
     if (row) await this.#noteRowFailure(row, receivedAt)
     else if (isOfOurInbox(change)) {
-      const kept = messageRow(newId(), clock.now(), { ...route, ref: nowhere }, command)
+      const kept = rows.create({ ...route, ref: nowhere }, command)
       await retries.keepChange(
         { row: kept, callback: null, reason: null },
         { at: receivedAt + overtakenMs, until: null },
@@ -118,10 +119,9 @@ export class RetryRequests {
   }
 
   async #changedMessage(route: Route, command: ChangeCommand): Promise<ChangedMessage> {
-    const { answers, newId, clock } = this.#deps
+    const { answers, rows } = this.#deps
     const { sender, destination, ref } = await answers.findRoute(route, command)
-    const rowTo = (to: Pick<ChatRef, 'chatId' | 'jid'>) =>
-      messageRow(newId(), clock.now(), { sender, destination, ref: to }, command)
+    const rowTo = (to: Pick<ChatRef, 'chatId' | 'jid'>) => rows.create({ sender, destination, ref: to }, command)
     const reason = unsendable(command)?.reason ?? (ref ? null : noRecipient(destination))
     if (!ref || reason !== null) return { row: rowTo(nowhere), callback: null, reason }
     return { row: rowTo(ref), callback: callbackKey(route, command.messageId), reason }

@@ -1,9 +1,8 @@
 // Decides whether a message is refused: it cannot be delivered from here, or it repeats the message before it.
 
-import type { RowId } from '../../../core/ids.ts'
 import type { MessagePayload } from '../../../core/outbox.ts'
-import { isRepeated } from '../../../guard/spamguard.ts'
-import type { Clock } from '../../../lib/clock.ts'
+import type { Fingerprints } from '../../../guard/fingerprints.ts'
+import { isWithinWindow } from '../../../guard/spamguard.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import type { NewOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { OutboxStore } from '../../../storage/stores/messages/outbox-store.ts'
@@ -13,8 +12,9 @@ import { previewOf } from '../send/outbound-metrics.ts'
 import type { OutboundMetrics } from '../send/outbound-metrics.ts'
 import type { SendingAccounts } from '../send/sending-accounts.ts'
 import type { CallbackAge } from './callback-ages.ts'
-import { messageRow, noRecipient, nowhere, otherInbox, unsendable } from './commands.ts'
+import { noRecipient, nowhere, otherInbox, unsendable } from './commands.ts'
 import type { SendCommand } from './commands.ts'
+import type { MessageRows } from './message-rows.ts'
 import { blockedReason, repeated, tooOldReason } from './send-answer.ts'
 import type { SendAnswer, UndeliverableCode } from './send-answer.ts'
 
@@ -27,8 +27,8 @@ type Deps = {
   spamguard: boolean
   /** From this age on, the helpdesk has given up on a callback. */
   maxAgeMs: number
-  newId: () => RowId
-  clock: Clock
+  fingerprints: Pick<Fingerprints, 'matches'>
+  rows: Pick<MessageRows, 'create'>
 }
 
 export class SendGuards {
@@ -56,10 +56,12 @@ export class SendGuards {
 
   /** Undefined when the message does not repeat the one before it. */
   async check(sender: Sender, row: NewOutboxRow, callback: CallbackKey | null): Promise<SendAnswer | undefined> {
-    const { outbox, spamguard } = this.#deps
+    const { outbox, spamguard, fingerprints } = this.#deps
     const { instance, chatId, fingerprint, createdAt } = row
     if (!spamguard || !sender.isSpamguardEnabled || fingerprint === null) return undefined
-    const isRepeat = isRepeated(fingerprint, await outbox.newestOf(instance, chatId), createdAt)
+    const previous = await outbox.newestOf(instance, chatId)
+    if (!previous || !isWithinWindow(previous.at, createdAt)) return undefined
+    const isRepeat = fingerprints.matches(previous.fingerprint, row.payload as MessagePayload)
     return isRepeat ? this.#block(row, callback) : undefined
   }
 
@@ -102,11 +104,11 @@ export class SendGuards {
     code: UndeliverableCode,
     reason: string,
   ): Promise<SendAnswer> {
-    const { outbox, looks, newId, clock } = this.#deps
+    const { outbox, looks, rows } = this.#deps
     const { conversationId, accountId } = command.conversation
     const isReachable = accountId === null || accountId === destination?.accountId
     if (destination && isReachable && conversationId !== null && command.messageId) {
-      const row = messageRow(newId(), clock.now(), { sender, destination, ref: nowhere }, command)
+      const row = rows.create({ sender, destination, ref: nowhere }, command)
       await looks.after(row.id, (lookAt) => outbox.keepRefused(row, { reason, lookAt }, null))
     }
     return { kind: 'undeliverable', code, reason }

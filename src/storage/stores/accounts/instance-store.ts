@@ -42,6 +42,12 @@ export class InstanceStore {
     return stored.map(toInstanceRow)
   }
 
+  async find(name: InstanceName): Promise<InstanceRow | undefined> {
+    const query = this.#database.query.selectFrom('instances').selectAll().where('name', '=', name)
+    const [stored] = await this.#database.read(query)
+    return stored && toInstanceRow(stored)
+  }
+
   /**
    * A record with a session has resumed the session that was kept under its name. Events that were stored for an earlier
    * instance of this name are removed.

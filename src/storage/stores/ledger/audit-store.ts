@@ -6,9 +6,15 @@ import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import type { Schema } from '../../schema.ts'
 
-export type AuditEntry = Required<Omit<AuditRecord, 'action' | 'actor'>> & { id: number; action: string; actor: string }
+export type AuditEntry = Required<Omit<AuditRecord, 'action' | 'actor' | 'key'>> & {
+  id: number
+  action: string
+  actor: string
+}
 
 export type AuditFilter = { instance?: InstanceName; ownerTag?: string; limit: number }
+
+const shownColumns = ['id', 'ts', 'actor', 'action', 'instance', 'owner_tag', 'target', 'metadata'] as const
 
 export class AuditStore {
   readonly #database: Database
@@ -23,7 +29,7 @@ export class AuditStore {
 
   /** Newest first. */
   async list({ instance, ownerTag, limit }: AuditFilter): Promise<AuditEntry[]> {
-    let query = this.#database.query.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(limit)
+    let query = this.#database.query.selectFrom('audit').select(shownColumns).orderBy('id', 'desc').limit(limit)
     if (instance !== undefined) query = query.where('instance', '=', instance)
     if (ownerTag !== undefined) query = query.where('owner_tag', '=', ownerTag)
     const rows = await this.#database.read(query)
@@ -36,18 +42,25 @@ export class AuditStore {
   }
 }
 
-/** A step of a write: the entry is stored together with the change that it describes, or not at all. */
+/**
+ * A step of a write: the entry is stored together with the change that it describes, or not at all. An entry whose key is
+ * stored already is left out.
+ */
 export function auditInsert(
   { query }: Database,
-  { at, actor, action, instance, ownerTag, target, metadata }: AuditRecord,
+  { at, actor, action, instance, ownerTag, target, key, metadata }: AuditRecord,
 ): InsertQueryBuilder<Schema, 'audit', InsertResult> {
-  return query.insertInto('audit').values({
-    ts: at,
-    actor,
-    action,
-    instance: instance ?? '',
-    owner_tag: ownerTag ?? '',
-    target: target ?? '',
-    metadata: JSON.stringify(metadata ?? {}),
-  })
+  return query
+    .insertInto('audit')
+    .values({
+      ts: at,
+      actor,
+      action,
+      instance: instance ?? '',
+      owner_tag: ownerTag ?? '',
+      target: target ?? '',
+      metadata: JSON.stringify(metadata ?? {}),
+      entry_key: key ?? null,
+    })
+    .onConflict((known) => known.doNothing())
 }

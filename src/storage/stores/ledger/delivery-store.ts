@@ -1,9 +1,11 @@
 // Lifecycle deliveries. The result of an attempt is a fact, also after the lease was lost: these writes carry no epoch.
 
+import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
-import type { Delivery, DeliveryReport, DeliveryResult } from '../../../core/delivery.ts'
+import type { Delivery, DeliveryReport, DeliveryResult, DeliveryStatus } from '../../../core/delivery.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
+import { batchSize, deleteInBatches } from '../delete-in-batches.ts'
 import { deliverySecrets } from '../../schema/ledger.ts'
 import type { DeliveryTable } from '../../schema/ledger.ts'
 import { placeOf } from '../../engine/statement.ts'
@@ -24,6 +26,15 @@ const openColumns = [
   'finished_at',
 ] as const
 
+/** Named one by one, so that the index of status and time finds them. */
+const ended: Record<Exclude<DeliveryStatus, 'pending'>, true> = {
+  delivered: true,
+  exhausted: true,
+  refused: true,
+  dropped: true,
+}
+const endedStatuses = Object.keys(ended) as (keyof typeof ended)[]
+
 type OpenRow = Pick<Selectable<DeliveryTable>, (typeof openColumns)[number]>
 
 export class DeliveryStore {
@@ -43,7 +54,7 @@ export class DeliveryStore {
     return rows.map(toDelivery)
   }
 
-  /** The same of one instance. This reads every delivery that is kept for the instance; a start reads those of all instances. */
+  /** The same of one instance. A start reads those of all instances with one read. */
   async pendingOf(instance: InstanceName): Promise<Delivery[]> {
     const rows = await this.#database.read(this.#pending().where('instance', '=', instance), deliverySecrets)
     return rows.map(toDelivery)
@@ -117,43 +128,59 @@ export class DeliveryStore {
     return row && toDelivery(row)
   }
 
-  async exists(instance: InstanceName, id: string): Promise<boolean> {
-    const found = this.#database.query.selectFrom('deliveries').select('id').where('id', '=', id)
-    return (await this.#database.read(found.where('instance', '=', instance))).length > 0
+  /** Undefined when the instance has no delivery with this id that has not ended. */
+  async findPending(instance: InstanceName, id: string): Promise<Delivery | undefined> {
+    const pending = this.#pending().where('id', '=', id).where('instance', '=', instance)
+    const [row] = await this.#database.read(pending, deliverySecrets)
+    return row && toDelivery(row)
   }
 
   /** Forgets deliveries that ended before `time`. */
   async prune(time: number): Promise<void> {
-    await this.#database.write(
-      this.#database.query.deleteFrom('deliveries').where('status', '<>', 'pending').where('finished_at', '<', time),
-    )
+    const { query } = this.#database
+    const old = query
+      .selectFrom('deliveries')
+      .select('id')
+      .where('status', 'in', endedStatuses)
+      .where('finished_at', '<', time)
+    const removal = query.deleteFrom('deliveries').where('id', 'in', old.limit(batchSize))
+    await deleteInBatches(async () => (await this.#database.write(removal))[0] ?? 0)
   }
 
   #pending() {
-    return this.#database.query
-      .selectFrom('deliveries')
-      .selectAll()
-      .where('status', '=', 'pending')
-      .orderBy('id', (order) => this.#database.inByteOrder(order))
+    return (
+      this.#database.query
+        .selectFrom('deliveries')
+        .selectAll()
+        // In the text of the statement, so that the partial index is used.
+        .where('status', '=', sql.lit('pending' as const))
+        .orderBy('id', (order) => this.#database.inByteOrder(order))
+    )
   }
 }
 
-/** Steps of a write: the event is stored together with the change that it announces, or not at all. */
+/**
+ * Steps of a write: the event is stored together with the change that it announces, or not at all. A delivery that is stored
+ * already stays as it is: the write is repeated when its answer was lost.
+ */
 export function deliveryInserts({ query }: Database, deliveries: readonly Delivery[]) {
   return deliveries.map(({ id, body, ...delivery }) =>
-    query.insertInto('deliveries').values({
-      id,
-      event_id: delivery.eventId,
-      event: delivery.event,
-      instance: delivery.instance,
-      url: delivery.url,
-      body: { seal: Buffer.from(body), place: placeOf(deliverySecrets.table, [id], 'body') },
-      created_at: delivery.createdAt,
-      expires_at: delivery.expiresAt,
-      status: 'pending',
-      attempts: delivery.attempts,
-      next_at: delivery.nextAt,
-    }),
+    query
+      .insertInto('deliveries')
+      .values({
+        id,
+        event_id: delivery.eventId,
+        event: delivery.event,
+        instance: delivery.instance,
+        url: delivery.url,
+        body: { seal: Buffer.from(body), place: placeOf(deliverySecrets.table, [id], 'body') },
+        created_at: delivery.createdAt,
+        expires_at: delivery.expiresAt,
+        status: 'pending',
+        attempts: delivery.attempts,
+        next_at: delivery.nextAt,
+      })
+      .onConflict((known) => known.column('id').doNothing()),
   )
 }
 

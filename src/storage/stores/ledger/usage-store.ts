@@ -5,8 +5,11 @@ import type { InstanceName } from '../../../core/ids.ts'
 import type { UsageCounter, UsageCounts } from '../../../core/usage.ts'
 import { usageCounters } from '../../../core/usage.ts'
 import type { Database } from '../../database.ts'
+import { StorageError, toStatement } from '../../engine/statement.ts'
 
 export type UsageKey = { instance: InstanceName; day: string; ownerTag: string }
+/** Counts that are stored once, under an id. `at` is the time when they were taken together. */
+export type UsageBatch = { id: string; at: number; rows: readonly (UsageKey & UsageCounts)[] }
 export type DailyUsage = { instance: InstanceName; day: string } & UsageCounts
 export type MonthlyUsage = { owner_tag: string; month: string; active_instances: number } & UsageCounts
 export type UsageRange = { from: string; to: string }
@@ -16,6 +19,9 @@ const sumOf = (counter: UsageCounter) => sql<number>`CAST(coalesce(sum(${sql.ref
 const sums = usageCounters.map(sumOf)
 const month = sql<string>`substr(day, 1, 7)`
 
+// Far longer than a process repeats a batch whose answer was lost.
+const keepBatchesMs = 86_400_000
+
 export class UsageStore {
   readonly #database: Database
 
@@ -23,10 +29,25 @@ export class UsageStore {
     this.#database = database
   }
 
-  /** Adds to the stored counters: all rows or none. */
-  async add(rows: readonly (UsageKey & UsageCounts)[]): Promise<void> {
+  /** Adds to the stored counters: all rows or none. A batch that is stored already adds nothing. */
+  async add({ id, at, rows }: UsageBatch): Promise<void> {
     if (rows.length === 0) return
-    const upserts = rows.map(({ ownerTag, ...row }) =>
+    const { query } = this.#database
+    const batch = query.insertInto('usage_batches').values({ id, stored_at: at })
+    const isNew = toStatement(
+      batch.onConflict((known) => known.doNothing()),
+      1,
+    )
+    const old = query.deleteFrom('usage_batches').where('stored_at', '<', at - keepBatchesMs)
+    try {
+      await this.#database.write(isNew, old, ...this.#additions(rows))
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.failure !== 'expectation') throw error
+    }
+  }
+
+  #additions(rows: UsageBatch['rows']) {
+    return rows.map(({ ownerTag, ...row }) =>
       this.#database.query
         .insertInto('usage')
         .values({ ...row, owner_tag: ownerTag })
@@ -39,7 +60,6 @@ export class UsageStore {
           })),
         ),
     )
-    await this.#database.write(...upserts)
   }
 
   /** By instance, then day; both ends included. */
@@ -62,8 +82,8 @@ export class UsageStore {
       this.#database.query
         .selectFrom('usage')
         .select(['owner_tag', month.as('month'), ...sums, instances.as('active_instances')])
-        .where(month, '>=', from)
-        .where(month, '<=', to)
+        .where('day', '>=', `${from}-01`)
+        .where('day', '<=', `${to}-31`)
         .groupBy(['owner_tag', month])
         .orderBy('owner_tag', (order) => this.#database.inByteOrder(order))
         .orderBy(month),

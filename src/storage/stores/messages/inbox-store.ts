@@ -1,6 +1,7 @@
 // Stores received events until the helpdesk has them, in the order of their arrival. The journal writes the rows, the bridge
 // removes them.
 
+import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { InstanceName, RowId } from '../../../core/ids.ts'
 import type { NetworkEvent } from '../../../core/message.ts'
@@ -70,7 +71,8 @@ export class InboxStore {
     const query = this.#database.query
       .selectFrom('inbox')
       .selectAll()
-      .where('kind', '=', lateFile)
+      // In the text of the statement, so that the partial index is used.
+      .where('kind', '=', sql.lit(lateFile))
       .where('id', '>', after)
       .orderBy('id', (order) => this.#database.inByteOrder(order))
       .limit(limit)
@@ -87,6 +89,12 @@ export class InboxStore {
       .orderBy('id', (order) => this.#database.inByteOrder(order))
       .limit(limit)
     return (await this.#database.read(query)).map(toParked)
+  }
+
+  async parkedIds(instance: InstanceName): Promise<RowId[]> {
+    const query = this.#database.query.selectFrom('inbox').select('id')
+    const rows = await this.#database.read(query.where('instance', '=', instance).where('state', '=', 'parked'))
+    return rows.map(({ id }) => id)
   }
 
   async counts(instance: InstanceName): Promise<InboxCounts> {

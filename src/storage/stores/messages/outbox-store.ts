@@ -6,10 +6,11 @@ import type { OutboxPart, OutboxPayload } from '../../../core/outbox.ts'
 import type { ChatId, DestinationKey, InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
-import { callbackColumns, findSettled, isSettled } from './settled-callbacks.ts'
+import { callbackColumns, findSettled, isSettled, oldCallbacks } from './settled-callbacks.ts'
 import type { CallbackKey } from './settled-callbacks.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
+import { batchSize } from '../delete-in-batches.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { countPending, findTotals, waitingCount } from './outbox-counts.ts'
 import type { Totals } from './outbox-counts.ts'
@@ -231,10 +232,9 @@ export class OutboxStore {
   /** Deletes rows and callbacks that were settled before these times. */
   async prune(rowsBefore: number, callbacksBefore: number): Promise<void> {
     const { query } = this.#database
-    await this.#writer.write(
-      query.deleteFrom('outbox').where('settled_at', '<', rowsBefore),
-      query.deleteFrom('settled_callbacks').where('settled_at', '<', callbacksBefore),
-    )
+    const rows = query.selectFrom('outbox').select('id').where('settled_at', '<', rowsBefore).limit(batchSize)
+    await this.#writer.removeAll(query.deleteFrom('outbox').where('id', 'in', rows))
+    await this.#writer.removeAll(oldCallbacks(this.#database, callbacksBefore))
   }
 
   /** Touches one row while fewer rows wait than the limit allows. */

@@ -3,12 +3,14 @@
 // Each is one UPDATE with a guard from the table in core/outbox.ts; it answers whether the row was in a state that allows it.
 
 import { sql } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
+import type { Schema } from '../../schema.ts'
 import { FencedWriter } from '../fenced-writer.ts'
 import { from } from './outbox-guards.ts'
 import { fromColumns, hasUnknown, lookPlanned, outboxColumns, settledAudit } from './outbox-rows.ts'
@@ -171,6 +173,8 @@ export class OutboxTransitions {
     const { query } = this.#database
     const fresh = query
       .selectFrom('outbox')
+      .where(unlimitedOf(instance))
+      .where('waiting', '=', 0)
       .select((row) => [
         sql<number>`CAST(${row.val(now)} AS BIGINT)`.as('ts'),
         sql.lit('system').as('actor'),
@@ -180,11 +184,8 @@ export class OutboxTransitions {
         row.ref('id').as('target'),
         sql.lit('{}').as('metadata'),
       ])
-      .where(from('startWaiting'))
-      .where('instance', '=', instance)
-      .where('kind', '<>', 'revoke')
-      .where('waiting', '=', 0)
     await this.#writer.write(
+      ...this.#lockUnlimited(instance),
       query
         .insertInto('audit')
         .columns(['ts', 'actor', 'action', 'instance', 'owner_tag', 'target', 'metadata'])
@@ -196,10 +197,15 @@ export class OutboxTransitions {
           drained: 1,
           expires_at: row.fn.coalesce('expires_at', sql<number>`CAST(${row.val(now + waitingLifetimeMs)} AS BIGINT)`),
         }))
-        .where(from('startWaiting'))
-        .where('instance', '=', instance)
-        .where('kind', '<>', 'revoke'),
+        .where(unlimitedOf(instance)),
     )
+  }
+
+  /** On PostgreSQL, callers at the same time would all find a row that does not wait yet, and audit the row more than once. */
+  #lockUnlimited(instance: InstanceName) {
+    const { query, engine } = this.#database
+    if (engine === 'sqlite') return []
+    return [query.selectFrom('outbox').select('id').where(unlimitedOf(instance)).orderBy('id').forUpdate()]
   }
 
   /** The account is connected again: its rows wait only for their turn, and do not expire. Rows that are overdue stay so. */
@@ -230,6 +236,17 @@ export class OutboxTransitions {
   #count(instance: InstanceName, counter: Counter, by: number) {
     return addToTotals(this.#database, { instance, counter, by })
   }
+}
+
+/** Holds for rows that do not wait with a time limit yet. */
+function unlimitedOf(instance: InstanceName) {
+  return (row: ExpressionBuilder<Schema, 'outbox'>) =>
+    row.and([
+      from('startWaiting')(row),
+      row('instance', '=', instance),
+      row('kind', '<>', 'revoke'),
+      row.or([row('waiting', '=', 0), row('drained', '=', 0), row('expires_at', 'is', null)]),
+    ])
 }
 
 export function addToTotals(

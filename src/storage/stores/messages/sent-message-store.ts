@@ -119,7 +119,7 @@ export class SentMessageStore {
   }
 }
 
-// In the text of the statement: SQLite plans a statement anew at each run when a partial index depends on a parameter.
+// In the text of the statement, like the kind of unread messages: SQLite plans a statement anew at each run when a partial index depends on a parameter.
 export const incoming = sql.lit('in' as const)
 
 export function addressIn(networkKey: string): Jid {
@@ -158,7 +158,7 @@ export function unreadIn(query: Database['query'], destination: string, conversa
     .where('destination', '=', destination)
     .where('conversation_id', '=', conversationId)
     .where('direction', '=', incoming)
-    .where('kind', '=', 'message')
+    .where('kind', '=', sql.lit('message'))
     .where('read_at', 'is', null)
     .where((where) => where.or([where('message_id', 'is not', null), where('posting_since', 'is not', null)]))
 }

@@ -2,6 +2,7 @@
 
 import type { DestinationKey } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
+import { batchSize } from '../delete-in-batches.ts'
 import type { StorageError } from '../../engine/statement.ts'
 
 /** The instance is not part of the key: instances that share a helpdesk inbox may get the same callback. */
@@ -35,4 +36,11 @@ export async function isSettled(
   callback: CallbackKey | null,
 ): Promise<boolean> {
   return failure === 'constraint' && callback !== null && (await findSettled(database, callback)) !== undefined
+}
+
+/** Removes at most one batch of the callbacks that were settled before that time. */
+export function oldCallbacks({ query }: Database, before: number) {
+  const key = ['destination', 'kind', 'event_id'] as const
+  const old = query.selectFrom('settled_callbacks').select(key).where('settled_at', '<', before).limit(batchSize)
+  return query.deleteFrom('settled_callbacks').where((row) => row(row.refTuple(...key), 'in', old.$asTuple(...key)))
 }

@@ -1,0 +1,166 @@
+// The calls of the stores of accounts and of the ledger.
+
+import type { Delivery } from '../../../src/core/delivery.ts'
+import { noUsage } from '../../../src/core/usage.ts'
+import { sampleAudit, sampleInstance, sampleTenant } from '../../harness/samples.ts'
+import type { StoreCall, Stores } from './all-stores.ts'
+
+const ended = { status: 'delivered', attempts: 1, nextAt: 1000, code: 200, error: null } as const
+const range = { from: '2026-01-01', to: '2026-02-01' }
+
+const logout = (id: string) => ({ sessionId: id, instance: id, ownerTag: '', askedAt: 1000 })
+const kept = (id: string) => ({ sessionId: id, name: id, ownerTag: '', jid: 'j', keptAt: 1000 })
+const keyed = (id: string) => sampleAudit({ key: id })
+const added = ({ instances }: Stores, id: string) => instances.insert(1, sampleInstance(id), sampleAudit())
+const delivery = ({ deliveries }: Stores, id: string) => deliveries.insert([sampleDelivery(id)])
+const restricted = { until: 9000, struckAt: 1000 }
+const tenant = ({ tenants }: Stores, id: string) => tenants.put(id, sampleTenant, sampleAudit())
+
+export const accountCalls: Readonly<Record<string, StoreCall>> = {
+  'DestinationStore.keyAt': { kind: 'read', run: ({ destinations }, id) => destinations.keyAt(id) },
+  'DestinationStore.identify': {
+    kind: 'repeated',
+    // The second place of one helpdesk inbox: the rows of the place are moved.
+    given: ({ destinations }, id) => destinations.identify('first place', id),
+    run: ({ destinations }, id) => destinations.identify('second place', id),
+  },
+  'InstanceStore.list': { kind: 'read', run: ({ instances }) => instances.list() },
+  'InstanceStore.find': { kind: 'read', run: ({ instances }, id) => instances.find(id) },
+  // The caller finds the record when it is asked again.
+  'InstanceStore.insert': { kind: 'counted', run: added },
+  'InstanceStore.update': {
+    kind: 'repeated',
+    given: added,
+    run: ({ instances }, id) => {
+      const along = { audits: [keyed(id)], deliveries: [sampleDelivery(id)], logouts: [logout(id)] }
+      return instances.update(1, id, { state: 'ready' }, along)
+    },
+  },
+  'InstanceStore.put': {
+    kind: 'repeated',
+    run: ({ instances }, id) =>
+      instances.put(1, sampleInstance(id), { audits: [keyed(id)], deliveries: [sampleDelivery(id)] }),
+  },
+  // After a failure the caller stores the whole record again.
+  'InstanceStore.remove': {
+    kind: 'counted',
+    given: added,
+    run: ({ instances }, id) => instances.remove(1, id, kept(id), sampleAudit()),
+  },
+  'InstanceStore.keptSessions': { kind: 'read', run: ({ instances }, id) => instances.keptSessions(id) },
+  'InstanceStore.giveUpKeptSessions': {
+    kind: 'repeated',
+    run: ({ instances }, id) => instances.giveUpKeptSessions(1, [logout(id)]),
+  },
+  'InstanceStore.dropOrphans': {
+    kind: 'repeated',
+    given: ({ keys }, id) => keys.save(1, id, [{ kind: 'creds', id: 'x', value: Buffer.of(1) }]),
+    run: ({ instances }) => instances.dropOrphans(1, 5000),
+  },
+  'PendingLogoutStore.list': { kind: 'read', run: ({ logouts }) => logouts.list() },
+  'PendingLogoutStore.remove': {
+    kind: 'repeated',
+    given: ({ instances }, id) => instances.giveUpKeptSessions(1, [logout(id)]),
+    run: ({ logouts }, id) => logouts.remove(1, id, [keyed(id)]),
+  },
+  'RestrictionStore.find': { kind: 'read', run: ({ restrictions }, id) => restrictions.find(id) },
+  'RestrictionStore.save': { kind: 'repeated', run: ({ restrictions }, id) => restrictions.save(id, restricted) },
+  'RestrictionStore.remove': {
+    kind: 'repeated',
+    given: ({ restrictions }, id) => restrictions.save(id, restricted),
+    run: ({ restrictions }, id) => restrictions.remove(id),
+  },
+  'SessionKeyStore.load': { kind: 'read', run: ({ keys }, id) => keys.load(id, 'kind', ['x']) },
+  'SessionKeyStore.save': {
+    kind: 'repeated',
+    run: ({ keys }, id) =>
+      keys.save(1, id, [
+        { kind: 'kind', id: 'x', value: Buffer.of(1) },
+        { kind: 'kind', id: 'y', value: null },
+      ]),
+  },
+  'SessionKeyStore.dropSession': {
+    kind: 'repeated',
+    given: ({ keys }, id) => keys.save(1, id, [{ kind: 'kind', id: 'x', value: Buffer.of(1) }]),
+    run: ({ keys }, id) => keys.dropSession(1, id),
+  },
+  'TenantStore.list': { kind: 'read', run: ({ tenants }) => tenants.list() },
+  'TenantStore.find': { kind: 'read', run: ({ tenants }, id) => tenants.find(id) },
+  'TenantStore.findWithSecrets': { kind: 'read', run: ({ tenants }, id) => tenants.findWithSecrets(id) },
+  'TenantStore.count': { kind: 'read', run: ({ tenants }) => tenants.count() },
+  // Each request has an entry in the audit log.
+  'TenantStore.put': { kind: 'counted', run: tenant },
+  'TenantStore.patch': {
+    kind: 'counted',
+    given: tenant,
+    run: ({ tenants }, id) => tenants.patch(id, { inboxId: 9 }, sampleAudit()),
+  },
+  'TenantStore.remove': {
+    kind: 'repeated',
+    given: tenant,
+    run: ({ tenants }, id) => tenants.remove(id, sampleAudit()),
+  },
+  'LeaseStore.acquire': { kind: 'counted', run: ({ leases }) => leases.acquire('other', 1000) },
+  'LeaseStore.renew': { kind: 'counted', run: ({ leases }) => leases.renew('test', 1, 3_600_000) },
+  'LeaseStore.release': { kind: 'counted', run: ({ leases }) => leases.release('other', 1) },
+  'LeaseStore.holder': { kind: 'read', run: ({ leases }) => leases.holder() },
+  'AuditStore.append': { kind: 'repeated', run: ({ audit }, id) => audit.append(keyed(id)) },
+  'AuditStore.list': {
+    kind: 'read',
+    run: ({ audit }) => audit.list({ limit: 10, instance: 'shop', ownerTag: 'acme' }),
+  },
+  'DeliveryStore.insert': { kind: 'repeated', run: delivery },
+  'DeliveryStore.pending': { kind: 'read', run: ({ deliveries }) => deliveries.pending() },
+  'DeliveryStore.pendingOf': { kind: 'read', run: ({ deliveries }) => deliveries.pendingOf('shop') },
+  'DeliveryStore.pendingOfDeleted': { kind: 'read', run: ({ deliveries }) => deliveries.pendingOfDeleted() },
+  'DeliveryStore.record': {
+    kind: 'repeated',
+    given: delivery,
+    run: ({ deliveries }, id) => deliveries.record(id, ended, 2000),
+  },
+  'DeliveryStore.list': { kind: 'read', run: ({ deliveries }) => deliveries.list('shop', 10) },
+  'DeliveryStore.reopen': {
+    kind: 'repeated',
+    given: async (stores, id) => {
+      await delivery(stores, id)
+      await stores.deliveries.record(id, ended, 2000)
+    },
+    run: ({ deliveries }, id) => deliveries.reopen('shop', id, 3000),
+  },
+  'DeliveryStore.findPending': { kind: 'read', run: ({ deliveries }, id) => deliveries.findPending('shop', id) },
+  'DeliveryStore.prune': {
+    kind: 'repeated',
+    given: async (stores, id) => {
+      await delivery(stores, id)
+      await stores.deliveries.record(id, ended, 2000)
+    },
+    run: ({ deliveries }) => deliveries.prune(5000),
+  },
+  'UsageStore.add': {
+    kind: 'repeated',
+    run: ({ usage }, id) =>
+      usage.add({
+        id,
+        at: 1000,
+        rows: [{ ...noUsage, instance: 'shop', day: '2026-01-02', ownerTag: '', messages_in: 1 }],
+      }),
+  },
+  'UsageStore.daily': { kind: 'read', run: ({ usage }) => usage.daily(range, 'shop') },
+  'UsageStore.monthly': { kind: 'read', run: ({ usage }) => usage.monthly({ from: '2026-01', to: '2026-02' }) },
+  'UsageStore.totals': { kind: 'read', run: ({ usage }) => usage.totals() },
+}
+
+function sampleDelivery(id: string): Delivery {
+  return {
+    id,
+    eventId: id,
+    event: 'paired',
+    instance: 'shop',
+    url: 'https://one.example',
+    body: '{}',
+    createdAt: 1000,
+    expiresAt: null,
+    attempts: 0,
+    nextAt: 1000,
+  }
+}

@@ -1,0 +1,87 @@
+// All stores over one database, with a lease that allows their writes.
+
+import { Database } from '../../../src/storage/database.ts'
+import { DestinationStore } from '../../../src/storage/stores/accounts/destination-store.ts'
+import { InstanceStore } from '../../../src/storage/stores/accounts/instance-store.ts'
+import { PendingLogoutStore } from '../../../src/storage/stores/accounts/pending-logout-store.ts'
+import { RestrictionStore } from '../../../src/storage/stores/accounts/restriction-store.ts'
+import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
+import { TenantStore } from '../../../src/storage/stores/accounts/tenant-store.ts'
+import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
+import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
+import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
+import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
+import { FirstCallbackStore } from '../../../src/storage/stores/messages/first-callback-store.ts'
+import { InboxStore } from '../../../src/storage/stores/messages/inbox-store.ts'
+import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
+import { MessageMapStore } from '../../../src/storage/stores/messages/message-map-store.ts'
+import { OutboxStore } from '../../../src/storage/stores/messages/outbox-store.ts'
+import { OutboxTransitions } from '../../../src/storage/stores/messages/outbox-transitions.ts'
+import { RetryStore } from '../../../src/storage/stores/messages/retry-store.ts'
+import { SendContextStore } from '../../../src/storage/stores/messages/send-context-store.ts'
+import { SentMessageStore } from '../../../src/storage/stores/messages/sent-message-store.ts'
+import { ShownStore } from '../../../src/storage/stores/messages/shown-store.ts'
+import { ContactStore } from '../../../src/storage/stores/people/contact-store.ts'
+import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+
+export type Stores = ReturnType<typeof createStores> & { database: Database }
+
+const epoch = () => 1
+
+function createStores(database: Database) {
+  return {
+    destinations: new DestinationStore(database, epoch),
+    instances: new InstanceStore(database),
+    logouts: new PendingLogoutStore(database),
+    restrictions: new RestrictionStore(database, epoch),
+    keys: new SessionKeyStore(database),
+    tenants: new TenantStore(database),
+    leases: new LeaseStore(database),
+    audit: new AuditStore(database),
+    deliveries: new DeliveryStore(database),
+    usage: new UsageStore(database),
+    firstCallbacks: new FirstCallbackStore(database, epoch),
+    inbox: new InboxStore(database),
+    journal: new JournalStore(database),
+    map: new MessageMapStore(database),
+    outbox: new OutboxStore(database, epoch),
+    transitions: new OutboxTransitions(database, epoch),
+    retries: new RetryStore(database, epoch),
+    contexts: new SendContextStore(database, new ManualClock()),
+    sent: new SentMessageStore(database, epoch),
+    shown: new ShownStore(database, epoch),
+    contacts: new ContactStore(database),
+    people: new PeopleStore(database),
+  }
+}
+
+/** The methods of all stores, as `InboxStore.park`. */
+export function methodsOf(stores: Stores): string[] {
+  return Object.values(stores).flatMap((store) => {
+    if (store instanceof Database) return []
+    const { name, prototype } = store.constructor as { name: string; prototype: object }
+    return Object.getOwnPropertyNames(prototype).flatMap((method) =>
+      method === 'constructor' ? [] : `${name}.${method}`,
+    )
+  })
+}
+
+/** The epoch of all writes is 1. */
+export async function openStores(database: Database): Promise<Stores> {
+  const stores = { ...createStores(database), database }
+  await stores.leases.acquire('test', 3_600_000)
+  return stores
+}
+
+/**
+ * read      changes nothing
+ * repeated  is made again after a lost answer: the second time must succeed and change nothing
+ * counted   each time counts, and its caller does not repeat it
+ */
+export type StoreCall = {
+  kind: 'read' | 'repeated' | 'counted'
+  /** What must be stored before. The id is unique to the call. */
+  given?: (stores: Stores, id: string) => Promise<unknown>
+  run: (stores: Stores, id: string) => Promise<unknown>
+}

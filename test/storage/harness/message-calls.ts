@@ -1,0 +1,190 @@
+// The calls of the stores of received messages, people and contacts.
+
+import type { NetworkEvent } from '../../../src/core/message.ts'
+import type { NewClaim } from '../../../src/storage/stores/messages/message-map-store.ts'
+import type { PersonRecord } from '../../../src/storage/stores/people/people-store.ts'
+import type { StoreCall, Stores } from './all-stores.ts'
+
+const destination = 'https://desk|1|7'
+const posting = { conversationId: 12, since: 1000, after: 40 }
+const posted = { conversationId: 12, messageId: 41 }
+const chat = { kind: 'person' as const, phone: '5511988887777', lid: null }
+
+function event(id: string): NetworkEvent {
+  const rest = { pushName: null, quote: null, mentions: [], ad: null, secret: null }
+  const content = { type: 'text' as const, text: 'hello' }
+  return { id, at: 5, chat, sender: chat, fromMe: false, kind: 'message', content, ...rest }
+}
+
+function claim(id: string): NewClaim {
+  const networkKey = { chat: '5511988887777@s.whatsapp.net', id, fromMe: false, participant: null }
+  const where = { instance: 'shop', destination, chat: 'person', sender: 'person', networkId: id, kind: 'message' }
+  return { id, ...where, direction: 'in', networkKey, networkAt: 5, content: { text: 'hello' }, posting }
+}
+
+const received = ({ database, journal }: Stores, id: string) =>
+  database.write(journal.inbox({ id, instance: 'shop', event: event(id), receivedAt: 1000 }))
+const parked = async (stores: Stores, id: string) => {
+  await received(stores, id)
+  await stores.inbox.park(1, id, 'no')
+}
+const claimed = async (stores: Stores, id: string) => {
+  await received(stores, id)
+  await stores.map.claim(1, claim(id), 'related')
+}
+const mapped = async ({ map }: Stores, id: string) => {
+  const [row] = await map.findByNetworkId('shop', [id])
+  if (!row) throw new Error(`${id} is not in the message map`)
+  return row
+}
+
+const person = (id: string): PersonRecord => ({
+  ...{ id, phone: `phone of ${id}`, lid: null, pushName: null, savedName: null, formerPhones: [] },
+})
+const known = ({ people }: Stores, id: string) => people.insert(1, 'shop', person(id))
+const contact = (id: string) => ({ sourceId: id, contactId: 3, ours: true, name: 'Bob' })
+const conversation = (id: string) => ({ instance: 'shop', destination, chat: id })
+const inConversation = { conversationId: 12, contactId: 3, sourceId: 'source' }
+const saved = ({ contacts }: Stores, id: string) => contacts.saveContact(1, destination, contact(id))
+const opened = ({ contacts }: Stores, id: string) =>
+  contacts.saveConversation(1, conversation(id), inConversation, 1000)
+
+const inboxCalls: Readonly<Record<string, StoreCall>> = {
+  'InboxStore.pending': { kind: 'read', run: ({ inbox }) => inbox.pending('shop', '', 10) },
+  'InboxStore.load': { kind: 'read', run: ({ inbox }, id) => inbox.load([id]) },
+  'InboxStore.lateFiles': { kind: 'read', run: ({ inbox }) => inbox.lateFiles('', 10) },
+  'InboxStore.parked': { kind: 'read', run: ({ inbox }) => inbox.parked('shop', 10) },
+  'InboxStore.parkedIds': { kind: 'read', run: ({ inbox }) => inbox.parkedIds('shop') },
+  'InboxStore.counts': { kind: 'read', run: ({ inbox }) => inbox.counts('shop') },
+  'InboxStore.remove': { kind: 'repeated', given: received, run: ({ inbox }, id) => inbox.remove(1, id) },
+  // Only the list of parked rows shows the number of attempts.
+  'InboxStore.noteFailure': {
+    kind: 'counted',
+    given: received,
+    run: ({ inbox }, id) => inbox.noteFailure(1, id, 'no'),
+  },
+  'InboxStore.park': { kind: 'repeated', given: received, run: ({ inbox }, id) => inbox.park(1, id, 'no') },
+  'InboxStore.retryParked': { kind: 'repeated', given: parked, run: ({ inbox }) => inbox.retryParked(1, 'shop') },
+  'InboxStore.removeParked': {
+    kind: 'repeated',
+    given: parked,
+    run: ({ inbox }, id) => inbox.removeParked(1, 'shop', id),
+  },
+  'InboxStore.dropOrphans': { kind: 'repeated', given: received, run: ({ inbox }) => inbox.dropOrphans(1) },
+  'JournalStore.opened': {
+    kind: 'repeated',
+    run: ({ database, journal }, id) => database.write(journal.opened('s', id, 1000)),
+  },
+  'JournalStore.unfinished': {
+    kind: 'repeated',
+    run: ({ database, journal }, id) =>
+      database.write(journal.unfinished('s', { stanzaId: id, stanza: Buffer.of(1) }, 1000)),
+  },
+  'JournalStore.inbox': { kind: 'repeated', run: received },
+  'JournalStore.wasOpened': { kind: 'read', run: ({ journal }, id) => journal.wasOpened('s', id) },
+  'JournalStore.loadUnfinished': { kind: 'read', run: ({ journal }) => journal.loadUnfinished('s') },
+  'JournalStore.finished': {
+    kind: 'repeated',
+    given: ({ database, journal }, id) =>
+      database.write(journal.unfinished('s', { stanzaId: id, stanza: Buffer.of(1) }, 1000)),
+    run: ({ database, journal }, id) => database.write(journal.finished('s', id)),
+  },
+  'JournalStore.prune': {
+    kind: 'repeated',
+    given: ({ database, journal }, id) => database.write(journal.opened('s', id, 1000)),
+    run: ({ journal }) => journal.prune(1, 5000),
+  },
+}
+
+const mapCalls: Readonly<Record<string, StoreCall>> = {
+  'MessageMapStore.claim': {
+    kind: 'repeated',
+    given: received,
+    run: ({ map }, id) => map.claim(1, claim(id), 'related'),
+  },
+  'MessageMapStore.beginPosting': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ map }, id) => map.beginPosting(1, id, { ...posting, since: 2000 }),
+  },
+  'MessageMapStore.endPosting': { kind: 'repeated', given: claimed, run: ({ map }, id) => map.endPosting(1, id) },
+  'MessageMapStore.complete': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ map }, id) => map.complete(1, id, posted, id),
+  },
+  'MessageMapStore.completeInPart': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ map }, id) => map.completeInPart(1, id, posted, { id, kind: 'late_file' }),
+  },
+  'MessageMapStore.findByNetworkId': { kind: 'read', run: ({ map }, id) => map.findByNetworkId('shop', [id, 'other']) },
+  'MessageMapStore.findByMessage': { kind: 'read', run: ({ map }) => map.findByMessage(destination, 41) },
+  'MessageMapStore.reactionsAfter': {
+    kind: 'read',
+    given: claimed,
+    run: async (stores, id) => stores.map.reactionsAfter(await mapped(stores, id)),
+  },
+  'MessageMapStore.contentOf': { kind: 'read', run: ({ map }, id) => map.contentOf(id) },
+  'MessageMapStore.prune': { kind: 'repeated', given: claimed, run: ({ map }) => map.prune(1, 5000, 1000) },
+  'MessageMapStore.dropInstance': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ map }) => map.dropInstance(1, 'shop', 1000),
+  },
+  'MessageMapStore.orphans': { kind: 'read', run: ({ map }) => map.orphans() },
+}
+
+const peopleCalls: Readonly<Record<string, StoreCall>> = {
+  'PeopleStore.find': { kind: 'read', run: ({ people }) => people.find('shop', { phone: '1', lid: '2' }) },
+  'PeopleStore.findById': { kind: 'read', run: ({ people }, id) => people.findById('shop', id) },
+  // The caller looks for the person before it stores the person again.
+  'PeopleStore.insert': { kind: 'counted', run: known },
+  'PeopleStore.update': {
+    kind: 'repeated',
+    given: known,
+    run: ({ people }, id) => people.update(1, 'shop', id, { phone: `new ${id}` }, `phone of ${id}`),
+  },
+  'PeopleStore.merge': {
+    kind: 'repeated',
+    given: async (stores, id) => {
+      await known(stores, id)
+      await stores.people.insert(1, 'shop', { ...person(`${id} twin`), lid: `lid of ${id}` })
+    },
+    run: ({ people }, id) =>
+      people.merge(1, 'shop', { ...person(id), lid: `lid of ${id}` }, { ...person(`${id} twin`) }),
+  },
+  'ContactStore.findContacts': { kind: 'read', run: ({ contacts }, id) => contacts.findContacts(destination, [id]) },
+  'ContactStore.saveContact': { kind: 'repeated', run: saved },
+  'ContactStore.noteOpening': {
+    kind: 'repeated',
+    given: saved,
+    run: ({ contacts }, id) => contacts.noteOpening(1, destination, id, 1000),
+  },
+  'ContactStore.dropContact': {
+    kind: 'repeated',
+    given: saved,
+    run: ({ contacts }, id) => contacts.dropContact(1, destination, id),
+  },
+  'ContactStore.mergeContacts': {
+    kind: 'repeated',
+    given: saved,
+    run: ({ contacts }) => contacts.mergeContacts(1, destination, { keep: 4, drop: 3 }),
+  },
+  'ContactStore.findConversation': {
+    kind: 'read',
+    run: ({ contacts }, id) => contacts.findConversation(conversation(id)),
+  },
+  'ContactStore.saveConversation': { kind: 'repeated', run: opened },
+  'ContactStore.conversationsOfOthers': {
+    kind: 'read',
+    run: ({ contacts }, id) => contacts.conversationsOfOthers(conversation(id), 'source'),
+  },
+  'ContactStore.dropConversation': {
+    kind: 'repeated',
+    given: opened,
+    run: ({ contacts }, id) => contacts.dropConversation(1, conversation(id)),
+  },
+}
+
+export const messageCalls: Readonly<Record<string, StoreCall>> = { ...inboxCalls, ...mapCalls, ...peopleCalls }

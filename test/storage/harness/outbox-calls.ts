@@ -1,0 +1,212 @@
+// The calls of the stores of sent messages: the outbox, callbacks, Retry and what the helpdesk shows.
+
+import type { OutboxPart } from '../../../src/core/outbox.ts'
+import type { OutboxRow } from '../../../src/storage/stores/messages/outbox-rows.ts'
+import { toStatement } from '../../../src/storage/engine/statement.ts'
+import { sampleOutboxRow } from '../../harness/samples.ts'
+import type { StoreCall, Stores } from './all-stores.ts'
+
+const destination = 'https://desk|1|7'
+const address = '5511888880001@s.whatsapp.net'
+const unknown: OutboxPart[] = [{ id: 'W1', of: 'text', state: 'unknown' }]
+const atOnce = { isWaiting: false, isDrained: false, expiresAt: null }
+
+/** A number of its own for each call, because messages are known by numbers. */
+function messageId(id: string): number {
+  return Array.from(id).reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_000_007, 7)
+}
+
+const row = (id: string) => sampleOutboxRow(id, { messageId: messageId(id), chatId: id })
+const callback = (id: string) => ({ destination, kind: 'message_created', eventId: messageId(id) })
+const pending = ({ outbox }: Stores, id: string) => outbox.enqueue(row(id), callback(id))
+const claimed = ({ outbox }: Stores, id: string) => outbox.enqueue(row(id), callback(id), { parts: unknown, address })
+const refused = ({ outbox }: Stores, id: string) =>
+  outbox.keepRefused(row(id), { reason: 'no', lookAt: 2000 }, callback(id))
+const unheard = ({ retries }: Stores, id: string) =>
+  retries.keepChange({ row: row(id), callback: null, reason: null }, { at: 2000, until: 9000 })
+const failed = async (stores: Stores, id: string) => {
+  await pending(stores, id)
+  await stores.transitions.fail(await found(stores, id), 'no', 1500, 2000)
+}
+async function found({ outbox }: Stores, id: string): Promise<OutboxRow> {
+  const stored = await outbox.find(id)
+  if (!stored) throw new Error(`${id} is not in the outbox`)
+  return stored
+}
+const key = (id: string) => ({ instance: 'shop', chatId: id, destination, conversationId: 5, callback: callback(id) })
+const sentMessage = (id: string) => ({
+  ...{ id, instance: 'shop', destination, chatId: id, kind: 'message', conversationId: 5, messageId: 6, at: 1000 },
+  networkKey: { chat: address, id, fromMe: true, participant: null },
+  content: { text: 'hello' },
+})
+const mapped = ({ database, sent }: Stores, id: string) => database.write(sent.insertStep(sentMessage(id)))
+
+const storeCalls: Readonly<Record<string, StoreCall>> = {
+  'OutboxStore.enqueue': { kind: 'repeated', run: pending },
+  'OutboxStore.enqueueIf': {
+    kind: 'repeated',
+    run: ({ database, outbox }, id) => {
+      const unchanged = toStatement(database.query.selectFrom('lease').select('epoch'))
+      return outbox.enqueueIf(unchanged, { ...row(id), isWaiting: true }, callback(id))
+    },
+  },
+  'OutboxStore.keepRefused': { kind: 'repeated', run: refused },
+  'OutboxStore.prune': { kind: 'repeated', given: failed, run: ({ outbox }) => outbox.prune(5000, 5000) },
+  'OutboxStore.settleAhead': { kind: 'repeated', run: ({ outbox }, id) => outbox.settleAhead(callback(id), 1000) },
+  'OutboxStore.find': { kind: 'read', run: ({ outbox }, id) => outbox.find(id) },
+  'OutboxStore.open': { kind: 'read', run: ({ outbox }, id) => outbox.open(id) },
+  'OutboxStore.settledBy': { kind: 'read', run: ({ outbox }, id) => outbox.settledBy(callback(id)) },
+  'OutboxStore.ofMessage': { kind: 'read', run: ({ outbox }, id) => outbox.ofMessage(destination, messageId(id)) },
+  'OutboxStore.newestOf': { kind: 'read', run: ({ outbox }, id) => outbox.newestOf('shop', id) },
+  'OutboxStore.live': { kind: 'read', run: ({ outbox }) => outbox.live('shop') },
+  'OutboxStore.moveRows': {
+    kind: 'repeated',
+    given: pending,
+    run: ({ outbox }, id) => outbox.moveRows('shop', { keep: 'kept', drop: id }),
+  },
+  'OutboxStore.countWaiting': { kind: 'read', run: ({ outbox }) => outbox.countWaiting('shop') },
+  'OutboxStore.countPending': { kind: 'read', run: ({ outbox }) => outbox.countPending() },
+  'OutboxStore.totals': { kind: 'read', run: ({ outbox }) => outbox.totals('shop') },
+  'FirstCallbackStore.find': { kind: 'read', run: ({ firstCallbacks }, id) => firstCallbacks.find(id) },
+  'FirstCallbackStore.note': { kind: 'repeated', run: ({ firstCallbacks }, id) => firstCallbacks.note(id, 1000) },
+}
+
+const transitionCalls: Readonly<Record<string, StoreCall>> = {
+  'OutboxTransitions.recover': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ transitions }) => transitions.recover('shop'),
+  },
+  'OutboxTransitions.claim': {
+    kind: 'repeated',
+    given: pending,
+    run: ({ transitions }, id) => transitions.claim(id, 1000, unknown, address),
+  },
+  'OutboxTransitions.unclaim': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ transitions }, id) => transitions.unclaim(id),
+  },
+  'OutboxTransitions.saveParts': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ transitions }, id) => transitions.saveParts(id, []),
+  },
+  'OutboxTransitions.markSent': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ transitions, sent }, id) =>
+      transitions.markSent({ id, instance: 'shop' }, [], 1500, [sent.insertStep(sentMessage(id))]),
+  },
+  'OutboxTransitions.postpone': {
+    kind: 'repeated',
+    given: claimed,
+    run: ({ transitions }, id) =>
+      transitions.postpone(id, { parts: unknown, reason: 'later', nextAttemptAt: 3000, attempted: false }),
+  },
+  'OutboxTransitions.fail': {
+    kind: 'repeated',
+    given: pending,
+    run: async (stores, id) => stores.transitions.fail(await found(stores, id), 'no', 1500, 2000),
+  },
+  'OutboxTransitions.cancel': {
+    kind: 'repeated',
+    given: pending,
+    run: async (stores, id) => stores.transitions.cancel(await found(stores, id), 'deleted', 1500),
+  },
+  'OutboxTransitions.due': { kind: 'read', run: ({ transitions }) => transitions.due('shop', 1000) },
+  'OutboxTransitions.expire': {
+    kind: 'repeated',
+    given: ({ outbox }, id) => outbox.enqueue({ ...row(id), isWaiting: true, expiresAt: 1200 }, callback(id)),
+    run: async (stores, id) => stores.transitions.expire(await found(stores, id), 'time over', 1500),
+  },
+  'OutboxTransitions.startWaiting': {
+    kind: 'repeated',
+    given: pending,
+    run: ({ transitions }) => transitions.startWaiting('shop', 1000),
+  },
+  'OutboxTransitions.stopWaiting': {
+    kind: 'repeated',
+    given: async (stores, id) => {
+      await pending(stores, id)
+      await stores.transitions.startWaiting('shop', 1000)
+    },
+    run: ({ transitions }) => transitions.stopWaiting('shop', 1000),
+  },
+  'OutboxTransitions.withdraw': {
+    kind: 'repeated',
+    given: pending,
+    run: ({ transitions }, id) => transitions.withdraw(id, 'too late', 1500),
+  },
+  // Without a callback the caller looks for the row of the message first.
+  'RetryStore.keepChange': {
+    kind: 'repeated',
+    run: ({ retries }, id) =>
+      retries.keepChange({ row: row(id), callback: callback(id), reason: null }, { at: 2000, until: 9000 }),
+  },
+  'RetryStore.retry': {
+    kind: 'repeated',
+    given: failed,
+    run: async (stores, id) =>
+      stores.retries.retry(await found(stores, id), unknown, { ...atOnce, isWaiting: true }, 3000),
+  },
+  'RetryStore.discard': { kind: 'repeated', given: unheard, run: ({ retries }, id) => retries.discard(id) },
+}
+
+const shownCalls: Readonly<Record<string, StoreCall>> = {
+  'ShownStore.noteAnswers': { kind: 'repeated', given: pending, run: ({ shown }, id) => shown.noteAnswers([id]) },
+  'ShownStore.noteFailure': { kind: 'repeated', given: failed, run: ({ shown }, id) => shown.noteFailure(id, 2000) },
+  'ShownStore.planUnsure': {
+    kind: 'repeated',
+    given: pending,
+    run: ({ shown }) => shown.planUnsure({ after: 0, before: 5000 }, 5000),
+  },
+  'ShownStore.due': { kind: 'read', run: ({ shown }) => shown.due(5000, 10) },
+  // Each plan has a time of its own.
+  'ShownStore.planLook': { kind: 'counted', given: failed, run: ({ shown }, id) => shown.planLook(id, 3000) },
+  'ShownStore.ask': {
+    kind: 'counted',
+    given: failed,
+    run: ({ shown }, id) => shown.ask(id, { at: 3000, until: 9000 }),
+  },
+  'ShownStore.saveLook': {
+    kind: 'repeated',
+    given: failed,
+    run: async (stores, id) => stores.shown.saveLook(await found(stores, id), 'told', null),
+  },
+  'SendContextStore.read': { kind: 'read', run: ({ contexts }, id) => contexts.read(key(id)) },
+  'SendContextStore.recall': {
+    kind: 'read',
+    given: mapped,
+    run: async ({ contexts, database }, id) => {
+      await contexts.read(key(id))
+      const facts = contexts.recall(key(id))
+      if (!facts) throw new Error('nothing is recalled')
+      await database.write(facts.unchanged)
+    },
+  },
+  'SendContextStore.storedChats': { kind: 'read', run: ({ contexts }) => contexts.storedChats(destination, 5) },
+  'SendContextStore.acceptedAmong': {
+    kind: 'read',
+    run: ({ contexts }) => contexts.acceptedAmong(destination, [1, 2]),
+  },
+  'SendContextStore.leave': {
+    kind: 'read',
+    run: ({ contexts }) => {
+      contexts.leave('shop')
+      return Promise.resolve()
+    },
+  },
+  'SentMessageStore.insertStep': { kind: 'repeated', run: mapped },
+  'SentMessageStore.lastAddress': { kind: 'read', run: ({ sent }, id) => sent.lastAddress('shop', id) },
+  'SentMessageStore.isKnown': { kind: 'read', run: ({ sent }, id) => sent.isKnown('shop', id) },
+  'SentMessageStore.unread': { kind: 'read', run: ({ sent }) => sent.unread(destination, 5, 5000, 10) },
+  'SentMessageStore.saveContent': {
+    kind: 'repeated',
+    given: mapped,
+    run: ({ sent }, id) => sent.saveContent(id, { text: 'edited' }),
+  },
+  'SentMessageStore.markRead': { kind: 'repeated', given: mapped, run: ({ sent }, id) => sent.markRead([id], 1000) },
+}
+
+export const outboxCalls: Readonly<Record<string, StoreCall>> = { ...storeCalls, ...transitionCalls, ...shownCalls }

@@ -1,0 +1,8 @@
+// One call of every method of every store, and whether its caller repeats it when the answer to its commit is lost.
+
+import { accountCalls } from './account-calls.ts'
+import type { StoreCall } from './all-stores.ts'
+import { messageCalls } from './message-calls.ts'
+import { outboxCalls } from './outbox-calls.ts'
+
+export const storeCalls: Readonly<Record<string, StoreCall>> = { ...accountCalls, ...messageCalls, ...outboxCalls }

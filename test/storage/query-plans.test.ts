@@ -1,0 +1,70 @@
+// No statement of a store reads a large table from one end to the other, except for those that are listed with a reason.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { engines, newDatabase } from '../harness/databases.ts'
+import { openPlanner } from './harness/planner.ts'
+import { recordStatements } from './harness/recorded-statements.ts'
+
+/** Tables that grow with messages, people or days. All others have a row for each account, tenant or helpdesk inbox. */
+const largeTables = [
+  'usage',
+  'audit',
+  'session_keys',
+  'opened',
+  'unfinished',
+  'inbox',
+  'people',
+  'person_phones',
+  'contacts',
+  'conversations',
+  'conversation_chats',
+  'message_map',
+  'deliveries',
+  'outbox',
+  'settled_callbacks',
+]
+
+/** Calls that may do so, each with the reason. */
+const allowed: Readonly<Record<string, string>> = {
+  'DestinationStore.identify': 'moves all rows of a place, once, when its helpdesk inbox turns out to be another one',
+  'InstanceStore.insert': 'removes what an instance of the same name has left in the inbox',
+  'InstanceStore.remove': 'removes all rows of the instance',
+  'DeliveryStore.list': 'reads the newest of the instance in the order of the index, up to a limit',
+  'UsageStore.totals': 'sums everything up for the public page, which keeps the result for a while',
+  'InboxStore.counts': 'counts what waits for the helpdesk',
+  'InboxStore.dropOrphans': 'looks through what waits for the helpdesk, once an hour',
+  'MessageMapStore.dropInstance': 'removes a batch of the rows of a deleted instance',
+}
+
+for (const engine of engines) {
+  test(`no statement of a store scans a large table on ${engine}`, async () => {
+    await using opened = await newDatabase(engine)
+    const { location } = opened
+    const recorded = await recordStatements(location)
+    await using planner = await openPlanner(location)
+    const found: string[] = []
+    for (const [name, statements] of recorded) {
+      for (const statement of name in allowed ? [] : statements) {
+        const scanned = (await planner.plan(statement)).filter(
+          (read) => read.isWhole && largeTables.includes(read.table),
+        )
+        found.push(...scanned.map(({ table }) => `${name} scans ${table}: ${statement}`))
+      }
+    }
+    assert.deepEqual(found, [])
+  })
+}
+
+// Reactions are never marked read, so a conversation has more and more of them.
+test('unread messages are found without reading the reactions of their conversation', async () => {
+  await using opened = await newDatabase('sqlite')
+  const { location } = opened
+  const recorded = await recordStatements(location)
+  await using planner = await openPlanner(location)
+  for (const name of ['SentMessageStore.unread', 'SendContextStore.read', 'SendContextStore.recall']) {
+    const reads = await Promise.all((recorded.get(name) ?? []).map((statement) => planner.plan(statement)))
+    const indexes = reads.flat().map(({ index }) => index)
+    assert.ok(indexes.includes('message_map_unread_messages'), `${name} uses ${indexes.join()}`)
+  }
+})
