@@ -11,8 +11,13 @@ const stored = 600
 
 async function storeRows(bed: BridgeBed, count: number): Promise<string[]> {
   const texts = Array.from({ length: count }, (_, index) => `stored ${index}`)
-  for (const text of texts) await bed.store(message(text))
+  await Promise.all(texts.map((text) => bed.store(message(text))))
   return texts
+}
+
+/** Hundreds of messages, one after the other. */
+function allPosted(bed: BridgeBed, count: number): Promise<void> {
+  return waitUntil('all messages are posted', () => bed.helpdesk.messages.length >= count)
 }
 
 for (const engine of engines) {
@@ -23,7 +28,7 @@ for (const engine of engines) {
       await bed.take('a')
       await bed.receive(message('new'))
       assert.equal(bed.inbound.counts().pending, stored + 1)
-      await bed.posted(stored + 1)
+      await allPosted(bed, stored + 1)
       await bed.drained()
       await bed.settle()
       assert.deepEqual(bed.helpdesk.contents, [...texts, 'new'])
@@ -37,12 +42,33 @@ for (const engine of engines) {
       await bed.leave('a')
       assert.equal(bed.inbound.counts().pending, 0)
       await bed.take('a')
-      await bed.posted(stored)
+      await allPosted(bed, stored)
       await bed.drained()
       assert.deepEqual(bed.helpdesk.contents, texts)
     })
   })
 }
+
+test('a message waits until the stored rows are in their queues, also those of other chats', async () => {
+  await using bed = await BridgeBed.open()
+  const group = { chat: { kind: 'group' as const, id: '120363000000000001' } }
+  await bed.store(message('of a person'))
+  await bed.store(message('stored', group))
+  const rename = (from: string, to: string) =>
+    bed.database.write({ sql: `ALTER TABLE ${from} RENAME TO ${to}`, parameters: [] })
+  // The row of the person cannot be taken up.
+  await rename('people', 'people_away')
+  await bed.take('a')
+  await bed.receive(message('new', group))
+  await bed.settle()
+  await rename('people_away', 'people')
+  await bed.postedWithin(3, 60_000)
+  const inGroup = bed.helpdesk.contents.filter((content) => /stored|new/.test(content))
+  assert.deepEqual(
+    inGroup.map((content) => content.split('\n').at(-1)),
+    ['stored', 'new'],
+  )
+})
 
 test('of many chats a limited number is worked on at once', async () => {
   await using bed = await BridgeBed.open()
@@ -70,7 +96,7 @@ test('a parked row that is tried again while stored rows are taken up is posted 
   const texts = await storeRows(bed, stored)
   await bed.take('a')
   assert.equal(await bed.inbound.retryParked('a'), 1)
-  await bed.posted(stored + 1)
+  await allPosted(bed, stored + 1)
   await bed.drained()
   await bed.settle()
   assert.deepEqual(bed.helpdesk.contents.toSorted(), ['parked', ...texts].toSorted())
