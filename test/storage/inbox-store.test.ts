@@ -92,6 +92,11 @@ for (const engine of engines) {
         (await inbox.pending('a', { after: '02', newest: '~' }, 2)).map(({ id }) => id),
         ['03'],
       )
+      assert.deepEqual(
+        (await inbox.pending('a', { after: '', newest: '02' }, 9)).map(({ id }) => id),
+        ['01', '02'],
+      )
+      assert.deepEqual([await inbox.newest('a'), await inbox.newest('c')], ['03', undefined])
       assert.deepEqual(await inbox.counts('a'), { pending: 3, parked: 0 })
     })
 

@@ -12,7 +12,8 @@ type Deps = { inbox: Pick<InboxStore, 'pending' | 'load'>; clock: Clock; log: Lo
 /** The pending rows of an instance up to this one. */
 export type StoredRange = { instance: InstanceName; newest: RowId }
 
-const pageSize = 500
+/** A page is in memory as a whole, and a text has up to 65,536 characters. */
+const pageSize = 100
 const pauses = { firstMs: 500, ceilingMs: 30_000 }
 
 export class StoredRows {

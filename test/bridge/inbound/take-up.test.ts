@@ -6,8 +6,8 @@ import { engines } from '../../harness/databases.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { BridgeBed, message, person } from './harness/bridge-bed.ts'
 
-// More than one page.
-const stored = 600
+const stored = 40
+const moreThanAPage = 101
 
 async function storeRows(bed: BridgeBed, count: number): Promise<string[]> {
   const texts = Array.from({ length: count }, (_, index) => `stored ${index}`)
@@ -93,10 +93,10 @@ test('a parked row that is tried again while stored rows are taken up is posted 
   await using bed = await BridgeBed.open()
   await bed.store(message('parked'))
   await bed.database.write({ sql: `UPDATE inbox SET state = 'parked'`, parameters: [] })
-  const texts = await storeRows(bed, stored)
+  const texts = await storeRows(bed, moreThanAPage)
   await bed.take('a')
   assert.equal(await bed.inbound.retryParked('a'), 1)
-  await allPosted(bed, stored + 1)
+  await allPosted(bed, moreThanAPage + 1)
   await bed.drained()
   await bed.settle()
   assert.deepEqual(bed.helpdesk.contents.toSorted(), ['parked', ...texts].toSorted())

@@ -28,9 +28,13 @@ for (const { rows, chats, textBytes } of backlogs) {
     const { checks } = (await world.service.get('/api/health')).body as Health
     assert.equal(checks.inbox_pending, rows)
     const longest = () => world.metric('service_inbound_lane_longest')
-    await waitUntil('all messages are in their queues', async () => {
-      const queued = await world.metric('service_inbound_lanes')
-      return queued === chats && (await longest()) === rows / chats
-    })
+    await waitUntil(
+      'all messages are in their queues',
+      async () => {
+        const queued = await world.metric('service_inbound_lanes')
+        return queued === chats && (await longest()) === rows / chats
+      },
+      { timeoutMs: 120_000 },
+    )
   })
 }
