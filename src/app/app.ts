@@ -3,6 +3,7 @@
 import type { Config } from '../config/config.ts'
 import { closeServer } from '../http/server/listener.ts'
 import { createServer } from '../http/server/server.ts'
+import { StartGate } from '../http/server/start-gate.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
@@ -16,6 +17,7 @@ import type { RoomOptions } from './create-rooms.ts'
 import { createRoutes } from './create-routes.ts'
 import { createTenants } from './create-tenants.ts'
 import { createWorkers } from './create-workers.ts'
+import { Readiness } from './readiness.ts'
 import { RunningApp } from './running-app.ts'
 
 export type App = RunningApp
@@ -48,12 +50,13 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   for (const worker of workers) stack.use(worker)
   stack.use(inbound.lateFiles)
 
-  let isServing = false
+  // Real time even under the clock of a test, like the lease.
+  const readiness = new Readiness({ ownership: storage.ownership, clock: systemClock })
   const server = await createServer({
     settings: config.http,
     log,
-    isActive: () => isServing && storage.ownership.serves,
-    routes: createRoutes(base, rooms, { services, workers }),
+    gate: new StartGate({ phase: () => readiness.phase, begun: readiness.begun, clock }),
+    routes: createRoutes(base, rooms, { services, workers, readiness }),
   })
   stack.defer(() => closeServer(server))
   return new RunningApp({
@@ -68,7 +71,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     perInstance,
     server,
     onServing: () => {
-      isServing = true
+      readiness.begin()
     },
     ended: ended.promise,
     owned: stack.move(),

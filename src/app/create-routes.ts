@@ -6,11 +6,17 @@ import type { Ticker } from '../lib/ticker.ts'
 import type { TenantService } from '../tenants/tenant-service.ts'
 import type { Base } from './base.ts'
 import type { Rooms } from './create-rooms.ts'
+import type { Readiness } from './readiness.ts'
 
-type Parts = { services: { instances: InstanceService; tenants: TenantService }; workers: readonly Ticker[] }
+type Parts = {
+  services: { instances: InstanceService; tenants: TenantService }
+  workers: readonly Ticker[]
+  readiness: Pick<Readiness, 'shown'>
+}
 
-export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { services, workers }: Parts): ServerRoutes {
-  const { database, ownership, usage, metrics, audit } = rooms.storage
+export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts: Parts): ServerRoutes {
+  const { services, workers, readiness } = parts
+  const { database, usage, metrics, audit } = rooms.storage
   const { instances, pendingLogouts } = rooms.accounts
   const { inbound, held, lostCallbacks, parked } = rooms.inbound
   const { outbound } = rooms
@@ -23,7 +29,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { ser
       database,
       instances,
       workers,
-      ownership: () => ownership.state,
+      ownership: () => readiness.shown,
       outboxPending: outbound.outboxPending,
       inbound,
       held,

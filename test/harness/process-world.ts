@@ -83,8 +83,13 @@ export class ProcessWorld extends InstanceApi {
   }
 
   async startService(): Promise<void> {
+    await this.launch().ready()
+  }
+
+  /** Another process, which may still be starting. */
+  launch(): ServiceProcess {
     this.service = this.#newProcess()
-    await this.service.ready()
+    return this.service
   }
 
   /** kill -9, and another process takes over. */

@@ -1,8 +1,9 @@
 // Takes up inbox rows and has each of them delivered to the helpdesk. Every chat has a queue of its own. When an instance is
-// taken, the worker starts with the rows that the inbox has stored.
+// taken, the worker starts with the rows that the inbox has stored. It takes them up in the background: there may be many, and
+// the service must answer callbacks meanwhile. Rows that are received meanwhile wait until the stored ones are in their queues.
 
 import { chatJid } from '../../core/address.ts'
-import type { InstanceName, RowId } from '../../core/ids.ts'
+import type { InstanceName } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { ChatQueues } from '../../lib/queues/chat-queues.ts'
 import type { WorkOutcome } from '../../lib/queues/chat-queues.ts'
@@ -10,6 +11,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { QueueItem } from '../../lib/queues/item-list.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
+import { Semaphore } from '../../lib/queues/semaphore.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
@@ -22,9 +24,11 @@ import type { EventDelivery } from './event-delivery.ts'
 import type { ExactlyOncePoster } from './exactly-once-poster.ts'
 import { isUnexplained } from './failure-policy.ts'
 import type { ParkedRows } from './parked-rows.ts'
+import { StoredRows } from './stored-rows.ts'
+import type { StoredRange } from './stored-rows.ts'
 
 type Deps = {
-  inbox: Pick<InboxStore, 'pending' | 'load'>
+  inbox: Pick<InboxStore, 'pending' | 'load' | 'newest' | 'counts'>
   parked: ParkedRows
   contexts: Pick<EventContexts, 'chatOf'>
   groups: Pick<GroupDirectory, 'forget'>
@@ -35,15 +39,26 @@ type Deps = {
   log: Log
 }
 
-/** An instance that is live in this process. `pending` counts its rows that are not off the inbox yet. */
-type LiveInstance = { stopping: AbortController; pending: number; cancelTimers: Set<() => void> }
+/** An instance that is live in this process. */
+type LiveInstance = {
+  stopping: AbortController
+  /** The rows that are not off the inbox yet. */
+  pending: number
+  cancelTimers: Set<() => void>
+  /** Resolves when the stored rows are in their queues; undefined when they are. */
+  takingUp: Promise<void> | undefined
+  deliveries: Semaphore
+}
 
 /** A row with its chat; null when storage refused to tell the chat. */
 type QueuedRow = { row: InboxRow; chat: EventChat | null }
 
+/** How many parked rows are read at once. */
 const pageSize = 500
 /** How many rows stay in memory. The others are read again when their turn comes. */
 const maxCachedRows = 1000
+/** How many chats of an instance are worked on at once. More chats than this would each keep a row in memory. */
+const deliveriesAtOnce = 200
 /** A message that could not be opened often comes again right away. */
 const undecryptableMs = 10_000
 /** How often storage may refuse the chat of a row before the row goes on without it. */
@@ -53,35 +68,43 @@ const pauses = { firstMs: 500, ceilingMs: 30_000 }
 export class InboxWorker implements PerInstance {
   readonly #deps: Deps
   readonly #queues: ChatQueues<QueuedRow>
+  readonly #stored: StoredRows
   /** Keeps the rows of an instance in order until each is in the queue of its chat. */
   readonly #intake = new KeyedLanes()
   readonly #live = new Map<InstanceName, LiveInstance>()
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#stored = new StoredRows(deps)
     const work = (instance: InstanceName, item: QueueItem<QueuedRow>, signal: AbortSignal) =>
       this.#work(instance, item, signal)
     this.#queues = new ChatQueues({ clock: deps.clock, work, maxCached: maxCachedRows })
   }
 
-  /** Takes up the stored rows. Must end before the instance receives anything new. */
+  /** Begins to take up the stored rows. Must end before the instance receives anything new. */
   async take(instance: InstanceName): Promise<void> {
+    const { inbox, parked } = this.#deps
+    const counts = await inbox.counts(instance)
+    const newest = await inbox.newest(instance)
     const live = this.#liveOf(instance)
-    live.pending = 0
-    await this.#deps.parked.take(instance)
-    for (let after = ''; ;) {
-      const rows = await this.#deps.inbox.pending(instance, after, pageSize)
-      for (const row of rows) await this.#takeUp(row, live)
-      const last = rows.at(-1)
-      if (!last || rows.length < pageSize) return
-      after = last.id
-    }
+    parked.begin(instance, counts.parked)
+    live.pending = counts.pending
+    if (newest === undefined) return
+    live.takingUp = this.#intake.run(instance, () => this.#takeUpStored({ instance, newest }, live))
   }
 
   /** Takes up a row that was just stored. */
   accept(row: InboxRow): void {
-    const live = this.#liveOf(row.instance)
-    void this.#intake.run(row.instance, () => this.#takeUp(row, live))
+    const { id, instance } = row
+    const live = this.#liveOf(instance)
+    live.pending++
+    // Many rows may be received while the stored ones are taken up. Each is read again in its turn.
+    const kept = live.takingUp ? undefined : row
+    void this.#intake.run(instance, async () => {
+      const taken = kept ?? (await this.#stored.load(id, live.stopping.signal))
+      if (taken) await this.#takeUp(taken, live)
+      else live.pending--
+    })
   }
 
   /** Two records of a person became one, and so do the queues of the two chats. */
@@ -103,10 +126,13 @@ export class InboxWorker implements PerInstance {
   /** Tries every parked row of the instance again. Returns how many there are. */
   async retryParked(instance: InstanceName): Promise<number> {
     const { inbox, parked } = this.#deps
-    const ids = await parked.unpark(instance)
     const live = this.#liveOf(instance)
+    // Otherwise a row that becomes pending now could be taken up twice.
+    await live.takingUp
+    const ids = await parked.unpark(instance)
     for (let from = 0; from < ids.length; from += pageSize) {
       const rows = await inbox.load(ids.slice(from, from + pageSize))
+      live.pending += rows.length
       for (const row of rows) await this.#intake.run(instance, () => this.#takeUp(row, live))
     }
     return ids.length
@@ -118,6 +144,7 @@ export class InboxWorker implements PerInstance {
     this.#live.delete(instance)
     if (!live) return
     stop(live)
+    await live.takingUp
     await this.#queues.leave(instance)
     await this.#deps.poster.flushed(instance)
     this.#deps.parked.leave(instance)
@@ -126,13 +153,18 @@ export class InboxWorker implements PerInstance {
   /** Ends between two messages. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const live of this.#live.values()) stop(live)
+    for (const live of this.#live.values()) await live.takingUp
     await this.#queues.stop()
     for (const instance of this.#live.keys()) await this.#deps.poster.flushed(instance)
   }
 
+  async #takeUpStored(range: StoredRange, live: LiveInstance): Promise<void> {
+    for await (const row of this.#stored.pending(range, live.stopping.signal)) await this.#takeUp(row, live)
+    live.takingUp = undefined
+  }
+
   async #takeUp(row: InboxRow, live: LiveInstance): Promise<void> {
     if (live.stopping.signal.aborted) return
-    live.pending++
     this.#forgetChangedGroup(row)
     const waitMs = row.receivedAt + undecryptableMs - this.#deps.clock.now()
     if (row.event.kind === 'undecryptable' && waitMs > 0) this.#queueLater(row, live, waitMs)
@@ -184,24 +216,25 @@ export class InboxWorker implements PerInstance {
 
   async #work(instance: InstanceName, item: QueueItem<QueuedRow>, signal: AbortSignal): Promise<WorkOutcome> {
     const live = this.#live.get(instance)
-    if (!live) return 'wait'
-    const queued = item.row ?? (await this.#reload(item.id, signal))
-    if (signal.aborted) return 'wait'
-    const outcome = queued ? await this.#deps.delivery.run(queued.row, queued.chat, signal) : 'done'
-    if (outcome === 'stopped') return 'wait'
-    void this.#deps.poster.flushed(instance).then(() => live.pending--)
-    return 'done'
+    if (!live || signal.aborted) return 'wait'
+    // Thousands of chats may wait here. Each of them keeps only the id of its row.
+    if (live.deliveries.isFull) item.row = null
+    const leave = await live.deliveries.enter(signal).catch(() => undefined)
+    if (!leave) return 'wait'
+    try {
+      if (!(await this.#deliver(item, signal))) return 'wait'
+      void this.#deps.poster.flushed(instance).then(() => live.pending--)
+      return 'done'
+    } finally {
+      leave()
+    }
   }
 
-  /** Undefined when the row is gone, or the instance stops. */
-  async #reload(id: RowId, signal: AbortSignal): Promise<QueuedRow | undefined> {
-    const { inbox, clock, log } = this.#deps
-    const onFailure = (err: unknown) => {
-      log.error({ err }, 'a received message cannot be read yet')
-    }
-    const read = await retryUntil({ clock, signal, pauses, onFailure }, () => inbox.load([id]))
-    const row = read?.value.at(0)
-    return row && { row, chat: null }
+  /** True when the row is off the inbox, false when the instance stops. */
+  async #deliver({ id, row: kept }: QueueItem<QueuedRow>, signal: AbortSignal): Promise<boolean> {
+    const row = kept?.row ?? (await this.#stored.load(id, signal))
+    if (signal.aborted) return false
+    return !row || (await this.#deps.delivery.run(row, kept?.chat ?? null, signal)) !== 'stopped'
   }
 
   #liveOf(instance: InstanceName): LiveInstance {
@@ -209,6 +242,8 @@ export class InboxWorker implements PerInstance {
       stopping: new AbortController(),
       pending: 0,
       cancelTimers: new Set<() => void>(),
+      takingUp: undefined,
+      deliveries: new Semaphore(deliveriesAtOnce),
     }))
   }
 }

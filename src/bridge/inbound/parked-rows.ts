@@ -10,7 +10,7 @@ import type { InboxRow, InboxStore, ParkedRow } from '../../storage/stores/messa
 import type { InboundMetrics } from './inbound-metrics.ts'
 
 type Deps = {
-  inbox: Pick<InboxStore, 'counts' | 'noteFailure' | 'park' | 'parked' | 'parkedIds' | 'retryParked' | 'removeParked'>
+  inbox: Pick<InboxStore, 'noteFailure' | 'park' | 'parked' | 'parkedIds' | 'retryParked' | 'removeParked'>
   metrics: Pick<InboundMetrics, 'countResult'>
   epoch: () => number
   clock: Clock
@@ -30,9 +30,9 @@ export class ParkedRows implements PerInstance {
     this.#deps = deps
   }
 
-  /** The worker calls `take` before it takes up rows, and `leave` after its last row. */
-  async take(instance: InstanceName): Promise<void> {
-    this.#counts.set(instance, (await this.#deps.inbox.counts(instance)).parked)
+  /** The worker says how many parked rows are stored before it takes up others, and calls `leave` after its last row. */
+  begin(instance: InstanceName, stored: number): void {
+    this.#counts.set(instance, stored)
   }
 
   leave(instance: InstanceName): void {

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
-import type { OwnershipState } from '../../instances/ownership.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { PendingLogouts } from '../../instances/pending-logouts.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -23,7 +22,8 @@ export type HealthDeps = {
   database: Pick<Database, 'ping'>
   instances: Pick<InstanceRegistry, 'list' | 'counts'>
   workers: readonly Pick<Ticker, 'name' | 'failure'>[]
-  ownership: () => OwnershipState
+  /** `held`, or why this process does not act. */
+  ownership: () => string
   outboxPending: () => Promise<number>
   inbound: Pick<InboxWorker, 'counts'>
   held: Pick<HeldDestinations, 'list'>
@@ -66,7 +66,9 @@ const Health = Type.Object(
           'Lifecycle events of the last day that no attempt could deliver: see the deliveries of the instances',
       }),
       workers_failed: Type.Array(Type.String(), { description: 'Background workers whose last run failed' }),
-      ownership: Type.String({ description: 'held, or why this process does not act: standby, uncertain, lost' }),
+      ownership: Type.String({
+        description: 'held, or why this process does not act: starting, standby, uncertain, lost',
+      }),
     }),
     instances: Type.Array(Type.Object({ name: Type.String(), state: Type.String(), jid: nullable(Type.String()) })),
   },

@@ -54,7 +54,11 @@ export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, 
     },
     async (request, reply) => {
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const answer = await webhook.receive(request.params.name, raw, request.headers, parse)
+      const answer = await webhook.receive(
+        request.params.name,
+        { raw, headers: request.headers, waitedMs: request.heldMs },
+        parse,
+      )
       reply.raw.once('finish', () => {
         onAnswered(answer)
       })

@@ -17,6 +17,7 @@ import { watchMethods } from './method-not-allowed.ts'
 import { addOpenApi } from './openapi.ts'
 import { refuseOnOverload } from './overload.ts'
 import { addSecurityHeaders } from './security-headers.ts'
+import type { StartGate } from './start-gate.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
 import { addAuditRoute } from '../routes/audit.ts'
 import type { AuditDeps } from '../routes/audit.ts'
@@ -70,8 +71,8 @@ export type ServerRoutes = {
 type Deps = {
   settings: ServerSettings
   log: Log
-  /** False while another process owns the accounts: only health, metrics and static files answer. */
-  isActive: () => boolean
+  /** Until the service serves, only health, metrics and static files answer at once. */
+  gate: StartGate
   routes: ServerRoutes
 }
 
@@ -137,7 +138,7 @@ async function addStaticFiles(app: HttpApp): Promise<void> {
   })
 }
 
-async function addProtection(app: HttpApp, { settings, isActive }: Deps): Promise<void> {
+async function addProtection(app: HttpApp, { settings, gate }: Deps): Promise<void> {
   addSecurityHeaders(app)
   refuseOnOverload(app, isUnlimited)
   if (settings.rateLimit > 0) {
@@ -156,13 +157,16 @@ async function addProtection(app: HttpApp, { settings, isActive }: Deps): Promis
   }
   const checkToken = createTokenCheck(settings.apiToken)
   // After the onRequest hooks, so that guessing tokens counts against the rate limit.
-  app.addHook('preParsing', (request, _reply, payload, done) => {
+  // The body is read after the gate: a request that is held keeps no body in memory.
+  app.decorateRequest('heldMs', 0)
+  app.addHook('preParsing', async (request, reply) => {
     checkToken(request)
-    if (!isActive() && !isServedInStandby(request)) {
-      throw new BridgeError('SERVICE_STANDBY', 'another process owns the accounts; this one stands by')
-    }
+    if (!isServedInStandby(request)) await gate.pass(request, reply)
     forgetContentType(request)
-    done(null, payload)
+  })
+  app.addHook('preClose', (done) => {
+    gate.close()
+    done()
   })
 }
 

@@ -30,6 +30,8 @@ type Callback<Kind extends OutgoingCommand['kind'] = OutgoingCommand['kind']> = 
   sentAt: number | null
 }
 
+type ReceivedCallback = { raw: Buffer; headers: IncomingHttpHeaders; waitedMs: number }
+
 const unknownAge = { sentMsAgo: null, writtenMsAgo: null }
 
 type Deps = {
@@ -55,14 +57,14 @@ export class WebhookHandler {
     this.#deps = deps
   }
 
+  /** `waitedMs` is how long the callback has waited here already: Chatwoot waits too. */
   receive(
     name: InstanceName,
-    raw: Buffer,
-    headers: IncomingHttpHeaders,
+    { raw, headers, waitedMs }: ReceivedCallback,
     parse: (raw: Buffer) => unknown,
   ): Promise<WebhookAnswer> {
     const { admission, clock, events } = this.#deps
-    const startedAt = clock.monotonic()
+    const startedAt = clock.monotonic() - waitedMs
     const late = () => new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
     const work = async () => {
       const route = await admission.admit(name, raw, headers)
@@ -70,7 +72,7 @@ export class WebhookHandler {
       events.heard(route)
       return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
     }
-    return withDeadline(clock, answerWithinMs, work(), late)
+    return withDeadline(clock, answerWithinMs - waitedMs, work(), late)
   }
 
   async #follow(route: Route, { command, sentAt }: Callback, leftMs: number): Promise<WebhookAnswer> {

@@ -29,7 +29,7 @@ test('a request to retry whose answer is lost is followed when it comes again', 
     await database.write(journal.inbox({ id, instance: 'a', event: message(id), receivedAt: 1000 }))
     await inbox.park(1, id, 'no')
   }
-  await parked.take('a')
+  parked.begin('a', 2)
   await assert.rejects(parked.unpark('a'), /the answer is lost/)
   assert.deepEqual(await parked.unpark('a'), ['01', '02'])
   assert.equal(parked.count, 0)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { engines, newLocation } from '../../harness/databases.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 
 type Health = { status: string; checks: { ownership: string } }
 
@@ -9,7 +10,10 @@ const waiting = 'another process owns the accounts, waiting'
 
 async function urlInStandby(service: ServiceProcess): Promise<string> {
   await service.logged(waiting)
-  return String((await service.logged('http listening'))['url'])
+  const url = String((await service.logged('http listening'))['url'])
+  const state = async () => ((await (await fetch(`${url}/api/health`)).json()) as Health).checks.ownership
+  await waitUntil('the second process knows that the first one lives', async () => (await state()) === 'standby')
+  return url
 }
 
 for (const engine of engines) {

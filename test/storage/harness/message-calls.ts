@@ -50,7 +50,11 @@ const opened = ({ contacts }: Stores, id: string) =>
   contacts.saveConversation(1, conversation(id), inConversation, 1000)
 
 const inboxCalls: Readonly<Record<string, StoreCall>> = {
-  'InboxStore.pending': { kind: 'read', run: ({ inbox }) => inbox.pending('shop', '', 10) },
+  'InboxStore.pending': {
+    kind: 'read',
+    run: ({ inbox }) => inbox.pending('shop', { after: '', newest: 'z' }, 10),
+  },
+  'InboxStore.newest': { kind: 'read', run: ({ inbox }) => inbox.newest('shop') },
   'InboxStore.load': { kind: 'read', run: ({ inbox }, id) => inbox.load([id]) },
   'InboxStore.lateFiles': { kind: 'read', run: ({ inbox }) => inbox.lateFiles('', 10) },
   'InboxStore.parked': { kind: 'read', run: ({ inbox }) => inbox.parked('shop', 10) },

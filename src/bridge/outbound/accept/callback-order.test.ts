@@ -11,6 +11,7 @@ import { MissingCallbacks } from './missing-callbacks.ts'
 
 type Range = { afterId: number | null; beforeId: number }
 
+const justNow = { writtenMsAgo: 0, leftMs: 3800 }
 const destination = { key: 'desk|1|1', baseUrl: 'http://desk', apiToken: 't', accountId: 1, inboxId: 1 }
 const route = { sender: { name: 'shop' }, destination } as Route
 
@@ -41,13 +42,13 @@ class Stage {
   })
 
   /** The callback of a message comes now. */
-  comes(id: number, { writtenMsAgo = 0, conversationId = 7 } = {}): void {
+  comes(id: number, { writtenMsAgo = 0, conversationId = 7, leftMs = 3800 } = {}): void {
     const at = this.clock.monotonic()
     const start = () => {
       const now = this.clock.monotonic()
       this.started.push({ id, at: now, waited: now - at })
     }
-    void this.order.inTurn(route, commandOf(id, conversationId), writtenMsAgo, (turn) => {
+    void this.order.inTurn(route, commandOf(id, conversationId), { writtenMsAgo, leftMs }, (turn) => {
       if (turn) this.early.push(id)
       if (turn) turn.whenItComes(start)
       else start()
@@ -136,6 +137,17 @@ test('a callback that never comes costs a second, and only once', async () => {
   await stage.clock.advance(0)
   assert.deepEqual(stage.ids, [1, 3, 4, 5, 2])
   assert.equal(stage.reordered, 0)
+})
+
+test('a callback with little time left waits for half of it', async () => {
+  const stage = new Stage()
+  stage.written = [1, 2, 3]
+  for (const id of [1, 3]) stage.comes(id, { leftMs: 300 })
+  await stage.clock.advance(150)
+  assert.deepEqual(stage.started, [
+    { id: 1, at: 0, waited: 0 },
+    { id: 3, at: 150, waited: 150 },
+  ])
 })
 
 test('when the first callback of a burst overtook others, only that one leaves too early', async () => {
@@ -332,8 +344,8 @@ test('a message is accepted when the one before it is accepted', async () => {
   const first = Promise.withResolvers<undefined>()
   const accepted: number[] = []
   const accept = (id: number, work: Promise<unknown>) => () => work.then(() => accepted.push(id))
-  void stage.order.inTurn(route, commandOf(1, 7), 0, accept(1, first.promise))
-  void stage.order.inTurn(route, commandOf(2, 7), 0, accept(2, Promise.resolve()))
+  void stage.order.inTurn(route, commandOf(1, 7), justNow, accept(1, first.promise))
+  void stage.order.inTurn(route, commandOf(2, 7), justNow, accept(2, Promise.resolve()))
   await stage.clock.advance(0)
   assert.deepEqual(accepted, [])
   first.resolve(undefined)

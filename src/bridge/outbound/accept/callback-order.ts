@@ -3,8 +3,8 @@
 //
 // A single callback starts at once. A callback may wait when another one of its conversation came within the last two
 // seconds, or when its message is more than a second old: then Chatwoot has a backlog. We ask the helpdesk once which
-// messages come before it, and wait for their callbacks, for a second at most. The callbacks of a burst share the answer.
-// So only the first callback of a burst can leave too early.
+// messages come before it, and wait for their callbacks: for a second, or for half of the time that is left for the answer.
+// The callbacks of a burst share the answer. So only the first callback of a burst can leave too early.
 //
 // A callback that waits keeps one of Chatwoot's workers busy, and Chatwoot has ten of them by default. When all of them wait
 // here, the missing callback cannot come. So only a few callbacks wait unanswered. Further ones are stored and answered
@@ -42,6 +42,9 @@ type Conversation = {
   question: 'none' | 'open' | 'silent'
 }
 
+/** How long ago the message was written, and how much time is left for the answer to its callback. */
+type Times = { writtenMsAgo: number | null; leftMs: number }
+
 const burstMs = 2000
 const backlogMs = 1000
 const waitMs = 1000
@@ -70,7 +73,7 @@ export class CallbackOrder {
   inTurn<T>(
     route: Route,
     command: SendCommand,
-    writtenMsAgo: number | null,
+    { writtenMsAgo, leftMs }: Times,
     accept: (turn?: LaterTurn) => Promise<T>,
   ): Promise<T> {
     const { messageId } = command
@@ -82,7 +85,8 @@ export class CallbackOrder {
       started.resolve(inLane(() => accept()))
     }
     const mayWait = this.#mayWait(conversation, messageId, writtenMsAgo)
-    const isWaiting = this.#take(conversation, messageId, mayWait, (isReordered) => {
+    const turnMs = mayWait ? Math.min(waitMs, leftMs / 2) : 0
+    const isWaiting = this.#take(conversation, messageId, turnMs, (isReordered) => {
       if (isReordered) this.#deps.metrics.reordered(route.sender.name)
       onTurn()
     })
@@ -103,7 +107,7 @@ export class CallbackOrder {
   skip(route: Route, command: SendCommand): void {
     const { messageId } = command
     const conversation = this.#conversationOf(route, command)
-    if (conversation && messageId !== null) this.#take(conversation, messageId, false, () => undefined)
+    if (conversation && messageId !== null) this.#take(conversation, messageId, 0, () => undefined)
   }
 
   [Symbol.dispose](): void {
@@ -121,13 +125,14 @@ export class CallbackOrder {
   }
 
   /** True when the turn has to wait. A turn that may not wait starts together with the turns before it. */
-  #take(conversation: Conversation, id: number, mayWait: boolean, onTurn: Turn['start']): boolean {
+  #take(conversation: Conversation, id: number, maxWaitMs: number, onTurn: Turn['start']): boolean {
     const { turns } = conversation
+    const mayWait = maxWaitMs > 0
     const endWait = () => {
       turns.giveUp(id)
       this.#goOn(conversation)
     }
-    const cancel = mayWait ? this.#afterWait(endWait) : undefined
+    const cancel = mayWait ? this.#afterWait(maxWaitMs, endWait) : undefined
     if (mayWait) this.#waits.add(endWait)
     const start = (isReordered: boolean) => {
       cancel?.()
@@ -140,15 +145,15 @@ export class CallbackOrder {
   }
 
   /**
-   * Runs `work` after a second in which the process ran. A process that stood still has callbacks to read that came meanwhile,
-   * so the second begins anew.
+   * Runs `work` after so much time in which the process ran. A process that stood still has callbacks to read that came
+   * meanwhile, so the time begins anew.
    */
-  #afterWait(work: () => void): () => void {
+  #afterWait(ms: number, work: () => void): () => void {
     const { clock } = this.#deps
-    const endsAt = clock.monotonic() + waitMs
-    let cancel = clock.after(waitMs, () => {
+    const endsAt = clock.monotonic() + ms
+    let cancel = clock.after(ms, () => {
       const hasStoodStill = clock.monotonic() - endsAt >= stoodStillMs
-      if (hasStoodStill) cancel = clock.after(waitMs, work)
+      if (hasStoodStill) cancel = clock.after(ms, work)
       else work()
     })
     return () => {
@@ -169,7 +174,7 @@ export class CallbackOrder {
     const { missing, log } = this.#deps
     const { turns } = conversation
     conversation.question = 'open'
-    const cancel = this.#afterWait(() => {
+    const cancel = this.#afterWait(waitMs, () => {
       conversation.question = 'silent'
     })
     try {

@@ -61,7 +61,7 @@ export class MessageAcceptor implements PerInstance {
     }
     return answers.within(withinMs, (deadline) => {
       const accept = (turn?: LaterTurn) => this.#accept(route, { ...arrival, deadline, ...(turn && { turn }) })
-      if (!guards.isTooOld(age)) return order.inTurn(route, command, age.writtenMsAgo, accept)
+      if (!guards.isTooOld(age)) return order.inTurn(route, command, { ...age, leftMs: withinMs }, accept)
       order.skip(route, command)
       return accept()
     })

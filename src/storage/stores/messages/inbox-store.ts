@@ -41,8 +41,12 @@ export class InboxStore {
     this.#fence = createLeaseFence(database)
   }
 
-  /** The pending rows of an instance after this id, oldest first, without those that only wait for a file. */
-  async pending(instance: InstanceName, after: RowId, limit: number): Promise<InboxRow[]> {
+  /** The pending rows of an instance between these ids, oldest first, without those that only wait for a file. */
+  async pending(
+    instance: InstanceName,
+    { after, newest }: { after: RowId; newest: RowId },
+    limit: number,
+  ): Promise<InboxRow[]> {
     const query = this.#database.query
       .selectFrom('inbox')
       .selectAll()
@@ -50,9 +54,22 @@ export class InboxStore {
       .where('state', '=', 'pending')
       .where('kind', '!=', lateFile)
       .where('id', '>', after)
+      .where('id', '<=', newest)
       .orderBy('id', (order) => this.#database.inByteOrder(order))
       .limit(limit)
     return (await this.#database.read(query, inboxSecrets)).map(toRow)
+  }
+
+  /** The id of the last pending row of an instance. */
+  async newest(instance: InstanceName): Promise<RowId | undefined> {
+    const query = this.#database.query
+      .selectFrom('inbox')
+      .select('id')
+      .where('instance', '=', instance)
+      .where('state', '=', 'pending')
+      .orderBy('id', (order) => this.#database.inByteOrder(order.desc()))
+      .limit(1)
+    return (await this.#database.read(query)).at(0)?.id
   }
 
   /** Those of the rows that still exist, oldest first. */

@@ -1,0 +1,103 @@
+// Stored rows are taken up in the background after an instance was taken.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { engines } from '../../harness/databases.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+import { BridgeBed, message, person } from './harness/bridge-bed.ts'
+
+const stored = 40
+const moreThanAPage = 101
+
+async function storeRows(bed: BridgeBed, count: number): Promise<string[]> {
+  const texts = Array.from({ length: count }, (_, index) => `stored ${index}`)
+  await Promise.all(texts.map((text) => bed.store(message(text))))
+  return texts
+}
+
+/** Hundreds of messages, one after the other. */
+function allPosted(bed: BridgeBed, count: number): Promise<void> {
+  return waitUntil('all messages are posted', () => bed.helpdesk.messages.length >= count)
+}
+
+for (const engine of engines) {
+  describe(`rows that an earlier process has stored, on ${engine}`, () => {
+    test('are posted before a message of their chat that comes while they are taken up, and each is posted once', async () => {
+      await using bed = await BridgeBed.open({ engine })
+      const texts = await storeRows(bed, stored)
+      await bed.take('a')
+      await bed.receive(message('new'))
+      assert.equal(bed.inbound.counts().pending, stored + 1)
+      await allPosted(bed, stored + 1)
+      await bed.drained()
+      await bed.settle()
+      assert.deepEqual(bed.helpdesk.contents, [...texts, 'new'])
+      assert.equal(bed.inbound.counts().pending, 0)
+    })
+
+    test('stay stored when the instance leaves meanwhile, and are all posted when it comes back', async () => {
+      await using bed = await BridgeBed.open({ engine })
+      const texts = await storeRows(bed, stored)
+      await bed.take('a')
+      await bed.leave('a')
+      assert.equal(bed.inbound.counts().pending, 0)
+      await bed.take('a')
+      await allPosted(bed, stored)
+      await bed.drained()
+      assert.deepEqual(bed.helpdesk.contents, texts)
+    })
+  })
+}
+
+test('a message waits until the stored rows are in their queues, also those of other chats', async () => {
+  await using bed = await BridgeBed.open()
+  const group = { chat: { kind: 'group' as const, id: '120363000000000001' } }
+  await bed.store(message('of a person'))
+  await bed.store(message('stored', group))
+  const rename = (from: string, to: string) =>
+    bed.database.write({ sql: `ALTER TABLE ${from} RENAME TO ${to}`, parameters: [] })
+  // The row of the person cannot be taken up.
+  await rename('people', 'people_away')
+  await bed.take('a')
+  await bed.receive(message('new', group))
+  await bed.settle()
+  await rename('people_away', 'people')
+  await bed.postedWithin(3, 60_000)
+  const inGroup = bed.helpdesk.contents.filter((content) => /stored|new/.test(content))
+  assert.deepEqual(
+    inGroup.map((content) => content.split('\n').at(-1)),
+    ['stored', 'new'],
+  )
+})
+
+test('of many chats a limited number is worked on at once', async () => {
+  await using bed = await BridgeBed.open()
+  const chats = 250
+  for (let n = 0; n < chats; n++) await bed.store(message('hello', { chat: person(`55119000${1000 + n}`) }))
+  const free = Promise.withResolvers<undefined>()
+  bed.helpdesk.script = async (call) => {
+    if (call === 'ensureContact') await free.promise
+  }
+  const asked = () => bed.helpdesk.calls.filter((call) => call === 'ensureContact').length
+  await bed.take('a')
+  await waitUntil('all rows are queued', () => bed.inbound.queues().chats === chats)
+  await waitUntil('200 chats are worked on', () => asked() === 200, { instead: asked })
+  await bed.settle()
+  assert.equal(asked(), 200)
+  free.resolve(undefined)
+  await bed.posted(chats)
+  await bed.drained()
+})
+
+test('a parked row that is tried again while stored rows are taken up is posted once', async () => {
+  await using bed = await BridgeBed.open()
+  await bed.store(message('parked'))
+  await bed.database.write({ sql: `UPDATE inbox SET state = 'parked'`, parameters: [] })
+  const texts = await storeRows(bed, moreThanAPage)
+  await bed.take('a')
+  assert.equal(await bed.inbound.retryParked('a'), 1)
+  await allPosted(bed, moreThanAPage + 1)
+  await bed.drained()
+  await bed.settle()
+  assert.deepEqual(bed.helpdesk.contents.toSorted(), ['parked', ...texts].toSorted())
+})
