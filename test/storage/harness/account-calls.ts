@@ -113,6 +113,7 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
   'DeliveryStore.pending': { kind: 'read', run: ({ deliveries }) => deliveries.pending() },
   'DeliveryStore.pendingOf': { kind: 'read', run: ({ deliveries }) => deliveries.pendingOf('shop') },
   'DeliveryStore.pendingOfDeleted': { kind: 'read', run: ({ deliveries }) => deliveries.pendingOfDeleted() },
+  'DeliveryStore.exhaustedSince': { kind: 'read', run: ({ deliveries }) => deliveries.exhaustedSince(0, 10) },
   'DeliveryStore.record': {
     kind: 'repeated',
     given: delivery,
