@@ -10,6 +10,7 @@ import { BridgeError } from '../../core/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { createTokenCheck } from './auth.ts'
 import { answerClientError } from './client-error.ts'
+import { limitConnections, limitReading } from './connection-limit.ts'
 import { replyWithError, replyWithRouterError, unknownRoute } from './error-reply.ts'
 import type { HttpApp } from '../http-app.ts'
 import { addBodyParser, forgetContentType } from '../json-body.ts'
@@ -46,6 +47,8 @@ import type { UsageDeps } from '../routes/usage.ts'
 type ServerSettings = {
   apiToken: string
   bodyLimit: number
+  /** Open connections at once. */
+  maxConnections: number
   /** Requests per minute and client address; 0 is no limit. */
   rateLimit: number
   trustProxy: boolean
@@ -138,6 +141,11 @@ async function addStaticFiles(app: HttpApp): Promise<void> {
 }
 
 async function addProtection(app: HttpApp, { settings, isActive }: Deps): Promise<void> {
+  limitConnections(app.server, settings.maxConnections)
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    limitReading(reply.raw)
+    done(null, payload)
+  })
   addSecurityHeaders(app)
   refuseOnOverload(app, isUnlimited)
   if (settings.rateLimit > 0) {
