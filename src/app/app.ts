@@ -51,6 +51,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   let isServing = false
   const server = await createServer({
     settings: config.http,
+    clock,
     log,
     isActive: () => isServing && storage.ownership.serves,
     routes: createRoutes(base, rooms, { services, workers }),

@@ -49,6 +49,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { ser
     deliveries: { instances, lifecycle: rooms.lifecycle.lifecycle },
     messages: {
       bodyLimit: config.http.bodyLimit,
+      clock,
       instances,
       webhook: outbound.webhook,
       onAnswered: outbound.answered,

@@ -1,22 +1,29 @@
 // The webhook for the helpdesk's callbacks, and editing of sent messages.
 
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { BridgeError } from '../../core/errors.ts'
 import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { refuseDeepNesting } from '../json-body.ts'
+import { isTooLarge } from '../server/body-memory.ts'
+import type { BodyMemory } from '../server/body-memory.ts'
 import { ErrorBody, InstanceParams, responses } from '../schemas.ts'
 import { toWebhookReply, WebhookBody } from '../webhook/webhook-reply.ts'
 import type { WebhookAnswer } from '../webhook/webhook-reply.ts'
 import type { WebhookHandler } from '../webhook/webhook-handler.ts'
 
 const smallestLimit = 5 * 1024 ** 2
+/** How long a large callback waits until there is room for it. Chatwoot hangs up after 5 s. */
+const waitForRoomMs = 3000
 
 export type MessageDeps = {
   bodyLimit: number
+  clock: Clock
   instances: Pick<InstanceRegistry, 'get'>
-  webhook: Pick<WebhookHandler, 'receive'>
+  webhook: Pick<WebhookHandler, 'screen' | 'receive'>
   /** The answer to a callback has left this process. Not called when the helpdesk has hung up before. */
   onAnswered: (answer: WebhookAnswer) => void
   edit: (request: EditRequest) => Promise<void>
@@ -37,11 +44,32 @@ const EditBody = Type.Object(
 )
 const Edited = Type.Object({ waid: Type.String(), edited: Type.Boolean() }, { title: 'EditedMessage' })
 
-export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, onAnswered, edit }: MessageDeps): void {
-  app.post(
+/** The largest body that any route takes. */
+export function largestBody(bodyLimit: number): number {
+  return Math.max(smallestLimit, bodyLimit)
+}
+
+export function addMessageRoutes(app: HttpApp, deps: MessageDeps, bodies: BodyMemory): void {
+  addWebhookRoute(app, deps, bodies)
+  addEditRoute(app, deps)
+}
+
+function addWebhookRoute(
+  app: HttpApp,
+  { bodyLimit, clock, webhook, onAnswered }: MessageDeps,
+  bodies: BodyMemory,
+): void {
+  const waited = new WeakMap<FastifyRequest, number>()
+  app.post<{ Params: { name: string } }>(
     '/api/instances/:name/webhook',
     {
-      bodyLimit: Math.max(smallestLimit, bodyLimit),
+      bodyLimit: largestBody(bodyLimit),
+      async preParsing(request, reply) {
+        const startedAt = clock.monotonic()
+        if (!isTooLarge(request)) await webhook.screen(request.params.name, request.headers)
+        await bodies.admitInTime(request, reply, waitForRoomMs - (clock.monotonic() - startedAt))
+        waited.set(request, clock.monotonic() - startedAt)
+      },
       config: { public: true, unlimited: true, rawBody: true },
       schema: {
         ...about('receiveCallback', "Chatwoot's webhook: outgoing messages, deletions, Retry, typing, seen"),
@@ -54,7 +82,8 @@ export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, 
     },
     async (request, reply) => {
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const answer = await webhook.receive(request.params.name, raw, request.headers, parse)
+      const callback = { raw, headers: request.headers, waitedMs: waited.get(request) ?? 0 }
+      const answer = await webhook.receive(request.params.name, callback, parse)
       reply.raw.once('finish', () => {
         onAnswered(answer)
       })
@@ -62,6 +91,9 @@ export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, 
       return reply.code(status as 200).send(body as never)
     },
   )
+}
+
+function addEditRoute(app: HttpApp, { instances, edit }: MessageDeps): void {
   app.post(
     '/api/instances/:name/messages/:waid/edit',
     {

@@ -31,11 +31,16 @@ const codeOfStatus: Record<number, ErrorCode> = {
 /** Temporary refusals: their request line is enough, an operator need not look into them. */
 const passing: readonly ErrorCode[] = ['SERVICE_STANDBY', 'SERVICE_OVERLOADED']
 
+/** After how many seconds a caller may repeat a request that was refused for load. */
+const retryAfterSeconds: Partial<Record<ErrorCode, number>> = { SERVICE_OVERLOADED: 5 }
+
 export function replyWithError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const { code, message } = describe(error)
   const status = statusOfCode[code]
   if (status >= 500 && !passing.includes(code))
     request.log.error({ err: error, route: request.routeOptions.url }, 'request failed')
+  const retryAfter = retryAfterSeconds[code]
+  if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
   void reply.code(status).send({ error: message, error_code: code } satisfies ErrorObject)
 }
 

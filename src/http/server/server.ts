@@ -7,8 +7,10 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { fastify, LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyError, FastifyRequest } from 'fastify'
 import { BridgeError } from '../../core/errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { createTokenCheck } from './auth.ts'
+import { BodyMemory } from './body-memory.ts'
 import { answerClientError } from './client-error.ts'
 import { limitConnections, limitReading } from './connection-limit.ts'
 import { replyWithError, replyWithRouterError, unknownRoute } from './error-reply.ts'
@@ -27,7 +29,7 @@ import { addHealthRoute } from '../routes/health.ts'
 import type { HealthDeps } from '../routes/health.ts'
 import { addInstanceRoutes } from '../routes/instances.ts'
 import type { InstanceDeps } from '../routes/instances.ts'
-import { addMessageRoutes } from '../routes/messages.ts'
+import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
 import type { OutboxDeps } from '../routes/outbox.ts'
@@ -72,6 +74,7 @@ export type ServerRoutes = {
 
 type Deps = {
   settings: ServerSettings
+  clock: Clock
   log: Log
   /** False while another process owns the accounts: only health, metrics and static files answer. */
   isActive: () => boolean
@@ -101,7 +104,8 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.setErrorHandler(replyWithError)
   addRequestContext(app)
-  await addProtection(app, deps)
+  const bodies = new BodyMemory({ clock: deps.clock, largestBody: largestBody(settings.bodyLimit) })
+  await addProtection(app, deps, bodies)
   addBodyParser(app)
   const refuseOtherMethods = watchMethods(app)
   await addOpenApi(app, routes.version)
@@ -115,7 +119,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addUsageRoutes(app, routes.usage)
   addAuditRoute(app, routes.audit)
   addDeliveryRoutes(app, routes.deliveries)
-  addMessageRoutes(app, routes.messages)
+  addMessageRoutes(app, routes.messages, bodies)
   addOutboxRoutes(app, routes.outbox)
   await addStaticFiles(app)
   refuseOtherMethods()
@@ -140,7 +144,7 @@ async function addStaticFiles(app: HttpApp): Promise<void> {
   })
 }
 
-async function addProtection(app: HttpApp, { settings, isActive }: Deps): Promise<void> {
+async function addProtection(app: HttpApp, { settings, isActive }: Deps, bodies: BodyMemory): Promise<void> {
   limitConnections(app.server, settings.maxConnections)
   app.addHook('onSend', (_request, reply, payload, done) => {
     limitReading(reply.raw)
@@ -164,12 +168,14 @@ async function addProtection(app: HttpApp, { settings, isActive }: Deps): Promis
   }
   const checkToken = createTokenCheck(settings.apiToken)
   // After the onRequest hooks, so that guessing tokens counts against the rate limit.
-  app.addHook('preParsing', (request, _reply, payload, done) => {
+  app.addHook('preParsing', (request, reply, payload, done) => {
     checkToken(request)
     if (!isActive() && !isServedInStandby(request)) {
       throw new BridgeError('SERVICE_STANDBY', 'another process owns the accounts; this one stands by')
     }
     forgetContentType(request)
+    // The webhook waits for room instead, after it has looked at the headers.
+    if (!request.routeOptions.config.rawBody) bodies.admit(request, reply)
     done(null, payload)
   })
 }

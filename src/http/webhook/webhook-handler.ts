@@ -11,7 +11,7 @@ import { BridgeError } from '../../core/errors.ts'
 import type { DestinationKey, InstanceName } from '../../core/ids.ts'
 import { namedInstance } from '../../core/operations-contact.ts'
 import { readCallback } from '../../downstream/callback.ts'
-import { isSigned, sentAt } from '../../downstream/signature.ts'
+import { carriesSignature, isSigned, sentAt } from '../../downstream/signature.ts'
 import { sleep, withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -29,6 +29,8 @@ type Callback<Kind extends OutgoingCommand['kind'] = OutgoingCommand['kind']> = 
   command: Command<Kind>
   sentAt: number | null
 }
+
+type ReceivedCallback = { raw: Buffer; headers: IncomingHttpHeaders; waitedMs: number }
 
 const unknownAge = { sentMsAgo: null, writtenMsAgo: null }
 
@@ -56,34 +58,48 @@ export class WebhookHandler {
     this.#deps = deps
   }
 
+  /** Refuses a callback whose answer does not depend on its body, before the body is read. */
+  screen(name: InstanceName, headers: IncomingHttpHeaders): Promise<void> {
+    const { instances } = this.#deps
+    const work = async () => {
+      const sender = instances.find(name)?.record
+      const secret = await this.#secretOf(sender)
+      if (secret !== '' && !carriesSignature(headers)) throw notSigned()
+      if (secret === '' && !sender) throw notFound(name)
+    }
+    return withDeadline(this.#deps.clock, answerWithinMs, work(), tooLate)
+  }
+
+  /** `waitedMs` is how long the callback has waited since its headers came: Chatwoot waits too. */
   receive(
     name: InstanceName,
-    raw: Buffer,
-    headers: IncomingHttpHeaders,
+    { raw, headers, waitedMs }: ReceivedCallback,
     parse: (raw: Buffer) => unknown,
   ): Promise<WebhookAnswer> {
     const { clock, events } = this.#deps
-    const startedAt = clock.monotonic()
-    const late = () => new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
+    const startedAt = clock.monotonic() - waitedMs
     const work = async () => {
       const route = await this.#admit(name, raw, headers)
       const callback = { command: readCallback(parse(raw)), sentAt: sentAt(headers) }
       events.heard(route)
       return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
     }
-    return withDeadline(clock, answerWithinMs, work(), late)
+    return withDeadline(clock, answerWithinMs - waitedMs, work(), tooLate)
   }
 
   /** Checks the signature first: a caller without the secret must not learn which instances exist. */
   async #admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
     const { instances, routing, clock } = this.#deps
     const sender = instances.find(name)?.record
-    const secret = await routing.webhookSecretOf(sender ?? { ownerTag: '' })
-    if (secret !== '' && !isSigned({ headers, rawBody: raw }, secret, clock.now())) {
-      throw new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
-    }
-    if (!sender) throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
+    const secret = await this.#secretOf(sender)
+    if (secret !== '' && !isSigned({ headers, rawBody: raw }, secret, clock.now())) throw notSigned()
+    if (!sender) throw notFound(name)
     return { sender, destination: await routing.destinationOf(sender) }
+  }
+
+  /** Callbacks to an instance that does not exist are signed with the secret of the default destination. */
+  #secretOf(sender: Sender | undefined): Promise<string> {
+    return this.#deps.routing.webhookSecretOf(sender ?? { ownerTag: '' })
   }
 
   async #follow(route: Route, { command, sentAt }: Callback, leftMs: number): Promise<WebhookAnswer> {
@@ -143,4 +159,16 @@ export class WebhookHandler {
     await Promise.race([following, sleep(clock, leftMs, enough.signal)])
     enough.abort()
   }
+}
+
+function tooLate(): BridgeError {
+  return new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
+}
+
+function notSigned(): BridgeError {
+  return new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
+}
+
+function notFound(name: InstanceName): BridgeError {
+  return new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
 }

@@ -168,7 +168,7 @@ export class OutboundBed {
     try {
       const { webhook, answered } = this.process.outbound
       const parse = (bytes: Buffer) => JSON.parse(bytes.toString()) as unknown
-      const answer = await webhook.receive(instance, raw, headers, parse)
+      const answer = await webhook.receive(instance, { raw, headers, waitedMs: 0 }, parse)
       if (!isCut) answered(answer)
       return toWebhookReply(answer)
     } catch (error) {
