@@ -10,7 +10,7 @@ import type { Rooms } from './create-rooms.ts'
 type Parts = { services: { instances: InstanceService; tenants: TenantService }; workers: readonly Ticker[] }
 
 export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { services, workers }: Parts): ServerRoutes {
-  const { database, ownership, usage, metrics, audit } = rooms.storage
+  const { probe, ownership, usage, metrics, audit } = rooms.storage
   const { instances, pendingLogouts } = rooms.accounts
   const { inbound, held, lostCallbacks, parked } = rooms.inbound
   const { outbound } = rooms
@@ -20,7 +20,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, { ser
     health: {
       version,
       clock,
-      database,
+      database: probe,
       instances,
       workers,
       ownership: () => ownership.state,
