@@ -3,6 +3,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
+import { addEventLoopDelay } from './event-loop-delay.ts'
 
 /** Read at every scrape, so the gauges are never stale. */
 export type InboxGauges = { pending: number; parked: number; lanes: number; longestLane: number; held: number }
@@ -75,8 +76,9 @@ export class Metrics implements PerInstance {
       labelNames: ['version'],
       registers: [this.#registry],
     }).set({ version }, 1)
-    // A finer precision would keep an idle process awake.
-    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 })
+    // The measurement of the library is replaced; once an hour is the same as switched off.
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 3_600_000 })
+    addEventLoopDelay(this.#registry)
   }
 
   watchInstances(read: () => { active: number; total: number }): void {
