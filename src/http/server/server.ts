@@ -18,6 +18,7 @@ import type { HttpApp } from '../http-app.ts'
 import { addBodyParser, forgetContentType } from '../json-body.ts'
 import { watchMethods } from './method-not-allowed.ts'
 import { addOpenApi } from './openapi.ts'
+import { refuseOddTexts } from './odd-texts.ts'
 import { refuseOnOverload } from './overload.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { addRequestContext, requestIdOf } from './request-context.ts'
@@ -107,6 +108,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   const bodies = new BodyMemory({ clock: deps.clock, largestBody: largestBody(settings.bodyLimit) })
   await addProtection(app, deps, bodies)
   addBodyParser(app)
+  refuseOddTexts(app)
   const refuseOtherMethods = watchMethods(app)
   await addOpenApi(app, routes.version)
   addHealthRoute(app, routes.health)
@@ -137,7 +139,8 @@ async function addStaticFiles(app: HttpApp): Promise<void> {
     })
     // A path that the file server refuses, such as one outside of the folder, is answered like an unknown route.
     scope.setErrorHandler((error: FastifyError, request, reply) => {
-      const isRefusal = !(error instanceof BridgeError) && (error.statusCode ?? 500) < 500
+      const isRefusal =
+        error instanceof BridgeError ? error.code === 'SERVICE_BAD_REQUEST' : (error.statusCode ?? 500) < 500
       replyWithError(isRefusal ? unknownRoute() : error, request, reply)
     })
     await scope.register(serveStatic, { root: staticFiles, prefix: '/static/', index: false, decorateReply: false })
