@@ -32,6 +32,7 @@ export const statusOfCode = {
   SERVICE_OUTBOX_FULL: 503,
   SERVICE_OVERLOADED: 503,
   SERVICE_STANDBY: 503,
+  SERVICE_STOPPING: 503,
 } as const
 
 export type ErrorCode = keyof typeof statusOfCode
