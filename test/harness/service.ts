@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
 import { newLocation } from './databases.ts'
 import type { TestLocation } from './databases.ts'
+import { assertDocumented } from './documented-statuses.ts'
 import { requestFrom } from './http-request.ts'
 import type { Answer, RequestOptions } from './http-request.ts'
 import { RecordedLog, silentLog } from './logs.ts'
@@ -89,8 +90,10 @@ export class Service {
     return this.request('GET', path, { headers })
   }
 
-  request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    return requestFrom(this.app.url, method, path, { token: apiToken, ...options })
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const answer = await requestFrom(this.app.url, method, path, { token: apiToken, ...options })
+    await assertDocumented(this.app.url, { method, path, status: answer.status })
+    return answer
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -10,7 +10,7 @@ import type { HttpApp } from '../http-app.ts'
 import { refuseDeepNesting } from '../json-body.ts'
 import { isTooLarge } from '../server/body-memory.ts'
 import type { BodyMemory } from '../server/body-memory.ts'
-import { ErrorBody, InstanceParams, responses } from '../schemas.ts'
+import { InstanceParams, responses } from '../schemas.ts'
 import { toWebhookReply, WebhookBody } from '../webhook/webhook-reply.ts'
 import type { WebhookAnswer } from '../webhook/webhook-reply.ts'
 import type { WebhookHandler } from '../webhook/webhook-handler.ts'
@@ -60,7 +60,7 @@ function addWebhookRoute(
   bodies: BodyMemory,
 ): void {
   const waited = new WeakMap<FastifyRequest, number>()
-  app.post<{ Params: { name: string } }>(
+  app.post(
     '/api/instances/:name/webhook',
     {
       bodyLimit: largestBody(bodyLimit),
@@ -77,7 +77,7 @@ function addWebhookRoute(
           'No bearer token; signed with X-Service-Signature or X-Chatwoot-Signature when a secret is configured. ' +
           'Answered within 4 s.',
         params: Type.Object({ name: Type.String() }),
-        response: { 200: WebhookBody, 202: WebhookBody, 422: WebhookBody, 500: ErrorBody, 503: ErrorBody },
+        response: responses({ 200: WebhookBody, 202: WebhookBody, 422: WebhookBody }, 401, 404),
       },
     },
     async (request, reply) => {
@@ -101,7 +101,7 @@ function addEditRoute(app: HttpApp, { instances, edit }: MessageDeps): void {
         ...about('editMessage', 'Change the text of a message that was sent within the last 15 minutes'),
         params: Type.Object({ ...InstanceParams.properties, waid: Type.String({ minLength: 1, maxLength: 128 }) }),
         body: EditBody,
-        response: responses({ 200: Edited }, 400, 401, 404, 413, 415, 500),
+        response: responses({ 200: Edited }, 404),
       },
     },
     async ({ params: { name, waid }, body: { chat, content } }) => {
