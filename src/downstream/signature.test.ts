@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isSigned } from './signature.ts'
+import { carriesSignature, isSigned } from './signature.ts'
 
 const now = Date.UTC(2026, 0, 15, 12)
 const secret = 'the secret'
@@ -74,4 +74,12 @@ test('whatever stands in the headers, nothing but the right signature is accepte
 
 test('without a secret there is nothing to check against', () => {
   assert.throws(() => isSigned({ headers: {}, rawBody }, '', now), /without a secret/)
+})
+
+test('a callback without a well-formed signature is known before its body is read', () => {
+  assert.ok(carriesSignature(chatwoot(now)))
+  assert.ok(carriesSignature({ 'x-service-signature': `sha256=${'0'.repeat(64)}` }))
+  for (const odd of [undefined, '', 'sha256=', hex(rawBody), `sha256=${'0'.repeat(63)}`, ['a', 'b']]) {
+    assert.equal(carriesSignature({ 'x-service-signature': odd, 'x-chatwoot-signature': odd }), false)
+  }
 })

@@ -7,10 +7,12 @@ const dripMs = 1000
 
 export class SlowConnections {
   readonly #sockets: Socket[]
+  readonly #opened: number
   readonly #drip: NodeJS.Timeout
 
-  private constructor(sockets: Socket[]) {
+  private constructor(sockets: Socket[], opened: number) {
     this.#sockets = sockets
+    this.#opened = opened
     this.#drip = setInterval(() => {
       for (const socket of sockets) if (socket.writable) socket.write('x')
     }, dripMs)
@@ -24,8 +26,13 @@ export class SlowConnections {
       const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () => socket.write(start))
       return socket.on('error', () => undefined).resume()
     })
-    await Promise.all(sockets.map(connected))
-    return new SlowConnections(sockets)
+    const opened = (await Promise.all(sockets.map(connects))).filter(Boolean).length
+    return new SlowConnections(sockets, opened)
+  }
+
+  /** How many connections the service or its machine accepted, also those that the service has closed since. */
+  get opened(): number {
+    return this.#opened
   }
 
   [Symbol.dispose](): void {
@@ -34,10 +41,13 @@ export class SlowConnections {
   }
 }
 
-function connected(socket: Socket): Promise<void> {
+function connects(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {
-    socket.once('connect', resolve).once('close', () => {
-      resolve()
+    socket.once('connect', () => {
+      resolve(true)
+    })
+    socket.once('close', () => {
+      resolve(false)
     })
   })
 }
