@@ -2,9 +2,9 @@
 // all small bodies together, so large bodies of an attacker do not hold up ordinary callbacks.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { BridgeError } from '../../core/errors.ts'
-import { noteBufferGarbage } from '../../lib/buffer-garbage.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { BridgeError } from '../core/errors.ts'
+import { noteBufferGarbage } from '../lib/buffer-garbage.ts'
+import type { Clock } from '../lib/clock.ts'
 
 const smallBytes = 64 * 1024
 const leastTotalBytes = 32 * 1024 ** 2

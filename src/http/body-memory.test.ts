@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fastify from 'fastify'
-import { ManualClock } from '../../../test/harness/manual-clock.ts'
-import { waitUntil } from '../../../test/harness/wait-until.ts'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { waitUntil } from '../../test/harness/wait-until.ts'
 import { BodyMemory } from './body-memory.ts'
 
 const mb = 1024 ** 2
