@@ -7,16 +7,16 @@ type Document = { paths: Record<string, Record<string, { responses: Record<strin
 type Operation = { method: string; path: RegExp; statuses: readonly string[] }
 
 /** The document is the same for every service of a run. */
-let known: Promise<readonly Operation[]> | undefined
+let known: readonly Operation[] | undefined
 
 export async function assertDocumented(
   base: string,
   asked: { method: string; path: string; status: number },
 ): Promise<void> {
   if (!asked.path.startsWith('/api/')) return
-  known ??= readOperations(base)
+  known ??= await readOperations(base)
   const [path = ''] = asked.path.split('?')
-  const operation = (await known).find((each) => each.method === asked.method && each.path.test(path))
+  const operation = known?.find((each) => each.method === asked.method && each.path.test(path))
   if (!operation) return
   const { statuses } = operation
   assert.ok(
@@ -25,8 +25,11 @@ export async function assertDocumented(
   )
 }
 
-async function readOperations(base: string): Promise<readonly Operation[]> {
-  const { paths } = (await requestFrom(base, 'GET', '/static/openapi.json')).body as Document
+/** Undefined while the service refuses to answer. */
+async function readOperations(base: string): Promise<readonly Operation[] | undefined> {
+  const { status, body } = await requestFrom(base, 'GET', '/static/openapi.json')
+  if (status !== 200) return undefined
+  const { paths } = body as Document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses }]) => ({
       method: method.toUpperCase(),
