@@ -54,6 +54,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const readiness = new Readiness({ ownership: storage.ownership, clock: systemClock })
   const server = await createServer({
     settings: config.http,
+    clock,
     log,
     gate: new StartGate({ phase: () => readiness.phase, begun: readiness.begun, clock }),
     routes: createRoutes(base, rooms, { services, workers, readiness }),

@@ -16,7 +16,7 @@ type Parts = {
 
 export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts: Parts): ServerRoutes {
   const { services, workers, readiness } = parts
-  const { database, usage, metrics, audit } = rooms.storage
+  const { probe, usage, metrics, audit } = rooms.storage
   const { instances, pendingLogouts } = rooms.accounts
   const { inbound, held, lostCallbacks, parked } = rooms.inbound
   const { outbound } = rooms
@@ -26,7 +26,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     health: {
       version,
       clock,
-      database,
+      database: probe,
       instances,
       workers,
       ownership: () => readiness.shown,
@@ -57,6 +57,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
     deliveries: { instances, lifecycle: rooms.lifecycle.lifecycle },
     messages: {
       bodyLimit: config.http.bodyLimit,
+      clock,
       instances,
       webhook: outbound.webhook,
       onAnswered: outbound.answered,

@@ -6,6 +6,7 @@ import { Metrics } from '../ledger/metrics.ts'
 import { Usage } from '../ledger/usage.ts'
 import { systemClock } from '../lib/clock.ts'
 import { openDatabase } from '../storage/database.ts'
+import { DatabaseProbe } from '../storage/database-probe.ts'
 import { correctFutureTimes } from '../storage/stores/future-times.ts'
 import { refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
@@ -18,6 +19,9 @@ import type { Base } from './base.ts'
 export async function createStorage({ config, clock, log, build, stack }: Base, onFatal: (reason: Error) => void) {
   const { encryptionKeys, database: location } = config.storage
   const database = stack.use(await openDatabase({ location, encryptionKeys, log, onFatal }))
+  // Real time even under the clock of a test: the database takes real time.
+  const probe = stack.use(new DatabaseProbe({ database, clock: systemClock, log }))
+  probe.start()
   await refuseUnreadableSecrets(database, encryptionKeys)
   const ownership = stack.use(
     new Ownership({
@@ -34,6 +38,7 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
   stack.defer(() => usage.flush())
   return {
     database,
+    probe,
     ownership,
     /** What every guarded write carries. */
     epoch: () => ownership.epoch,

@@ -13,6 +13,7 @@ test('without any variable the documented defaults hold', () => {
     apiToken: '',
     publicUrl: null,
     bodyLimit: 1024 ** 2,
+    maxConnections: 500,
     rateLimit: 0,
     trustProxy: false,
     publicStats: false,

@@ -12,6 +12,7 @@ const standards: Record<string, string> = {
   SERVICE_API_TOKEN: '',
   SERVICE_PUBLIC_URL: '',
   SERVICE_BODY_LIMIT: '1mb',
+  SERVICE_MAX_CONNECTIONS: '500',
   SERVICE_API_RATE_LIMIT: '0',
   SERVICE_TRUST_PROXY: 'false',
   PUBLIC_STATS_ENABLED: 'false',

@@ -34,6 +34,7 @@ export const statusOfCode = {
   SERVICE_OVERLOADED: 503,
   SERVICE_STARTING: 503,
   SERVICE_STANDBY: 503,
+  SERVICE_STOPPING: 503,
 } as const
 
 export type ErrorCode = keyof typeof statusOfCode

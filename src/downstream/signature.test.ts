@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkSignature } from './signature.ts'
+import { carriesSignature, checkSignature } from './signature.ts'
 
 const now = Date.UTC(2026, 0, 15, 12)
 const secret = 'the secret'
@@ -84,4 +84,12 @@ test('only the right signature is accepted, and no header makes the check throw'
 
 test('without a secret there is nothing to check against', () => {
   assert.throws(() => checkSignature({ headers: {}, rawBody }, '', now), /without a secret/)
+})
+
+test('a callback without a well-formed signature is known before its body is read', () => {
+  assert.ok(carriesSignature(chatwoot(now)))
+  assert.ok(carriesSignature({ 'x-service-signature': `sha256=${'0'.repeat(64)}` }))
+  for (const odd of [undefined, '', 'sha256=', hex(rawBody), `sha256=${'0'.repeat(63)}`, ['a', 'b']]) {
+    assert.equal(carriesSignature({ 'x-service-signature': odd, 'x-chatwoot-signature': odd }), false)
+  }
 })

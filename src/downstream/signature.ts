@@ -18,6 +18,11 @@ export function sentAt(headers: Headers): number | null {
   return typeof timestamp === 'string' && /^\d{1,12}$/.test(timestamp) ? Number(timestamp) * 1000 : null
 }
 
+/** Whether the headers hold a signature at all. A callback without one can be refused before its body is read. */
+export function carriesSignature(headers: Headers): boolean {
+  return [headers['x-service-signature'], headers['x-chatwoot-signature']].some(isSignature)
+}
+
 /** An object: the signature is right for its timestamp, but the timestamp is too far ahead of our clock, or behind it (< 0). */
 type SignatureVerdict = 'right' | 'wrong' | { aheadMs: number }
 
@@ -32,8 +37,12 @@ export function checkSignature({ headers, rawBody }: SignedRequest, secret: stri
 }
 
 function matches(header: Headers[string], secret: string, signed: readonly (string | Uint8Array)[]): boolean {
-  if (typeof header !== 'string' || !/^sha256=[0-9a-f]{64}$/i.test(header)) return false
+  if (!isSignature(header)) return false
   const hmac = createHmac('sha256', secret)
   for (const part of signed) hmac.update(part)
   return timingSafeEqual(hmac.digest(), Buffer.from(header.slice('sha256='.length), 'hex'))
+}
+
+function isSignature(header: Headers[string]): header is string {
+  return typeof header === 'string' && /^sha256=[0-9a-f]{64}$/i.test(header)
 }

@@ -35,7 +35,14 @@ export function toTimestamp(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** The responses that a route documents: its own, typed, and the error object for each other status. */
+/**
+ * The responses that a route declares: its own, typed, and the error object for each other status that its handler gives.
+ * The statuses that any route may give are added in the OpenAPI document.
+ */
 export function responses<const Own extends Record<number, TSchema>>(own: Own, ...errors: readonly number[]): Own {
-  return { ...own, ...Object.fromEntries(errors.map((status) => [status, ErrorBody])) }
+  return { ...own, ...errorResponses(errors) }
+}
+
+export function errorResponses(statuses: readonly number[]): Record<number, TSchema> {
+  return Object.fromEntries(statuses.map((status) => [status, ErrorBody]))
 }

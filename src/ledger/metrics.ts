@@ -3,6 +3,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { InstanceName } from '../core/ids.ts'
 import type { PerInstance } from '../core/per-instance.ts'
+import { eventLoopDelayGauges } from './event-loop-delay.ts'
 
 /** Read at every scrape, so the gauges are never stale. */
 export type InboxGauges = { pending: number; parked: number; lanes: number; longestLane: number; held: number }
@@ -75,8 +76,13 @@ export class Metrics implements PerInstance {
       labelNames: ['version'],
       registers: [this.#registry],
     }).set({ version }, 1)
-    // A finer precision would keep an idle process awake.
-    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 })
+    // prom-client shows the precision of its measurement as a delay, so its gauges are replaced. An interval of an hour
+    // switches its own measurement off.
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 3_600_000 })
+    for (const { name, help, read } of eventLoopDelayGauges()) {
+      this.#registry.removeSingleMetric(name)
+      this.#gauge(name, help, read)
+    }
   }
 
   watchInstances(read: () => { active: number; total: number }): void {

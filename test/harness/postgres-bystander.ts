@@ -39,14 +39,23 @@ export class Bystander {
   async blocked(count: number): Promise<number[]> {
     let pids: number[] = []
     await waitUntil(`${count} connections wait for a lock`, async () => {
-      const rows = await this.query(
-        `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
-         AND application_name = 'causeway' AND wait_event_type = 'Lock'`,
-      )
-      pids = rows.map(({ pid }) => Number(pid))
+      pids = await this.#waiting()
       return pids.length === count
     })
     return pids
+  }
+
+  /** Resolves when at least this many of the service's connections wait for a lock. */
+  async blockedAtLeast(count: number): Promise<void> {
+    await waitUntil(`${count} connections or more wait for a lock`, async () => (await this.#waiting()).length >= count)
+  }
+
+  async #waiting(): Promise<number[]> {
+    const rows = await this.query(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+       AND application_name = 'causeway' AND wait_event_type = 'Lock'`,
+    )
+    return rows.map(({ pid }) => Number(pid))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -20,11 +20,20 @@ export class ServiceProcess {
   #errors = ''
   #exit: { code: number | null; signal: string | null } | undefined
 
-  /** Starts with nothing but these variables and what Node is found and started with, on a free port unless they name one. */
-  constructor(environment: Record<string, string>, cwd?: string, script: readonly string[] = [main]) {
+  /**
+   * Starts with nothing but these variables and what Node is found and started with, on a free port unless they name one.
+   * `launcher` is a command that starts the rest of its arguments, for example under a limit.
+   */
+  constructor(
+    environment: Record<string, string>,
+    cwd?: string,
+    script: readonly string[] = [main],
+    launcher: readonly string[] = [],
+  ) {
     const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
     const env = { PATH, NODE_COMPILE_CACHE, PORT: '0', LOG_FORMAT: 'json', ...environment }
-    this.#child = spawn(process.execPath, script, { env, ...(cwd !== undefined && { cwd }) })
+    const [command = '', ...args] = [...launcher, process.execPath, ...script]
+    this.#child = spawn(command, args, { env, ...(cwd !== undefined && { cwd }) })
     let partial = ''
     this.#child.stdout?.on('data', (chunk: Buffer) => {
       const lines = (partial + chunk.toString()).split('\n')

@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/storage/database.ts'
 import type { Database, EngineName } from '../../src/storage/database.ts'
 import { newLocation } from './databases.ts'
 import type { TestLocation } from './databases.ts'
+import { assertDocumented } from './documented-statuses.ts'
 import { requestFrom } from './http-request.ts'
 import type { Answer, RequestOptions } from './http-request.ts'
 import { RecordedLog, silentLog } from './logs.ts'
@@ -38,12 +39,20 @@ export class Service {
   /** The SQLite file, or the URL of the PostgreSQL database. */
   readonly databasePath: string
   readonly #owned: AsyncDisposableStack
+  /** False if a rate limit counts requests: one more for the document would change what the test sees. */
+  readonly #isUnlimited: boolean
 
-  private constructor(app: App, logs: RecordedLog, database: Database, path: string, owned: AsyncDisposableStack) {
+  private constructor(
+    parts: Pick<Service, 'app' | 'logs' | 'database' | 'databasePath'>,
+    isUnlimited: boolean,
+    owned: AsyncDisposableStack,
+  ) {
+    const { app, logs, database, databasePath } = parts
     this.app = app
     this.logs = logs
     this.database = database
-    this.databasePath = path
+    this.databasePath = databasePath
+    this.#isUnlimited = isUnlimited
     this.#owned = owned
   }
 
@@ -82,15 +91,18 @@ export class Service {
       }),
     )
     await app.start()
-    return new Service(app, logs, database, url.replace(/^file:/, ''), stack.move())
+    const parts = { app, logs, database, databasePath: url.replace(/^file:/, '') }
+    return new Service(parts, config.http.rateLimit === 0, stack.move())
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
     return this.request('GET', path, { headers })
   }
 
-  request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    return requestFrom(this.app.url, method, path, { token: apiToken, ...options })
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const answer = await requestFrom(this.app.url, method, path, { token: apiToken, ...options })
+    if (this.#isUnlimited) await assertDocumented(this.app.url, { method, path, status: answer.status })
+    return answer
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -53,7 +53,8 @@ export function createOutbound(deps: OutboundDeps) {
     /** Every part that keeps memory per instance. The worker is first: it ends the work that uses the others. */
     perInstance: [worker, ...memory] as const,
     edit: (request: EditRequest) => edit(deps, parts, request),
-    outboxPending: async () => sum((await stores.outbox.countPending()).values()),
+    /** From memory. */
+    outboxPending: () => worker.counts().pending,
     failRowsOfDeletedInstances: () => worker.failRowsOfDeletedInstances(),
     /** From now on messages are queued for the next process. */
     pause(): void {
@@ -132,10 +133,4 @@ function edit({ clock, log }: OutboundDeps, { stores, sending, accounts }: Parts
   const { map, sent } = stores
   const { recipients, metrics } = sending
   return editMessage({ map, sent, recipients, metrics, accounts, clock, log }, request)
-}
-
-function sum(values: Iterable<number>): number {
-  let total = 0
-  for (const value of values) total += value
-  return total
 }

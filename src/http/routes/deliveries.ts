@@ -38,7 +38,7 @@ export function addDeliveryRoutes(app: HttpApp, { instances, lifecycle }: Delive
       schema: {
         ...about('listDeliveries', 'The last 100 lifecycle deliveries of an instance, newest first'),
         params: InstanceParams,
-        response: responses({ 200: Type.Array(Report) }, 400, 401, 404, 500),
+        response: responses({ 200: Type.Array(Report) }, 404),
       },
     },
     async ({ params: { name } }) => {
@@ -65,7 +65,7 @@ export function addDeliveryRoutes(app: HttpApp, { instances, lifecycle }: Delive
       schema: {
         ...about('redeliver', 'Sends a delivery that has ended once more, with the id and body it had'),
         params: Type.Object({ name: InstanceName, id: Type.String({ minLength: 1, maxLength: 64 }) }),
-        response: responses({ 200: Type.Object({ message: Type.String() }) }, 400, 401, 404, 409, 500),
+        response: responses({ 200: Type.Object({ message: Type.String() }) }, 404, 409),
       },
     },
     async ({ params: { name, id } }) => {

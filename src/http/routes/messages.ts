@@ -1,22 +1,29 @@
 // The webhook for the helpdesk's callbacks, and editing of sent messages.
 
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { BridgeError } from '../../core/errors.ts'
 import type { EditRequest } from '../../bridge/outbound/edit-message.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { refuseDeepNesting } from '../json-body.ts'
-import { ErrorBody, InstanceParams, responses } from '../schemas.ts'
+import { isTooLarge } from '../body-memory.ts'
+import type { BodyMemory } from '../body-memory.ts'
+import { InstanceParams, responses } from '../schemas.ts'
 import { toWebhookReply, WebhookBody } from '../webhook/webhook-reply.ts'
 import type { WebhookAnswer } from '../webhook/webhook-reply.ts'
 import type { WebhookHandler } from '../webhook/webhook-handler.ts'
 
 const smallestLimit = 5 * 1024 ** 2
+/** How long a large callback waits until there is room for it. Chatwoot hangs up after 5 s. */
+const waitForRoomMs = 3000
 
 export type MessageDeps = {
   bodyLimit: number
+  clock: Clock
   instances: Pick<InstanceRegistry, 'get'>
-  webhook: Pick<WebhookHandler, 'receive'>
+  webhook: Pick<WebhookHandler, 'screen' | 'receive'>
   /** The answer to a callback has left this process. Not called when the helpdesk has hung up before. */
   onAnswered: (answer: WebhookAnswer) => void
   edit: (request: EditRequest) => Promise<void>
@@ -37,11 +44,32 @@ const EditBody = Type.Object(
 )
 const Edited = Type.Object({ waid: Type.String(), edited: Type.Boolean() }, { title: 'EditedMessage' })
 
-export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, onAnswered, edit }: MessageDeps): void {
+/** The largest body that any route takes. */
+export function largestBody(bodyLimit: number): number {
+  return Math.max(smallestLimit, bodyLimit)
+}
+
+export function addMessageRoutes(app: HttpApp, deps: MessageDeps, bodies: BodyMemory): void {
+  addWebhookRoute(app, deps, bodies)
+  addEditRoute(app, deps)
+}
+
+function addWebhookRoute(
+  app: HttpApp,
+  { bodyLimit, clock, webhook, onAnswered }: MessageDeps,
+  bodies: BodyMemory,
+): void {
+  const waited = new WeakMap<FastifyRequest, number>()
   app.post(
     '/api/instances/:name/webhook',
     {
-      bodyLimit: Math.max(smallestLimit, bodyLimit),
+      bodyLimit: largestBody(bodyLimit),
+      async preParsing(request, reply) {
+        const startedAt = clock.monotonic()
+        if (!isTooLarge(request)) await webhook.screen(request.params.name, request.headers)
+        await bodies.admitInTime(request, reply, waitForRoomMs - request.heldMs - (clock.monotonic() - startedAt))
+        waited.set(request, clock.monotonic() - startedAt)
+      },
       config: { public: true, unlimited: true, rawBody: true },
       schema: {
         ...about('receiveCallback', "Chatwoot's webhook: outgoing messages, deletions, Retry, typing, seen"),
@@ -49,16 +77,14 @@ export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, 
           'No bearer token; signed with X-Service-Signature or X-Chatwoot-Signature when a secret is configured. ' +
           'Answered within 4 s.',
         params: Type.Object({ name: Type.String() }),
-        response: { 200: WebhookBody, 202: WebhookBody, 422: WebhookBody, 500: ErrorBody, 503: ErrorBody },
+        response: responses({ 200: WebhookBody, 202: WebhookBody, 422: WebhookBody }, 401, 404),
       },
     },
     async (request, reply) => {
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const answer = await webhook.receive(
-        request.params.name,
-        { raw, headers: request.headers, waitedMs: request.heldMs },
-        parse,
-      )
+      const waitedMs = request.heldMs + (waited.get(request) ?? 0)
+      const callback = { raw, headers: request.headers, waitedMs }
+      const answer = await webhook.receive(request.params.name, callback, parse)
       reply.raw.once('finish', () => {
         onAnswered(answer)
       })
@@ -66,6 +92,9 @@ export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, 
       return reply.code(status as 200).send(body as never)
     },
   )
+}
+
+function addEditRoute(app: HttpApp, { instances, edit }: MessageDeps): void {
   app.post(
     '/api/instances/:name/messages/:waid/edit',
     {
@@ -73,7 +102,7 @@ export function addMessageRoutes(app: HttpApp, { bodyLimit, instances, webhook, 
         ...about('editMessage', 'Change the text of a message that was sent within the last 15 minutes'),
         params: Type.Object({ ...InstanceParams.properties, waid: Type.String({ minLength: 1, maxLength: 128 }) }),
         body: EditBody,
-        response: responses({ 200: Edited }, 400, 401, 404, 413, 415, 500),
+        response: responses({ 200: Edited }, 404),
       },
     },
     async ({ params: { name, waid }, body: { chat, content } }) => {

@@ -57,7 +57,7 @@ export function addOutboxRoutes(app: HttpApp, { instances, outbox, banRisk }: Ou
       schema: {
         ...about('getOutbox', 'Messages of the outbox by what became of them, over all history'),
         params: InstanceParams,
-        response: responses({ 200: OutboxTotals }, 400, 401, 404, 500),
+        response: responses({ 200: OutboxTotals }, 404),
       },
     },
     async ({ params: { name } }) => {
@@ -73,7 +73,7 @@ export function addOutboxRoutes(app: HttpApp, { instances, outbox, banRisk }: Ou
       schema: {
         ...about('getBanRisk', 'How the last minutes of sending look to the network'),
         params: InstanceParams,
-        response: responses({ 200: BanRiskBody }, 400, 401, 404, 500),
+        response: responses({ 200: BanRiskBody }, 404),
       },
     },
     ({ params: { name } }) => {

@@ -58,7 +58,7 @@ function addQrRoute(app: HttpApp, { instances }: PairingDeps): void {
           format: Type.Optional(Type.String({ pattern: '^(png|text)$', description: 'png or text' })),
         }),
         produces: ['image/png'],
-        response: responses({ 200: Type.Unsafe<string | Buffer>({ type: 'string', format: 'binary' }) }, 400, 401, 404),
+        response: responses({ 200: Type.Unsafe<string | Buffer>({ type: 'string', format: 'binary' }) }, 404),
       },
     },
     async ({ params, query }, reply) => {
@@ -73,6 +73,11 @@ function addQrRoute(app: HttpApp, { instances }: PairingDeps): void {
 }
 
 function addWaitRoute(app: HttpApp, { instances, clock }: PairingDeps): void {
+  const stopping = new AbortController()
+  app.addHook('preClose', (done) => {
+    stopping.abort()
+    done()
+  })
   app.get(
     '/api/instances/:name/wait-ready',
     {
@@ -84,15 +89,19 @@ function addWaitRoute(app: HttpApp, { instances, clock }: PairingDeps): void {
             Type.String({ pattern: '^0*[1-9]\\d{0,8}$', description: 'a whole number of seconds, at least 1' }),
           ),
         }),
-        response: responses({ 200: Detail, 408: TimedOut }, 400, 401, 404),
+        response: responses({ 200: Detail, 408: TimedOut }, 404),
       },
     },
     async (request, reply) => {
       const { name } = request.params
       const seconds = Math.min(Number(request.query.timeout ?? defaultWaitSeconds), maxWaitSeconds)
-      const outcome = await waitReady({ registry: instances, clock }, name, seconds * 1000, whenGone(reply))
+      const noLonger = AbortSignal.any([whenGone(reply), stopping.signal])
+      const outcome = await waitReady({ registry: instances, clock }, name, seconds * 1000, noLonger)
       const account = instances.get(name)
       if (outcome === 'ready') return toDetail(account, clock.now())
+      if (stopping.signal.aborted) {
+        throw new BridgeError('SERVICE_STOPPING', 'the service stops; ask again when it has started')
+      }
       const why = outcome === 'logged_out' ? 'the instance was logged out' : `not ready within ${seconds} s`
       return reply.code(408).send({ error: why, error_code: 'SERVICE_WAIT_TIMEOUT', ...(await describeWait(account)) })
     },
@@ -121,7 +130,7 @@ function addCommandRoutes(app: HttpApp, { instances }: PairingDeps): void {
   for (const [path, command] of Object.entries(commands)) {
     app.post(
       `/api/instances/:name/${path}`,
-      { schema: { ...command.about, params: InstanceParams, response: responses({ 200: Done }, 400, 401, 404, 500) } },
+      { schema: { ...command.about, params: InstanceParams, response: responses({ 200: Done }, 404) } },
       async ({ params }) => {
         const account = instances.get(params.name)
         const answer = await command.run(account)
@@ -143,13 +152,8 @@ function addPairingCodeRoute(app: HttpApp, { instances, clock }: PairingDeps): v
         }),
         response: responses(
           { 200: Type.Object({ code: Type.String(), expires_in_seconds: Type.Integer() }) },
-          400,
-          401,
           404,
           409,
-          413,
-          415,
-          500,
         ),
       },
     },

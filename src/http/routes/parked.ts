@@ -38,7 +38,7 @@ export function addParkedRoutes(app: HttpApp, { inbound, parked, instances }: Pa
       schema: {
         ...about('listParked', 'Received messages that were set aside, the oldest 500'),
         params: InstanceParams,
-        response: responses({ 200: ParkedList }, 400, 401, 404, 500),
+        response: responses({ 200: ParkedList }, 404),
       },
     },
     async ({ params }) => {
@@ -57,13 +57,7 @@ export function addParkedRoutes(app: HttpApp, { inbound, parked, instances }: Pa
       schema: {
         ...about('retryParked', 'Try everything that was set aside again'),
         params: InstanceParams,
-        response: responses(
-          { 200: Type.Object({ instance: Type.String(), retried: Type.Integer() }) },
-          400,
-          401,
-          404,
-          500,
-        ),
+        response: responses({ 200: Type.Object({ instance: Type.String(), retried: Type.Integer() }) }, 404),
       },
     },
     async ({ params }) => {
@@ -77,7 +71,7 @@ export function addParkedRoutes(app: HttpApp, { inbound, parked, instances }: Pa
       schema: {
         ...about('deleteParked', 'Drop a message that was set aside'),
         params: ParkedParams,
-        response: responses({ 200: Type.Object({ message: Type.String() }) }, 400, 401, 404, 500),
+        response: responses({ 200: Type.Object({ message: Type.String() }) }, 404),
       },
     },
     async ({ params }) => {

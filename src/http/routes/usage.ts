@@ -40,7 +40,7 @@ export function addUsageRoutes(app: HttpApp, { usage, instances, clock }: UsageD
         ...about('getInstanceUsage', 'Daily usage of one instance, the last 30 days unless stated'),
         params: InstanceParams,
         querystring: rangeOf(Day),
-        response: responses({ 200: DailyOfInstance }, 400, 401, 404, 500),
+        response: responses({ 200: DailyOfInstance }, 404),
       },
     },
     async ({ params: { name }, query }) => {
@@ -57,7 +57,7 @@ export function addUsageRoutes(app: HttpApp, { usage, instances, clock }: UsageD
       schema: {
         ...about('getUsage', 'Daily usage of all instances, the last 30 days unless stated'),
         querystring: rangeOf(Day),
-        response: responses({ 200: Daily }, 400, 401, 500),
+        response: { 200: Daily },
       },
     },
     async ({ query }): Promise<Static<typeof Daily>> => {
@@ -71,7 +71,7 @@ export function addUsageRoutes(app: HttpApp, { usage, instances, clock }: UsageD
       schema: {
         ...about('getUsageSummary', 'Monthly usage per owner tag, the last 3 calendar months unless stated'),
         querystring: rangeOf(Month),
-        response: responses({ 200: Monthly }, 400, 401, 500),
+        response: { 200: Monthly },
       },
     },
     async ({ query }) => {

@@ -9,6 +9,9 @@ const refusals: Record<string, { code: ErrorCode; error: string }> = {
   ERR_HTTP_REQUEST_TIMEOUT: { code: 'SERVICE_REQUEST_TIMEOUT', error: 'the request did not arrive in time' },
   HPE_HEADER_OVERFLOW: { code: 'SERVICE_HEADERS_TOO_LARGE', error: 'the headers are too large' },
 }
+/** How long the client may take to read the refusal. Without an end, a client that never closes keeps a descriptor. */
+const lingerMs = 1000
+
 const malformed = { code: 'SERVICE_BAD_REQUEST', error: 'this is not a well-formed HTTP request' } as const
 
 export function answerClientError(cause: Error & { code?: string }, socket: Socket): void {
@@ -23,4 +26,10 @@ export function answerClientError(cause: Error & { code?: string }, socket: Sock
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+  const linger = setTimeout(() => {
+    socket.destroy()
+  }, lingerMs)
+  socket.once('close', () => {
+    clearTimeout(linger)
+  })
 }

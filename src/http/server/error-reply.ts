@@ -30,10 +30,14 @@ const codeOfStatus: Record<number, ErrorCode> = {
 }
 
 /** Temporary refusals: their request line is enough, an operator need not look into them. */
-const passing: readonly ErrorCode[] = ['SERVICE_STARTING', 'SERVICE_STANDBY', 'SERVICE_OVERLOADED']
+const passing: readonly ErrorCode[] = ['SERVICE_STARTING', 'SERVICE_STANDBY', 'SERVICE_OVERLOADED', 'SERVICE_STOPPING']
 
-/** After how many seconds the caller may try again. */
-const retryAfterSeconds: Partial<Record<ErrorCode, number>> = { SERVICE_STARTING: 1 }
+/** After how many seconds a caller may repeat a request that was refused for the moment. */
+const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+  SERVICE_STARTING: 1,
+  SERVICE_OVERLOADED: 5,
+  SERVICE_STOPPING: 5,
+}
 
 export function replyWithError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const { code, message } = describe(error)

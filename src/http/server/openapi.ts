@@ -2,6 +2,8 @@
 
 import swagger from '@fastify/swagger'
 import type { HttpApp } from '../http-app.ts'
+import { errorResponses } from '../schemas.ts'
+import { commonStatuses } from './common-statuses.ts'
 import { renderReference } from './reference-page.ts'
 import type { ApiDocument } from './reference-page.ts'
 
@@ -31,11 +33,11 @@ export async function addOpenApi(app: HttpApp, version: string): Promise<void> {
       },
       security: [{ bearer: [] }],
     },
-    // A route declares once whether it is public; the document shows that.
-    transform: ({ schema, url, route }) => ({
-      url,
-      schema: route.config?.public ? { ...schema, security: [] } : schema,
-    }),
+    // A route declares once whether it is public and what it takes; the document shows what follows from that.
+    transform: ({ schema, url, route }) => {
+      const response = { ...errorResponses(commonStatuses(route)), ...(schema.response as object | undefined) }
+      return { url, schema: { ...schema, response, ...(route.config?.public && { security: [] }) } }
+    },
   })
   const open = { config: { public: true as const }, schema: { hide: true } }
   app.get('/static/openapi.json', open, () => documentOf(app))

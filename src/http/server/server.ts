@@ -7,14 +7,18 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { fastify, LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyError, FastifyRequest } from 'fastify'
 import { BridgeError } from '../../core/errors.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { createTokenCheck } from './auth.ts'
+import { BodyMemory } from '../body-memory.ts'
 import { answerClientError } from './client-error.ts'
+import { limitConnections, limitReading } from './connection-limit.ts'
 import { replyWithError, replyWithRouterError, unknownRoute } from './error-reply.ts'
 import type { HttpApp } from '../http-app.ts'
 import { addBodyParser, forgetContentType } from '../json-body.ts'
 import { watchMethods } from './method-not-allowed.ts'
 import { addOpenApi } from './openapi.ts'
+import { refuseOddTexts } from './odd-texts.ts'
 import { refuseOnOverload } from './overload.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import type { StartGate } from './start-gate.ts'
@@ -27,7 +31,7 @@ import { addHealthRoute } from '../routes/health.ts'
 import type { HealthDeps } from '../routes/health.ts'
 import { addInstanceRoutes } from '../routes/instances.ts'
 import type { InstanceDeps } from '../routes/instances.ts'
-import { addMessageRoutes } from '../routes/messages.ts'
+import { addMessageRoutes, largestBody } from '../routes/messages.ts'
 import type { MessageDeps } from '../routes/messages.ts'
 import { addOutboxRoutes } from '../routes/outbox.ts'
 import type { OutboxDeps } from '../routes/outbox.ts'
@@ -47,6 +51,8 @@ import type { UsageDeps } from '../routes/usage.ts'
 type ServerSettings = {
   apiToken: string
   bodyLimit: number
+  /** Open connections at once. */
+  maxConnections: number
   /** Requests per minute and client address; 0 is no limit. */
   rateLimit: number
   trustProxy: boolean
@@ -70,6 +76,7 @@ export type ServerRoutes = {
 
 type Deps = {
   settings: ServerSettings
+  clock: Clock
   log: Log
   /** Until the service serves, only health, metrics and static files answer at once. */
   gate: StartGate
@@ -99,8 +106,10 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.setErrorHandler(replyWithError)
   addRequestContext(app)
-  await addProtection(app, deps)
+  const bodies = new BodyMemory({ clock: deps.clock, largestBody: largestBody(settings.bodyLimit) })
+  await addProtection(app, deps, bodies)
   addBodyParser(app)
+  refuseOddTexts(app)
   const refuseOtherMethods = watchMethods(app)
   await addOpenApi(app, routes.version)
   addHealthRoute(app, routes.health)
@@ -113,7 +122,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addUsageRoutes(app, routes.usage)
   addAuditRoute(app, routes.audit)
   addDeliveryRoutes(app, routes.deliveries)
-  addMessageRoutes(app, routes.messages)
+  addMessageRoutes(app, routes.messages, bodies)
   addOutboxRoutes(app, routes.outbox)
   await addStaticFiles(app)
   refuseOtherMethods()
@@ -131,14 +140,20 @@ async function addStaticFiles(app: HttpApp): Promise<void> {
     })
     // A path that the file server refuses, such as one outside of the folder, is answered like an unknown route.
     scope.setErrorHandler((error: FastifyError, request, reply) => {
-      const isRefusal = !(error instanceof BridgeError) && (error.statusCode ?? 500) < 500
+      const isRefusal =
+        error instanceof BridgeError ? error.code === 'SERVICE_BAD_REQUEST' : (error.statusCode ?? 500) < 500
       replyWithError(isRefusal ? unknownRoute() : error, request, reply)
     })
     await scope.register(serveStatic, { root: staticFiles, prefix: '/static/', index: false, decorateReply: false })
   })
 }
 
-async function addProtection(app: HttpApp, { settings, gate }: Deps): Promise<void> {
+async function addProtection(app: HttpApp, { settings, gate }: Deps, bodies: BodyMemory): Promise<void> {
+  limitConnections(app.server, settings.maxConnections)
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    limitReading(reply.raw)
+    done(null, payload)
+  })
   addSecurityHeaders(app)
   refuseOnOverload(app, isUnlimited)
   if (settings.rateLimit > 0) {
@@ -163,6 +178,8 @@ async function addProtection(app: HttpApp, { settings, gate }: Deps): Promise<vo
     checkToken(request)
     if (!isServedInStandby(request)) await gate.pass(request, reply)
     forgetContentType(request)
+    // The webhook waits for room instead, after it has looked at the headers.
+    if (!request.routeOptions.config.rawBody) bodies.admit(request, reply)
   })
   app.addHook('preClose', (done) => {
     gate.close()

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Route, Sender } from '../../bridge/conversations/route.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName } from '../../core/ids.ts'
-import { checkSignature } from '../../downstream/signature.ts'
+import { carriesSignature, checkSignature } from '../../downstream/signature.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Routing } from '../../tenants/routing.ts'
 import type { ClockDifferences } from './clock-differences.ts'
@@ -23,22 +23,33 @@ export class CallbackAdmission {
     this.#deps = deps
   }
 
+  /** Refuses a callback whose answer does not depend on its body. */
+  async screen(name: InstanceName, headers: IncomingHttpHeaders): Promise<void> {
+    const sender = this.#deps.instances.find(name)?.record
+    const secret = await this.#secretOf(sender)
+    if (secret !== '' && !carriesSignature(headers)) throw notSigned()
+    if (secret === '' && !sender) throw notFound(name)
+  }
+
   /** Checks the signature first: a caller without the secret must not learn which instances exist. */
   async admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
     const { instances, routing } = this.#deps
     const sender = instances.find(name)?.record
-    const secret = await routing.webhookSecretOf(sender ?? { ownerTag: '' })
+    const secret = await this.#secretOf(sender)
     if (secret !== '') this.#check(sender, raw, headers, secret)
-    if (!sender) throw new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
+    if (!sender) throw notFound(name)
     return { sender, destination: await routing.destinationOf(sender) }
+  }
+
+  /** Callbacks to an instance that does not exist are signed with the secret of the default destination. */
+  #secretOf(sender: Sender | undefined): Promise<string> {
+    return this.#deps.routing.webhookSecretOf(sender ?? { ownerTag: '' })
   }
 
   #check(sender: Sender | undefined, rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): void {
     const { clocks, clock } = this.#deps
     const verdict = checkSignature({ headers, rawBody }, secret, clock.now())
-    if (verdict === 'wrong') {
-      throw new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
-    }
+    if (verdict === 'wrong') throw notSigned()
     if (verdict === 'right') {
       if (sender) clocks.agreed(sender.name)
       return
@@ -46,6 +57,14 @@ export class CallbackAdmission {
     if (sender) clocks.refused(sender.name, verdict.aheadMs)
     throw new BridgeError('SERVICE_CLOCK_DIFFERS', clockSentence(verdict.aheadMs))
   }
+}
+
+function notSigned(): BridgeError {
+  return new BridgeError('SERVICE_UNAUTHORIZED', 'the callback is not signed with the secret of this instance')
+}
+
+function notFound(name: InstanceName): BridgeError {
+  return new BridgeError('SERVICE_INSTANCE_NOT_FOUND', `there is no instance ${JSON.stringify(name)}`)
 }
 
 function clockSentence(aheadMs: number): string {

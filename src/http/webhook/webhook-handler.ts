@@ -35,7 +35,7 @@ type ReceivedCallback = { raw: Buffer; headers: IncomingHttpHeaders; waitedMs: n
 const unknownAge = { sentMsAgo: null, writtenMsAgo: null }
 
 type Deps = {
-  admission: Pick<CallbackAdmission, 'admit'>
+  admission: Pick<CallbackAdmission, 'screen' | 'admit'>
   outbound: Pick<MessageAcceptor, 'send'>
   changes: Pick<MessageChanges, 'follow'>
   events: Pick<ConversationEvents, 'heard' | 'follow' | 'accepted'>
@@ -57,7 +57,13 @@ export class WebhookHandler {
     this.#deps = deps
   }
 
-  /** `waitedMs` is how long the callback has waited here already: Chatwoot waits too. */
+  /** Refuses a callback whose answer does not depend on its body, before the body is read. */
+  screen(name: InstanceName, headers: IncomingHttpHeaders): Promise<void> {
+    const { admission, clock } = this.#deps
+    return withDeadline(clock, answerWithinMs, admission.screen(name, headers), tooLate)
+  }
+
+  /** `waitedMs` is how long the callback has waited since its headers came: Chatwoot waits too. */
   receive(
     name: InstanceName,
     { raw, headers, waitedMs }: ReceivedCallback,
@@ -65,14 +71,13 @@ export class WebhookHandler {
   ): Promise<WebhookAnswer> {
     const { admission, clock, events } = this.#deps
     const startedAt = clock.monotonic() - waitedMs
-    const late = () => new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
     const work = async () => {
       const route = await admission.admit(name, raw, headers)
       const callback = { command: readCallback(parse(raw)), sentAt: sentAt(headers) }
       events.heard(route)
       return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))
     }
-    return withDeadline(clock, answerWithinMs - waitedMs, work(), late)
+    return withDeadline(clock, answerWithinMs - waitedMs, work(), tooLate)
   }
 
   async #follow(route: Route, { command, sentAt }: Callback, leftMs: number): Promise<WebhookAnswer> {
@@ -132,4 +137,8 @@ export class WebhookHandler {
     await Promise.race([following, sleep(clock, leftMs, enough.signal)])
     enough.abort()
   }
+}
+
+function tooLate(): BridgeError {
+  return new BridgeError('SERVICE_STORAGE_FAILED', 'the service could not decide in time; try again')
 }

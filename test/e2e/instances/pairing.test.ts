@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import jsQR from 'jsqr'
 import { PNG } from 'pngjs'
+import type { Database } from '../../../src/storage/database.ts'
 import { assertRefused } from '../../harness/assertions.ts'
 import { engines } from '../../harness/databases.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { sampleInstanceColumns } from '../../harness/samples.ts'
+import { Service } from '../../harness/service.ts'
 import { World } from '../../harness/world.ts'
 import type { Detail } from '../../harness/instance-api.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -119,6 +123,21 @@ describe('wait-ready', () => {
     const second = world.service.get('/api/instances/b/wait-ready')
     await world.service.request('DELETE', '/api/instances/b')
     assertRefused(await second, 'SERVICE_INSTANCE_NOT_FOUND')
+  })
+
+  test('is answered when the service stops', async () => {
+    const clock = new ManualClock()
+    const seed = async (database: Database) => {
+      await database.write(
+        database.query.insertInto('instances').values(sampleInstanceColumns('a', { state: 'logged_out' })),
+      )
+    }
+    const service = await Service.start({ clock, seed })
+    const timers = clock.pending
+    const waiting = service.get('/api/instances/a/wait-ready')
+    await waitUntil('the request waits', () => clock.pending > timers)
+    await service[Symbol.asyncDispose]()
+    assertRefused(await waiting, 'SERVICE_STOPPING', /stops/)
   })
 
   test('refuses a timeout that is no number of seconds', async () => {

@@ -5,6 +5,7 @@ import { assertRefused } from '../../harness/assertions.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { sampleInstanceColumns } from '../../harness/samples.ts'
 import { Service } from '../../harness/service.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 
 test('version tells version, build and runtime', async () => {
   await using service = await Service.start()
@@ -48,6 +49,19 @@ test('metrics expose every metric of the interface with its type, and the runtim
   assert.match(text, /^service_version_info\{version="0\.65\.0"\} 1$/m)
 })
 
+test('the lag of an idle event loop reads about 0', async () => {
+  await using service = await Service.start()
+  const read = async (name: string) => {
+    const { text } = await service.get('/metrics')
+    return Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds (\\S+)$`, 'm').exec(text)?.[1])
+  }
+  await waitUntil('the delay was measured', async () => (await read('max')) > 0)
+  for (const name of ['min', 'p50', 'mean']) {
+    const lag = await read(name)
+    assert.ok(lag >= 0 && lag < 0.05, `${name} is ${lag} s`)
+  }
+})
+
 test('the brand asset is a PNG', async () => {
   await using service = await Service.start()
   const response = await fetch(`${service.app.url}/static/brand-asset.png`)
@@ -59,7 +73,7 @@ test('the brand asset is a PNG', async () => {
 describe('the OpenAPI document', () => {
   type Document = {
     openapi: string
-    paths: Record<string, Record<string, { security?: unknown[]; operationId?: string }>>
+    paths: Record<string, Record<string, { security?: unknown[]; operationId?: string; responses: object }>>
   }
 
   test('is valid 3.0.3, covers every route and says which need no token', async () => {
@@ -110,6 +124,25 @@ describe('the OpenAPI document', () => {
       'post /api/instances/{name}/webhook open',
       'put /api/tenants/{owner_tag}',
     ])
+  })
+
+  test('names every status that the server itself gives, and those of the webhook', async () => {
+    await using service = await Service.start()
+    const { paths } = (await service.get('/static/openapi.json')).body as Document
+    const statuses = (path: string, method: string) => Object.keys(paths[path]?.[method]?.responses ?? {})
+    assert.deepEqual(statuses('/api/instances/{name}/webhook', 'post'), [
+      ...['200', '202', '400', '401', '404', '408', '413', '422', '500', '503'],
+    ])
+    assert.deepEqual(statuses('/api/instances', 'post'), [
+      ...['200', '201', '400', '401', '408', '409', '413', '415', '429', '500', '503'],
+    ])
+    assert.deepEqual(statuses('/api/instances/{name}/restart', 'post'), [
+      ...['200', '400', '401', '404', '408', '413', '429', '500', '503'],
+    ])
+    assert.deepEqual(statuses('/api/version', 'get'), ['200', '401', '429', '500', '503'])
+    assert.deepEqual(statuses('/api/public/stats', 'get'), ['200', '403', '429', '500', '503'])
+    assert.deepEqual(statuses('/api/health', 'get'), ['200', '500', '503'])
+    assert.deepEqual(statuses('/metrics', 'get'), ['200', '500'])
   })
 
   test('is shown on a page that names every operation', async () => {

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fastify from 'fastify'
+import { ManualClock } from '../../test/harness/manual-clock.ts'
+import { waitUntil } from '../../test/harness/wait-until.ts'
+import { BodyMemory } from './body-memory.ts'
+
+const mb = 1024 ** 2
+
+/** A server that takes 32 MB of bodies at once, lets bodies wait for 3 s, and answers when the test says so. */
+async function setUp() {
+  const clock = new ManualClock()
+  const bodies = new BodyMemory({ clock, largestBody: 20 * mb })
+  const app = fastify({ bodyLimit: 20 * mb, forceCloseConnections: true })
+  const open: string[] = []
+  const answers = new Map<string, () => void>()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => {
+    done(null)
+  })
+  app.addHook('preParsing', (request, reply) => bodies.admitInTime(request, reply, 3000))
+  app.post<{ Params: { name: string } }>('/:name', ({ params: { name } }) => {
+    open.push(name)
+    return new Promise<string>((resolve) => {
+      answers.set(name, () => {
+        resolve(name)
+      })
+    })
+  })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const send = async (name: string, bytes: number) => {
+    const timers = clock.pending
+    const status = fetch(`${url}/${name}`, { method: 'POST', body: Buffer.alloc(bytes) }).then(
+      (answer) => answer.status,
+    )
+    await waitUntil(`${name} is read or waits`, () => open.includes(name) || clock.pending > timers)
+    return { status }
+  }
+  return {
+    clock,
+    open,
+    send,
+    answer: (name: string) => answers.get(name)?.(),
+    [Symbol.asyncDispose]: () => app.close(),
+  }
+}
+
+test('a large body waits until there is room, in the order of arrival, and a small body does not wait', async () => {
+  await using stage = await setUp()
+  const first = await stage.send('first', 20 * mb)
+  const second = await stage.send('second', 16 * mb)
+  const third = await stage.send('third', 10 * mb)
+  const small = await stage.send('small', 60_000)
+  assert.deepEqual(stage.open, ['first', 'small'], 'the third has room, but does not overtake the second')
+  stage.answer('first')
+  await waitUntil('the others are read', () => stage.open.length === 4)
+  for (const name of ['second', 'third', 'small']) stage.answer(name)
+  for (const { status } of [first, second, third, small]) assert.equal(await status, 200)
+})
+
+test('a large body that finds no room in time is refused, and the next one gets its turn', async () => {
+  await using stage = await setUp()
+  const first = await stage.send('first', 20 * mb)
+  const second = await stage.send('second', 16 * mb)
+  await stage.clock.advance(1000)
+  const third = await stage.send('third', 10 * mb)
+  assert.deepEqual(stage.open, ['first'])
+  await stage.clock.advance(2000)
+  assert.equal(await second.status, 500, 'the error handler of the service makes it 503')
+  await waitUntil('the third is read', () => stage.open.includes('third'))
+  for (const name of ['first', 'third']) stage.answer(name)
+  for (const { status } of [first, third]) assert.equal(await status, 200)
+})

@@ -1,0 +1,28 @@
+// Which error statuses the server itself may give for a route, before or beside the handler. The OpenAPI document adds
+// them to those that the route declares.
+
+import type { RouteOptions } from 'fastify'
+
+const bodyless = ['GET', 'HEAD']
+
+type Route = Pick<RouteOptions, 'method' | 'config' | 'schema'>
+
+export function commonStatuses({ method, config, schema }: Route): number[] {
+  const readsBody = [method].flat().some((each) => !bodyless.includes(each))
+  const checksInput = readsBody || schema?.params !== undefined || schema?.querystring !== undefined
+  const isLimited = config?.unlimited !== true
+  return [
+    ...when(checksInput, 400),
+    ...when(config?.public !== true, 401),
+    ...when(readsBody, 408, 413),
+    ...when(schema?.body !== undefined, 415),
+    ...when(isLimited, 429),
+    500,
+    // A standby and a process under load answer nothing but health and metrics.
+    ...when(isLimited || readsBody, 503),
+  ]
+}
+
+function when(holds: boolean, ...statuses: readonly number[]): readonly number[] {
+  return holds ? statuses : []
+}
