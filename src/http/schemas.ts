@@ -10,7 +10,7 @@ export function nullable<T extends TSchema>(schema: T): ReturnType<typeof Type.U
   return Type.Unsafe<Static<T> | null>({ ...schema, nullable: true })
 }
 
-export const ErrorBody = Type.Object(
+const ErrorBody = Type.Object(
   { error: Type.String({ description: 'What went wrong and what to do' }), error_code: Type.String() },
   { title: 'Error', additionalProperties: true },
 )
