@@ -99,35 +99,6 @@ describe('exactly once', () => {
     assert.deepEqual(bed.helpdesk.contents, ['one'])
   })
 
-  for (const wasCommitted of [true, false]) {
-    test(`a crash during a post that was ${wasCommitted ? '' : 'not '}committed`, async () => {
-      await using bed = await BridgeBed.open()
-      await bed.receive(message('zero'))
-      await bed.posted(1)
-      await bed.drained()
-      const answer = Promise.withResolvers<undefined>()
-      const hang = async (call: string) => {
-        if (call === 'post') await answer.promise
-      }
-      if (wasCommitted)
-        bed.helpdesk.afterPost = async () => {
-          await answer.promise
-        }
-      else bed.helpdesk.script = hang
-      await bed.receive(message('one'))
-      await bed.settle()
-      const restarted = bed.restart({ crash: true })
-      answer.reject(new DownstreamError('transient', 'the process is dead', { mayHaveHappened: true }))
-      await restarted
-      bed.helpdesk.afterPost = () => undefined
-      bed.helpdesk.script = () => undefined
-      await bed.postedWithin(2, 60_000)
-      for (let passed = 0; passed < 30_000; passed += 5000) await bed.pass(5000)
-      assert.deepEqual(bed.helpdesk.contents, ['zero', 'one'])
-      await bed.drained()
-    })
-  }
-
   test('the same message delivered under another envelope is posted once', async () => {
     await using bed = await BridgeBed.open()
     const one = message('one')
