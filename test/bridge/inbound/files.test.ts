@@ -185,6 +185,33 @@ describe('files', () => {
     await looked
   })
 
+  test('that come late are looked for again only after storage has the first one', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo()))
+    await bed.postedWithin(1, 40_000)
+    await bed.settle()
+    let fetched = 0
+    bed.download = () => {
+      fetched++
+      return Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    }
+    await bed.pass(6 * 60_000)
+    const allowCompletions = await bed.refuseCompletions()
+    let isOver = false
+    const run = bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    void run?.then(() => (isOver = true))
+    await bed.posted(2)
+    await bed.pass(1000)
+    assert.equal(isOver, false, 'the run waits for storage')
+    await allowCompletions()
+    await run
+    assert.equal(await bed.rows(), 0)
+    await bed.pass(20 * 60_000)
+    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
+    assert.deepEqual([fetched, bed.helpdesk.messages.length], [1, 2])
+  })
+
   test('whose destination was changed meanwhile are given up aloud', async () => {
     await using bed = await BridgeBed.open()
     bed.download = () => Promise.reject(new FileError(false, 'not there'))
