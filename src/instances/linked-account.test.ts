@@ -319,7 +319,6 @@ describe('a pairing', () => {
     store.letGo()
     await clock.advance(10_000)
     assert.equal(network.opened.length, 0, 'while storage refuses the write')
-    assert.equal(account.qr, null)
     store.isAway = false
     await clock.advance(10_000)
     await asked
