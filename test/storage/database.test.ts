@@ -40,6 +40,13 @@ for (const engine of engines) {
       assert.deepEqual(await names(database), [])
     })
 
+    test('an operation of one step that changes an unexpected number of rows is undone', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      await assert.rejects(database.write(toStatement(insertStep(database, 'new'), 2)), { failure: 'expectation' })
+      assert.deepEqual(await names(database), [])
+    })
+
     test('a failing operation does not hurt those that are committed together with it', async () => {
       await using opened = await newDatabase(engine)
       const { database } = opened

@@ -72,3 +72,15 @@ test('a single statement that touches an unexpected number of rows is undone in 
   )
   assert.deepEqual(storedIn(connection), [2])
 })
+
+test('a failure that ends the transaction refuses the whole batch, and nothing of it is stored', () => {
+  const connection = connectionRefusing()
+  connection.raw.exec('CREATE UNIQUE INDEX one ON t (id)')
+  const ends = { sql: 'INSERT OR ROLLBACK INTO t VALUES (1)', parameters: [] }
+  const answers = commitTogether(connection, [[insertOf(1)], [ends], [insertOf(2)]])
+  assert.deepEqual(
+    answers.map((answer) => 'failed' in answer),
+    [true, true, true],
+  )
+  assert.deepEqual(storedIn(connection), [])
+})

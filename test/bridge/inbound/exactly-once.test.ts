@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
+import { eventAbout } from './harness/event-about.ts'
 import type { Posted } from '../harness/scripted-helpdesk.ts'
 
 function lost(): never {
@@ -131,6 +132,23 @@ describe('exactly once', () => {
     await bed.postedWithin(1, 60_000)
     assert.equal(bed.helpdesk.messages[0]?.destination, 'http://other|1|1')
     await bed.drained()
+  })
+
+  test('a message that goes to another destination after a failure is known there', async () => {
+    await using bed = await BridgeBed.open()
+    bed.helpdesk.script = (call, { key }) => {
+      if (call === 'post' && key === desk.key) throw new DownstreamError('transient', 'answered 503')
+    }
+    const first = message('one')
+    await bed.receive(first)
+    await bed.settle()
+    bed.routes.set('a', { ...desk, key: 'http://other|1|1', baseUrl: 'http://other' })
+    await bed.postedWithin(1, 60_000)
+    await bed.receive(eventAbout('edit', first))
+    await bed.posted(2)
+    await bed.drained()
+    const [original, edit] = bed.helpdesk.messages
+    assert.equal(edit?.inReplyTo, original?.id)
   })
 })
 

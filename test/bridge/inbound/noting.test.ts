@@ -45,6 +45,28 @@ describe('a message that the helpdesk has', () => {
   })
 })
 
+test('an instance is let go only after storage has answered for the messages that the helpdesk has', async () => {
+  await using bed = await BridgeBed.open()
+  const { database } = bed
+  const write = database.write.bind(database)
+  const storage = Promise.withResolvers<undefined>()
+  bed.helpdesk.afterPost = () => {
+    database.write = async (...steps) => {
+      await storage.promise
+      return write(...steps)
+    }
+  }
+  await bed.receive(message('one'))
+  await bed.posted(1)
+  let hasLeft = false
+  const left = bed.leave('a').then(() => (hasLeft = true))
+  for (let turn = 0; turn < 20; turn++) await bed.clock.advance(0)
+  assert.equal(hasLeft, false)
+  storage.resolve(undefined)
+  await left
+  assert.equal(await bed.rows(), 0)
+})
+
 describe('while storage refuses to store that the helpdesk has a message', () => {
   const followUps = {
     reaction: (first: MessageEvent) => eventAbout('reaction', first),

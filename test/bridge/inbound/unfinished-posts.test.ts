@@ -1,4 +1,5 @@
-// The process ends while the helpdesk posts a message. The next process searches for the message before it posts it again.
+// A post whose outcome is unknown is searched for before the message is posted again: by the next process, and after a person
+// has the parked message tried again.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -79,4 +80,25 @@ describe('a post that a dead process began', () => {
     assert.deepEqual(bed.helpdesk.contents, ['zero', 'one'])
     assert.equal(bed.helpdesk.calls.filter((call) => call === 'findPosted').length, 1)
   })
+})
+
+test('a parked message whose post had an unknown outcome is searched for when it is tried again', async () => {
+  await using bed = await BridgeBed.open({ environment: { SERVICE_INBOX_TTL: '1h' } })
+  const away = () => {
+    throw new DownstreamError('transient', 'no answer', { mayHaveHappened: true })
+  }
+  bed.helpdesk.afterPost = away
+  bed.helpdesk.script = (call) => {
+    if (call === 'findPosted') away()
+  }
+  await bed.receive(message('one'))
+  await waitUntil('the message is parked', async () => {
+    await bed.pass(60_000)
+    return bed.inbound.counts().parked === 1
+  })
+  bed.helpdesk.afterPost = () => undefined
+  bed.helpdesk.script = () => undefined
+  await bed.inbound.retryParked('a')
+  await bed.drainedWithin(60_000)
+  assert.deepEqual(bed.helpdesk.contents, ['one'])
 })
