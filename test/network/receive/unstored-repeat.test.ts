@@ -28,10 +28,12 @@ for (const where of ['to the account', 'to a group']) {
     // A receipt that left before one of these questions arrives before its answer.
     for (let round = 0; round < 3; round++) await session.probe(5_000)
     const unacknowledged = phone.companion.books.unacknowledgedIds()
+    const isTold = bed.received.entries.some(({ event }) => event.id === id)
 
     keys.refusesSaves = false
     await clock.advance(2_000)
     assert.deepEqual(unacknowledged, [id])
+    assert.equal(isTold, false, 'the bridge hears only of messages that are stored')
     await waitUntil('the second message is confirmed', () => phone.companion.books.size === 0)
     const received = bed.received.entries.filter(({ event }) => event.kind === 'message')
     assert.deepEqual(
