@@ -7,12 +7,12 @@ import { HeldDestinations } from './held-destinations.ts'
 function setUp() {
   const clock = new ManualClock()
   const held = new HeldDestinations({ clock, log: silentLog })
-  const probes: PromiseWithResolvers<void>[] = []
+  const probes: PromiseWithResolvers<undefined>[] = []
   const hold = (reason: string, instance = 'a') => {
-    const probe = () => {
-      const asked = Promise.withResolvers<void>()
+    const probe = async () => {
+      const asked = Promise.withResolvers<undefined>()
       probes.push(asked)
-      return asked.promise
+      await asked.promise
     }
     held.hold({ key: 'key', destination: 'desk', instance, reason, probe })
   }
@@ -31,7 +31,7 @@ describe('a destination that is held again while the probe of the first hold is 
 
   test('stays held when that probe succeeds', async () => {
     const { clock, held, probes } = await heldAgain()
-    probes[0]?.resolve()
+    probes[0]?.resolve(undefined)
     await clock.advance(0)
     assert.deepEqual(
       held.list().map(({ reason }) => reason),
@@ -56,7 +56,7 @@ test('those that wait hear whether a probe succeeded or the configuration change
   hold('away')
   const probed = held.waitFor('key', 'b')
   await clock.advance(30_000)
-  probes[0]?.resolve()
+  probes[0]?.resolve(undefined)
   assert.equal(await probed, 'works')
   hold('away')
   const changed = held.waitFor('key', 'b')
