@@ -7,13 +7,15 @@ import { ScriptedNetwork, authenticated, closed, code, jid, paired } from '../..
 import type { SessionSignal } from '../core/network.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import type { InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
+import type { InstanceChanges, InstanceRow } from '../storage/stores/accounts/instance-rows.ts'
 import { LinkedAccount } from './linked-account.ts'
 import { PendingLogouts } from './pending-logouts.ts'
 
 /** Storage whose writes take until the test lets them through. */
 class ScriptedStore {
   isAway = false
+  /** The changes that are stored, oldest first. */
+  readonly stored: InstanceChanges[] = []
   #held: PromiseWithResolvers<void> | undefined
 
   hold(): void {
@@ -25,9 +27,10 @@ class ScriptedStore {
     this.#held = undefined
   }
 
-  async update(): Promise<void> {
+  async update(_epoch: number, _name: string, changes: InstanceChanges): Promise<void> {
     await this.#held?.promise
     if (this.isAway) throw new Error('storage is away')
+    this.stored.push(changes)
   }
 
   keptSessions(): Promise<never[]> {
@@ -305,6 +308,26 @@ describe('a temporary ban', () => {
 })
 
 describe('a pairing', () => {
+  test('asks the network for a code only after its session id is stored', async () => {
+    const { account, network, store, clock, settle } = setUp()
+    const storedIds = () => store.stored.flatMap(({ pairingSessionId }) => pairingSessionId ?? [])
+    store.hold()
+    const asked = account.requestPairing()
+    await settle()
+    assert.equal(network.opened.length, 0, 'while the write is under way')
+    store.isAway = true
+    store.letGo()
+    await clock.advance(10_000)
+    assert.equal(network.opened.length, 0, 'while storage refuses the write')
+    store.isAway = false
+    await clock.advance(10_000)
+    await asked
+    await settle()
+    assert.deepEqual(storedIds(), [network.last.sessionId])
+    network.last.say(code)
+    assert.equal(account.qr?.text, 'code')
+  })
+
   test('shows no code of a connection that has ended', async () => {
     const { account, network, settle } = setUp()
     await account.requestPairing()

@@ -6,6 +6,7 @@ import type { Database } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
 import { refuseUnreadableSecrets, refuseUnreadableValues } from '../../src/storage/stores/key-check.ts'
 import { toStatement } from '../../src/storage/engine/statement.ts'
+import type { StorageError } from '../../src/storage/engine/statement.ts'
 import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
 import { engines, newDatabase, newLocation } from '../harness/databases.ts'
 import { silentLog } from '../harness/logs.ts'
@@ -39,6 +40,13 @@ for (const engine of engines) {
       assert.deepEqual(await names(database), [])
     })
 
+    test('an operation of one step that changes an unexpected number of rows is undone', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      await assert.rejects(database.write(toStatement(insertStep(database, 'new'), 2)), { failure: 'expectation' })
+      assert.deepEqual(await names(database), [])
+    })
+
     test('a failing operation does not hurt those that are committed together with it', async () => {
       await using opened = await newDatabase(engine)
       const { database } = opened
@@ -51,6 +59,27 @@ for (const engine of engines) {
         ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
       )
       assert.deepEqual(await names(database), ['a', 'b', 'c', 'taken'])
+    })
+
+    test('a refused operation leaves none of its steps among the operations that are committed together with it', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      await database.write(insertStep(database, 'taken'))
+      const nothing = toStatement(database.query.deleteFrom('instances').where('name', '=', 'missing'), 1)
+      const outcomes = await Promise.allSettled([
+        database.write(insertStep(database, 'a')),
+        database.write(insertStep(database, 'half'), insertStep(database, 'taken')),
+        database.write(insertStep(database, 'b'), insertStep(database, 'c')),
+        database.write(insertStep(database, 'half'), nothing),
+        database.write(insertStep(database, 'd')),
+      ])
+      assert.deepEqual(
+        outcomes.map((outcome) =>
+          outcome.status === 'rejected' ? (outcome.reason as StorageError).failure : 'stored',
+        ),
+        ['stored', 'constraint', 'stored', 'expectation', 'stored'],
+      )
+      assert.deepEqual(await names(database), ['a', 'b', 'c', 'd', 'taken'])
     })
 
     test('a value that cannot be stored is refused without hurting what is committed together with it', async () => {

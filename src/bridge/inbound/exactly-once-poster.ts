@@ -203,7 +203,11 @@ function replyIn({ identity, conversation, replyTo }: PostJob, known: readonly M
     ({ destination, conversationId, messageId }) =>
       destination === identity.destination && conversationId === conversation.id && messageId !== null,
   )
-  const standIn = here.find(({ networkId, kind }) => networkId === identity.networkId && kind !== identity.kind)
+  // Members of a group may use the same message id.
+  const standIn = here.find(
+    ({ networkId, sender, kind }) =>
+      networkId === identity.networkId && sender === identity.sender && kind !== identity.kind,
+  )
   const answered = here.find(({ networkId }) => networkId === replyTo)
   return (standIn ?? answered)?.messageId ?? null
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import type { Statement } from './statement.ts'
 import { SqliteThread } from './sqlite-thread.ts'
 
@@ -41,6 +43,39 @@ test('jobs above the limit are refused, and those that wait are done', async () 
   await assert.rejects(jobs.at(-1) as Promise<unknown>, { failure: 'unavailable', message: /100000/ })
   const outcomes = await Promise.allSettled(jobs)
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 100_000)
+})
+
+test('jobs that were asked for before the end are done, and later ones are refused', async () => {
+  await using opened = await openLane()
+  const { lane, fatal } = opened
+  // The second half waits while the first is under way.
+  const first = Array.from({ length: 10 }, (_, index) => lane.run(select(index)))
+  await new Promise((resolve) => setImmediate(resolve))
+  const second = Array.from({ length: 10 }, (_, index) => lane.run(select(10 + index)))
+  const ended = lane[Symbol.asyncDispose]()
+  const results = await Promise.all([...first, ...second])
+  assert.deepEqual(
+    results.map(([result]) => result?.rows[0]?.['value']),
+    Array.from({ length: 20 }, (_, index) => index),
+  )
+  await ended
+  await assert.rejects(lane.run(select(20)), { failure: 'unavailable' })
+  assert.deepEqual(fatal, [], 'an end on request is not reported')
+})
+
+test('a worker that ends by itself is reported once, and every job is refused', async () => {
+  const created = once(process, 'worker') as Promise<[Worker]>
+  await using opened = await openLane()
+  const { lane, fatal } = opened
+  const [worker] = await created
+  const waiting = assert.rejects(lane.run(select(1)), { failure: 'unavailable' })
+  await worker.terminate()
+  await waiting
+  await assert.rejects(lane.run(select(2)), { failure: 'unavailable' })
+  assert.deepEqual(
+    fatal.map(({ message }) => message),
+    ['the storage worker has ended'],
+  )
 })
 
 test('the thread opens under node --watch, which sends messages of its own over the port', async () => {

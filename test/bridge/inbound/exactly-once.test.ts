@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
+import { eventAbout } from './harness/event-about.ts'
 import type { Posted } from '../harness/scripted-helpdesk.ts'
 
 function lost(): never {
@@ -99,35 +100,6 @@ describe('exactly once', () => {
     assert.deepEqual(bed.helpdesk.contents, ['one'])
   })
 
-  for (const wasCommitted of [true, false]) {
-    test(`a crash during a post that was ${wasCommitted ? '' : 'not '}committed`, async () => {
-      await using bed = await BridgeBed.open()
-      await bed.receive(message('zero'))
-      await bed.posted(1)
-      await bed.drained()
-      const answer = Promise.withResolvers<undefined>()
-      const hang = async (call: string) => {
-        if (call === 'post') await answer.promise
-      }
-      if (wasCommitted)
-        bed.helpdesk.afterPost = async () => {
-          await answer.promise
-        }
-      else bed.helpdesk.script = hang
-      await bed.receive(message('one'))
-      await bed.settle()
-      const restarted = bed.restart({ crash: true })
-      answer.reject(new DownstreamError('transient', 'the process is dead', { mayHaveHappened: true }))
-      await restarted
-      bed.helpdesk.afterPost = () => undefined
-      bed.helpdesk.script = () => undefined
-      await bed.postedWithin(2, 60_000)
-      for (let passed = 0; passed < 30_000; passed += 5000) await bed.pass(5000)
-      assert.deepEqual(bed.helpdesk.contents, ['zero', 'one'])
-      await bed.drained()
-    })
-  }
-
   test('the same message delivered under another envelope is posted once', async () => {
     await using bed = await BridgeBed.open()
     const one = message('one')
@@ -160,6 +132,23 @@ describe('exactly once', () => {
     await bed.postedWithin(1, 60_000)
     assert.equal(bed.helpdesk.messages[0]?.destination, 'http://other|1|1')
     await bed.drained()
+  })
+
+  test('a message that goes to another destination after a failure is known there', async () => {
+    await using bed = await BridgeBed.open()
+    bed.helpdesk.script = (call, { key }) => {
+      if (call === 'post' && key === desk.key) throw new DownstreamError('transient', 'answered 503')
+    }
+    const first = message('one')
+    await bed.receive(first)
+    await bed.settle()
+    bed.routes.set('a', { ...desk, key: 'http://other|1|1', baseUrl: 'http://other' })
+    await bed.postedWithin(1, 60_000)
+    await bed.receive(eventAbout('edit', first))
+    await bed.posted(2)
+    await bed.drained()
+    const [original, edit] = bed.helpdesk.messages
+    assert.equal(edit?.inReplyTo, original?.id)
   })
 })
 
@@ -295,39 +284,5 @@ describe('lanes', () => {
     assert.deepEqual(bed.helpdesk.contents, ['by lid', 'by phone', 'by lid again', 'by both'])
     assert.equal(bed.helpdesk.conversations.length, 1)
     assert.equal(bed.helpdesk.contacts.length, 1)
-  })
-})
-
-describe('what could not be decrypted', () => {
-  const waiting = '⏳ This message could not be decrypted yet. Its content follows as a reply when it arrives.'
-  const undecryptable = (id: string) => {
-    const { at, chat, sender, fromMe, pushName } = message('x')
-    return { kind: 'undecryptable' as const, reason: 'no session', id, at, chat, sender, fromMe, pushName }
-  }
-
-  test('is announced after 10 s, and its content is a reply to that', async () => {
-    await using bed = await BridgeBed.open()
-    await bed.receive(undecryptable('U1'))
-    await bed.pass(9_000)
-    assert.deepEqual(bed.helpdesk.contents, [])
-    await bed.pass(1_000)
-    await bed.posted(1)
-    assert.deepEqual(bed.helpdesk.contents, [waiting])
-    await bed.receive(message('here it is', { id: 'U1' }))
-    await bed.posted(2)
-    const [first, second] = bed.helpdesk.messages
-    assert.deepEqual([second?.content, second?.inReplyTo], ['here it is', first?.id])
-    await bed.drained()
-  })
-
-  test('is not mentioned when it comes in time, and delays no other message', async () => {
-    await using bed = await BridgeBed.open()
-    await bed.receive(undecryptable('U2'))
-    await bed.receive(message('another one'))
-    await bed.receive(message('here it is', { id: 'U2' }))
-    await bed.posted(2)
-    await bed.pass(20_000)
-    await bed.drained()
-    assert.deepEqual(bed.helpdesk.contents, ['another one', 'here it is'])
   })
 })

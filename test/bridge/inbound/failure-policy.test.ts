@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { DownstreamFailure } from '../../../src/core/downstream.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 
 const hour = 3_600_000
@@ -165,6 +166,27 @@ describe('failures by class', () => {
     await bed.posted(1)
     assert.deepEqual(bed.helpdesk.contents, ['next'])
     assert.equal(bed.inbound.counts().parked, 1)
+  })
+
+  test('a parked message that is tried again comes before later messages of its chat that still wait', async () => {
+    await using bed = await BridgeBed.open()
+    bed.helpdesk.script = (call) => {
+      if (call === 'post') fail('permanent')
+    }
+    await bed.receive(message('one'))
+    await waitUntil('the message is parked', () => bed.inbound.counts().parked === 1)
+    bed.helpdesk.script = () => undefined
+    bed.routes.delete('a')
+    for (const text of ['two', 'three']) await bed.receive(message(text))
+    await bed.settle()
+    assert.equal(await bed.inbound.retryParked('a'), 1)
+    await bed.settle()
+    bed.routes.set('a', desk)
+    bed.set.held.releaseAll()
+    await bed.posted(3)
+    // The attempt for the second message was under way already.
+    assert.deepEqual(bed.helpdesk.contents, ['two', 'one', 'three'])
+    await bed.drained()
   })
 
   test('trouble that passes parks nothing below the age limit', async () => {

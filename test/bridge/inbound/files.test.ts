@@ -2,27 +2,11 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
-import type { MediaContent } from '../../../src/core/message.ts'
 import { FileError } from '../../../src/core/network.ts'
 import { sleep } from '../../../src/lib/clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
-
-const file = {
-  kind: 'image' as const,
-  url: 'https://x',
-  directPath: null,
-  mediaKey: 'a2V5',
-  sha256: null,
-  encSha256: null,
-}
-
-function photo(changes: Partial<MediaContent> = {}): MediaContent {
-  const rest = { size: 4, fileName: null, caption: 'look', seconds: null }
-  return { type: 'media', media: 'image', file, mimeType: 'image/jpeg', ...rest, ...changes }
-}
-
-const missing = 'look\n\n⚠️ The photo could not be fetched. It follows as a reply if it arrives within 24 hours.'
+import { BridgeBed, message, person } from './harness/bridge-bed.ts'
+import { file, missing, photo } from './harness/photo.ts'
 
 describe('files', () => {
   test('are fetched whole before anything is posted', async () => {
@@ -129,86 +113,6 @@ describe('files', () => {
     await asked.promise
     await bed.leave('a')
     assert.equal(bed.clock.pending, 0)
-  })
-
-  test('that come within a day follow as a reply, also after a restart', async () => {
-    await using bed = await BridgeBed.open()
-    bed.download = () => Promise.reject(new FileError(false, 'not there'))
-    await bed.receive(message(photo()))
-    await bed.postedWithin(1, 40_000)
-    await bed.settle()
-    await bed.restart()
-    assert.deepEqual(bed.inbound.counts(), { pending: 0, parked: 0 })
-    await bed.pass(6 * 60_000)
-    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
-    assert.equal(bed.helpdesk.messages.length, 1)
-    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
-    await bed.pass(6 * 60_000)
-    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
-    const [first, second] = bed.helpdesk.messages
-    assert.deepEqual([first?.content, second?.content, second?.bytes], [missing, '', 4])
-    assert.equal(second?.inReplyTo, first?.id)
-    assert.equal(second?.sourceId, first?.sourceId)
-    assert.equal(await bed.rows(), 0)
-  })
-
-  test('that come late find their own message, also when another person used its id', async () => {
-    await using bed = await BridgeBed.open()
-    bed.download = () => Promise.reject(new FileError(false, 'not there'))
-    await bed.receive(message('the same id', { id: 'SAME', chat: person('551190001') }))
-    await bed.posted(1)
-    await bed.receive(message(photo(), { id: 'SAME', chat: person('551190002') }))
-    await bed.postedWithin(2, 40_000)
-    await bed.settle()
-    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
-    await bed.pass(6 * 60_000)
-    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
-    const [, photoMessage, followed] = bed.helpdesk.messages
-    assert.equal(followed?.conversationId, photoMessage?.conversationId)
-    assert.equal(followed?.inReplyTo, photoMessage?.id)
-  })
-
-  test('that come late do not wait for those of other instances', async () => {
-    await using bed = await BridgeBed.open({ instances: ['a', 'b'] })
-    bed.download = () => Promise.reject(new FileError(false, 'not there'))
-    await bed.receive(message(photo({ caption: 'slow' })), 'a')
-    await bed.receive(message(photo()), 'b')
-    await bed.postedWithin(2, 40_000)
-    await bed.settle()
-    const slow = Promise.withResolvers<Readable>()
-    let asked = 0
-    bed.download = () => (asked++ === 0 ? slow.promise : Promise.resolve(Readable.from([Buffer.from('abcd')])))
-    await bed.pass(6 * 60_000)
-    const looked = bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
-    await bed.posted(3)
-    slow.reject(new FileError(false, 'not there'))
-    await looked
-  })
-
-  test('whose destination was changed meanwhile are given up aloud', async () => {
-    await using bed = await BridgeBed.open()
-    bed.download = () => Promise.reject(new FileError(false, 'not there'))
-    await bed.receive(message(photo()))
-    await bed.postedWithin(1, 40_000)
-    await bed.settle()
-    bed.routes.set('a', { ...desk, key: 'http://new|1|1', baseUrl: 'http://new' })
-    await bed.pass(6 * 60_000)
-    await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
-    assert.equal(await bed.rows(), 0)
-    assert.equal(bed.logs.withMessage('a missing file was given up: its message is not at this destination').length, 1)
-  })
-
-  test('are given up after a day', async () => {
-    await using bed = await BridgeBed.open()
-    bed.download = () => Promise.reject(new FileError(false, 'not there'))
-    await bed.receive(message(photo()))
-    await bed.postedWithin(1, 40_000)
-    for (let hours = 0; hours < 26; hours++) {
-      await bed.pass(3_600_000)
-      await bed.set.workers.find(({ name }) => name === 'late-files')?.tick()
-    }
-    assert.equal(await bed.rows(), 0)
-    assert.equal(bed.helpdesk.messages.length, 1)
   })
 
   test('over the limit are a notice at once, as stated or as they turn out', async () => {

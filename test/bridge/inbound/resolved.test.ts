@@ -2,18 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { MessageEvent, NetworkEvent } from '../../../src/core/message.ts'
 import { BridgeBed, desk, message } from './harness/bridge-bed.ts'
-
-type About = Pick<Extract<NetworkEvent, { kind: 'reaction' | 'edit' | 'revoke' }>, 'kind'>['kind']
-
-function about(kind: About, { id, chat, sender }: MessageEvent): NetworkEvent {
-  const target = { id, chat: '5511988887777@s.whatsapp.net', fromMe: false, participant: null }
-  const envelope = { id: `${kind}-${id}`, at: 2000, chat, sender, fromMe: false, pushName: 'Maria', target }
-  if (kind === 'reaction') return { ...envelope, kind, emoji: '👍' }
-  if (kind === 'revoke') return { ...envelope, kind }
-  return { ...envelope, kind, content: { type: 'text', text: 'better' }, mentions: [] }
-}
+import { eventAbout } from './harness/event-about.ts'
 
 /** One message whose conversation was resolved a while ago. */
 async function resolvedBed(mode: 'new' | 'reopen' = 'new') {
@@ -79,7 +69,7 @@ describe('a resolved conversation', () => {
   test('is not opened again by a reaction, and the next message opens another one', async () => {
     await using stage = await resolvedBed()
     const { bed, first, conversation } = stage
-    await bed.receive(about('reaction', first))
+    await bed.receive(eventAbout('reaction', first))
     await bed.drained()
     await bed.receive(message('next'))
     await bed.posted(2)
@@ -98,7 +88,7 @@ describe('a resolved conversation', () => {
     await bed.receive(message('next'))
     await bed.posted(2)
     await bed.drained()
-    await bed.receive(about('reaction', first))
+    await bed.receive(eventAbout('reaction', first))
     await bed.posted(3)
     assert.equal(bed.helpdesk.messages[2]?.conversationId, bed.helpdesk.messages[1]?.conversationId)
     assert.equal(conversation.status, 'resolved')
@@ -111,7 +101,7 @@ describe('a resolved conversation', () => {
       await bed.receive(message('next'))
       await bed.posted(2)
       await bed.drained()
-      await bed.receive(about(kind, first))
+      await bed.receive(eventAbout(kind, first))
       await bed.posted(3)
       const [original, , told] = bed.helpdesk.messages
       assert.deepEqual([told?.conversationId, told?.inReplyTo], [conversation.id, original?.id])
@@ -125,7 +115,7 @@ describe('a resolved conversation', () => {
   test('is used again by each new message in the mode "reopen"', async () => {
     await using stage = await resolvedBed('reopen')
     const { bed, first, conversation } = stage
-    await bed.receive(about('reaction', first))
+    await bed.receive(eventAbout('reaction', first))
     await bed.posted(2)
     assert.equal(bed.helpdesk.messages[1]?.conversationId, conversation.id)
   })
@@ -134,7 +124,7 @@ describe('a resolved conversation', () => {
     await using stage = await resolvedBed()
     const { bed, first } = stage
     bed.helpdesk.conversations.length = 0
-    await bed.receive(about('edit', first))
+    await bed.receive(eventAbout('edit', first))
     await bed.posted(2)
     assert.equal(bed.helpdesk.conversations.length, 1)
   })

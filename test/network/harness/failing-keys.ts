@@ -6,6 +6,8 @@ import { StorageError } from '../../../src/storage/engine/statement.ts'
 export class FailingKeys implements Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'> {
   readonly #store: SessionKeyStore
   #down = false
+  /** Saves are refused, and loads are answered. */
+  refusesSaves = false
   refused = 0
   saves = 0
 
@@ -23,7 +25,7 @@ export class FailingKeys implements Pick<SessionKeyStore, 'load' | 'save' | 'dro
   }
 
   async save(...args: Parameters<SessionKeyStore['save']>) {
-    this.#refuse()
+    this.#refuse(this.refusesSaves)
     this.saves += 1
     await this.#store.save(...args)
   }
@@ -33,8 +35,8 @@ export class FailingKeys implements Pick<SessionKeyStore, 'load' | 'save' | 'dro
     await this.#store.dropSession(...args)
   }
 
-  #refuse(): void {
-    if (!this.#down) return
+  #refuse(also = false): void {
+    if (!this.#down && !also) return
     this.refused += 1
     throw new StorageError(this.refused % 2 === 0 ? 'failed' : 'unavailable', 'the disk is full')
   }

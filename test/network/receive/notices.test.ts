@@ -67,6 +67,21 @@ test('a message that cannot be opened is announced at once, and its content foll
   )
 })
 
+test('a call that the owner takes on the phone rings, and is not missed when it ends', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: bobNumber, lid: '100000000000001' })
+  await bed.online('s')
+  const call = bob.call(phone)
+  await bed.event(call.id)
+  const from = bob.user.jid('lid')
+  const accept = { tag: 'accept', attrs: { 'call-id': call.id, 'call-creator': from } }
+  phone.companion.connection?.send({ tag: 'call', attrs: { from, id: 'accepted', t: '1' }, content: [accept] })
+  call.end()
+  await bed.event(bob.text(phone, 'good talk').id)
+  assert.deepEqual(kinds(bed), ['call', 'message'])
+})
+
 test('calls ring and are missed, changes of groups are told with who made them', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')

@@ -113,6 +113,18 @@ export class BridgeBed {
     for (const name of this.instances) await this.take(name)
   }
 
+  /** Storage refuses to store that the helpdesk has a message, until the returned function is called. Only on SQLite. */
+  async refuseCompletions(): Promise<() => Promise<void>> {
+    const change = (sql: string) => this.database.write({ sql, parameters: [] })
+    await change(`CREATE TRIGGER uncompleted BEFORE UPDATE OF message_id ON message_map
+                  BEGIN SELECT RAISE(ABORT, 'storage is away'); END`)
+    return async () => {
+      await change('DROP TRIGGER uncompleted')
+      // The next try is due after at most 30 s.
+      await this.pass(30_000)
+    }
+  }
+
   posted(count: number): Promise<void> {
     const { messages } = this.helpdesk
     return waitUntil(`${count} messages are posted`, () => messages.length >= count, {
