@@ -105,5 +105,5 @@ test('the process plays another version of Chatwoot, and refuses one that it doe
   assert.equal(sim.started.helpdesk.webhook_secret, '')
   const { status, stderr } = spawnSync(process.execPath, ['sim/cli.ts', '--helpdesk-version', '4.1'])
   assert.equal(status, 1)
-  assert.match(stderr.toString(), /--helpdesk-version must be one of 3\.4, 4\.2, 4\.3, 4\.7, 4\.12, 4\.14/)
+  assert.match(stderr.toString(), /--helpdesk-version must be one of 3\.3, 3\.4, 4\.2, 4\.3, 4\.7, 4\.12, 4\.14/)
 })

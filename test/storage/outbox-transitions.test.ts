@@ -140,11 +140,13 @@ test('no other file writes the state of a row', () => {
   const expected = ['outbox-store', 'outbox-transitions', 'retry-store', 'shown-store'].map(
     (name) => `messages/${name}.ts`,
   )
-  // It moves the rows of a person to another chat.
-  const names = [...expected, 'people/people-store.ts'].map((name) => `src/storage/stores/${name}`)
+  // One moves the rows of a person to another chat, the other corrects times.
+  const names = [...expected, 'people/people-store.ts', 'future-times.ts'].map((name) => `src/storage/stores/${name}`)
   assert.deepEqual(writers.sort(), names.sort())
   const people = readFileSync('src/storage/stores/people/people-store.ts', 'utf8')
   assert.match(people, /updateTable\('outbox'\)\.set\(\{ chat: id \}\)/)
+  const times = readFileSync('src/storage/stores/future-times.ts', 'utf8')
+  assert.doesNotMatch(times, /\b(?:status|shown):/)
 })
 
 for (const engine of engines) {
