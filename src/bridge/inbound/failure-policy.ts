@@ -41,6 +41,11 @@ export function isUnexplained(error: unknown): boolean {
   return error instanceof DownstreamError && error.failure === 'unexplained'
 }
 
+/** Storage may answer later. */
+export function isStorageAway(error: unknown): boolean {
+  return error instanceof StorageError && !isUnexplained(error)
+}
+
 export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, random?: () => number): FailureAction {
   const backoff = backoffMs(tries.failures, { firstMs: 1000, ceilingMs: 60_000, ...(random && { random }) })
   if (error instanceof StorageError || error instanceof TextThreadError) {
