@@ -179,7 +179,8 @@ export class InboxWorker implements PerInstance {
   async #takeUp(row: InboxRow, live: LiveInstance): Promise<void> {
     if (live.stopping.signal.aborted) return
     this.#forgetChangedGroup(row)
-    const waitMs = row.receivedAt + undecryptableMs - this.#deps.clock.now()
+    // A row of a clock that was ahead waits no longer than any other.
+    const waitMs = Math.min(row.receivedAt + undecryptableMs - this.#deps.clock.now(), undecryptableMs)
     if (row.event.kind === 'undecryptable' && waitMs > 0) this.#queueLater(row, live, waitMs)
     else await this.#queue(row, live.stopping.signal)
   }
