@@ -27,6 +27,7 @@ type Deps = {
 type Target = { destination: Destination; helpdesk: HelpdeskInbox }
 /** `hasProbed` is true when a probe has found the helpdesk working while the caller waited. */
 type OpenTarget = Target & { hasProbed: boolean }
+type Rest = <T>(wait: () => Promise<T>) => Promise<T>
 
 export class DestinationRouter {
   readonly #deps: Deps
@@ -35,8 +36,11 @@ export class DestinationRouter {
     this.#deps = deps
   }
 
-  /** Resolves when the instance has a destination that is not held. Rejects when the signal aborts. */
-  async waitForTarget(instance: InstanceName, signal: AbortSignal): Promise<OpenTarget> {
+  /**
+   * Resolves when the instance has a destination that is not held. Rejects when the signal aborts. `rest` runs the wait for a
+   * held destination, which may take days.
+   */
+  async waitForTarget(instance: InstanceName, rest: Rest, signal: AbortSignal): Promise<OpenTarget> {
     const { accessOf, held } = this.#deps
     let hasProbed = false
     for (;;) {
@@ -50,7 +54,9 @@ export class DestinationRouter {
         if (target) return { ...target, hasProbed }
         released = held.waitFor(key, instance)
       }
-      if (released && (await orAbort(released, signal)) === 'works') hasProbed = true
+      if (!released) continue
+      const release = orAbort(released, signal)
+      if ((await rest(() => release)) === 'works') hasProbed = true
     }
   }
 

@@ -6,7 +6,6 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
 import type { HelpdeskTarget } from '../conversations/conversation-opener.ts'
-import type { EventChat } from '../conversations/event-context.ts'
 import type { DeliveryAttempt } from './delivery-attempt.ts'
 import { countFailure, dropFile, forgetPosting, newProgress, reduce } from './delivery-progress.ts'
 import type { DeliveryProgress } from './delivery-progress.ts'
@@ -15,6 +14,7 @@ import type { ExactlyOncePoster } from './exactly-once-poster.ts'
 import { isRefusal, judgeFailure } from './failure-policy.ts'
 import type { InboundMetrics } from './inbound-metrics.ts'
 import type { ParkedRows } from './parked-rows.ts'
+import type { RowInWork } from './row-in-work.ts'
 
 type Deps = {
   attempts: Pick<DeliveryAttempt, 'run'>
@@ -31,7 +31,13 @@ type Deps = {
 /** stopped: the row stays in the inbox for the next start. */
 type DeliveryOutcome = 'done' | 'parked' | 'stopped'
 
+/** How long to wait before the next attempt. */
+type Pause = { pauseMs: number }
+
+const atOnce: Pause = { pauseMs: 0 }
 const maxReason = 500
+/** The longest pause during which a fetched file is kept. */
+const keptFileMs = 10_000
 
 export class EventDelivery {
   readonly #deps: Deps
@@ -40,41 +46,46 @@ export class EventDelivery {
     this.#deps = deps
   }
 
-  /** Never rejects. */
-  async run(row: InboxRow, chat: EventChat | null, signal: AbortSignal): Promise<DeliveryOutcome> {
-    const progress = newProgress(row)
+  async run(work: RowInWork, signal: AbortSignal): Promise<DeliveryOutcome> {
+    let progress: DeliveryProgress | undefined
     try {
-      while (!signal.aborted) {
-        const outcome = await this.#try(row, chat, progress, signal)
-        if (outcome) return outcome
+      await work.enter()
+      progress = await begin(work)
+      while (progress && !signal.aborted) {
+        const next = await this.#try(work, progress, signal)
+        if (typeof next === 'string') return next
+        if (next.pauseMs > 0) await this.#pause(work, progress, next.pauseMs, signal)
       }
-      return 'stopped'
+      return endOf(signal)
+    } catch (error) {
+      if (signal.aborted) return 'stopped'
+      throw error
     } finally {
-      await dropFile(progress)
+      work.leave()
+      if (progress) await dropFile(progress)
     }
   }
 
-  /** Undefined when the row needs another attempt. */
-  async #try(
-    row: InboxRow,
-    chat: EventChat | null,
-    progress: DeliveryProgress,
-    signal: AbortSignal,
-  ): Promise<DeliveryOutcome | undefined> {
+  async #try(work: RowInWork, progress: DeliveryProgress, signal: AbortSignal): Promise<DeliveryOutcome | Pause> {
     let target: HelpdeskTarget | undefined
     try {
-      target = await this.#targetOf(row, progress, signal)
-      await this.#deps.attempts.run({ row, chat, target, progress }, signal)
+      target = await this.#targetOf(work, progress, signal)
+      const row = await work.read()
+      if (!row) return endOf(signal)
+      await this.#deps.attempts.run({ row, chat: work.chat, target, progress }, signal)
       if (progress.flaw !== undefined) this.#deps.destinations.hold(row.instance, target.destination, progress.flaw)
       return 'done'
     } catch (error) {
       if (signal.aborted) return 'stopped'
-      return this.#afterFailure(row, target, progress, error, signal)
+      const row = await work.read()
+      return row ? this.#afterFailure(row, target, progress, error, signal) : endOf(signal)
     }
   }
 
-  async #targetOf({ instance }: InboxRow, progress: DeliveryProgress, signal: AbortSignal): Promise<HelpdeskTarget> {
-    const { destination, helpdesk, hasProbed } = await this.#deps.destinations.waitForTarget(instance, signal)
+  async #targetOf(work: RowInWork, progress: DeliveryProgress, signal: AbortSignal): Promise<HelpdeskTarget> {
+    const rest = <T>(wait: () => Promise<T>) => work.rest(wait)
+    const found = await this.#deps.destinations.waitForTarget(work.instance, rest, signal)
+    const { destination, helpdesk, hasProbed } = found
     if (hasProbed) progress.hasProbed = true
     // A claim and a POST of unknown outcome belong to the destination they were made for.
     if (progress.destination !== destination.key) Object.assign(progress, { destination: destination.key, state: {} })
@@ -90,7 +101,7 @@ export class EventDelivery {
     progress: DeliveryProgress,
     error: unknown,
     signal: AbortSignal,
-  ): Promise<DeliveryOutcome | undefined> {
+  ): Promise<DeliveryOutcome | Pause> {
     const { destinations, parked, metrics, clock, inboxTtlMs, log } = this.#deps
     const { instance, event, receivedAt } = row
     const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason)
@@ -101,7 +112,7 @@ export class EventDelivery {
       destinations.hold(instance, target.destination, reason)
       // The destination may be held for days, and the network keeps the file as well.
       await dropFile(progress)
-      return undefined
+      return atOnce
     }
     await this.#bestEffort(() => parked.noteFailure(row, reason))
     switch (action.act) {
@@ -109,19 +120,23 @@ export class EventDelivery {
         return this.#park(row, progress, reason, signal)
       case 'replace':
         reduce(progress, row)
-        return undefined
+        return atOnce
       case 'relocate':
         if (target) await this.#relocate(row, target, progress)
-        if (action.afterMs > 0) await sleep(clock, action.afterMs, signal)
-        return undefined
+        return { pauseMs: action.afterMs }
       case 'retry':
         // The helpdesk refused even a notice, so the message itself may not be the cause.
         if (isRefusal(error)) progress.stage = 'whole'
-        await sleep(clock, action.afterMs, signal)
-        return undefined
+        return { pauseMs: action.afterMs }
       case 'hold':
-        return undefined
+        return atOnce
     }
+  }
+
+  async #pause(work: RowInWork, progress: DeliveryProgress, ms: number, signal: AbortSignal): Promise<void> {
+    // Many chats may pause at the same time, and the network keeps the file as well.
+    if (ms > keptFileMs) await dropFile(progress)
+    await work.rest(() => sleep(this.#deps.clock, ms, signal))
   }
 
   async #relocate({ instance }: InboxRow, { destination }: HelpdeskTarget, progress: DeliveryProgress): Promise<void> {
@@ -150,4 +165,15 @@ export class EventDelivery {
       this.#deps.log.warn({ err }, 'a note about a delivery was not stored')
     }
   }
+}
+
+/** Undefined when the row is gone, or the signal aborts. */
+async function begin(work: RowInWork): Promise<DeliveryProgress | undefined> {
+  const row = await work.read()
+  return row && newProgress(row)
+}
+
+/** The end of a delivery whose row could not be read: the row is gone or parked, unless the instance stops. */
+function endOf(signal: AbortSignal): DeliveryOutcome {
+  return signal.aborted ? 'stopped' : 'done'
 }

@@ -2,6 +2,7 @@
 
 import { DownstreamError } from '../../core/downstream.ts'
 import { backoffMs } from '../../lib/backoff.ts'
+import { TextThreadError } from '../../lib/text/text-thread-error.ts'
 import { StorageError } from '../../storage/engine/statement.ts'
 
 type FailureAction =
@@ -17,7 +18,7 @@ type FailureAction =
 export type Tries = {
   /** Failures of this row so far. */
   failures: number
-  /** How many of them were refusals for an unknown reason, by the helpdesk or by the database. */
+  /** How many of them were of an unknown cause: the helpdesk or the database refused the row, or the thread for texts ended. */
   unexplained: number
   /** How often the conversation or the contact was gone. */
   relocations: number
@@ -36,12 +37,18 @@ const maxRefusals = 3
 /** The row itself may be the cause, so waiting alone may not help. */
 export function isUnexplained(error: unknown): boolean {
   if (error instanceof StorageError) return error.failure === 'failed' || error.failure === 'constraint'
+  if (error instanceof TextThreadError) return true
   return error instanceof DownstreamError && error.failure === 'unexplained'
+}
+
+/** Storage may answer later. */
+export function isStorageAway(error: unknown): boolean {
+  return error instanceof StorageError && !isUnexplained(error)
 }
 
 export function judgeFailure(error: unknown, tries: Tries, inboxTtlMs: number, random?: () => number): FailureAction {
   const backoff = backoffMs(tries.failures, { firstMs: 1000, ceilingMs: 60_000, ...(random && { random }) })
-  if (error instanceof StorageError) {
+  if (error instanceof StorageError || error instanceof TextThreadError) {
     return isUnexplained(error) && tries.unexplained >= unexplainedTries
       ? { act: 'park' }
       : { act: 'retry', afterMs: backoff }

@@ -3,10 +3,12 @@
 // the service must answer callbacks meanwhile. Rows that are received meanwhile wait until the stored ones are in their queues.
 
 import { chatJid } from '../../core/address.ts'
-import type { InstanceName } from '../../core/ids.ts'
+import { BridgeError } from '../../core/errors.ts'
+import type { InstanceName, RowId } from '../../core/ids.ts'
 import type { PerInstance } from '../../core/per-instance.ts'
 import { ChatQueues } from '../../lib/queues/chat-queues.ts'
 import type { WorkOutcome } from '../../lib/queues/chat-queues.ts'
+import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { QueueItem } from '../../lib/queues/item-list.ts'
 import { getOrCreate } from '../../lib/keyed.ts'
@@ -14,7 +16,6 @@ import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import { Semaphore } from '../../lib/queues/semaphore.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
-import { StorageError } from '../../storage/engine/statement.ts'
 import type { InboxCounts, InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
 import type { ConversationDirectory } from '../conversations/conversation-directory.ts'
 import type { EventChat, EventContexts } from '../conversations/event-context.ts'
@@ -22,13 +23,13 @@ import type { GroupDirectory } from '../people/group-directory.ts'
 import type { MergedPeople } from '../people/people.ts'
 import type { EventDelivery } from './event-delivery.ts'
 import type { ExactlyOncePoster } from './exactly-once-poster.ts'
-import { isUnexplained } from './failure-policy.ts'
+import { isStorageAway } from './failure-policy.ts'
 import type { ParkedRows } from './parked-rows.ts'
+import { RowInWork } from './row-in-work.ts'
 import { StoredRows } from './stored-rows.ts'
-import type { StoredRange } from './stored-rows.ts'
 
 type Deps = {
-  inbox: Pick<InboxStore, 'pending' | 'load' | 'newest' | 'counts'>
+  inbox: Pick<InboxStore, 'pendingIds' | 'load' | 'newest' | 'counts'>
   parked: ParkedRows
   contexts: Pick<EventContexts, 'chatOf'>
   groups: Pick<GroupDirectory, 'forget'>
@@ -45,24 +46,25 @@ type LiveInstance = {
   /** The rows that are not off the inbox yet. */
   pending: number
   cancelTimers: Set<() => void>
-  /** Resolves when the stored rows are in their queues; undefined when they are. */
+  /** Resolves when the stored rows, or the parked ones that are tried again, are in their queues; undefined when they are. */
   takingUp: Promise<void> | undefined
-  deliveries: Semaphore
+  /** A delivery has one of them during an attempt, and none while it waits. */
+  places: Semaphore
 }
 
 /** A row with its chat; null when storage refused to tell the chat. */
 type QueuedRow = { row: InboxRow; chat: EventChat | null }
 
-/** How many parked rows are read at once. */
-const pageSize = 500
 /** How many rows stay in memory. The others are read again when their turn comes. */
 const maxCachedRows = 1000
-/** How many chats of an instance are worked on at once. More chats than this would each keep a row in memory. */
-const deliveriesAtOnce = 200
+/** How many attempts an instance makes at once. More attempts than this would each keep a row in memory. */
+const attemptsAtOnce = 200
 /** A message that could not be opened often comes again right away. */
 const undecryptableMs = 10_000
 /** How often storage may refuse the chat of a row before the row goes on without it. */
 const maxRefusals = 2
+/** How long a request to retry waits for the take-up before it. */
+const retryMs = 10_000
 const pauses = { firstMs: 500, ceilingMs: 30_000 }
 
 export class InboxWorker implements PerInstance {
@@ -90,7 +92,8 @@ export class InboxWorker implements PerInstance {
     parked.begin(instance, counts.parked)
     live.pending = counts.pending
     if (newest === undefined) return
-    live.takingUp = this.#intake.run(instance, () => this.#takeUpStored({ instance, newest }, live))
+    const rows = this.#stored.pending({ instance, newest }, live.stopping.signal)
+    this.#beginTakeUp(instance, live, () => this.#takeUpAll(rows, live))
   }
 
   /** Takes up a row that was just stored. */
@@ -101,7 +104,7 @@ export class InboxWorker implements PerInstance {
     // Many rows may be received while the stored ones are taken up. Each is read again in its turn.
     const kept = live.takingUp ? undefined : row
     void this.#intake.run(instance, async () => {
-      const taken = kept ?? (await this.#stored.load(id, live.stopping.signal))
+      const taken = kept ?? (await this.#stored.load(instance, id, live.stopping.signal))
       if (taken) await this.#takeUp(taken, live)
       else live.pending--
     })
@@ -123,19 +126,20 @@ export class InboxWorker implements PerInstance {
     return { chats, longest }
   }
 
-  /** Tries every parked row of the instance again. Returns how many there are. */
+  /** Tries every parked row of the instance again. Returns how many there are, as soon as all of them are pending. */
   async retryParked(instance: InstanceName): Promise<number> {
-    const { inbox, parked } = this.#deps
+    const { parked, clock } = this.#deps
     const live = this.#liveOf(instance)
-    // Otherwise a row that becomes pending now could be taken up twice.
-    await live.takingUp
-    const ids = await parked.unpark(instance)
-    for (let from = 0; from < ids.length; from += pageSize) {
-      const rows = await inbox.load(ids.slice(from, from + pageSize))
-      live.pending += rows.length
-      for (const row of rows) await this.#intake.run(instance, () => this.#takeUp(row, live))
-    }
-    return ids.length
+    const { promise: pending, resolve } = Promise.withResolvers<RowId[]>()
+    // After the take-up before it. Otherwise a row that becomes pending now could be taken up twice.
+    this.#beginTakeUp(instance, live, async () => {
+      const unparked = parked.unpark(instance)
+      resolve(unparked)
+      const ids = await unparked.catch(() => [])
+      live.pending += ids.length
+      await this.#takeUpAll(this.#stored.some(instance, ids, live.stopping.signal), live)
+    })
+    return (await withDeadline(clock, retryMs, pending, takesTooLong)).length
   }
 
   /** Ends the work on an instance. Its rows stay in the inbox. */
@@ -158,15 +162,25 @@ export class InboxWorker implements PerInstance {
     for (const instance of this.#live.keys()) await this.#deps.poster.flushed(instance)
   }
 
-  async #takeUpStored(range: StoredRange, live: LiveInstance): Promise<void> {
-    for await (const row of this.#stored.pending(range, live.stopping.signal)) await this.#takeUp(row, live)
-    live.takingUp = undefined
+  #beginTakeUp(instance: InstanceName, live: LiveInstance, work: () => Promise<void>): void {
+    const takingUp = this.#intake.run(instance, work).finally(() => {
+      if (live.takingUp === takingUp) live.takingUp = undefined
+    })
+    live.takingUp = takingUp
+  }
+
+  async #takeUpAll(rows: AsyncIterable<InboxRow | undefined>, live: LiveInstance): Promise<void> {
+    for await (const row of rows) {
+      if (row) await this.#takeUp(row, live)
+      else live.pending--
+    }
   }
 
   async #takeUp(row: InboxRow, live: LiveInstance): Promise<void> {
     if (live.stopping.signal.aborted) return
     this.#forgetChangedGroup(row)
-    const waitMs = row.receivedAt + undecryptableMs - this.#deps.clock.now()
+    // A row of a clock that was ahead waits no longer than any other.
+    const waitMs = Math.min(row.receivedAt + undecryptableMs - this.#deps.clock.now(), undecryptableMs)
     if (row.event.kind === 'undecryptable' && waitMs > 0) this.#queueLater(row, live, waitMs)
     else await this.#queue(row, live.stopping.signal)
   }
@@ -217,24 +231,15 @@ export class InboxWorker implements PerInstance {
   async #work(instance: InstanceName, item: QueueItem<QueuedRow>, signal: AbortSignal): Promise<WorkOutcome> {
     const live = this.#live.get(instance)
     if (!live || signal.aborted) return 'wait'
+    const { places } = live
     // Thousands of chats may wait here. Each of them keeps only the id of its row.
-    if (live.deliveries.isFull) item.row = null
-    const leave = await live.deliveries.enter(signal).catch(() => undefined)
-    if (!leave) return 'wait'
-    try {
-      if (!(await this.#deliver(item, signal))) return 'wait'
-      void this.#deps.poster.flushed(instance).then(() => live.pending--)
-      return 'done'
-    } finally {
-      leave()
-    }
-  }
-
-  /** True when the row is off the inbox, false when the instance stops. */
-  async #deliver({ id, row: kept }: QueueItem<QueuedRow>, signal: AbortSignal): Promise<boolean> {
-    const row = kept?.row ?? (await this.#stored.load(id, signal))
-    if (signal.aborted) return false
-    return !row || (await this.#deps.delivery.run(row, kept?.chat ?? null, signal)) !== 'stopped'
+    const { row = null, chat = null } = (places.isFull ? null : item.row) ?? {}
+    item.row = null
+    const load = () => this.#stored.load(instance, item.id, signal)
+    const outcome = await this.#deps.delivery.run(new RowInWork({ instance, row, chat, load, places }, signal), signal)
+    if (outcome === 'stopped') return 'wait'
+    void this.#deps.poster.flushed(instance).then(() => live.pending--)
+    return 'done'
   }
 
   #liveOf(instance: InstanceName): LiveInstance {
@@ -243,7 +248,7 @@ export class InboxWorker implements PerInstance {
       pending: 0,
       cancelTimers: new Set<() => void>(),
       takingUp: undefined,
-      deliveries: new Semaphore(deliveriesAtOnce),
+      places: new Semaphore(attemptsAtOnce),
     }))
   }
 }
@@ -253,6 +258,7 @@ function stop({ stopping, cancelTimers }: LiveInstance): void {
   for (const cancel of cancelTimers) cancel()
 }
 
-function isStorageAway(error: unknown): boolean {
-  return error instanceof StorageError && !isUnexplained(error)
+function takesTooLong(): BridgeError {
+  const sentence = 'the instance still takes up its stored messages, try again in some seconds'
+  return new BridgeError('SERVICE_OVERLOADED', sentence)
 }

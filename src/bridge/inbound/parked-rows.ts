@@ -51,7 +51,11 @@ export class ParkedRows implements PerInstance {
   }
 
   /** False when the signal aborted first: the row is still pending then. */
-  async park({ id, instance, event }: InboxRow, reason: string, signal: AbortSignal): Promise<boolean> {
+  async park(
+    { id, instance, kind }: Pick<InboxRow, 'id' | 'instance' | 'kind'>,
+    reason: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { inbox, epoch, clock, log, metrics } = this.#deps
     const onFailure = (err: unknown) => {
       log.error({ err, instance }, 'a message could not be parked yet')
@@ -59,8 +63,8 @@ export class ParkedRows implements PerInstance {
     const parked = await retryUntil({ clock, signal, pauses, onFailure }, () => inbox.park(epoch(), id, reason))
     if (!parked) return false
     this.#add(instance, 1)
-    metrics.countResult(instance, event.kind, 'ds_error')
-    log.error({ instance, id, kind: event.kind, reason }, 'a message was parked: see parked')
+    metrics.countResult(instance, kind, 'ds_error')
+    log.error({ instance, id, kind, reason }, 'a message was parked: see parked')
     return true
   }
 
@@ -69,14 +73,20 @@ export class ParkedRows implements PerInstance {
     return this.#deps.inbox.parked(instance, maxListed)
   }
 
-  /** Makes every parked row of the instance pending again. Returns the ids of the rows, also of a request before that failed. */
+  /**
+   * Makes every parked row of the instance pending again. Returns the ids of the rows, also of a request before that failed.
+   * The worker calls it for one request after the other.
+   */
   async unpark(instance: InstanceName): Promise<RowId[]> {
     const { inbox, epoch } = this.#deps
-    const known = [...(this.#maybePending.get(instance) ?? []), ...(await inbox.parkedIds(instance))]
-    this.#maybePending.set(instance, known)
+    const parkedIds = await inbox.parkedIds(instance)
+    const earlier = this.#maybePending.get(instance) ?? []
+    this.#maybePending.set(instance, [...new Set([...earlier, ...parkedIds])])
     const changed = await inbox.retryParked(epoch(), instance)
+    // An operator may have removed some of the earlier rows meanwhile.
+    const still = new Set(this.#maybePending.get(instance))
     this.#maybePending.delete(instance)
-    const ids = [...new Set([...known, ...changed])].sort()
+    const ids = [...new Set([...earlier.filter((id) => still.has(id)), ...changed])].sort()
     this.#add(instance, -ids.length)
     return ids
   }
@@ -84,6 +94,13 @@ export class ParkedRows implements PerInstance {
   async remove(instance: InstanceName, id: RowId): Promise<void> {
     if (!(await this.#deps.inbox.removeParked(this.#deps.epoch(), instance, id))) {
       throw new BridgeError('SERVICE_PARKED_NOT_FOUND', `${JSON.stringify(instance)} has no parked message of that id`)
+    }
+    const maybePending = this.#maybePending.get(instance)
+    if (maybePending) {
+      this.#maybePending.set(
+        instance,
+        maybePending.filter((each) => each !== id),
+      )
     }
     this.#add(instance, -1)
   }

@@ -84,6 +84,12 @@ export class People implements PerInstance {
   }
 
   leave(instance: InstanceName): void {
+    this.#forget(instance)
+    this.#unconfirmed = this.#unconfirmed.filter((merge) => merge.instance !== instance)
+  }
+
+  /** The next caller reads the records of the instance again. */
+  #forget(instance: InstanceName): void {
     this.#cache.deleteWhere((key) => key.startsWith(`${instance}|`))
   }
 
@@ -120,11 +126,11 @@ export class People implements PerInstance {
     const holders = found.filter((record) => isHolder(record, person))
     const record = await this.#store(instance, person, holders, pushName).catch((error: unknown) => {
       // The change may have been stored and its answer lost.
-      this.leave(instance)
+      this.#forget(instance)
       throw error
     })
     // The number belongs to another person from now on.
-    if (holders.length < found.length) this.leave(instance)
+    if (holders.length < found.length) this.#forget(instance)
     return this.#remember(instance, record)
   }
 
@@ -170,7 +176,7 @@ export class People implements PerInstance {
     if (byPhone.lid !== null && byPhone.lid !== lid) {
       // The phone number has moved from one person to another. The two people stay two records.
       await store.update(epoch(), instance, byPhone.id, { phone: null })
-      this.leave(instance)
+      this.#forget(instance)
       return this.#change(instance, byLid, { phone, ...(pushName !== null && { pushName }) })
     }
     const former = formerPhones(phone, byLid.phone, byPhone, byLid)

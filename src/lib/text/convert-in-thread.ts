@@ -1,18 +1,18 @@
-// The thread's end of a TextConverter: answers each question with the converted text.
+// The thread's end of a TextConverter: answers each text with the converted one.
 
 import { parentPort } from 'node:worker_threads'
-import type { Answer, Question } from './text-converter.ts'
+import type { Answer } from './text-converter.ts'
 
 export function convertInThread(convert: (input: never) => string): void {
-  parentPort?.on('message', ({ id, input }: Question) => {
-    parentPort?.postMessage(answerTo(id, () => convert(input as never)))
+  parentPort?.on('message', (input: unknown) => {
+    parentPort?.postMessage(answerTo(() => convert(input as never)))
   })
 }
 
-function answerTo(id: number, convert: () => string): Answer {
+function answerTo(convert: () => string): Answer {
   try {
-    return { id, text: convert() }
+    return { text: convert() }
   } catch (error) {
-    return { id, failure: error instanceof Error ? error.message : String(error) }
+    return { failure: error instanceof Error ? error.message : String(error) }
   }
 }

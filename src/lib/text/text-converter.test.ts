@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import { shout } from '../../../test/harness/shout.ts'
 import type { Shouted } from '../../../test/harness/shout.ts'
 import { longText, TextConverter } from './text-converter.ts'
+import { TextThreadError } from './text-thread-error.ts'
 
 const long = longText + 1
+const endsThread = { then: 'end' as const }
 
 function open() {
   let here = 0
@@ -61,8 +64,29 @@ test('a text that cannot be converted fails alone', async () => {
   assert.equal(await next, 'B')
 })
 
-test('a thread that ends fails its texts, and the next text gets another thread', async () => {
+test('a text during which the thread ends twice fails, and the texts beside it are converted', async () => {
   const { converter } = open()
-  await assert.rejects(converter.convert({ text: 'a', then: 'end' }, long), /has ended/)
+  const texts = ['a', 'b', 'c', 'd'].map((text) => converter.convert({ text, ...(text === 'b' && endsThread) }, long))
+  const [a, b, c, d] = await Promise.allSettled(texts)
+  assert.ok(b?.status === 'rejected' && b.reason instanceof TextThreadError)
+  assert.deepEqual(
+    [a, c, d].map((each) => each?.status === 'fulfilled' && each.value),
+    ['A', 'C', 'D'],
+  )
+})
+
+test('texts whose thread ends once are converted by another thread', async () => {
+  const { converter } = open()
+  process.once('worker', (worker) => void worker.terminate())
+  const texts = ['a', 'b'].map((text) => converter.convert({ text }, long))
+  assert.deepEqual(await Promise.all(texts), ['A', 'B'])
+})
+
+test('a text fails when no thread can start, and the next text is converted when one can', async () => {
+  const { converter } = open()
+  const refuse = (worker: Worker) => void worker.terminate()
+  process.on('worker', refuse)
+  await assert.rejects(converter.convert({ text: 'a' }, long), TextThreadError)
+  process.off('worker', refuse)
   assert.equal(await converter.convert({ text: 'b' }, long), 'B')
 })

@@ -72,6 +72,26 @@ test('two that become one with one account leave what is remembered for another'
   assert.deepEqual(bed.helpdesk.calls.slice(before), ['post'])
 })
 
+test('a merge that storage did not answer is not told of after its instance has left', async () => {
+  await using opened = await newDatabase('sqlite')
+  await new LeaseStore(opened.database).acquire('me', 60_000)
+  const store = new PeopleStore(opened.database)
+  const merge = store.merge.bind(store)
+  store.merge = async (...records) => {
+    await merge(...records)
+    throw new StorageError('unavailable', 'the answer is lost')
+  }
+  const people = new People({ store, epoch: () => 1, newId: () => 'p3', clock: systemClock })
+  const merged: unknown[] = []
+  people.onMerged((instance, ids) => merged.push({ instance, ...ids }))
+  await store.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...noNames })
+  await store.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...noNames })
+  await assert.rejects(people.upsert('a', { phone: '55', lid: '99' }), /the answer is lost/)
+  people.leave('a')
+  assert.equal((await people.upsert('a', { phone: '55', lid: '99' })).id, 'p1')
+  assert.deepEqual(merged, [])
+})
+
 test('a message that waits while its person is merged goes to the merged person', async () => {
   await using bed = await BridgeBed.open()
   const lidOnly = { kind: 'person' as const, phone: null, lid: '99' }

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { DownstreamError } from '../../../src/core/downstream.ts'
 import { engines } from '../../harness/databases.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
-import { BridgeBed, message, person } from './harness/bridge-bed.ts'
+import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 
 const stored = 40
 const moreThanAPage = 101
@@ -18,6 +19,10 @@ async function storeRows(bed: BridgeBed, count: number): Promise<string[]> {
 /** Hundreds of messages, one after the other. */
 function allPosted(bed: BridgeBed, count: number): Promise<void> {
   return waitUntil('all messages are posted', () => bed.helpdesk.messages.length >= count)
+}
+
+function failuresOf(bed: BridgeBed): number {
+  return bed.logs.withMessage('a message was not delivered').length
 }
 
 for (const engine of engines) {
@@ -86,6 +91,45 @@ test('of many chats a limited number is worked on at once', async () => {
   assert.equal(asked(), 200)
   free.resolve(undefined)
   await bed.posted(chats)
+  await bed.drained()
+})
+
+test('200 chats that cannot be delivered do not stop another chat', async () => {
+  await using bed = await BridgeBed.open()
+  const failing = 200
+  const good = '5511988880000'
+  bed.helpdesk.script = (call) => {
+    const { length } = bed.helpdesk.calls.filter((each) => each === 'ensureContact')
+    if (call === 'ensureContact' && length <= failing) throw new DownstreamError('transient', 'try again later')
+  }
+  for (let n = 0; n < failing; n++) await bed.store(message('hello', { chat: person(`55119000${1000 + n}`) }))
+  await bed.take('a')
+  await waitUntil('all of them have failed', () => failuresOf(bed) === failing, { instead: () => failuresOf(bed) })
+  await bed.receive(message('good', { chat: person(good) }))
+  await bed.posted(1)
+  assert.deepEqual(bed.helpdesk.contents, ['good'])
+  assert.equal(failuresOf(bed), failing, 'the others still pause')
+  await bed.postedWithin(failing + 1, 60_000)
+  await bed.drained()
+})
+
+test('200 chats of a held destination keep no place, and are posted when it works again', async () => {
+  await using bed = await BridgeBed.open()
+  let isBroken = true
+  bed.helpdesk.script = () => {
+    if (isBroken) throw new DownstreamError('destination', 'it is broken')
+  }
+  for (let n = 0; n < 250; n++) await bed.store(message('hello', { chat: person(`55119000${1000 + n}`) }))
+  await bed.take('a')
+  await waitUntil('all rows are queued', () => bed.inbound.queues().chats === 250)
+  await bed.settle()
+  const other = { ...desk, key: 'http://other|1|1', baseUrl: 'http://other' }
+  bed.routes.set('a', other)
+  isBroken = false
+  await bed.receive(message('to the other one', { chat: person('5511988880000') }))
+  await bed.posted(1)
+  assert.deepEqual(bed.helpdesk.contents, ['to the other one'])
+  await bed.postedWithin(251, 120_000)
   await bed.drained()
 })
 

@@ -24,6 +24,17 @@ describe('what could not be decrypted', () => {
     await bed.drained()
   })
 
+  test('is announced after 10 s although it was stored by a clock that was a day ahead', async () => {
+    await using bed = await BridgeBed.open()
+    const row = await bed.store(undecryptable('U3'))
+    const day = 86_400_000
+    await bed.database.write(bed.database.query.updateTable('inbox').set({ received_at: row.receivedAt + day }))
+    await bed.take('a')
+    await bed.pass(10_000)
+    await bed.posted(1)
+    assert.deepEqual(bed.helpdesk.contents, [waiting])
+  })
+
   test('is not mentioned when it comes in time, and delays no other message', async () => {
     await using bed = await BridgeBed.open()
     await bed.receive(undecryptable('U2'))

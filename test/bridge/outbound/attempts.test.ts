@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { endTextThreads } from '../../harness/text-threads.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { attach, stored, textFile } from './harness/attach-files.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
@@ -31,6 +32,21 @@ test('five attempts after 5, 10, 20 and 40 s under one id, then "could not be co
     assert.ok(Math.abs((gaps[index] ?? 0) - expected) <= 1, `pauses were ${gaps.join(', ')} s`)
   }
   assert.match((await rowOf(bed, 1)).reason ?? '', /could not be confirmed/)
+})
+
+test('a long text whose thread ends again and again is sent whole by a later attempt', async () => {
+  await using bed = await OutboundBed.open()
+  const text = 'x'.repeat(3000)
+  {
+    using ended = await endTextThreads()
+    void bed.post(bed.callback(1, text))
+    await waitUntil('two attempts were made', async () => {
+      await bed.pass(1000)
+      return ended.count >= 4
+    })
+  }
+  await bed.until('it is sent', async () => (await rowOf(bed, 1)).status === 'sent', { stepMs: 1000 })
+  assert.deepEqual(bed.texts(), [text])
 })
 
 test('a refusal fails at once, and the next message of the chat goes on', async () => {

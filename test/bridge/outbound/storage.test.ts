@@ -93,6 +93,18 @@ test('a database that refuses is our failure: the callback stays open and is sen
   assert.deepEqual(bed.texts(), ['first'])
 })
 
+test('the reason of a message whose acknowledgement cannot be stored does not say that it was not sent', async () => {
+  await using bed = await OutboundBed.open()
+  const sql = `CREATE TRIGGER refuses BEFORE INSERT ON message_map WHEN NEW.direction = 'out' BEGIN SELECT RAISE(ABORT, 'no'); END`
+  await bed.database.write({ sql, parameters: [] })
+  void bed.post(bed.callback(1, 'x'))
+  await bed.until('it waits for another attempt', async () => ((await rowOf(bed, 1)).reason ?? '') !== '', {
+    stepMs: 0,
+  })
+  assert.deepEqual(bed.texts(), ['x'])
+  assert.match((await rowOf(bed, 1)).reason ?? '', /could not be confirmed/)
+})
+
 for (const { name, table } of [
   { name: 'a message of one part', table: 'message_map' },
   { name: 'the first of two parts', table: 'outbox' },

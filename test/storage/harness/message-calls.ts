@@ -50,9 +50,9 @@ const opened = ({ contacts }: Stores, id: string) =>
   contacts.saveConversation(1, conversation(id), inConversation, 1000)
 
 const inboxCalls: Readonly<Record<string, StoreCall>> = {
-  'InboxStore.pending': {
+  'InboxStore.pendingIds': {
     kind: 'read',
-    run: ({ inbox }) => inbox.pending('shop', { after: '', newest: 'z' }, 10),
+    run: ({ inbox }) => inbox.pendingIds('shop', { after: '', newest: 'z' }, 10),
   },
   'InboxStore.newest': { kind: 'read', run: ({ inbox }) => inbox.newest('shop') },
   'InboxStore.load': { kind: 'read', run: ({ inbox }, id) => inbox.load([id]) },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Content } from '../../../core/message.ts'
 import { cpuMsOf, cpuMsUntil } from '../../../../test/harness/linear-time.ts'
 import { bodyOf } from './body-of.ts'
 import { writeBody } from './write-body.ts'
@@ -35,4 +36,31 @@ test('a text that can never fit is cut before it is converted, and says so', () 
   assert.ok(body.length < safeLength)
   assert.match(body, /^a+\n\n\S/)
   assert.equal(writeBody(bodyWith(text.slice(1))), text.slice(1))
+})
+
+const huge = '*'.repeat(100_000)
+const hugeContents: Content[] = [
+  { type: 'text', text: huge },
+  { type: 'location', latitude: 1, longitude: 2, name: huge, address: huge, caption: huge, live: false },
+  { type: 'contacts', cards: Array(50).fill({ name: huge, phones: [huge, huge], organisation: huge }) },
+  { type: 'contacts', cards: Array(100_000).fill({ name: '', phones: [], organisation: null }) },
+  { type: 'poll', question: huge, options: Array(50).fill(huge) },
+  { type: 'poll', question: 'q', options: Array(100_000).fill('') },
+  { type: 'choice', text: huge, description: huge },
+  { type: 'unsupported', name: huge, text: huge },
+]
+
+for (const content of hugeContents) {
+  test(`of a huge message only as much is converted as may fit: ${content.type}`, () => {
+    const ad = { title: huge, body: huge, url: huge }
+    const body = writeBody({ ...noExtras, content, ad, safeLength: 3000 })
+    // Each character may get a backslash, each line a mark.
+    assert.ok(body.length < 20 * 3000, `${body.length} characters`)
+  })
+}
+
+test('the huge name of a mentioned person is cut', () => {
+  const ana = { phone: '5511999', lid: null, pushName: huge, savedName: huge, redactedPhone: null }
+  const body = writeBody({ ...bodyWith('@5511999 '.repeat(10)), mentioned: [ana] })
+  assert.ok(body.length < 10 * 2100, `${body.length} characters`)
 })

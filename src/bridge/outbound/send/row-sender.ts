@@ -228,14 +228,13 @@ export class RowSender {
   }
 
   #explain(error: unknown, { parts, claimed, current }: Progress): SendOutcome {
-    const reason = reasonOf(error)
     // A refusal outside of a part concerns the whole row.
-    if (isRefusal(error)) return { kind: 'failed', reason: failureReason(parts, reason), parts }
+    if (isRefusal(error)) return { kind: 'failed', reason: failureReason(parts, error.message), parts }
     const outcome = error instanceof SendError ? error.outcome : 'unknown'
     const mayHaveLeft = current?.handedOver === true && outcome === 'unknown'
     // A part that an earlier attempt left in doubt stays in doubt.
     if (current && !mayHaveLeft && current.part.state === 'unknown') current.part.state = current.before
-    return { kind: 'retry', reason, parts, claimed }
+    return { kind: 'retry', reason: reasonOf(error, mayHaveLeft), parts, claimed }
   }
 
   async #recordRestriction(instance: InstanceName): Promise<void> {
@@ -244,9 +243,10 @@ export class RowSender {
   }
 }
 
-/** Errors of storage or of our own code do not say what became of the message. */
-function reasonOf(error: unknown): string {
-  if (error instanceof SendRefusal || error instanceof SendError) return error.message
+/** Errors of storage or of our own code do not say what became of a message that may have left. */
+function reasonOf(error: unknown, mayHaveLeft: boolean): string {
+  if (error instanceof SendError) return error.message
+  if (mayHaveLeft) return unconfirmed
   return writeReason('unsent', { reason: error instanceof Error ? error.message : String(error) })
 }
 

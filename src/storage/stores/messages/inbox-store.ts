@@ -41,15 +41,15 @@ export class InboxStore {
     this.#fence = createLeaseFence(database)
   }
 
-  /** The pending rows of an instance between these ids, oldest first, without those that only wait for a file. */
-  async pending(
+  /** The ids of the pending rows of an instance between these ids, oldest first, without those that only wait for a file. */
+  async pendingIds(
     instance: InstanceName,
     { after, newest }: { after: RowId; newest: RowId },
     limit: number,
-  ): Promise<InboxRow[]> {
+  ): Promise<RowId[]> {
     const query = this.#database.query
       .selectFrom('inbox')
-      .selectAll()
+      .select('id')
       .where('instance', '=', instance)
       .where('state', '=', 'pending')
       .where('kind', '!=', lateFile)
@@ -57,7 +57,7 @@ export class InboxStore {
       .where('id', '<=', newest)
       .orderBy('id', (order) => this.#database.inByteOrder(order))
       .limit(limit)
-    return (await this.#database.read(query, inboxSecrets)).map(toRow)
+    return (await this.#database.read(query)).map(({ id }) => id)
   }
 
   /** The id of the last pending row of an instance. */
