@@ -3,8 +3,11 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { assertRefused } from '../../harness/assertions.ts'
+import { openDatabase } from '../../../src/storage/database.ts'
+import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { newLocation } from '../../harness/databases.ts'
 import { requestFrom } from '../../harness/http-request.ts'
+import { silentLog } from '../../harness/logs.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
 import { signatureOf } from '../../harness/signed-callback.ts'
 
@@ -89,4 +92,34 @@ test('while large bodies fill the memory for bodies, a small callback is answere
   assertRefused(refused, 'SERVICE_OVERLOADED', /large bodies/)
   assert.equal(refused.headers.get('retry-after'), '5')
   await Promise.all(heads)
+})
+
+/** Sends requests without a pause until the connection is closed, or so many bytes have left. Resolves to their number. */
+function flood(url: string, request: string, maxBytes: number): Promise<number> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const write = () => {
+    while (socket.writable && socket.write(request));
+    if (socket.bytesWritten > maxBytes) socket.destroy()
+  }
+  socket.on('error', () => undefined).on('drain', write)
+  write()
+  return new Promise((resolve) => {
+    socket.resume().once('close', () => {
+      resolve(socket.bytesWritten)
+    })
+  })
+}
+
+test('one caller that sends small bodies one after the other while the service starts is cut off', async () => {
+  await using place = await newLocation('sqlite')
+  await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
+  await new LeaseStore(database).acquire('another', 60_000)
+  await using service = new ServiceProcess({ DATABASE_URL: place.url, SERVICE_API_TOKEN: token, HOST: '127.0.0.1' })
+  const { url } = await service.logged('http listening')
+  const body = 'x'.repeat(60_000)
+  const maxBytes = 20 * 1024 ** 2
+  const head = `POST /api/instances/nobody/webhook HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`
+  const sentBytes = await flood(String(url), head + body, maxBytes)
+  assert.ok(sentBytes < maxBytes, `the service took ${sentBytes} bytes`)
 })
