@@ -17,7 +17,8 @@ async function main(): Promise<void> {
   const stopped = firstStopSignal(log)
   await clearScratch()
   await using app = await createApp(config, { log })
-  const reason = await Promise.race([stopped, app.start().then(() => app.ended)])
+  // The start may wait for long, for example for its port. The lease can be lost meanwhile.
+  const reason = await Promise.race([stopped, app.ended, app.start().then(() => app.ended)])
   if (reason instanceof Error) throw reason
   await app.stop()
 }

@@ -20,6 +20,7 @@ import { recipientChat } from '../src/bridge/outbound/send/recipients.ts'
 import { contactName, mentionName } from '../src/bridge/people/names.ts'
 import { parseChat } from '../src/core/address.ts'
 import { phoneVariants } from '../src/core/phone-variants.ts'
+import { translateReason } from '../src/core/reasons/reason.ts'
 import { callbackFailureOf } from '../src/downstream/callback-failure.ts'
 import { readCallback } from '../src/downstream/callback.ts'
 import { contactFields } from '../src/downstream/contact-finder.ts'
@@ -106,6 +107,10 @@ const readers: Record<string, (text: string) => unknown> = {
   'the header of a downloaded file': (text) =>
     nameOfDownload(`attachment; filename=${text}; filename*=utf-8${text}`, new URL('https://helpdesk.example/')),
   'the reason of a failure': (text) => callbackFailureOf({ isFailed: true, isToCustomer: true, error: text }),
+  'the translation of a reason': (text) =>
+    ['the message was not sent: ', ', through the proxy', '; part 1 of 2: x'].map((repeated) =>
+      translateReason(`${text}${repeated.repeat(text.length / 20)}`, 'es'),
+    ),
   'a refusal': (text) => explainAnswer(asked, refusal(text) as never, 0),
   // To Chatwoot.
   'whether a text fits': (text) => chatwootLimits.fits(text, 'outgoing'),

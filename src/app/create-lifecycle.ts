@@ -36,7 +36,7 @@ export function createLifecycle({ config, clock, log, build, stack }: Base, part
       log,
       onEnded: (delivery, { status, attempts }) => {
         const { event } = delivery
-        if (status === 'exhausted') exhausted.add(delivery)
+        if (status === 'exhausted' || status === 'dropped') exhausted.add(delivery)
         if (status === 'dropped') metrics.lifecycleDropped.inc({ event })
         else if (attempts > 1) {
           metrics.lifecycleRetries.inc({ event, outcome: status === 'delivered' ? 'success' : 'exhausted' })

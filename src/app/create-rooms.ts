@@ -92,6 +92,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...outboundMemory,
     ...(notices ? [notices] : []),
     lifecycle.courier,
+    lifecycle.exhausted,
     usage,
     metrics,
   ]

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import fastify from 'fastify'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
@@ -14,10 +16,14 @@ async function setUp() {
   const app = fastify({ bodyLimit: 20 * mb, forceCloseConnections: true })
   const open: string[] = []
   const answers = new Map<string, () => void>()
+  let admitted = 0
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => {
     done(null)
   })
-  app.addHook('preParsing', (request, reply) => bodies.admitInTime(request, reply, 3000))
+  app.addHook('preParsing', async (request, reply) => {
+    await bodies.admitInTime(request, reply, 3000)
+    admitted++
+  })
   app.post<{ Params: { name: string } }>('/:name', ({ params: { name } }) => {
     open.push(name)
     return new Promise<string>((resolve) => {
@@ -38,21 +44,34 @@ async function setUp() {
   return {
     clock,
     open,
+    admitted: () => admitted,
     send,
+    sendPart: (name: string, bytes: number) => sendPart(url, name, bytes),
     answer: (name: string) => answers.get(name)?.(),
     [Symbol.asyncDispose]: () => app.close(),
   }
 }
 
-test('a large body waits until there is room, in the order of arrival, and a small body does not wait', async () => {
+/** Sends the head of a request and no body. */
+async function sendPart(url: string, name: string, bytes: number) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const closed = once(socket, 'close')
+  socket.on('error', () => undefined).resume()
+  socket.write(`POST /${name} HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`)
+  await once(socket, 'connect')
+  return { socket, closed }
+}
+
+test('a large body waits until there is room, and one that fits does not wait', async () => {
   await using stage = await setUp()
   const first = await stage.send('first', 20 * mb)
   const second = await stage.send('second', 16 * mb)
   const third = await stage.send('third', 10 * mb)
   const small = await stage.send('small', 60_000)
-  assert.deepEqual(stage.open, ['first', 'small'], 'the third has room, but does not overtake the second')
+  assert.deepEqual(stage.open, ['first', 'third', 'small'])
   stage.answer('first')
-  await waitUntil('the others are read', () => stage.open.length === 4)
+  await waitUntil('the second is read', () => stage.open.length === 4)
   for (const name of ['second', 'third', 'small']) stage.answer(name)
   for (const { status } of [first, second, third, small]) assert.equal(await status, 200)
 })
@@ -62,11 +81,27 @@ test('a large body that finds no room in time is refused, and the next one gets 
   const first = await stage.send('first', 20 * mb)
   const second = await stage.send('second', 16 * mb)
   await stage.clock.advance(1000)
-  const third = await stage.send('third', 10 * mb)
+  const third = await stage.send('third', 15 * mb)
   assert.deepEqual(stage.open, ['first'])
   await stage.clock.advance(2000)
   assert.equal(await second.status, 500, 'the error handler of the service makes it 503')
+  stage.answer('first')
   await waitUntil('the third is read', () => stage.open.includes('third'))
-  for (const name of ['first', 'third']) stage.answer(name)
+  stage.answer('third')
   for (const { status } of [first, third]) assert.equal(await status, 200)
+})
+
+test('while others wait, the body that is longest incomplete is cut, and a body that was read is not', async () => {
+  await using stage = await setUp()
+  const read = await stage.send('read', 10 * mb)
+  const slow = await stage.sendPart('slow', 15 * mb)
+  await waitUntil('the slow body is admitted', () => stage.admitted() === 2)
+  const waiting = await stage.send('waiting', 16 * mb)
+  await stage.clock.advance(499)
+  assert.equal(slow.socket.destroyed, false)
+  await stage.clock.advance(1)
+  await slow.closed
+  await waitUntil('the body that waited is read', () => stage.open.includes('waiting'))
+  for (const name of ['read', 'waiting']) stage.answer(name)
+  for (const { status } of [read, waiting]) assert.equal(await status, 200)
 })

@@ -1,5 +1,6 @@
-// Bounds the memory of request bodies that are read at once. A small body never waits: the limit of connections bounds
-// all small bodies together, so large bodies of an attacker do not hold up ordinary callbacks.
+// Bounds the memory of request bodies that are read at once. A small body never waits: a connection has one request at a
+// time, so the limit of connections bounds all small bodies together, and large bodies of an attacker do not hold up
+// ordinary callbacks.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { BridgeError } from '../core/errors.ts'
@@ -8,14 +9,19 @@ import type { Clock } from '../lib/clock.ts'
 
 const smallBytes = 64 * 1024
 const leastTotalBytes = 32 * 1024 ** 2
+/** While others wait, a body must be complete after this time. Chatwoot sends 5 MB in less, also through a slow proxy. */
+const slowMs = 500
 
 type Waiting = { bytes: number; admit: () => void }
+type Admitted = { bytes: number; since: number; request: FastifyRequest; free: () => void }
 
 export class BodyMemory {
   readonly #clock: Clock
   readonly #totalBytes: number
   /** In the order of arrival. */
   readonly #waiting = new Set<Waiting>()
+  /** In the order of admission. */
+  readonly #admitted = new Set<Admitted>()
   #takenBytes = 0
 
   /** `largestBody` is the largest body limit of a route. */
@@ -29,20 +35,20 @@ export class BodyMemory {
     const bytes = neededBytes(request, reply)
     if (bytes === 0) return
     if (!this.#take(bytes)) throw noRoom()
-    this.#freeWithAnswer(bytes, reply)
+    this.#freeWithAnswer(bytes, request, reply)
   }
 
-  /** Like admit, but waits for room at most `waitMs`. */
+  /** Like admit, but waits for room at most `waitMs`. Bodies that come slowly are cut meanwhile. */
   async admitInTime(request: FastifyRequest, reply: FastifyReply, waitMs: number): Promise<void> {
     const bytes = neededBytes(request, reply)
     if (bytes === 0) return
     if (!this.#take(bytes) && !(await this.#wait(bytes, waitMs, reply))) throw noRoom()
-    this.#freeWithAnswer(bytes, reply)
+    this.#freeWithAnswer(bytes, request, reply)
   }
 
-  /** A body does not overtake one that waits. */
+  /** A body that fits overtakes larger ones that wait. */
   #take(bytes: number): boolean {
-    if (this.#waiting.size > 0 || this.#takenBytes + bytes > this.#totalBytes) return false
+    if (this.#takenBytes + bytes > this.#totalBytes) return false
     this.#takenBytes += bytes
     return true
   }
@@ -52,13 +58,13 @@ export class BodyMemory {
     return new Promise((resolve) => {
       const end = (isAdmitted: boolean) => {
         cancel()
+        cancelCut()
         raw.off('close', giveUp)
         this.#waiting.delete(waiting)
         resolve(isAdmitted)
       }
       const giveUp = () => {
         end(false)
-        this.#admitNext()
       }
       const waiting = {
         bytes,
@@ -66,27 +72,49 @@ export class BodyMemory {
           end(true)
         },
       }
+      const cut = () => {
+        cancelCut = this.#clock.after(slowMs, cut)
+        this.#cutSlow(bytes)
+      }
       const cancel = this.#clock.after(waitMs, giveUp)
+      let cancelCut = this.#clock.after(slowMs, cut)
       raw.once('close', giveUp)
       this.#waiting.add(waiting)
     })
   }
 
-  #freeWithAnswer(bytes: number, reply: FastifyReply): void {
-    reply.raw.once('close', () => {
+  /** Hangs up on the bodies that are longest incomplete, until there is room for so many bytes. */
+  #cutSlow(bytes: number): void {
+    const now = this.#clock.monotonic()
+    for (const { since, request, free } of this.#admitted) {
+      if (this.#takenBytes + bytes <= this.#totalBytes || now - since < slowMs) break
+      if (request.raw.complete) continue
+      request.log.info('a body that came slowly was cut, because others wait')
+      request.raw.destroy()
+      free()
+    }
+    this.#admitNext()
+  }
+
+  #freeWithAnswer(bytes: number, request: FastifyRequest, reply: FastifyReply): void {
+    const { socket } = request.raw
+    const readBefore = socket.bytesRead
+    const free = () => {
+      if (!this.#admitted.delete(admitted)) return
       this.#takenBytes -= bytes
-      // The pieces that came, and the whole made of them.
-      noteBufferGarbage(2 * bytes)
+      // The pieces that came, and the whole made of them. A body may be shorter than the room it has taken.
+      noteBufferGarbage(2 * Math.min(bytes, socket.bytesRead - readBefore))
+    }
+    const admitted = { bytes, since: this.#clock.monotonic(), request, free }
+    this.#admitted.add(admitted)
+    reply.raw.once('close', () => {
+      free()
       this.#admitNext()
     })
   }
 
   #admitNext(): void {
-    for (const { bytes, admit } of this.#waiting) {
-      if (this.#takenBytes + bytes > this.#totalBytes) return
-      this.#takenBytes += bytes
-      admit()
-    }
+    for (const { bytes, admit } of this.#waiting) if (this.#take(bytes)) admit()
   }
 }
 

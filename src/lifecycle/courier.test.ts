@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { silentLog } from '../../test/harness/logs.ts'
+import { RecordedLog } from '../../test/harness/logs.ts'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
 import type { Delivery, DeliveryResult } from '../core/delivery.ts'
 import type { LifecycleEvent } from '../core/lifecycle.ts'
@@ -18,6 +18,7 @@ class Stage implements AsyncDisposable {
   readonly recorded = new Map<string, DeliveryResult>()
   readonly answers = new Map<string, () => Promise<Attempt>>()
   readonly stored: Delivery[] = []
+  readonly logs = new RecordedLog()
   readsOfOne = 0
   storageFails = false
   readonly courier = new Courier({
@@ -40,7 +41,7 @@ class Stage implements AsyncDisposable {
     },
     clock: this.clock,
     random: () => 0.5,
-    log: silentLog,
+    log: this.logs.log,
     onEnded: ({ event }, result) => void this.ended.push({ event, result }),
   })
   #count = 0
@@ -150,6 +151,8 @@ test('the oldest of more than 1,000 deliveries for one subscriber of one instanc
   )
   assert.equal(stage.statusOf(elsewhere), undefined)
   assert.equal(stage.ended.length, 1)
+  const [line] = stage.logs.withMessage('a lifecycle event was not delivered and is not tried again')
+  assert.equal(line?.['id'], ids[0])
 })
 
 test('a newer QR code replaces one that waits, never one of another instance', async () => {

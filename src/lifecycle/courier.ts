@@ -202,7 +202,9 @@ export class Courier implements PerInstance {
     const { id, instance, event, url } = delivery
     const { status, attempts, code, error } = result
     const line = { instance, event, to: new URL(url).host, status, attempts, code, error }
-    if (status === 'exhausted') log.warn({ ...line, id }, 'a lifecycle event was not delivered and is not tried again')
+    // An event that expires, such as a QR code, is dropped by design.
+    const isLost = status === 'exhausted' || (status === 'dropped' && delivery.expiresAt === null)
+    if (isLost) log.warn({ ...line, id }, 'a lifecycle event was not delivered and is not tried again')
     else log.info(line, 'lifecycle delivery')
   }
 

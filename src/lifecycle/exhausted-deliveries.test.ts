@@ -7,10 +7,11 @@ const day = 24 * 3_600_000
 
 test('an exhausted delivery counts for a day, or until it is sent again', async () => {
   const clock = new ManualClock()
-  const stored = [{ id: 'before', finishedAt: clock.now() - day + 1000 }]
+  const stored = [{ id: 'before', instance: 'a', finishedAt: clock.now() - day + 1000 }]
   const exhausted = new ExhaustedDeliveries({ deliveries: { exhaustedSince: () => Promise.resolve(stored) }, clock })
   await exhausted.load()
-  for (const id of ['first', 'second']) exhausted.add({ id, expiresAt: null })
+  exhausted.take('a')
+  for (const id of ['first', 'second']) exhausted.add({ id, instance: 'a', expiresAt: null })
   assert.equal(exhausted.count, 3)
   exhausted.delete('first')
   assert.equal(exhausted.count, 2)
@@ -23,6 +24,20 @@ test('an exhausted delivery counts for a day, or until it is sent again', async 
 test('an event that expires by design does not count', () => {
   const deliveries = { exhaustedSince: () => Promise.resolve([]) }
   const exhausted = new ExhaustedDeliveries({ deliveries, clock: new ManualClock() })
-  exhausted.add({ id: 'qr', expiresAt: 20_000 })
+  exhausted.take('a')
+  exhausted.add({ id: 'qr', instance: 'a', expiresAt: 20_000 })
   assert.equal(exhausted.count, 0)
+})
+
+test('a deleted instance does not count', () => {
+  const deliveries = { exhaustedSince: () => Promise.resolve([]) }
+  const exhausted = new ExhaustedDeliveries({ deliveries, clock: new ManualClock() })
+  for (const instance of ['a', 'b']) {
+    exhausted.take(instance)
+    exhausted.add({ id: `of ${instance}`, instance, expiresAt: null })
+  }
+  exhausted.leave('a')
+  assert.equal(exhausted.count, 1)
+  exhausted.add({ id: 'later', instance: 'a', expiresAt: null })
+  assert.equal(exhausted.count, 1)
 })

@@ -1,8 +1,10 @@
-// Remembers which deliveries were exhausted during the last day, so that health can show them.
+// Remembers which deliveries of live instances were exhausted or dropped during the last day, so that health can show them.
 //
 // An event that expires by design (a QR code, `backend_*`) is not remembered: the log line is enough for it.
 
 import type { Delivery } from '../core/delivery.ts'
+import type { InstanceName } from '../core/ids.ts'
+import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
 
@@ -12,40 +14,52 @@ const shownMs = 24 * 3_600_000
 /** Enough for an operator to see that something is wrong. */
 const maxShown = 10_000
 
-export class ExhaustedDeliveries {
+type Ended = { instance: InstanceName; endedAt: number }
+
+export class ExhaustedDeliveries implements PerInstance {
   readonly #deps: Deps
-  /** When each delivery ended, by id, oldest first. */
-  readonly #endedAt = new Map<string, number>()
+  readonly #ended = new Map<string, Ended>()
+  /** The subscribers of a deleted instance are still told, but no operator can send such an event again. */
+  readonly #live = new Set<InstanceName>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Reads those of the process before. */
+  /** Reads those of the previous process. */
   async load(): Promise<void> {
     const { deliveries, clock } = this.#deps
     const found = await deliveries.exhaustedSince(clock.now() - shownMs, maxShown)
-    for (const { id, finishedAt } of found) this.#endedAt.set(id, finishedAt)
+    for (const { id, instance, finishedAt } of found) this.#ended.set(id, { instance, endedAt: finishedAt })
+  }
+
+  take(instance: InstanceName): void {
+    this.#live.add(instance)
+  }
+
+  leave(instance: InstanceName): void {
+    this.#live.delete(instance)
+    for (const [id, ended] of this.#ended) if (ended.instance === instance) this.#ended.delete(id)
   }
 
   get count(): number {
     this.#dropOld()
-    return this.#endedAt.size
+    return this.#ended.size
   }
 
-  add({ id, expiresAt }: Pick<Delivery, 'id' | 'expiresAt'>): void {
-    if (expiresAt !== null) return
+  add({ id, instance, expiresAt }: Pick<Delivery, 'id' | 'instance' | 'expiresAt'>): void {
+    if (expiresAt !== null || !this.#live.has(instance)) return
     this.#dropOld()
-    if (this.#endedAt.size < maxShown) this.#endedAt.set(id, this.#deps.clock.now())
+    if (this.#ended.size < maxShown) this.#ended.set(id, { instance, endedAt: this.#deps.clock.now() })
   }
 
   /** The delivery is sent again. */
   delete(id: string): void {
-    this.#endedAt.delete(id)
+    this.#ended.delete(id)
   }
 
   #dropOld(): void {
     const since = this.#deps.clock.now() - shownMs
-    for (const [id, endedAt] of this.#endedAt) if (endedAt <= since) this.#endedAt.delete(id)
+    for (const [id, { endedAt }] of this.#ended) if (endedAt <= since) this.#ended.delete(id)
   }
 }

@@ -31,7 +31,7 @@ export class Lifecycle {
     this.#deps = deps
   }
 
-  /** Takes up the deliveries of the process before. Called when the routes answer. */
+  /** Takes up the deliveries of the previous process. Called when the routes answer. */
   async start(): Promise<void> {
     await Promise.all([this.#deps.courier.start(), this.#deps.exhausted.load()])
   }
@@ -72,8 +72,8 @@ export class Lifecycle {
   async redeliver(instance: InstanceName, id: string): Promise<void> {
     const { deliveries, courier, exhausted, clock } = this.#deps
     const delivery = await deliveries.reopen(instance, id, clock.now())
-    exhausted.delete(id)
     if (delivery) {
+      exhausted.delete(id)
       courier.add([delivery])
       return
     }

@@ -51,6 +51,7 @@ const usedParts = [
   'src/http/webhook/clock-differences.ts',
   'src/ledger/usage.ts',
   'src/lifecycle/courier.ts',
+  'src/lifecycle/exhausted-deliveries.ts',
 ]
 
 type Used = { service: Service; helpdesk: SimHelpdesk }

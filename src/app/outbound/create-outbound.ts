@@ -53,7 +53,7 @@ export function createOutbound(deps: OutboundDeps) {
     /** Every part that keeps memory per instance. The worker is first: it ends the work that uses the others. */
     perInstance: [worker, ...memory] as const,
     edit: (request: EditRequest) => edit(deps, parts, request),
-    /** From memory. */
+    /** Health asks often, so the count comes from memory. */
     outboxPending: () => worker.counts().pending,
     failRowsOfDeletedInstances: () => worker.failRowsOfDeletedInstances(),
     /** From now on messages are queued for the next process. */

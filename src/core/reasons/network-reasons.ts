@@ -84,7 +84,7 @@ export const networkReasons = {
     pt: 'a mensagem não foi enviada: a rede não tem agora aparelhos nem chaves dos membros deste grupo',
   },
   keysMissing: {
-    en: 'the message was not sent: no keys of {count} recipients to be had',
+    en: 'the message was not sent: the keys of {count} recipients are missing',
     es: 'el mensaje no se envió: no hay claves de {count} destinatarios',
     pt: 'a mensagem não foi enviada: não há chaves de {count} destinatários',
   },

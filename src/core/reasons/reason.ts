@@ -24,6 +24,8 @@ const nextPart = /; (?=parts? \d+(?:, \d+)* of \d+: )/
 const isPart = /^parts? \d+(?:, \d+)* of \d+: /
 /** Values that are sentences themselves. */
 const nested = 'reason'
+/** Deeper sentences stay in English. The service writes no deeper ones, and foreign text must not cost a pass a level. */
+const maxNesting = 3
 
 const templates = (Object.keys(reasonTexts) as ReasonKey[]).map((key): Template => {
   const { en } = reasonTexts[key]
@@ -56,14 +58,14 @@ function rank({ literals }: Template): number {
   return literals.join('').length + (literals[0] === '' ? 0 : 1_000_000)
 }
 
-function translateOne(english: string, locale: Locale): string {
+function translateOne(english: string, locale: Locale, depth = 0): string {
   const key = fixed.get(english)
   if (key !== undefined) return reasonTexts[key][locale]
   for (const template of variable) {
     const values = valuesIn(english, template)
     if (!values) continue
     const inner = values[nested]
-    if (inner !== undefined) values[nested] = translateOne(inner, locale)
+    if (inner !== undefined && depth < maxNesting) values[nested] = translateOne(inner, locale, depth + 1)
     return fill(reasonTexts[template.key][locale], values)
   }
   return english

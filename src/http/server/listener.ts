@@ -9,6 +9,9 @@ import type { HttpApp } from '../http-app.ts'
 const closeDeadlineMs = 5000
 // How often a port that another process holds is tried.
 const busyPauseMs = 250
+// A predecessor that stood still notices within seconds that it has lost the lease. An unrelated program stays.
+const adviseEveryMs = 30_000
+const busyDeadlineMs = 60_000
 
 type Place = { host: string; port: number }
 
@@ -23,7 +26,7 @@ export async function listen(
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
     if (tolerateBusy) return undefined
-    throw new Error(`PORT=${port} on ${host} is taken by another program: stop it or set PORT`, { cause })
+    throw new Error(portAdvice({ host, port }), { cause })
   }
   const { address, family, port: bound } = app.server.address() as AddressInfo
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
@@ -31,16 +34,23 @@ export async function listen(
   return url
 }
 
-/** Tries until the port is free, or the signal aborts. Returns the URL of the listener. */
+/** Tries until the port is free or the signal aborts, for a minute at most. Returns the URL of the listener. */
 export async function listenWhenFree(
   app: HttpApp,
   place: Place,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<string> {
   app.log.warn({ port: place.port }, 'the port is taken, listening when it is free')
+  const startedAt = clock.monotonic()
+  let adviseAt = startedAt + adviseEveryMs
   while (!signal.aborted) {
-    const url = await listen(app, place, { tolerateBusy: true })
+    const isLast = clock.monotonic() - startedAt >= busyDeadlineMs
+    const url = await listen(app, place, { tolerateBusy: !isLast })
     if (url !== undefined) return url
+    if (clock.monotonic() >= adviseAt) {
+      app.log.error({ advice: portAdvice(place) }, 'the port is still taken')
+      adviseAt += adviseEveryMs
+    }
     await sleep(clock, busyPauseMs, signal)
   }
   throw new Error('stopped while waiting for the port')
@@ -56,4 +66,8 @@ export async function closeServer(app: HttpApp): Promise<void> {
   } finally {
     clearTimeout(cut)
   }
+}
+
+function portAdvice({ host, port }: Place): string {
+  return `PORT=${port} on ${host} is taken by another program: stop it or set PORT`
 }

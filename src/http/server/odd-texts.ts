@@ -11,7 +11,10 @@ export function refuseOddTexts(app: HttpApp): void {
       return
     }
     const odd = findOdd(params) ?? findOdd(query) ?? findOdd(body)
-    done(odd && new BridgeError('SERVICE_BAD_REQUEST', `${odd.join('.')} must hold no NUL and no half character`))
+    done(
+      odd &&
+        new BridgeError('SERVICE_BAD_REQUEST', `${odd.join('.')} must not contain a NUL or half of a surrogate pair`),
+    )
   })
 }
 

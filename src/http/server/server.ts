@@ -106,8 +106,9 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.setErrorHandler(replyWithError)
   addRequestContext(app)
-  const bodies = new BodyMemory({ clock: deps.clock, largestBody: largestBody(settings.bodyLimit) })
-  await addProtection(app, deps, bodies)
+  // Callbacks need no token, so their bodies take no room from requests that have one.
+  const newBodyMemory = () => new BodyMemory({ clock: deps.clock, largestBody: largestBody(settings.bodyLimit) })
+  await addProtection(app, deps, newBodyMemory())
   addBodyParser(app)
   refuseOddTexts(app)
   const refuseOtherMethods = watchMethods(app)
@@ -122,7 +123,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addUsageRoutes(app, routes.usage)
   addAuditRoute(app, routes.audit)
   addDeliveryRoutes(app, routes.deliveries)
-  addMessageRoutes(app, routes.messages, bodies)
+  addMessageRoutes(app, routes.messages, newBodyMemory())
   addOutboxRoutes(app, routes.outbox)
   await addStaticFiles(app)
   refuseOtherMethods()
@@ -172,7 +173,7 @@ async function addProtection(app: HttpApp, { settings, gate }: Deps, bodies: Bod
   }
   const checkToken = createTokenCheck(settings.apiToken)
   // After the onRequest hooks, so that guessing tokens counts against the rate limit.
-  // The body is read after the gate: a request that is held keeps no body in memory.
+  // The body is read after the gate: of a request that is held, memory keeps what Node has read ahead, 64 KB at most.
   app.decorateRequest('heldMs', 0)
   app.addHook('preParsing', async (request, reply) => {
     checkToken(request)

@@ -40,7 +40,12 @@ export class StartGate {
     const { phase, clock } = this.#deps
     if (phase() === 'starting') {
       const from = clock.monotonic()
-      await sleep(clock, holdMs, this.#over)
+      const hungUp = new AbortController()
+      reply.raw.once('close', () => {
+        hungUp.abort()
+      })
+      // A request that outlived its connection would not count against the limit of connections.
+      await sleep(clock, holdMs, AbortSignal.any([this.#over, hungUp.signal]))
       request.heldMs = clock.monotonic() - from
       // Otherwise the end of the process waits for the client to hang up.
       if (this.#closing.signal.aborted) void reply.header('connection', 'close')

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { openDatabase } from '../../../src/storage/database.ts'
+import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { newLocation } from '../../harness/databases.ts'
+import { silentLog } from '../../harness/logs.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
 
 const health = async (url: string) => (await (await fetch(`${url}/api/health`)).json()) as { status: string }
@@ -94,4 +99,20 @@ test('a port that another program holds is named', async () => {
   await using service = new ServiceProcess({ DATABASE_URL: second.url, PORT: port })
   assert.equal((await service.exited()).code, 1)
   assert.match(service.errors, new RegExp(`PORT=${port} on 127.0.0.1 is taken`))
+})
+
+test('a process that loses the lease while it waits for its port ends', async () => {
+  await using place = await newLocation('sqlite')
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  const { port } = holder.address() as AddressInfo
+  await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
+  // The owner before did not give the lease back, so it may still hold the port.
+  await new LeaseStore(database).acquire('frozen', 500)
+  await using service = new ServiceProcess({ DATABASE_URL: place.url, HOST: '127.0.0.1', PORT: String(port) })
+  await service.logged('the port is taken, listening when it is free')
+  await database.write(database.query.updateTable('lease').set({ owner: 'third', epoch: 1000 }))
+  assert.deepEqual(await service.exited(), { code: 1, signal: null })
+  assert.match(service.errors, /third owns the accounts of this database/)
+  holder.close()
 })

@@ -67,19 +67,24 @@ export class DeliveryStore {
     return rows.map(toDelivery)
   }
 
-  /** Deliveries without an expiry whose last attempt failed after `time`, oldest first. */
-  async exhaustedSince(time: number, limit: number): Promise<{ id: string; finishedAt: number }[]> {
+  /** Deliveries of instances that exist, without an expiry, that were given up or dropped after `time`. */
+  async exhaustedSince(
+    time: number,
+    limit: number,
+  ): Promise<{ id: string; instance: InstanceName; finishedAt: number }[]> {
+    const live = this.#database.query.selectFrom('instances').select('name')
     const rows = await this.#database.read(
       this.#database.query
         .selectFrom('deliveries')
-        .select(['id', 'finished_at'])
-        .where('status', '=', 'exhausted')
+        .select(['id', 'instance', 'finished_at'])
+        .where('status', 'in', ['exhausted', 'dropped'])
+        .where('instance', 'in', live)
         .where('finished_at', '>', time)
         .where('expires_at', 'is', null)
         .orderBy('finished_at')
         .limit(limit),
     )
-    return rows.map(({ id, finished_at }) => ({ id, finishedAt: finished_at ?? 0 }))
+    return rows.map(({ id, instance, finished_at }) => ({ id, instance, finishedAt: finished_at ?? 0 }))
   }
 
   async record(id: string, { status, attempts, nextAt, code, error }: DeliveryResult, now: number): Promise<void> {
