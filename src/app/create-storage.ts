@@ -8,7 +8,7 @@ import { systemClock } from '../lib/clock.ts'
 import { openDatabase } from '../storage/database.ts'
 import { DatabaseProbe } from '../storage/database-probe.ts'
 import { correctFutureTimes } from '../storage/stores/future-times.ts'
-import { refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
+import { noteKeys, refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
 import { takeOverRows } from '../storage/stores/take-over-rows.ts'
 import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
@@ -43,6 +43,7 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
     /** What every guarded write carries. */
     epoch: () => ownership.epoch,
     takeOverRows: async () => {
+      await noteKeys(database, ownership.epoch, encryptionKeys)
       await takeOverRows(database, ownership.epoch)
       await correctFutureTimes(database, ownership.epoch, clock.now())
     },
