@@ -58,3 +58,27 @@ test('Retry sends a message of an instance that was created while the clock was 
   await world.agent.post(`/conversations/${world.conversation}/messages/${id}/retry`)
   await world.received('after the clock was put right')
 })
+
+test('messages keep their order when the clock is put back before a restart', async () => {
+  // Longer than the restart takes, and too short for callbacks to look old.
+  let ahead = 40_000
+  const clock = { ...systemClock, now: () => Date.now() + ahead }
+  await using world = await AgentWorld.open({ clock })
+  const texts = ['while the clock is ahead', 'after the restart']
+  const written: number[] = []
+  for (const text of texts) {
+    written.push(await world.write(text))
+    await world.received(text)
+    ahead = 0
+    await world.restart()
+  }
+  const { database } = world.service
+  for (const table of ['outbox', 'message_map'] as const) {
+    const rows = await database.read(database.query.selectFrom(table).select('message_id').orderBy('id'))
+    assert.deepEqual(
+      rows.map((row) => row.message_id),
+      written,
+      table,
+    )
+  }
+})
