@@ -112,14 +112,14 @@ for (const engine of engines) {
     test('a ban that ends later than any ban is waited for like one without a known end', async () => {
       await using stage = await setUp()
       const { database, correct } = stage
-      for (const [name, retry_at] of Object.entries({ ahead: now + 8 * day, right: now + 6 * day })) {
+      for (const [name, retry_at] of Object.entries({ ahead: now + 91 * day, right: now + 89 * day })) {
         await database.write(
           database.query.insertInto('instances').values({ ...sampleInstanceColumns(name), created_at: now, retry_at }),
         )
       }
       await correct()
       const query = database.query.selectFrom('instances').select('retry_at').orderBy('name')
-      assert.deepEqual(await database.read(query), [{ retry_at: now + hour }, { retry_at: now + 6 * day }])
+      assert.deepEqual(await database.read(query), [{ retry_at: now + hour }, { retry_at: now + 89 * day }])
     })
 
     test('the first callback of a destination and the creation of an instance count as now', async () => {
