@@ -29,6 +29,7 @@ const defaultQrLifetimeMs = 20_000
 type Parts = {
   database: Database
   epoch: () => number
+  idFloorMs: () => number
   lifecycle: Lifecycle
   reception: Reception
   /** Every part that keeps memory per instance, and the listener for changes of instances. */
@@ -44,13 +45,14 @@ export type AccountSet = {
 }
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
-  const { database, epoch, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
+  const { database, epoch, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
   const network = stack.use(
     new WhatsappNetwork({
       keys: new SessionKeyStore(database),
       journal: new JournalStore(database),
       reception,
       epoch,
+      idFloorMs,
       clock,
       log,
       settings: config.network,

@@ -31,11 +31,12 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const events = new AccountEvents()
 
   const storage = await createStorage(base, onFatal)
-  const { database, epoch, usage, metrics } = storage
+  const { database, epoch, idFloorMs, usage, metrics } = storage
   const lifecycle = createLifecycle(base, { database, metrics, usage, events })
   const accounts = createAccounts(base, {
     database,
     epoch,
+    idFloorMs,
     lifecycle: lifecycle.lifecycle,
     reception,
     events,
@@ -52,6 +53,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     log,
     database,
     epoch,
+    idFloorMs,
     instances,
     network,
     downstream,
@@ -69,6 +71,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     stack,
     database,
     epoch,
+    idFloorMs,
     accounts: instances,
     people: inbound.people,
     conversations: inbound.conversations,

@@ -8,7 +8,8 @@ import { systemClock } from '../lib/clock.ts'
 import { openDatabase } from '../storage/database.ts'
 import { DatabaseProbe } from '../storage/database-probe.ts'
 import { correctFutureTimes } from '../storage/stores/future-times.ts'
-import { refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
+import { noteKeys, refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
+import { findIdFloor } from '../storage/stores/newest-ids.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
 import { takeOverRows } from '../storage/stores/take-over-rows.ts'
 import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
@@ -36,14 +37,19 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
   )
   const usage = new Usage({ store: new UsageStore(database), clock })
   stack.defer(() => usage.flush())
+  let idFloorMs = 0
   return {
     database,
     probe,
     ownership,
     /** What every guarded write carries. */
     epoch: () => ownership.epoch,
+    /** No new id sorts before this time. */
+    idFloorMs: () => idFloorMs,
     takeOverRows: async () => {
+      await noteKeys(database, ownership.epoch, encryptionKeys)
       await takeOverRows(database, ownership.epoch)
+      idFloorMs = await findIdFloor(database)
       await correctFutureTimes(database, ownership.epoch, clock.now())
     },
     correctFutureTimes: () => correctFutureTimes(database, ownership.epoch, clock.now()),

@@ -20,7 +20,7 @@ const clockCheckMs = 5000
 type Parts = {
   correctFutureTimes: () => Promise<void>
   usage: Usage
-  instances: Pick<InstanceRegistry, 'dropWorthlessKeys'>
+  instances: Pick<InstanceRegistry, 'dropWorthlessKeys' | 'correctFutureTimes'>
   network: Pick<WhatsappNetwork, 'pruneJournal'>
   deliveries: Pick<DeliveryStore, 'prune'>
 }
@@ -45,6 +45,7 @@ export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
       hasGoneBack ||= back_ms > 0
       if (!hasGoneBack) return
       await correctFutureTimes()
+      instances.correctFutureTimes()
       hasGoneBack = false
     }),
     sweep('delivery-sweep', deliverySweepMs, () => deliveries.prune(clock.now() - keepDeliveriesMs)),

@@ -12,6 +12,9 @@ import type { LifecycleEvent } from './lifecycle.ts'
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'refused' | 'dropped'
 
+/** A subscriber may ask for a pause of a day, and the pauses without such a wish are shorter. */
+export const longestPauseMs = 24 * 3_600_000
+
 export type Delivery = {
   /** The id of the row, which sorts by age. */
   id: string

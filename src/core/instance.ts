@@ -14,6 +14,11 @@ export const instanceStates = [
 
 export type InstanceState = (typeof instanceStates)[number]
 
+/** A later end of a ban is not believed: a wrong number must not stop an account for ever. */
+export const longestBanMs = 90 * 24 * 3_600_000
+/** How long a ban lasts if its end is not known. */
+export const unknownBanMs = 3_600_000
+
 /**
  * The triggers:
  * pair        a pairing was opened on request

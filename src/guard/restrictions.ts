@@ -48,7 +48,7 @@ export class Restrictions implements PerInstance {
     const now = this.#deps.clock.now()
     const { until = 0, struckAt = 0 } = this.#known.get(instance) ?? {}
     // A time in the future was stored before the clock was put back.
-    const strikes = Math.abs(now - struckAt) >= hour
+    const strikes = struckAt > now || now - struckAt >= hour
     const noted = { until: Math.max(until, now + hour), struckAt: strikes ? now : struckAt }
     await this.#keep(instance, noted)
     void this.#learnEnd(instance, noted)

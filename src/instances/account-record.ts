@@ -127,6 +127,11 @@ export class AccountRecord {
     this.#writer.saveWhole(this.#row)
   }
 
+  /** The clock was put back. The stored time is corrected together with the times of all other tables. */
+  correctFutureTimes(): void {
+    this.#row.createdAt = Math.min(this.#row.createdAt, this.#deps.clock.now())
+  }
+
   /** Resolves when everything saved so far is stored. */
   stored(): Promise<void> {
     return this.#writer.settled()

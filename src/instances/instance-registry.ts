@@ -80,6 +80,11 @@ export class InstanceRegistry {
     await instances.dropOrphans(epoch(), clock.now() - keepSessionsMs)
   }
 
+  /** The clock was put back: no account remembers a time in the future. */
+  correctFutureTimes(): void {
+    for (const account of this.#accounts.values()) account.correctFutureTimes()
+  }
+
   remove(name: InstanceName): void {
     this.#accounts.delete(name)
     for (const watcher of [...(this.#watchers.get(name) ?? [])]) watcher()

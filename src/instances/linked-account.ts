@@ -102,6 +102,11 @@ export class LinkedAccount {
     this.prepare(() => this.#link.boot(0))
   }
 
+  /** The clock was put back. */
+  correctFutureTimes(): void {
+    this.#account.correctFutureTimes()
+  }
+
   /** Changes settings; resolves when they are stored. */
   change(changes: InstanceChanges, audit: AuditRecord): Promise<void> {
     return this.#account.change(changes, audit)

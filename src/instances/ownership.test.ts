@@ -192,6 +192,46 @@ test('an owner that is seen after the database was away is named', async () => {
   assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 1)
 })
 
+test('an owner that is named once is logged once, also when the database does not answer afterwards', async () => {
+  const leases = new LeaseRow()
+  await leases.acquire('host-a pid 7')
+  const { clock, recorded, ownership } = setUp(leases)
+  const stopped = assert.rejects(ownership.acquire(), /stopped while waiting/)
+  await clock.advance(500)
+  leases.away = true
+  await clock.advance(100_000)
+  const holders = recorded.withMessage('another process owns the accounts, waiting').map(({ holder }) => holder)
+  assert.deepEqual(holders, ['host-a pid 7'])
+  await ownership[Symbol.asyncDispose]()
+  await stopped
+})
+
+test('a lease that was granted without an answer is taken at once', async () => {
+  const { clock, leases, recorded, ownership } = setUp()
+  const take = leases.acquire.bind(leases)
+  leases.acquire = async (owner, forMs, abandoned) => {
+    const epoch = await take(owner, forMs, abandoned)
+    if (epoch === 1) throw new Error('the answer was lost')
+    return epoch
+  }
+  const acquired = ownership.acquire()
+  await clock.advance(1000)
+  assert.deepEqual([ownership.state, ownership.epoch, ownership.predecessorMayRun], ['held', 2, false])
+  assert.equal(recorded.withMessage('another process owns the accounts, waiting').length, 0)
+  await acquired
+  await ownership[Symbol.asyncDispose]()
+})
+
+test('a lease that is no longer in the database is lost, and the reason says so', async () => {
+  const { clock, leases, lost, ownership } = setUp()
+  await ownership.acquire()
+  leases.owner = ''
+  await clock.advance(1000)
+  assert.equal(ownership.state, 'lost')
+  assert.match(lost[0]?.message ?? '', /^the lease is no longer in the database: /)
+  await ownership[Symbol.asyncDispose]()
+})
+
 test('a lease that is granted during the stop is released at once', async () => {
   const { leases, ownership } = setUp()
   const granted = Promise.withResolvers<undefined>()

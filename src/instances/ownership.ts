@@ -19,7 +19,7 @@ export type OwnershipState = 'standby' | 'held' | 'uncertain' | 'lost' | 'releas
 const leaseMs = 5000
 const renewEveryMs = 1000
 const safetyMs = 500
-/** A standby waits for a minute. */
+/** A standby waits for about a minute: the refusals are a second apart, and each question takes its time, too. */
 const maxRefusals = 60
 /** While the database is away, every so many attempts are logged. */
 const logEvery = 30
@@ -47,8 +47,9 @@ export class Ownership {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    const { isDead, clock } = deps
-    this.#watch = new LeaseWatch({ isDead, clock, leaseMs })
+    const { owner, isDead, clock } = deps
+    // A lease under our own name was granted before, and the answer was lost.
+    this.#watch = new LeaseWatch({ isDead: (other) => other === owner || isDead(other), clock, leaseMs })
   }
 
   get state(): OwnershipState {
@@ -96,9 +97,10 @@ export class Ownership {
     while (!this.#stop.signal.aborted) {
       const refusedBy = await this.#tryAcquire().catch((err: unknown) => this.#noteFailure(err, failures++))
       if (this.#epoch !== undefined) break
-      // The time in which the database does not answer is not counted: its owner may be dead.
+      // The time in which the database does not answer is not counted: the owner of the lease may be dead.
       if (refusedBy !== undefined && ++refusals > maxRefusals) throw ownedBy(refusedBy)
-      if (refusals === 1) log.warn({ holder: refusedBy }, 'another process owns the accounts, waiting')
+      if (refusedBy !== undefined && refusals === 1)
+        log.warn({ holder: refusedBy }, 'another process owns the accounts, waiting')
       await sleep(clock, renewEveryMs, this.#stop.signal)
     }
     if (this.#stop.signal.aborted) throw new Error('stopped while waiting for the lease')
@@ -119,7 +121,10 @@ export class Ownership {
   async #noteFailure(err: unknown, failuresBefore: number): Promise<undefined> {
     // A stopped process keeps its lock on the file of SQLite. The operator must know which one.
     if (failuresBefore % logEvery === 0)
-      this.#deps.log.warn({ err, holder: await this.#holderName() }, 'the lease could not be asked for')
+      this.#deps.log.warn(
+        { err, holder: (await this.#holderName()) ?? 'no process' },
+        'the lease could not be asked for',
+      )
     return undefined
   }
 
@@ -143,19 +148,27 @@ export class Ownership {
     const { leases, owner, onLost } = this.#deps
     if (await leases.renew(owner, this.epoch, leaseMs)) return true
     this.#lost = true
-    onLost(ownedBy(await this.#holderName()))
+    onLost(lossTo(await this.#holderName()))
     return false
   }
 
-  async #holderName(): Promise<string> {
+  /** Undefined when the lease is not in the database. */
+  async #holderName(): Promise<string | undefined> {
     try {
       const holder = await this.#deps.leases.holder()
-      return holder ? shownOwnerName(holder.owner) : 'no process'
+      return holder && shownOwnerName(holder.owner)
     } catch (err) {
       this.#deps.log.debug({ err }, 'the holder of the lease could not be read')
       return 'another process'
     }
   }
+}
+
+function lossTo(owner: string | undefined): Error {
+  if (owner !== undefined) return ownedBy(owner)
+  return new Error(
+    'the lease is no longer in the database: the database was restored or emptied while this process ran',
+  )
 }
 
 function ownedBy(owner: string): Error {

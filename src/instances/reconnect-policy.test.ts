@@ -87,11 +87,13 @@ test('a login resets the count of failed attempts, not the pauses', () => {
   assert.equal(policy.pauseAfter(ended('transient')), 8000)
 })
 
-test('a temporary ban waits for its end, an hour when that is unknown, a minute at least', () => {
+test('a temporary ban waits for its end, an hour when that is unknown, a minute at least and 90 days at most', () => {
   const { clock, policy } = setUp()
   assert.equal(policy.pauseAfter(ended('temporary_ban', clock.now() + 7 * minute)), 7 * minute)
   assert.equal(policy.pauseAfter(ended('temporary_ban')), 60 * minute)
   assert.equal(policy.pauseAfter(ended('temporary_ban', clock.now() - 1)), minute)
+  const longest = 90 * 24 * 60 * minute
+  assert.equal(policy.pauseAfter(ended('temporary_ban', clock.now() + 2 * longest)), longest)
 })
 
 test('a refused client is tried every 15 minutes, a restart at once', () => {

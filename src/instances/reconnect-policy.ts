@@ -1,5 +1,6 @@
 // Decides how long to wait before the next attempt, by how the last connection ended.
 
+import { longestBanMs, unknownBanMs } from '../core/instance.ts'
 import type { Closing } from '../core/network.ts'
 import { backoffMs } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -56,7 +57,8 @@ export class ReconnectPolicy {
       case 'replaced':
         return this.#pauseAfterReplaced()
       case 'temporary_ban':
-        return Math.max(minute, until === undefined ? hour : until - clock.now())
+        if (until === undefined) return unknownBanMs
+        return Math.min(Math.max(minute, until - clock.now()), longestBanMs)
       case 'client_refused':
         return 15 * minute
       case 'transient':

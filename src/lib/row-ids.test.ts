@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRowIds } from './row-ids.ts'
+import { createRowIds, msAfter } from './row-ids.ts'
 
 test('ids sort in the order of creation, also when the clock stands still or goes back', () => {
   let now = Date.UTC(2026, 0, 1)
@@ -24,4 +24,14 @@ test('more ids than fit into a millisecond still sort', () => {
     if (id <= last) assert.fail(`${id} after ${last}`)
     last = id
   }
+})
+
+test('ids of the next process sort after an id of a clock that was ahead', () => {
+  const now = Date.UTC(2026, 0, 1)
+  const stored = createRowIds({ now: () => now + 3_600_000 })()
+  const floor = msAfter(stored)
+  const nextId = createRowIds({ now: () => now }, () => floor)
+  const ids = [stored, nextId(), nextId()]
+  assert.deepEqual(ids, [...ids].sort())
+  assert.equal(msAfter('a text that is no id'), 0)
 })

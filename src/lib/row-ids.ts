@@ -1,5 +1,5 @@
 // Creates ids like ULIDs: time in base 36, a counter and random characters. They sort in the order of creation, also across
-// restarts and when the clock goes back a little.
+// restarts and when the clock goes back.
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from './clock.ts'
@@ -9,19 +9,29 @@ const countDigits = 4
 const endDigits = 6
 const drawnBytes = 768
 const countLimit = 36 ** countDigits
+const idForm = /^[0-9a-z]{13}[0-9a-f]{6}$/
 
-/** One process at a time creates ids; the random end tells apart those of two processes that overlap. */
-export function createRowIds(clock: Pick<Clock, 'now'>): () => string {
+/**
+ * One process at a time creates ids; the random end tells apart those of two processes that overlap. `floorMs` is the time
+ * before which no id may sort.
+ */
+export function createRowIds(clock: Pick<Clock, 'now'>, floorMs: () => number = () => 0): () => string {
   const takeEnd = createEnds()
   let time = 0
   let count = 0
   return () => {
-    const now = Math.trunc(clock.now())
+    const now = Math.trunc(Math.max(clock.now(), floorMs()))
     count = now > time || count + 1 === countLimit ? 0 : count + 1
     time = Math.max(now, count === 0 && now <= time ? time + 1 : time)
     const digits = (value: number, length: number) => value.toString(36).padStart(length, '0')
     return digits(time, timeDigits) + digits(count, countDigits) + takeEnd()
   }
+}
+
+/** The first millisecond whose ids all sort after this id; 0 for a text that is no id. */
+export function msAfter(id: string): number {
+  if (!idForm.test(id)) return 0
+  return Number.parseInt(id.slice(0, timeDigits), 36) + 1
 }
 
 /** Draws random bytes for many ids at once: a few bytes cost as much as a thousand. */

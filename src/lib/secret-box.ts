@@ -51,9 +51,9 @@ export class SecretBox {
     }
   }
 
-  /** The id of the key that seals. */
-  get sealingKeyId(): string {
-    return this.#sealingKey ? hex(this.#sealingKey.id) : noKey
+  /** The ids of all keys that may have sealed values. */
+  get keyIds(): string[] {
+    return this.#sealingKey ? [...this.#keys.keys()] : [noKey]
   }
 
   /** Whether the box opens what the key with this id has sealed. */

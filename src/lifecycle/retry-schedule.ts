@@ -1,5 +1,6 @@
 // Decides what follows an attempt: when to try again, and when to stop.
 
+import { longestPauseMs } from '../core/delivery.ts'
 import type { Delivery, DeliveryResult } from '../core/delivery.ts'
 
 const second = 1000
@@ -8,7 +9,6 @@ const hour = 60 * minute
 
 /** Between attempts, ±10 %; after the last one there is none. A subscriber may be away for a day: the pauses add up to 28 h. */
 const pausesMs = [5 * second, 30 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour] as const
-const maxRetryAfterMs = 24 * hour
 
 export type Attempt = {
   /** The status the subscriber answered with; null when it did not answer. */
@@ -39,5 +39,5 @@ export function nextStep(
 function wishedPause(retryAfter: string | null, now: number): number {
   if (retryAfter === null) return 0
   const ms = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * second : Date.parse(retryAfter) - now
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), maxRetryAfterMs) : 0
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), longestPauseMs) : 0
 }

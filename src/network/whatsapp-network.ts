@@ -39,6 +39,8 @@ type Deps = {
   reception?: Partial<Reception>
   /** The epoch of the lease that this process holds. */
   epoch: () => number
+  /** No new id of a row sorts before this time. */
+  idFloorMs?: () => number
   clock: Clock
   log: Log
   settings: NetworkSettings
@@ -74,7 +76,7 @@ export class WhatsappNetwork implements Network {
   constructor(deps: Deps) {
     applyLibraryPatches()
     this.#deps = deps
-    this.#nextId = createRowIds(deps.clock)
+    this.#nextId = createRowIds(deps.clock, deps.idFloorMs)
     this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
     this.#faultIsolation = isolateFaults()

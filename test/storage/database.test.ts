@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { SecretBox } from '../../src/lib/secret-box.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { InstanceStore } from '../../src/storage/stores/accounts/instance-store.ts'
-import { refuseUnreadableSecrets, refuseUnreadableValues } from '../../src/storage/stores/key-check.ts'
 import { toStatement } from '../../src/storage/engine/statement.ts'
 import type { StorageError } from '../../src/storage/engine/statement.ts'
 import { TenantStore } from '../../src/storage/stores/accounts/tenant-store.ts'
@@ -13,7 +11,6 @@ import { silentLog } from '../harness/logs.ts'
 import { sampleAudit, sampleInstanceColumns, sampleTenant } from '../harness/samples.ts'
 
 const oldKey = Buffer.alloc(32, 1)
-const newKey = Buffer.alloc(32, 2)
 
 const insertStep = (database: Database, name: string) =>
   database.query.insertInto('instances').values(sampleInstanceColumns(name))
@@ -158,79 +155,6 @@ for (const engine of engines) {
         const [row] = await database.read(database.query.selectFrom('tenants').select('downstream_api_token'))
         const stored = Buffer.from(row?.downstream_api_token ?? []).toString('latin1')
         assert.equal(stored.includes(sampleTenant.apiToken), keys.length === 0)
-      }
-    })
-
-    test('keys rotate: the new one seals, the old one still opens, without it the boot is refused', async () => {
-      await using place = await newLocation(engine)
-      const withKeys = async (keys: Buffer[], work: (database: Database) => Promise<unknown>) => {
-        await using database = await openDatabase({ location: place.location, encryptionKeys: keys, log: silentLog })
-        await refuseUnreadableSecrets(database, keys)
-        await work(database)
-      }
-      const put = (tag: string) => (database: Database) =>
-        new TenantStore(database).put(tag, sampleTenant, sampleAudit())
-      await withKeys([], put('plain'))
-      await withKeys([oldKey], put('old'))
-      await withKeys([newKey, oldKey], async (database) => {
-        await put('new')(database)
-        for (const tag of ['plain', 'old', 'new']) {
-          assert.equal((await new TenantStore(database).findWithSecrets(tag))?.apiToken, sampleTenant.apiToken)
-        }
-      })
-      await assert.rejects(
-        withKeys([newKey], () => Promise.resolve()),
-        /SERVICE_ENCRYPTION_KEY does not open .* tenants/,
-      )
-      await assert.rejects(
-        withKeys([], () => Promise.resolve()),
-        /SERVICE_ENCRYPTION_KEY/,
-      )
-    })
-
-    test('a start looks through the stored values only when a key that sealed values is missing', async () => {
-      await using opened = await newDatabase(engine, [oldKey])
-      const { database } = opened
-      await new TenantStore(database).put('acme', sampleTenant, sampleAudit())
-      await refuseUnreadableSecrets(database, [oldKey])
-      await assert.rejects(refuseUnreadableSecrets(database, [newKey]), /SERVICE_ENCRYPTION_KEY/)
-      await refuseUnreadableSecrets(database, [newKey, oldKey])
-      await new TenantStore(database).remove('acme', sampleAudit())
-      await refuseUnreadableSecrets(database, [newKey])
-      const keys = await database.read(database.query.selectFrom('sealing_keys').selectAll())
-      assert.deepEqual(keys, [{ id: new SecretBox([newKey]).sealingKeyId }])
-      // Only a look through the values would find this one.
-      const broken = { session_id: 's', kind: 'k', key_id: 'i', value: { seal: Buffer.of(1), place: 'elsewhere' } }
-      await database.write(database.query.insertInto('session_keys').values(broken))
-      await refuseUnreadableSecrets(database, [newKey])
-    })
-
-    test('a stored value that is cut short or of an unknown kind stops the boot', async () => {
-      await using opened = await newDatabase(engine, [oldKey])
-      const { database } = opened
-      const store = (bytes: Buffer) =>
-        database.write(
-          { sql: 'DELETE FROM session_keys', parameters: [] },
-          {
-            sql: `INSERT INTO session_keys VALUES ('s', 'k', 'i', ${engine === 'sqlite' ? '?' : '$1'})`,
-            parameters: [bytes],
-          },
-        )
-      const sealed = Buffer.from(new SecretBox([oldKey]).seal(Buffer.from('x'), 'p'))
-      const check = () => refuseUnreadableValues(database, new SecretBox([oldKey]))
-      for (const bytes of [sealed, Buffer.of(0), Buffer.from('\0plain')]) {
-        await store(bytes)
-        await check()
-      }
-      for (const bytes of [
-        sealed.subarray(0, 32),
-        sealed.subarray(0, 3),
-        Buffer.of(),
-        Buffer.of(2, 1, 2),
-        Buffer.of(1),
-      ]) {
-        await store(bytes)
-        await assert.rejects(check(), /session_keys\.value is damaged/, bytes.toString('hex'))
       }
     })
 

@@ -12,6 +12,7 @@ import { sampleInstanceColumns } from '../harness/samples.ts'
 const now = 1_800_000_000_000
 const minute = 60_000
 const hour = 60 * minute
+const day = 24 * hour
 
 function sampleRow(id: string, changes: Partial<NewOutboxRow> = {}): NewOutboxRow {
   return {
@@ -23,6 +24,8 @@ function sampleRow(id: string, changes: Partial<NewOutboxRow> = {}): NewOutboxRo
   }
 }
 
+type DeliveryTimes = { created_at: number; next_at: number; expires_at: number | null }
+
 for (const engine of engines) {
   const setUp = async () => {
     await using stack = new AsyncDisposableStack()
@@ -31,9 +34,21 @@ for (const engine of engines) {
     const outbox = new OutboxStore(database, () => epoch)
     const shown = new ShownStore(database, () => epoch)
     const row = async (id: string) => (await outbox.find(id)) ?? assert.fail(`no row ${id}`)
-    const correct = () => correctFutureTimes(database, epoch, now)
+    const correct = (at = now) => correctFutureTimes(database, epoch, at)
+    const deliver = (id: string, times: DeliveryTimes) => {
+      const delivery = { event_id: 'e', event: 'connected', instance: 'shop', url: 'https://a', attempts: 0 } as const
+      const pending = { ...delivery, id, body: { seal: Buffer.from('{}'), place: '' }, status: 'pending' } as const
+      return database.write(database.query.insertInto('deliveries').values({ ...pending, ...times }))
+    }
+    const deliveries = () =>
+      database.read(
+        database.query.selectFrom('deliveries').select(['created_at', 'next_at', 'expires_at']).orderBy('id'),
+      )
     const owned = stack.move()
-    return { database, epoch, outbox, shown, row, correct, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+    return {
+      ...{ database, epoch, outbox, shown, row, correct, deliver, deliveries },
+      [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    }
   }
 
   describe(`times that a clock an hour ahead stored, on ${engine}`, () => {
@@ -66,25 +81,45 @@ for (const engine of engines) {
       assert.equal((await row('old')).lookAt, planned)
     })
 
-    test('a delivery is tried at once and keeps its lifetime', async () => {
+    test('a delivery is tried at once and keeps its lifetime, also when the times are corrected twice', async () => {
+      await using stage = await setUp()
+      const { deliver, deliveries, correct } = stage
+      const at = now + hour
+      await deliver('ahead', { created_at: at, next_at: at + 1000, expires_at: at + 20_000 })
+      await deliver('right', { created_at: now - hour, next_at: at + 1000, expires_at: null })
+      for (const again of [0, 5000]) {
+        await correct(now + again)
+        assert.deepEqual(await deliveries(), [
+          { created_at: now, next_at: now, expires_at: now + 20_000 },
+          { created_at: now - hour, next_at: at + 1000, expires_at: null },
+        ])
+      }
+    })
+
+    test('an older delivery whose next attempt is later than the longest pause is tried at once', async () => {
+      await using stage = await setUp()
+      const { deliver, deliveries, correct } = stage
+      const created_at = now - hour
+      await deliver('ahead', { created_at, next_at: now + 30 * day, expires_at: null })
+      await deliver('right', { created_at, next_at: now + day, expires_at: null })
+      await correct()
+      assert.deepEqual(await deliveries(), [
+        { created_at, next_at: now, expires_at: null },
+        { created_at, next_at: now + day, expires_at: null },
+      ])
+    })
+
+    test('a ban that ends later than any ban is waited for like one without a known end', async () => {
       await using stage = await setUp()
       const { database, correct } = stage
-      const delivery = { event_id: 'e', event: 'connected', instance: 'shop', url: 'https://a', attempts: 0 } as const
-      const body = { seal: Buffer.from('{}'), place: '' }
-      const at = now + hour
-      const times = { created_at: at, next_at: at + 1000, expires_at: at + 20_000, status: 'pending' } as const
-      await database.write(
-        database.query.insertInto('deliveries').values({ ...delivery, id: 'ahead', body, ...times }),
-        database.query
-          .insertInto('deliveries')
-          .values({ ...delivery, id: 'right', body, ...times, created_at: now - hour, expires_at: null }),
-      )
+      for (const [name, retry_at] of Object.entries({ ahead: now + 91 * day, right: now + 89 * day })) {
+        await database.write(
+          database.query.insertInto('instances').values({ ...sampleInstanceColumns(name), created_at: now, retry_at }),
+        )
+      }
       await correct()
-      const query = database.query.selectFrom('deliveries').select(['next_at', 'expires_at']).orderBy('id')
-      assert.deepEqual(await database.read(query), [
-        { next_at: now, expires_at: now + 20_000 },
-        { next_at: at + 1000, expires_at: null },
-      ])
+      const query = database.query.selectFrom('instances').select('retry_at').orderBy('name')
+      assert.deepEqual(await database.read(query), [{ retry_at: now + hour }, { retry_at: now + 89 * day }])
     })
 
     test('the first callback of a destination and the creation of an instance count as now', async () => {

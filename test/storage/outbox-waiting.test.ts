@@ -24,5 +24,20 @@ for (const engine of engines) {
       assert.deepEqual(entries.map(({ target }) => target).sort(), ids.sort())
       assert.equal(await outbox.countWaiting('shop'), 100)
     })
+
+    test('none is audited twice, also when rows are stored meanwhile', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      await new LeaseStore(database).acquire('me', 60_000)
+      const outbox = new OutboxStore(database, () => 1)
+      const transitions = new OutboxTransitions(database, () => 1)
+      const ids = Array.from({ length: 150 }, (_, n) => `row-${n}`)
+      const wait = () => transitions.startWaiting('shop', 5000)
+      await Promise.all(ids.flatMap((id) => [outbox.enqueue(sampleOutboxRow(id), null), wait(), wait()]))
+      await wait()
+      const audited = (await new AuditStore(database).list({ limit: 2000 })).map(({ target }) => target)
+      assert.equal(new Set(audited).size, audited.length)
+      assert.equal(await outbox.countWaiting('shop'), ids.length)
+    })
   })
 }

@@ -48,7 +48,7 @@ const pruneMs = 3_600_000
 
 export function createInbound(parts: InboundParts): InboundSet {
   const { clock, log, metrics, usage, epoch } = parts
-  const newId = createRowIds(clock)
+  const newId = createRowIds(clock, parts.idFloorMs)
   const stores = createStores(parts.database)
   const ownerTagOf = (instance: InstanceName) => recordOf(parts, instance)?.ownerTag ?? ''
   const inboundMetrics = new InboundMetrics({ metrics, usage, ownerTagOf })

@@ -24,6 +24,8 @@ export type InboundParts = {
   log: Log
   database: Database
   epoch: () => number
+  /** No new id of a row sorts before this time. */
+  idFloorMs?: () => number
   instances: Pick<InstanceRegistry, 'find' | 'list'>
   network: Pick<Network, 'download' | 'unseal'>
   downstream: Downstream

@@ -94,7 +94,7 @@ function createParts(deps: OutboundDeps) {
   const { database, epoch, clock, log, stack, metrics } = deps
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
-  const newId = createRowIds(clock)
+  const newId = createRowIds(clock, deps.idFloorMs)
   const stores = createOutboundStores(database, epoch, clock)
   const accounts = new SendingAccounts(deps.accounts)
   const routes = createOutboundRoutes(deps.routing, accounts, deps.identities)

@@ -20,6 +20,8 @@ export type OutboundDeps = {
   config: Pick<Config, 'outbound' | 'storage' | 'sync'>
   database: Database
   epoch: () => number
+  /** No new id of a row sorts before this time. */
+  idFloorMs?: () => number
   people: People
   conversations: Pick<ConversationDirectory, 'mayBeResolved'>
   lostCallbacks: Pick<LostCallbacks, 'heard' | 'onFailedMessage'>

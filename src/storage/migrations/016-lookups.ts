@@ -1,5 +1,5 @@
-// Indexes for lookups that read a whole table before, and the keys that have sealed values, so that a start need not look
-// through all values.
+// Adds indexes for lookups that had to read a whole table, and a table of the keys that may have sealed values. With that
+// table a start need not read all stored values.
 
 import type { Migration } from './migration.ts'
 

@@ -2,6 +2,8 @@
 // and the work behind them would wait until that time comes.
 
 import { sql } from 'kysely'
+import { longestPauseMs } from '../../core/delivery.ts'
+import { longestBanMs, unknownBanMs } from '../../core/instance.ts'
 import { waitingLifetimeMs } from '../../core/outbox.ts'
 import type { Database } from '../database.ts'
 import { createLeaseFence } from './lease-store.ts'
@@ -9,7 +11,7 @@ import { createLeaseFence } from './lease-store.ts'
 /** Clocks differ by some seconds without being wrong, and short pauses are below it. */
 const toleranceMs = 60_000
 
-/** Called by the owner before it serves, and when the clock went back. */
+/** Called by the owner before it serves, and when the clock went back. A second call changes nothing more. */
 export async function correctFutureTimes(database: Database, epoch: number, now: number): Promise<void> {
   const { query } = database
   const future = now + toleranceMs
@@ -28,10 +30,23 @@ export async function correctFutureTimes(database: Database, epoch: number, now:
       .where('look_at', '>', sql<number>`CAST(${future + now} AS BIGINT) - COALESCE(settled_at, created_at)`),
     query
       .updateTable('deliveries')
-      .set({ next_at: now, expires_at: sql<number | null>`expires_at - created_at + CAST(${now} AS BIGINT)` })
+      .set({
+        created_at: now,
+        next_at: now,
+        expires_at: sql<number | null>`expires_at - created_at + CAST(${now} AS BIGINT)`,
+      })
       .where('status', '=', 'pending')
       .where('created_at', '>', future),
+    query
+      .updateTable('deliveries')
+      .set({ next_at: now })
+      .where('status', '=', 'pending')
+      .where('next_at', '>', future + longestPauseMs),
     query.updateTable('first_callbacks').set({ heard_at: now }).where('heard_at', '>', future),
     query.updateTable('instances').set({ created_at: now }).where('created_at', '>', future),
+    query
+      .updateTable('instances')
+      .set({ retry_at: now + unknownBanMs })
+      .where('retry_at', '>', future + longestBanMs),
   )
 }

@@ -4,22 +4,46 @@ import { sql } from 'kysely'
 import { keyPrefixLength, SecretBox } from '../../lib/secret-box.ts'
 import type { Database } from '../database.ts'
 import { secretTables } from '../schema.ts'
+import { createLeaseFence } from './lease-store.ts'
 
+/** Only reads: a standby calls it while the owner may hold the write lock of SQLite. */
 export async function refuseUnreadableSecrets(
   database: Database,
   encryptionKeys: readonly Uint8Array[],
 ): Promise<void> {
+  await checkedNotes(database, new SecretBox(encryptionKeys))
+}
+
+/** Called by the owner before it serves. Checks again, because the owner before may have sealed values since the start. */
+export async function noteKeys(
+  database: Database,
+  epoch: number,
+  encryptionKeys: readonly Uint8Array[],
+): Promise<void> {
   const { query } = database
   const box = new SecretBox(encryptionKeys)
-  const noted = (await database.read(query.selectFrom('sealing_keys').select('id'))).map(({ id }) => id)
-  const missing = noted.filter((id) => !box.knows(id))
+  const noted = await checkedNotes(database, box)
+  const worthless = noted.filter((id) => !box.knows(id))
+  const fresh = box.keyIds.filter((id) => !noted.includes(id))
+  if (worthless.length === 0 && fresh.length === 0) return
+  await database.write(
+    createLeaseFence(database)(epoch),
+    ...worthless.map((id) => query.deleteFrom('sealing_keys').where('id', '=', id)),
+    ...fresh.map((id) =>
+      query
+        .insertInto('sealing_keys')
+        .values({ id })
+        .onConflict((known) => known.doNothing()),
+    ),
+  )
+}
+
+/** Returns the ids of the noted keys. Throws when a stored value needs a key that is not configured. */
+async function checkedNotes(database: Database, box: SecretBox): Promise<string[]> {
+  const noted = (await database.read(database.query.selectFrom('sealing_keys').select('id'))).map(({ id }) => id)
   // Values are looked at only before the first note, and when a key that may have sealed values is not configured any more.
-  if (noted.length === 0 || missing.length > 0) await refuseUnreadableValues(database, box)
-  if (missing.length > 0) await database.write(query.deleteFrom('sealing_keys').where('id', 'in', missing))
-  const { sealingKeyId: id } = box
-  if (noted.includes(id)) return
-  const note = query.insertInto('sealing_keys').values({ id })
-  await database.write(note.onConflict((known) => known.doNothing()))
+  if (noted.length === 0 || noted.some((id) => !box.knows(id))) await refuseUnreadableValues(database, box)
+  return noted
 }
 
 /** Reads every table with sealed columns. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '../../../src/lib/clock.ts'
 import type { Database } from '../../../src/storage/database.ts'
+import { AgentWorld } from '../../harness/agent-world.ts'
 import { Service } from '../../harness/service.ts'
 
 const hour = 3_600_000
@@ -13,6 +14,10 @@ const key = 'https://desk|1|1'
 async function storeAhead(database: Database): Promise<void> {
   const row = { destination: key, heard_at: Date.now() + hour }
   await database.write(database.query.insertInto('first_callbacks').values(row))
+}
+
+async function createdAhead(database: Database): Promise<void> {
+  await database.write(database.query.updateTable('instances').set({ created_at: Date.now() + hour }))
 }
 
 async function isCorrected({ database }: Service): Promise<boolean> {
@@ -37,4 +42,43 @@ test('stored times in the future are corrected when the clock is put back', asyn
   await check?.tick()
   assert.ok(await isCorrected(service))
   assert.equal(service.logs.withMessage('the clock was put back, stored times in the future are corrected').length, 1)
+})
+
+test('Retry sends a message of an instance that was created while the clock was ahead', async () => {
+  let ahead = hour
+  const clock = { ...systemClock, now: () => Date.now() + ahead }
+  await using world = await AgentWorld.open({ clock, seed: createdAhead })
+  const check = world.service.app.workers.get('clock-check')
+  await check?.tick()
+  ahead = 0
+  await check?.tick()
+  world.network.fault({ kind: 'ack_error', code: 479 })
+  const id = await world.write('after the clock was put right')
+  await world.shown(id, ({ status }) => status === 'failed')
+  await world.agent.post(`/conversations/${world.conversation}/messages/${id}/retry`)
+  await world.received('after the clock was put right')
+})
+
+test('messages keep their order when the clock is put back before a restart', async () => {
+  // Longer than the restart takes, and too short for callbacks to look old.
+  let ahead = 40_000
+  const clock = { ...systemClock, now: () => Date.now() + ahead }
+  await using world = await AgentWorld.open({ clock })
+  const texts = ['while the clock is ahead', 'after the restart']
+  const written: number[] = []
+  for (const text of texts) {
+    written.push(await world.write(text))
+    await world.received(text)
+    ahead = 0
+    await world.restart()
+  }
+  const { database } = world.service
+  for (const table of ['outbox', 'message_map'] as const) {
+    const rows = await database.read(database.query.selectFrom(table).select('message_id').orderBy('id'))
+    assert.deepEqual(
+      rows.map((row) => row.message_id),
+      written,
+      table,
+    )
+  }
 })

@@ -7,6 +7,7 @@ import type { ExpressionBuilder } from 'kysely'
 import { waitingLifetimeMs } from '../../../core/outbox.ts'
 import type { InstanceName, Jid, RowId } from '../../../core/ids.ts'
 import type { OutboxPart } from '../../../core/outbox.ts'
+import { KeyedLanes } from '../../../lib/queues/keyed-lanes.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import { compileOnce } from '../../compile-once.ts'
 import type { Database } from '../../database.ts'
@@ -22,6 +23,7 @@ type Counter = 'sent' | 'failed' | 'expired'
 export class OutboxTransitions {
   readonly #database: Database
   readonly #writer: FencedWriter
+  readonly #waits = new KeyedLanes()
   readonly #claim: ReturnType<typeof compileClaim>
   readonly #markSent: ReturnType<typeof compileMarkSent>
   readonly #countSent: ReturnType<typeof compileCountSent>
@@ -169,7 +171,12 @@ export class OutboxTransitions {
   }
 
   /** The connection is gone: the rows of this instance wait for the next one, and expire. Revokes wait without a limit. */
-  async startWaiting(instance: InstanceName, now: number): Promise<void> {
+  startWaiting(instance: InstanceName, now: number): Promise<void> {
+    // One call after the other: on PostgreSQL, calls side by side would audit the same row.
+    return this.#waits.run(instance, () => this.#startWaiting(instance, now))
+  }
+
+  async #startWaiting(instance: InstanceName, now: number): Promise<void> {
     const { query } = this.#database
     const fresh = query
       .selectFrom('outbox')
@@ -185,7 +192,6 @@ export class OutboxTransitions {
         sql.lit('{}').as('metadata'),
       ])
     await this.#writer.write(
-      ...this.#lockUnlimited(instance),
       query
         .insertInto('audit')
         .columns(['ts', 'actor', 'action', 'instance', 'owner_tag', 'target', 'metadata'])
@@ -199,13 +205,6 @@ export class OutboxTransitions {
         }))
         .where(unlimitedOf(instance)),
     )
-  }
-
-  /** On PostgreSQL, callers at the same time would all find a row that does not wait yet, and audit the row more than once. */
-  #lockUnlimited(instance: InstanceName) {
-    const { query, engine } = this.#database
-    if (engine === 'sqlite') return []
-    return [query.selectFrom('outbox').select('id').where(unlimitedOf(instance)).orderBy('id').forUpdate()]
   }
 
   /** The account is connected again: its rows wait only for their turn, and do not expire. Rows that are overdue stay so. */

@@ -100,8 +100,10 @@ export class SendContextStore implements PerInstance {
     return rows.flatMap((row) => toStoredChat(row) ?? [])
   }
 
-  /** Those of these messages whose callbacks have a row in the outbox. A row that was made from a change of
-   * its message has no callback. */
+  /**
+   * Those of these messages whose callbacks have a row in the outbox. A row that was made from a change of its message has no
+   * callback.
+   */
   async acceptedAmong(destination: DestinationKey, messageIds: readonly number[]): Promise<number[]> {
     const query = this.#database.query
       .selectFrom('outbox')

@@ -119,7 +119,8 @@ export class SentMessageStore {
   }
 }
 
-// In the text of the statement, like the kind of unread messages: SQLite plans a statement anew at each run when a partial index depends on a parameter.
+// In the text of the statement, like the kind of unread messages: SQLite plans a statement anew at each run when a partial
+// index depends on a parameter.
 export const incoming = sql.lit('in' as const)
 
 export function addressIn(networkKey: string): Jid {

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createRowIds } from '../../src/lib/row-ids.ts'
+import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
+import { findIdFloor } from '../../src/storage/stores/newest-ids.ts'
+import { engines, newDatabase } from '../harness/databases.ts'
+import { sampleOutboxRow } from '../harness/samples.ts'
+
+const now = 1_800_000_000_000
+const hour = 3_600_000
+
+for (const engine of engines) {
+  describe(`the newest ids on ${engine}`, () => {
+    test('new ids sort after the ids that a clock an hour ahead made', async () => {
+      await using opened = await newDatabase(engine)
+      const { database } = opened
+      assert.equal(await findIdFloor(database), 0)
+      const epoch = (await new LeaseStore(database).acquire('test', 60_000)) ?? 0
+      const outbox = new OutboxStore(database, () => epoch)
+      const stored = [now - hour, now + hour].map((at) => createRowIds({ now: () => at })())
+      for (const id of stored) await outbox.enqueue(sampleOutboxRow(id), null)
+      const floor = await findIdFloor(database)
+      const ids = [...stored, createRowIds({ now: () => now }, () => floor)()]
+      assert.deepEqual(ids, [...ids].sort())
+    })
+  })
+}
