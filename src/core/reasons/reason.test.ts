@@ -18,7 +18,7 @@ test('every sentence has the same values in every language, and no two are the s
   assert.equal(new Set(keys.map((key) => reasonTexts[key].en)).size, keys.length)
 })
 
-test('every sentence is found again by its English words, whatever its values are', () => {
+test('every sentence is found again by its English words, with any values', () => {
   fc.assert(
     fc.property(fc.constantFrom(...keys), fc.stringMatching(/^[a-z0-9]{1,12}$/), (key, value) => {
       for (const locale of ['es', 'pt'] as const) {
