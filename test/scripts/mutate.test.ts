@@ -112,11 +112,12 @@ test('a sample is the same for the same seed, and takes from every file in turn'
   assert.equal(sampleMutants(mutants, 500, 7).length, 52)
 })
 
-test('a mutant has the tests of its room, the nearest first; without any it has the nearest of other rooms', () => {
+test('a mutant has the tests of its folder or of its room, the nearest first, else the nearest of other rooms', () => {
   const steps = new Map([
     ['test/bridge/outbound/far.test.ts', 4],
     ['test/bridge/inbound/near.test.ts', 3],
     ['src/bridge/outbound/send/unit.test.ts', 1],
+    ['test/bridge/whole.test.ts', 6],
     ['test/e2e/all.test.ts', 5],
   ])
   const graph = { distance: (from: string) => steps.get(from) }
@@ -124,11 +125,13 @@ test('a mutant has the tests of its room, the nearest first; without any it has 
   assert.deepEqual(chooseTests('src/bridge/outbound/send/x.ts', tests, graph), [
     'src/bridge/outbound/send/unit.test.ts',
     'test/bridge/outbound/far.test.ts',
+    'test/bridge/whole.test.ts',
   ])
   assert.deepEqual(chooseTests('src/bridge/people/x.ts', tests, graph), [
     'src/bridge/outbound/send/unit.test.ts',
     'test/bridge/inbound/near.test.ts',
     'test/bridge/outbound/far.test.ts',
+    'test/bridge/whole.test.ts',
   ])
   assert.deepEqual(chooseTests('src/tenants/x.ts', tests, graph).at(0), 'src/bridge/outbound/send/unit.test.ts')
 })
