@@ -3,12 +3,17 @@
 import { readFileSync } from 'node:fs'
 import type { Mutant } from './find-mutants.ts'
 
-export type AcceptedSurvivor = Pick<Mutant, 'file' | 'before' | 'after'> & { reason: string }
+type AcceptedKey = Pick<Mutant, 'file' | 'inside' | 'before' | 'after'>
+
+export type AcceptedSurvivor = AcceptedKey & { reason: string }
 
 export function readAccepted(): AcceptedSurvivor[] {
   return JSON.parse(readFileSync(new URL('./accepted.json', import.meta.url), 'utf8')) as AcceptedSurvivor[]
 }
 
-export function isAccepted({ file, before, after }: Mutant, accepted: readonly AcceptedSurvivor[]): boolean {
-  return accepted.some((each) => each.file === file && each.before === before && each.after === after)
+export function isAccepted(mutant: AcceptedKey, accepted: readonly AcceptedKey[]): boolean {
+  return accepted.some(
+    ({ file, inside, before, after }) =>
+      file === mutant.file && inside === mutant.inside && before === mutant.before && after === mutant.after,
+  )
 }

@@ -7,8 +7,9 @@ import type { ImportGraph } from './import-graph.ts'
 const mostDistant = 8
 
 /**
- * The tests of `src/bridge/outbound/send/x.ts` are those in bridge/outbound/send, bridge/outbound and bridge. If only units are
- * there, it has the tests of the whole room bridge. A file that its room does not test has the nearest tests of other rooms.
+ * The tests of `src/bridge/outbound/send/x.ts` are those in bridge/outbound/send, bridge/outbound and bridge. The folder
+ * `test/bridge/outbound` is made for it. `src/network/files/x.ts` has no such folder, so it has the tests of its whole room.
+ * A file that its room does not test has the nearest tests of other rooms.
  */
 export function chooseTests(file: string, tests: readonly string[], graph: Pick<ImportGraph, 'distance'>): string[] {
   const near = tests.flatMap((test) => {
@@ -18,7 +19,8 @@ export function chooseTests(file: string, tests: readonly string[], graph: Pick<
   near.sort((a, b) => a.steps - b.steps)
   const around = near.filter(({ test }) => `${folderOf(file)}/`.startsWith(`${folderOf(test)}/`))
   const ofRoom = near.filter(({ test }) => roomOf(test) === roomOf(file))
-  const own = around.some(({ test }) => test.startsWith('test/')) ? around : ofRoom
+  const hasFolder = around.some(({ test }) => test.startsWith('test/') && folderOf(test) !== roomOf(file))
+  const own = hasFolder ? around : ofRoom
   return (own.length > 0 ? own : near.slice(0, mostDistant)).map(({ test }) => test)
 }
 

@@ -4,11 +4,12 @@ import type { Verdict } from './mutant-trial.ts'
 
 export type Tried = { room: string; result: Verdict['result'] | 'accepted' }
 
-/** `score` leaves the accepted survivors out, `scoreOfAll` counts them as survivors. */
+/** A mutant with which a test hangs counts as noticed, in `timeout`. `score` leaves the accepted survivors out, `scoreOfAll` counts them as survivors. */
 export type RoomScore = {
   room: string
   mutants: number
   killed: number
+  timeout: number
   survived: number
   accepted: number
   score: number
@@ -20,10 +21,12 @@ export function scoresOf(tried: readonly Tried[]): RoomScore[] {
   const all = rooms.length > 1 ? [['all', tried] as const] : []
   return [...rooms, ...all].map(([room, each]) => {
     const count = (...results: Tried['result'][]) => each.filter(({ result }) => results.includes(result)).length
-    const [killed, accepted] = [count('killed', 'timeout'), count('accepted')]
-    const survived = count('survived', 'untested')
-    const score = percent(killed, killed + survived)
-    return { room, mutants: each.length, killed, survived, accepted, score, scoreOfAll: percent(killed, each.length) }
+    const [killed, timeout] = [count('killed'), count('timeout')]
+    const [survived, accepted] = [count('survived', 'untested'), count('accepted')]
+    const noticed = killed + timeout
+    const score = percent(noticed, noticed + survived)
+    const scoreOfAll = percent(noticed, each.length)
+    return { room, mutants: each.length, killed, timeout, survived, accepted, score, scoreOfAll }
   })
 }
 

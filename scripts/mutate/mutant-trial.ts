@@ -5,10 +5,12 @@ import { dirname } from 'node:path'
 import { chooseTests } from './choose-tests.ts'
 import type { Mutant } from './find-mutants.ts'
 import type { ImportGraph } from './import-graph.ts'
+import { noticeMutant } from './notice-mutant.ts'
 import { runTestFile } from './run-test-file.ts'
 import type { TestResult } from './run-test-file.ts'
 import type { TreeCopy } from './tree-copy.ts'
 
+/** `timeout`: the test hangs with the mutant, and passes without it in the same time. */
 export type Verdict = { result: 'killed' | 'timeout' | 'survived' | 'untested'; by: string | null; ms: number }
 
 /** What all copies learn about the tests. */
@@ -22,16 +24,17 @@ export type Knowledge = {
 }
 
 const baselineLimitMs = 300_000
-// A test that hangs fails by its own limits, which are longer.
-const patience = { factor: 3, moreMs: 10_000 }
 
 export class MutantTrial {
   readonly #copy: TreeCopy
   readonly #knowledge: Knowledge
+  readonly #stopping: AbortSignal
 
-  constructor(copy: TreeCopy, knowledge: Knowledge) {
+  /** `stopping` ends the test that runs. The verdict then means nothing. */
+  constructor(copy: TreeCopy, knowledge: Knowledge, stopping: AbortSignal) {
     this.#copy = copy
     this.#knowledge = knowledge
+    this.#stopping = stopping
   }
 
   async run(mutant: Mutant): Promise<Verdict> {
@@ -44,13 +47,10 @@ export class MutantTrial {
     }
     let isTested = false
     for (const test of this.#inOrder(chooseTests(mutant.file, tests, graph), mutant)) {
-      const { result: before, ms } = await this.#baselineOf(test, mutant)
-      // A test that fails without a mutant proves nothing.
-      if (before !== 'passed') continue
-      isTested = true
-      const limitMs = ms * patience.factor + patience.moreMs
-      const { result } = await this.#with(mutant, () => this.#run(test, mutant, limitMs))
-      if (result !== 'passed') return verdict(result === 'timeout' ? 'timeout' : 'killed', test)
+      const notice = await this.#notice(test, mutant)
+      if (notice === 'failed') return verdict('killed', test)
+      if (notice === 'timeout') return verdict('timeout', test)
+      isTested ||= notice === 'passed'
     }
     return verdict(isTested ? 'survived' : 'untested')
   }
@@ -66,12 +66,19 @@ export class MutantTrial {
       .flatMap(([, each]) => each)
   }
 
-  #baselineOf(test: string, mutant: Mutant): Promise<TestResult> {
+  #notice(test: string, mutant: Mutant) {
     const { baselines } = this.#knowledge
     const key = `${test} ${enginesFor(mutant)}`
-    const known = baselines.get(key) ?? this.#run(test, mutant, baselineLimitMs)
-    baselines.set(key, known)
-    return known
+    return noticeMutant({
+      baseline: () => {
+        const known = baselines.get(key) ?? this.#run(test, mutant, baselineLimitMs)
+        baselines.set(key, known)
+        return known
+      },
+      forgetBaseline: () => baselines.delete(key),
+      withMutant: (limitMs) => this.#with(mutant, () => this.#run(test, mutant, limitMs)),
+      withoutMutant: (limitMs) => this.#run(test, mutant, limitMs),
+    })
   }
 
   async #with<T>({ file, text }: Mutant, work: () => Promise<T>): Promise<T> {
@@ -87,7 +94,8 @@ export class MutantTrial {
     const engines = { TEST_ENGINES: enginesFor(mutant) }
     // A changed migration must run: the ready-made file has the tables of the unchanged ones.
     const template = mutant.file.includes('/migrations/') ? { TEST_SQLITE_TEMPLATE: '' } : {}
-    return runTestFile(test, { directory: this.#copy.directory, limitMs, environment: { ...engines, ...template } })
+    const environment = { ...engines, ...template }
+    return runTestFile(test, { directory: this.#copy.directory, limitMs, environment, stopping: this.#stopping })
   }
 }
 

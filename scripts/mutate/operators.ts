@@ -70,7 +70,7 @@ function removeCall(node: ts.Node): Change[] {
 /** Only where the result is not used: elsewhere every test notices that a promise is no value. */
 function removeAwait(node: ts.Node): Change[] {
   if (!ts.isExpressionStatement(node) || !ts.isAwaitExpression(node.expression)) return []
-  return [{ kind: 'removed await', node, after: `;(${node.expression.expression.getText()})` }]
+  return [{ kind: 'removed await', node: node.expression, after: `void (${node.expression.expression.getText()})` }]
 }
 
 function removeClause(node: ts.Node): Change[] {

@@ -5,9 +5,17 @@ import type { ChildProcess } from 'node:child_process'
 
 export type TestResult = { result: 'passed' | 'failed' | 'timeout'; ms: number }
 
-type Run = { directory: string; limitMs: number; environment: Readonly<Record<string, string>> }
+type Run = {
+  directory: string
+  limitMs: number
+  environment: Readonly<Record<string, string>>
+  /** Ends the test at once; the result is then `failed`. */
+  stopping: AbortSignal
+}
 
-export function runTestFile(test: string, { directory, limitMs, environment }: Run): Promise<TestResult> {
+export function runTestFile(test: string, run: Run): Promise<TestResult> {
+  const { directory, limitMs, environment, stopping } = run
+  if (stopping.aborted) return Promise.resolve({ result: 'failed', ms: 0 })
   const startedAt = performance.now()
   const { promise, resolve } = Promise.withResolvers<TestResult>()
   // A group of its own: the test may start processes, and they end with it.
@@ -19,9 +27,14 @@ export function runTestFile(test: string, { directory, limitMs, environment }: R
   })
   const end = (result: TestResult['result']) => {
     clearTimeout(timer)
+    stopping.removeEventListener('abort', stop)
     resolve({ result, ms: Math.round(performance.now() - startedAt) })
     kill(child)
   }
+  const stop = () => {
+    end('failed')
+  }
+  stopping.addEventListener('abort', stop)
   const timer = setTimeout(() => {
     end('timeout')
   }, limitMs)

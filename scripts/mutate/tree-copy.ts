@@ -29,6 +29,7 @@ export class TreeCopy {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.directory, { recursive: true, force: true })
+    // A test that was just ended may still have been writing.
+    await rm(this.directory, { recursive: true, force: true, maxRetries: 5 })
   }
 }

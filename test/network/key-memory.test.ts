@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AccountKeys } from '../../src/network/account/account-keys.ts'
+import { DeviceCache } from '../../src/network/account/device-cache.ts'
 import type { SessionKey, SessionKeyWrite } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { silentLog } from '../harness/logs.ts'
+
+const dayMs = 86_400_000
 
 /** Storage in memory whose answers can be held back. */
 class SlowStore {
@@ -136,6 +139,16 @@ test('memory stays within its bounds, and prekeys are not kept once they are sto
   )
   assert.ok(keys.remembered.entries <= limits.entries && keys.remembered.bytes <= limits.bytes)
   assert.equal(Object.keys(await keys.get('pre-key', ['1', '811', '900'])).length, 2)
+})
+
+test('a list of devices is trusted for a day', async () => {
+  const clock = new ManualClock()
+  const cache = new DeviceCache({ keys: keysOn(new SlowStore()), clock })
+  cache.set('bob', [1, 2])
+  await clock.advance(dayMs - 1)
+  assert.deepEqual(await cache.get('bob'), [1, 2])
+  await clock.advance(1)
+  assert.equal(await cache.get('bob'), undefined)
 })
 
 test('a key that is not stored yet is never forgotten', async () => {

@@ -70,6 +70,15 @@ test('a message of keys alone is no event', () => {
   assert.equal(decodeEvent(readOpenedMessage(Buffer.from([1])), context), undefined)
 })
 
+test('a deletion that names no message is shown, also when the sender leaves its type out', () => {
+  for (const type of [undefined, proto.Message.ProtocolMessage.Type.REVOKE]) {
+    const message = { protocolMessage: type === undefined ? {} : { type } }
+    const event = eventOf(pad(proto.Message.encode(message).finish()))
+    assert.ok(event?.kind === 'message' && event.content.type === 'unsupported')
+    assert.equal(event.content.name, 'protocol REVOKE')
+  }
+})
+
 test('endless wrappers end', () => {
   let message: proto.IMessage = { conversation: 'deep' }
   for (let depth = 0; depth < 50; depth++) message = { ephemeralMessage: { message } }

@@ -133,6 +133,10 @@ test('patched, signatures are checked', () => {
   assert.equal(Curve.verify(publicKey, Buffer.from('text'), signature), true)
   assert.equal(Curve.verify(publicKey, Buffer.from('other'), signature), false)
   assert.equal(Curve.verify(publicKey, Buffer.from('text'), Buffer.alloc(3)), false)
+  // The Signal library asks for no check when it opens a session, and for one otherwise.
+  const signed = (text: string, isInit: boolean) =>
+    signalCurve.verifySignature(publicKey, Buffer.from(text), signature, isInit)
+  assert.deepEqual([signed('text', false), signed('other', false), signed('other', true)], [true, false, true])
 })
 
 test('patched, key pairs and shared secrets are those of the library', () => {

@@ -64,7 +64,8 @@ test('texts come with whom they mention', async () => {
     { phone: '5511777770001', lid: null },
   ]
   const text = `hello @${bob.user.lid} and @5511777770001`
-  const { seen } = await stage.toBob({ type: 'text', text, mentions, quote: null })
+  const { received, seen } = await stage.toBob({ type: 'text', text, mentions, quote: null })
+  assert.equal(received.message.messageContextInfo?.messageSecret?.length, 32)
   assert.equal(seen.extendedTextMessage?.text, text)
   assert.deepEqual(seen.extendedTextMessage.contextInfo?.mentionedJid, [
     bob.user.lidJid,
