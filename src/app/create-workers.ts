@@ -3,7 +3,7 @@
 
 import type { InstanceRegistry } from '../instances/instance-registry.ts'
 import type { Usage } from '../ledger/usage.ts'
-import { ClockSteps } from '../lib/clock-steps.ts'
+import { ClockWatch } from '../lib/clock-watch.ts'
 import { firstSweepMs, Ticker } from '../lib/ticker.ts'
 import type { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { DeliveryStore } from '../storage/stores/ledger/delivery-store.ts'
@@ -27,8 +27,11 @@ type Parts = {
 
 export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
   const { usage, instances, network, deliveries, correctFutureTimes } = parts
-  const steps = new ClockSteps(clock)
-  let hasGoneBack = false
+  const correct = async () => {
+    await correctFutureTimes()
+    instances.correctFutureTimes()
+  }
+  const clockWatch = new ClockWatch({ clock, log, correct })
   const every = (name: string, everyMs: number, work: () => Promise<void>) =>
     new Ticker({ name, everyMs, work, clock, log })
   const sweep = (name: string, everyMs: number, work: () => Promise<void>) =>
@@ -39,15 +42,7 @@ export function createWorkers({ clock, log }: Base, parts: Parts): Ticker[] {
       await instances.dropWorthlessKeys()
       await network.pruneJournal()
     }),
-    every('clock-check', clockCheckMs, async () => {
-      const back_ms = steps.backMs()
-      if (back_ms > 0) log.warn({ back_ms }, 'the clock was put back, stored times in the future are corrected')
-      hasGoneBack ||= back_ms > 0
-      if (!hasGoneBack) return
-      await correctFutureTimes()
-      instances.correctFutureTimes()
-      hasGoneBack = false
-    }),
+    every('clock-check', clockCheckMs, () => clockWatch.run()),
     sweep('delivery-sweep', deliverySweepMs, () => deliveries.prune(clock.now() - keepDeliveriesMs)),
   ]
 }

@@ -1,7 +1,7 @@
 // Says whether this process answers requests.
 //
 // starting → serving when the start has done what must precede the first request
-// starting → standby when the lease is still not ours after longer than a lease lasts: its owner renews it, so the owner lives
+// starting → standby when an owner holds the lease for longer than a lease lasts: the owner renews it, so the owner lives
 // standby  → serving when the owner ends and this process has taken over
 // serving  → standby when another process has taken the lease
 
@@ -10,7 +10,7 @@ import type { Ownership } from '../instances/ownership.ts'
 import type { Clock } from '../lib/clock.ts'
 
 type Deps = {
-  ownership: Pick<Ownership, 'state' | 'serves'>
+  ownership: Pick<Ownership, 'state' | 'serves' | 'isRefused'>
   /** The clock that the lease runs on. */
   clock: Pick<Clock, 'monotonic'>
 }
@@ -41,8 +41,10 @@ export class Readiness {
   get phase(): Phase {
     const { ownership, clock } = this.#deps
     if (ownership.serves) return this.begun.aborted ? 'serving' : 'starting'
-    const mayBeOurs = ownership.state === 'standby' && clock.monotonic() - this.#createdAt < ownerLivesMs
-    return mayBeOurs ? 'starting' : 'standby'
+    if (ownership.state !== 'standby') return 'standby'
+    // While the database does not answer, nothing says that another process lives.
+    const ownerLives = ownership.isRefused && clock.monotonic() - this.#createdAt >= ownerLivesMs
+    return ownerLives ? 'standby' : 'starting'
   }
 
   /** For health: whether this process owns the accounts, or why it does not act. */

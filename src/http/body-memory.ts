@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 
 const smallBytes = 64 * 1024
 const leastTotalBytes = 32 * 1024 ** 2
-/** While others wait, a body must be complete after this time. Chatwoot sends 5 MB in less, also through a slow proxy. */
+/** While others wait, a body must be complete after this time. Callbacks of this size are rare. */
 const slowMs = 500
 
 type Waiting = { bytes: number; admit: () => void }

@@ -39,6 +39,7 @@ export class Ownership {
   readonly #deps: Deps
   readonly #stop = new AbortController()
   readonly #watch: LeaseWatch
+  #isRefused = false
   #epoch: number | undefined
   #deadline = 0
   #lost = false
@@ -70,6 +71,11 @@ export class Ownership {
     return this.#epoch
   }
 
+  /** Whether a living owner has refused us the lease since the database answered last. */
+  get isRefused(): boolean {
+    return this.#isRefused
+  }
+
   /** Whether the owner before did not give the lease back and may still run. It may hold the port. */
   get predecessorMayRun(): boolean {
     return this.#watch.ownerMayRun
@@ -96,6 +102,7 @@ export class Ownership {
     let failures = 0
     while (!this.#stop.signal.aborted) {
       const refusedBy = await this.#tryAcquire().catch((err: unknown) => this.#noteFailure(err, failures++))
+      this.#isRefused = refusedBy !== undefined
       if (this.#epoch !== undefined) break
       // The time in which the database does not answer is not counted: the owner of the lease may be dead.
       if (refusedBy !== undefined && ++refusals > maxRefusals) throw ownedBy(refusedBy)
