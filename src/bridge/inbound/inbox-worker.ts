@@ -231,15 +231,23 @@ export class InboxWorker implements PerInstance {
   async #work(instance: InstanceName, item: QueueItem<QueuedRow>, signal: AbortSignal): Promise<WorkOutcome> {
     const live = this.#live.get(instance)
     if (!live || signal.aborted) return 'wait'
-    const { places } = live
-    // Thousands of chats may wait here. Each of them keeps only the id of its row.
-    const { row = null, chat = null } = (places.isFull ? null : item.row) ?? {}
-    item.row = null
-    const load = () => this.#stored.load(instance, item.id, signal)
-    const outcome = await this.#deps.delivery.run(new RowInWork({ instance, row, chat, load, places }, signal), signal)
+    const outcome = await this.#deps.delivery.run(this.#rowInWork(instance, item, live, signal), signal)
     if (outcome === 'stopped') return 'wait'
     void this.#deps.poster.flushed(instance).then(() => live.pending--)
     return 'done'
+  }
+
+  /**
+   * Thousands of deliveries may wait. Each of them keeps only the id of its row. Not a part of `#work`: a function that waits
+   * keeps its variables in memory.
+   */
+  #rowInWork(instance: InstanceName, item: QueueItem<QueuedRow>, live: LiveInstance, signal: AbortSignal): RowInWork {
+    const { places } = live
+    const { id } = item
+    const { row = null, chat = null } = (places.isFull ? null : item.row) ?? {}
+    item.row = null
+    const load = () => this.#stored.load(instance, id, signal)
+    return new RowInWork({ instance, row, chat, load, places }, signal)
   }
 
   #liveOf(instance: InstanceName): LiveInstance {
