@@ -63,6 +63,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     usage,
     lateCommitMs: options.lateCommitMs,
   })
+  stack.use(inbound.held)
   stack.use(inbound.inbound)
   const outbound = createOutbound({
     config,

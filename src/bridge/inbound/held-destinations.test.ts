@@ -64,3 +64,12 @@ test('those that wait hear whether a probe succeeded or the configuration change
   assert.equal(await changed, 'changed')
   assert.equal(held.waitFor('key', 'b'), undefined)
 })
+
+test('after the end nothing is probed, also for a destination that is held late', async () => {
+  const { clock, held, probes, hold } = setUp()
+  hold('before')
+  held[Symbol.dispose]()
+  hold('after')
+  await clock.advance(60_000)
+  assert.deepEqual([probes.length, clock.pending], [0, 0])
+})

@@ -40,6 +40,7 @@ const probeMs = 30_000
 export class HeldDestinations implements PerInstance {
   readonly #deps: Deps
   readonly #held = new Map<string, Held>()
+  #isOver = false
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -69,7 +70,13 @@ export class HeldDestinations implements PerInstance {
     const held: Held = { destination, reason, since: clock.now(), waiting, released, cancel: () => undefined }
     this.#held.set(key, held)
     log.warn({ destination, reason }, 'nothing can be delivered there; messages wait')
-    this.#scheduleProbe(key, held, probe)
+    if (!this.#isOver) this.#scheduleProbe(key, held, probe)
+  }
+
+  /** Ends all probes. A delivery that ends late may still hold its destination. */
+  [Symbol.dispose](): void {
+    this.#isOver = true
+    this.releaseAll()
   }
 
   /** A destination for which only this instance waits needs no probes any more. */
