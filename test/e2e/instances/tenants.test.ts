@@ -152,10 +152,14 @@ const wrongBodies: [string, unknown, RegExp][] = [
   ['a space in the URL', { ...full, downstream_base_url: 'https://a/b c' }, /spaces/],
   ['a space before the URL', { ...full, downstream_base_url: ' https://a' }, /spaces/],
   ['a line break in the URL', { ...full, downstream_base_url: 'https://a/\n' }, /spaces/],
-  ['a NUL in the URL', { ...full, downstream_base_url: 'https://a/\u0000' }, /downstream_base_url must hold no NUL/],
+  [
+    'a NUL in the URL',
+    { ...full, downstream_base_url: 'https://a/\u0000' },
+    /downstream_base_url must not contain a NUL/,
+  ],
   ['a NUL in the token', { ...full, downstream_api_token: 't\u0000' }, /downstream_api_token is not .*control/],
   ['a line break in the token', { ...full, downstream_api_token: 't\r\nx: y' }, /downstream_api_token/],
-  ['a NUL in the secret', { ...full, webhook_hmac_secret: '\u0000' }, /webhook_hmac_secret must hold no NUL/],
+  ['a NUL in the secret', { ...full, webhook_hmac_secret: '\u0000' }, /webhook_hmac_secret must not contain a NUL/],
   ['an over-long token', { ...full, downstream_api_token: 'x'.repeat(4097) }, /downstream_api_token/],
 ]
 
