@@ -22,6 +22,16 @@ for (const engine of engines) {
       assert.deepEqual(await logouts.list(), [logout])
     })
 
+    test('are listed oldest first', async () => {
+      await using opened = await newDatabase(engine)
+      assert.equal(await new LeaseStore(opened.database).acquire('test', 60_000), 1)
+      const instances = new InstanceStore(opened.database)
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      const asked = ['b', 'c', 'a'].map((sessionId, n) => ({ ...logout, sessionId, askedAt: 30 - 10 * n }))
+      await instances.update(1, 'a', {}, { logouts: asked })
+      assert.deepEqual(await new PendingLogoutStore(opened.database).list(), asked.toReversed())
+    })
+
     test('are removed together with an audit entry, by the owner of the accounts only', async () => {
       await using opened = await newDatabase(engine)
       assert.equal(await new LeaseStore(opened.database).acquire('test', 60_000), 1)

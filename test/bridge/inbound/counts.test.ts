@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
+import { InboundMetrics } from '../../../src/bridge/inbound/inbound-metrics.ts'
+import type { RealtimeResult } from '../../../src/bridge/inbound/inbound-metrics.ts'
+import { Metrics } from '../../../src/ledger/metrics.ts'
 import { BridgeBed, envelope, message } from './harness/bridge-bed.ts'
 
 async function figure(bed: BridgeBed, name: string): Promise<number | undefined> {
@@ -79,4 +82,27 @@ test('of reactions only the results are told that they are specified to have', a
   await bed.drained()
   const lines = (await bed.metrics.exposition()).split('\n').filter((line) => line.includes('feature="reaction"'))
   assert.deepEqual(lines, ['service_realtime_events_total{feature="reaction",result="ok",instance="a"} 1'])
+})
+
+test('a reaction is counted with the four results of its metric, and a change of a group with every result', async () => {
+  const metrics = new Metrics({ version: 'x' })
+  const inbound = new InboundMetrics({ metrics, usage: { count: () => undefined }, ownerTagOf: () => '' })
+  const results: RealtimeResult[] = [
+    'ok',
+    'no_contact',
+    'no_conv',
+    'ds_error',
+    'filtered',
+    'skip_disabled',
+    'duplicate',
+  ]
+  for (const kind of ['reaction', 'group', 'message']) {
+    for (const result of results) inbound.countResult('a', kind, result)
+  }
+  const { values } = await metrics.realtimeEvents.get()
+  const counted = (feature: string) =>
+    values.filter(({ labels }) => labels['feature'] === feature).map(({ labels }) => labels['result'])
+  assert.deepEqual(counted('reaction'), results.slice(0, 4))
+  assert.deepEqual(counted('group_event'), results)
+  assert.equal(values.length, 11)
 })

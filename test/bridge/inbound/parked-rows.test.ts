@@ -10,28 +10,43 @@ import { newDatabase } from '../../harness/databases.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { message } from './harness/bridge-bed.ts'
 
-test('a request to retry whose answer is lost is followed when it comes again', async () => {
-  await using opened = await newDatabase('sqlite')
+/** Two parked rows. `around` runs instead of the write that makes parked rows pending, and is given that write. */
+async function open(around: (retryParked: () => Promise<string[]>, inbox: InboxStore) => Promise<string[]>) {
+  const opened = await newDatabase('sqlite')
   const { database } = opened
   await new LeaseStore(database).acquire('me', 60_000)
   const inbox = new InboxStore(database)
   const retryParked = inbox.retryParked.bind(inbox)
-  let losses = 1
-  inbox.retryParked = async (...about) => {
-    const ids = await retryParked(...about)
-    if (losses-- > 0) throw new StorageError('unavailable', 'the answer is lost')
-    return ids
-  }
+  inbox.retryParked = (...about) => around(() => retryParked(...about), inbox)
   const metrics = { countResult: () => undefined }
   const parked = new ParkedRows({ inbox, metrics, epoch: () => 1, clock: systemClock, log: silentLog })
   const journal = new JournalStore(database)
-  for (const id of ['01', '02']) {
+  for (const id of ['01', '02', '03']) {
     await database.write(journal.inbox({ id, instance: 'a', event: message(id), receivedAt: 1000 }))
-    await inbox.park(1, id, 'no')
   }
+  for (const id of ['01', '02']) await inbox.park(1, id, 'no')
   parked.begin('a', 2)
+  return { parked, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+}
+
+test('a request to retry whose answer is lost is followed when it comes again', async () => {
+  let losses = 1
+  await using bed = await open(async (retryParked) => {
+    const ids = await retryParked()
+    if (losses-- > 0) throw new StorageError('unavailable', 'the answer is lost')
+    return ids
+  })
+  const { parked } = bed
   await assert.rejects(parked.unpark('a'), /the answer is lost/)
   assert.deepEqual(await parked.unpark('a'), ['01', '02'])
   assert.equal(parked.count, 0)
   assert.deepEqual(await parked.unpark('a'), [])
+})
+
+test('a row that is parked while a request to retry runs is followed too', async () => {
+  await using bed = await open(async (retryParked, inbox) => {
+    await inbox.park(1, '03', 'no')
+    return retryParked()
+  })
+  assert.deepEqual(await bed.parked.unpark('a'), ['01', '02', '03'])
 })

@@ -17,6 +17,15 @@ test('messages in a row, and a question in between: all arrive in order, and the
   assert.deepEqual(bed.texts(), ['one', 'two', 'three', 'four', 'five'])
 })
 
+test('an answer marks more messages read than are read from storage at a time', async () => {
+  await using bed = await OutboundBed.open()
+  const heard: string[] = []
+  for (let count = 0; count < 101; count++) heard.push((await bed.hears(`question ${count}`)).sourceId ?? '')
+  const { conversationId } = await bed.hears('the last question')
+  await bed.write('answer', {}, conversationId)
+  await bed.until('all questions are marked read', () => heard.every((id) => reads(bed).includes(id)))
+})
+
 test('marking as read can be switched off', async () => {
   await using bed = await OutboundBed.open({ environment: { SERVICE_MARK_AS_READ_OUTGOING: 'false' } })
   const { conversationId } = await bed.hears('one')

@@ -43,3 +43,12 @@ describe('with ffmpeg', needsFfmpeg, () => {
     await assert.rejects(transcoding, { name: 'AbortError' })
   })
 })
+
+test('a recording that ffmpeg cannot read is not converted, with or without ffmpeg', async () => {
+  await using place = await directory()
+  const transcode = createTranscoder()
+  for (let count = 0; count < 2; count++) {
+    const { signal } = new AbortController()
+    assert.equal(await transcode(join(place.path, 'missing.wav'), join(place.path, 'voice.ogg'), signal), false)
+  }
+})
