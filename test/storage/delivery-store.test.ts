@@ -57,19 +57,25 @@ for (const engine of engines) {
       )
     })
 
-    test('deliveries whose last attempt failed are found by their end, those with an expiry are not', async () => {
+    test('deliveries that were given up are found by their end, except those with an expiry or of deleted instances', async () => {
       await using opened = await newDatabase(engine)
-      const store = new DeliveryStore(opened.database)
+      const { database } = opened
+      const store = new DeliveryStore(database)
+      await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('a')))
       await store.insert([sample('1'), sample('2'), sample('3', { expiresAt: 20_000 }), sample('4'), sample('5')])
+      await store.insert([sample('6', { instance: 'deleted' }), sample('7')])
       const exhausted: DeliveryResult = { ...again, status: 'exhausted' }
       await store.record('1', exhausted, 100)
       await store.record('2', exhausted, 300)
       await store.record('3', exhausted, 300)
       await store.record('4', delivered, 300)
       await store.record('5', exhausted, 200)
+      await store.record('6', exhausted, 300)
+      await store.record('7', { ...again, status: 'dropped' }, 400)
       assert.deepEqual(await store.exhaustedSince(100, 10), [
-        { id: '5', finishedAt: 200 },
-        { id: '2', finishedAt: 300 },
+        { id: '5', instance: 'a', finishedAt: 200 },
+        { id: '2', instance: 'a', finishedAt: 300 },
+        { id: '7', instance: 'a', finishedAt: 400 },
       ])
       assert.equal((await store.exhaustedSince(100, 1)).length, 1)
     })
