@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DownstreamError } from '../../../src/core/downstream.ts'
 import { BridgeBed, envelope, message } from './harness/bridge-bed.ts'
 
 test('a name is shown as saved until it is taken out of the address book', async () => {
@@ -41,6 +42,29 @@ test('after a change of a group, the network is asked for the group again', asyn
   await bed.drained()
   await receive('three')
   assert.equal(asked, 2)
+})
+
+test('a name that the helpdesk refused is tried again at the next change', async () => {
+  await using bed = await BridgeBed.open()
+  const chat = { kind: 'group' as const, id: '120363000000000001' }
+  const nameStored = async () =>
+    (await bed.database.read(bed.database.query.selectFrom('contacts').select('name'))).map(({ name }) => name)
+  const rename = async () => {
+    await bed.receive({ ...envelope({ chat }), kind: 'group', changes: [{ change: 'subject', subject: 'Friends' }] })
+    await bed.drained()
+  }
+  await bed.receive(message('one', { chat }))
+  await bed.drained()
+  const [before] = await nameStored()
+  bed.helpdesk.script = (call) => {
+    if (call === 'updateContact') throw new DownstreamError('transient', 'busy')
+  }
+  await rename()
+  assert.deepEqual(await nameStored(), [before])
+  bed.helpdesk.script = () => undefined
+  await rename()
+  assert.notEqual(before, 'Friends')
+  assert.deepEqual(await nameStored(), ['Friends'])
 })
 
 test('a pair of addresses is stored only for people who have written', async () => {
