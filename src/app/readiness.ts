@@ -42,7 +42,7 @@ export class Readiness {
     const { ownership, clock } = this.#deps
     if (ownership.serves) return this.begun.aborted ? 'serving' : 'starting'
     if (ownership.state !== 'standby') return 'standby'
-    // While the database does not answer, nothing says that another process lives.
+    // As long as the database does not answer, nothing says that there is another process.
     const ownerLives = ownership.isRefused && clock.monotonic() - this.#createdAt >= ownerLivesMs
     return ownerLives ? 'standby' : 'starting'
   }

@@ -71,7 +71,7 @@ export class Ownership {
     return this.#epoch
   }
 
-  /** Whether a living owner has refused us the lease since the database answered last. */
+  /** Whether the database has named another owner. */
   get isRefused(): boolean {
     return this.#isRefused
   }
@@ -102,7 +102,7 @@ export class Ownership {
     let failures = 0
     while (!this.#stop.signal.aborted) {
       const refusedBy = await this.#tryAcquire().catch((err: unknown) => this.#noteFailure(err, failures++))
-      this.#isRefused = refusedBy !== undefined
+      this.#isRefused ||= refusedBy !== undefined
       if (this.#epoch !== undefined) break
       // The time in which the database does not answer is not counted: the owner of the lease may be dead.
       if (refusedBy !== undefined && ++refusals > maxRefusals) throw ownedBy(refusedBy)
