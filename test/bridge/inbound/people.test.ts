@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { StorageError } from '../../../src/storage/engine/statement.ts'
 import { PeopleStore } from '../../../src/storage/stores/people/people-store.ts'
+import type { Database } from '../../../src/storage/database.ts'
 import { newDatabase } from '../../harness/databases.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
 
@@ -37,10 +38,10 @@ test('a person who is looked up while two records become one is not remembered a
   assert.deepEqual(stored, [{ id: 'p1', phone: '55', lid: '99', ...noNames, savedName: 'Mum' }])
 })
 
-test('two records that became one without an answer of storage are told of, and are not remembered as before', async () => {
-  await using opened = await newDatabase('sqlite')
-  await new LeaseStore(opened.database).acquire('me', 60_000)
-  const store = new PeopleStore(opened.database)
+/** A person with two records, in a storage that merges them and loses the answer. */
+async function twoRecords(database: Database) {
+  await new LeaseStore(database).acquire('me', 60_000)
+  const store = new PeopleStore(database)
   const merge = store.merge.bind(store)
   store.merge = async (...records) => {
     await merge(...records)
@@ -51,6 +52,12 @@ test('two records that became one without an answer of storage are told of, and 
   people.onMerged((instance, ids) => merged.push({ instance, ...ids }))
   await store.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...noNames })
   await store.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...noNames })
+  return { people, merged }
+}
+
+test('two records that became one without an answer of storage are told of, and are not remembered as before', async () => {
+  await using opened = await newDatabase('sqlite')
+  const { people, merged } = await twoRecords(opened.database)
   assert.equal((await people.lookUp('a', { phone: null, lid: '99' }))?.id, 'p2')
   await assert.rejects(people.upsert('a', { phone: '55', lid: '99' }), /the answer is lost/)
   assert.equal((await people.upsert('a', { phone: '55', lid: '99' })).id, 'p1')
@@ -74,18 +81,7 @@ test('two that become one with one account leave what is remembered for another'
 
 test('a merge that storage did not answer is not told of after its instance has left', async () => {
   await using opened = await newDatabase('sqlite')
-  await new LeaseStore(opened.database).acquire('me', 60_000)
-  const store = new PeopleStore(opened.database)
-  const merge = store.merge.bind(store)
-  store.merge = async (...records) => {
-    await merge(...records)
-    throw new StorageError('unavailable', 'the answer is lost')
-  }
-  const people = new People({ store, epoch: () => 1, newId: () => 'p3', clock: systemClock })
-  const merged: unknown[] = []
-  people.onMerged((instance, ids) => merged.push({ instance, ...ids }))
-  await store.insert(1, 'a', { id: 'p1', phone: '55', lid: null, ...noNames })
-  await store.insert(1, 'a', { id: 'p2', phone: null, lid: '99', ...noNames })
+  const { people, merged } = await twoRecords(opened.database)
   await assert.rejects(people.upsert('a', { phone: '55', lid: '99' }), /the answer is lost/)
   people.leave('a')
   assert.equal((await people.upsert('a', { phone: '55', lid: '99' })).id, 'p1')

@@ -143,7 +143,7 @@ test('stored messages that cannot be taken up yet do not keep the service from s
     seed: async (database) => {
       await database.write(database.query.insertInto('instances').values(sampleInstanceColumns('a')))
       await storeBacklog(database, { rows: 20, chats: 20, instance: 'a' })
-      // Each message needs a second until it goes on without its person.
+      // Storage refuses the person of each message for a second, and then the message goes on without the person.
       await database.write({ sql: 'ALTER TABLE people RENAME TO people_away', parameters: [] })
     },
   })
