@@ -54,7 +54,10 @@ test('while storage fails for ten seconds nothing is acknowledged, nothing is lo
   assert.equal(settled.size, 0)
 
   keys.down = false
-  await clock.advance(2_000)
+  await waitUntil('the held messages have left', async () => {
+    await clock.advance(500)
+    return settled.size === sent.length
+  })
   await Promise.all(sent)
   await waitUntil('all is confirmed', () => phone.companion.books.size === 0)
   for (const person of people) {
