@@ -115,6 +115,15 @@ for (const engine of engines) {
       assert.deepEqual(await notedKeys(database), [])
     })
 
+    test('a note that is written a second time changes nothing', async () => {
+      await using owned = await newDatabase(engine)
+      const { database } = owned
+      const epoch = await takeLease(database)
+      // Both read that no key is noted, and both write the note.
+      await Promise.all([noteKeys(database, epoch, [oldKey]), noteKeys(database, epoch, [oldKey])])
+      assert.deepEqual(await notedKeys(database), [idOf(oldKey)])
+    })
+
     test('a stored value that is cut short or of an unknown kind stops the boot', async () => {
       await using opened = await newDatabase(engine, [oldKey])
       const { database } = opened
