@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
+import type { PerformanceEntry } from 'node:perf_hooks'
 import { test } from 'node:test'
 import fastify from 'fastify'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
@@ -9,6 +10,9 @@ import { waitUntil } from '../../test/harness/wait-until.ts'
 import { BodyMemory } from './body-memory.ts'
 
 const mb = 1024 ** 2
+
+/** An entry about a garbage collection. */
+type GcEntry = PerformanceEntry & { detail: { flags: number } }
 
 /** A server that takes 32 MB of bodies at once, lets bodies wait for 3 s, and answers when the test says so. */
 async function setUp() {
@@ -130,7 +134,7 @@ test('a short body of undeclared length counts as garbage with the bytes that ca
   let collections = 0
   const observer = new PerformanceObserver((list) => {
     const forced = constants.NODE_PERFORMANCE_GC_FLAGS_FORCED
-    for (const { detail } of list.getEntries()) if ((detail as { flags: number }).flags === forced) collections++
+    for (const entry of list.getEntries() as GcEntry[]) if (entry.detail.flags === forced) collections++
   })
   observer.observe({ entryTypes: ['gc'] })
   const { socket } = await stage.sendChunk('short', 'x')
