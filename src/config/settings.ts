@@ -32,7 +32,7 @@ export const settings = {
     apiToken: setting('SERVICE_API_TOKEN', secretHeaderText, '', 'Bearer token of the API; empty: every route is open (development)'),
     publicUrl: planned('SERVICE_PUBLIC_URL', httpUrl, '', 'Base URL under which the helpdesk reaches this service'),
     bodyLimit: setting('SERVICE_BODY_LIMIT', size('1kb', '64mb'), '1mb', 'Largest request body; a larger one is 413. The webhook accepts at least 5mb'),
-    maxConnections: setting('SERVICE_MAX_CONNECTIONS', integer(10, 100_000), '500', 'Open HTTP connections; above it the connection that is longest without a complete request is closed'),
+    maxConnections: setting('SERVICE_MAX_CONNECTIONS', integer(10, 100_000), '500', 'Open HTTP connections; above it the connection that is longest without a complete request is closed. Ten more are kept for GET requests, so that health answers'),
     rateLimit: setting('SERVICE_API_RATE_LIMIT', integer(0, 1_000_000), '0', 'Requests per minute and client address, above it 429; 0: no limit. Webhook, health and metrics have no limit'),
     trustProxy: setting('SERVICE_TRUST_PROXY', bool, 'false', 'Take the client address from the last entry of X-Forwarded-For, which the proxy in front of the service wrote'),
     publicStats: setting('PUBLIC_STATS_ENABLED', bool, 'false', 'Serve GET /api/public/stats without a token'),

@@ -2,10 +2,13 @@
 
 import { DownstreamError } from '../core/downstream.ts'
 import type { Contact, ContactSpec } from '../core/downstream.ts'
+import { beginningOf } from '../lib/text/beginning-of.ts'
 import type { ChatwootClient } from './chatwoot-client.ts'
 import { readContact, readContacts, readCreatedContact } from './chatwoot-json.ts'
 import type { FoundContact } from './chatwoot-json.ts'
 import { Refusal } from './failures.ts'
+
+const longestName = 255
 
 export async function ensureContact(client: ChatwootClient, spec: ContactSpec): Promise<Contact> {
   return (await findAnywhere(client, spec)) ?? (await createContact(client, spec))
@@ -16,7 +19,7 @@ export function contactFields(fields: { name?: string; phone?: string | null; id
   const { name, phone, identifier } = fields
   const valid = validPhone(phone ?? null)
   return {
-    ...(name !== undefined && { name: truncated(name) }),
+    ...(name !== undefined && { name: beginningOf(name, longestName) }),
     ...(identifier !== undefined && { identifier }),
     ...(valid !== null && { phone_number: valid }),
   }
@@ -147,9 +150,4 @@ function toContact(client: ChatwootClient, found: FoundContact, sourceId: string
 
 function validPhone(phone: string | null): string | null {
   return phone !== null && /^\+[1-9]\d{1,14}$/.test(phone) ? phone : null
-}
-
-/** Never cuts a character in half. */
-function truncated(name: string): string {
-  return name.slice(0, 255).replace(/[\ud800-\udbff]$/, '')
 }

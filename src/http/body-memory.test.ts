@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { constants, PerformanceObserver } from 'node:perf_hooks'
+import type { PerformanceEntry } from 'node:perf_hooks'
 import { test } from 'node:test'
 import fastify from 'fastify'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
@@ -8,6 +10,9 @@ import { waitUntil } from '../../test/harness/wait-until.ts'
 import { BodyMemory } from './body-memory.ts'
 
 const mb = 1024 ** 2
+
+/** An entry about a garbage collection. */
+type GcEntry = PerformanceEntry & { detail: { flags: number } }
 
 /** A server that takes 32 MB of bodies at once, lets bodies wait for 3 s, and answers when the test says so. */
 async function setUp() {
@@ -46,19 +51,21 @@ async function setUp() {
     open,
     admitted: () => admitted,
     send,
-    sendPart: (name: string, bytes: number) => sendPart(url, name, bytes),
+    /** Sends the head of a request and no body. */
+    sendPart: (name: string, bytes: number) => sendText(url, name, `Content-Length: ${bytes}\r\n\r\n`),
+    sendChunk: (name: string, chunk: string) =>
+      sendText(url, name, `Transfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`),
     answer: (name: string) => answers.get(name)?.(),
     [Symbol.asyncDispose]: () => app.close(),
   }
 }
 
-/** Sends the head of a request and no body. */
-async function sendPart(url: string, name: string, bytes: number) {
+async function sendText(url: string, name: string, text: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   const closed = once(socket, 'close')
   socket.on('error', () => undefined).resume()
-  socket.write(`POST /${name} HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`)
+  socket.write(`POST /${name} HTTP/1.1\r\nHost: x\r\n${text}`)
   await once(socket, 'connect')
   return { socket, closed }
 }
@@ -104,4 +111,42 @@ test('while others wait, the body that is longest incomplete is cut, and a body 
   await waitUntil('the body that waited is read', () => stage.open.includes('waiting'))
   for (const name of ['read', 'waiting']) stage.answer(name)
   for (const { status } of [read, waiting]) assert.equal(await status, 200)
+})
+
+test('of two bodies that come slowly only the older one is cut, when that makes enough room', async () => {
+  await using stage = await setUp()
+  const older = await stage.sendPart('older', 15 * mb)
+  await waitUntil('the older body is admitted', () => stage.admitted() === 1)
+  const newer = await stage.sendPart('newer', 15 * mb)
+  await waitUntil('the newer body is admitted', () => stage.admitted() === 2)
+  const waiting = await stage.send('waiting', 16 * mb)
+  await stage.clock.advance(500)
+  await older.closed
+  await waitUntil('the body that waited is read', () => stage.open.includes('waiting'))
+  await stage.clock.advance(1000)
+  assert.equal(newer.socket.destroyed, false)
+  stage.answer('waiting')
+  assert.equal(await waiting.status, 200)
+})
+
+test('a short body of undeclared length counts as garbage with the bytes that came', async () => {
+  await using stage = await setUp()
+  let collections = 0
+  const observer = new PerformanceObserver((list) => {
+    const forced = constants.NODE_PERFORMANCE_GC_FLAGS_FORCED
+    for (const entry of list.getEntries() as GcEntry[]) if (entry.detail.flags === forced) collections++
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  const { socket } = await stage.sendChunk('short', 'x')
+  await waitUntil('the short body is read', () => stage.open.includes('short'))
+  const answered = once(socket, 'data')
+  stage.answer('short')
+  await answered
+  for (const [name, bytes] of Object.entries({ long: 10 * mb, last: 1 })) {
+    const { status } = await stage.send(name, bytes)
+    stage.answer(name)
+    assert.equal(await status, 200)
+  }
+  observer.disconnect()
+  assert.equal(collections, 1, 'only the long body is worth a collection')
 })

@@ -8,7 +8,7 @@ import { ScriptedNetwork, jid } from '../../test/harness/scripted-network.ts'
 import type { InstanceName } from '../core/ids.ts'
 import { Semaphore } from '../lib/queues/semaphore.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import type { InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
+import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
 import { InstanceRegistry } from './instance-registry.ts'
 import { InstanceService } from './instance-service.ts'
 import { PendingLogouts } from './pending-logouts.ts'
@@ -33,8 +33,10 @@ class ScriptedStore {
     this.rows.set(row.name, row)
   }
 
-  update(): Promise<void> {
-    return this.#answer()
+  async update(_epoch: number, name: InstanceName, changes: InstanceChanges): Promise<void> {
+    await this.#answer()
+    const row = this.rows.get(name)
+    if (row) this.rows.set(name, { ...row, ...changes })
   }
 
   async remove(_epoch: number, instance: InstanceName, keep: KeptSession | null): Promise<void> {
@@ -184,6 +186,24 @@ describe('an instance that is created while its parts cannot be read', () => {
     await asked
     assert.deepEqual(sessionsOf(network), [])
   })
+})
+
+test('an instance of a request that was not answered is listed only after its new settings are stored', async () => {
+  const { service, network, store, registry, settle } = setUp()
+  store.insert = async (epoch, row) => {
+    await store.put(epoch, row)
+    throw new Error('the answer is lost')
+  }
+  await assert.rejects(service.create(name, { inboxId: 1 }, false), /the answer is lost/)
+  store.failure = new Error('storage is away')
+  await assert.rejects(service.create(name, { inboxId: 2 }, false), /storage is away/)
+  assert.equal(registry.has(name), false)
+  assert.equal(store.rows.get(name)?.inboxId, 1)
+  store.failure = undefined
+  const { created, account } = await service.create(name, { inboxId: 2 }, false)
+  await settle()
+  assert.deepEqual([created, account.record.inboxId, store.rows.get(name)?.inboxId], [true, 2, 2])
+  assert.equal(sessionsOf(network).length, 1)
 })
 
 describe('a deletion that fails', () => {

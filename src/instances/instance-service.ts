@@ -138,9 +138,9 @@ export class InstanceService {
     const { registry, instances } = this.#deps
     // Stored by an earlier request whose commit was not answered.
     const left = await instances.find(name)
-    const row = left ?? (await this.#insert(name, settings, resume))
+    // Stored before the account is known here: after a failure, the next request finds no account with other settings.
+    const row = left ? await this.#changeStored(left, settings) : await this.#insert(name, settings, resume)
     const account = registry.take(row)
-    if (left) await this.#change(account, settings)
     if (row.sessionId === null) await account.requestPairing()
     else await account.boot(0)
     return account
@@ -171,6 +171,17 @@ export class InstanceService {
     if (fields.length === 0) return
     await account.change(settings, this.#audit('instance.patch', { ...account.record, ...settings }, { fields }))
     this.#deps.onChanged()
+  }
+
+  /** Changes a record that has no account in this process. */
+  async #changeStored(row: InstanceRow, settings: InstanceSettings): Promise<InstanceRow> {
+    const { instances, epoch } = this.#deps
+    const changed = { ...row, ...settings }
+    const fields = fieldsOf(settings)
+    if (fields.length === 0) return row
+    const audits = [this.#audit('instance.patch', changed, { fields })]
+    await instances.update(epoch(), row.name, settings, { audits })
+    return changed
   }
 
   #newRow(name: InstanceName, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {

@@ -9,8 +9,8 @@ test('an exhausted delivery counts for a day, or until it is sent again', async 
   const clock = new ManualClock()
   const stored = [{ id: 'before', instance: 'a', finishedAt: clock.now() - day + 1000 }]
   const exhausted = new ExhaustedDeliveries({ deliveries: { exhaustedSince: () => Promise.resolve(stored) }, clock })
-  await exhausted.load()
   exhausted.take('a')
+  await exhausted.load()
   for (const id of ['first', 'second']) exhausted.add({ id, instance: 'a', expiresAt: null })
   assert.equal(exhausted.count, 3)
   exhausted.delete('first')
@@ -39,5 +39,17 @@ test('a deleted instance does not count', () => {
   exhausted.leave('a')
   assert.equal(exhausted.count, 1)
   exhausted.add({ id: 'later', instance: 'a', expiresAt: null })
+  assert.equal(exhausted.count, 1)
+})
+
+test('an instance that is deleted while the stored deliveries are read does not count', async () => {
+  const clock = new ManualClock()
+  const stored = Promise.withResolvers<{ id: string; instance: string; finishedAt: number }[]>()
+  const exhausted = new ExhaustedDeliveries({ deliveries: { exhaustedSince: () => stored.promise }, clock })
+  for (const instance of ['a', 'b']) exhausted.take(instance)
+  const loaded = exhausted.load()
+  exhausted.leave('a')
+  stored.resolve(['a', 'b'].map((instance) => ({ id: `of ${instance}`, instance, finishedAt: clock.now() })))
+  await loaded
   assert.equal(exhausted.count, 1)
 })

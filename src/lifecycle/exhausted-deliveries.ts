@@ -26,11 +26,13 @@ export class ExhaustedDeliveries implements PerInstance {
     this.#deps = deps
   }
 
-  /** Reads those of the previous process. */
+  /** Reads those of the previous process. The instances must be taken before. */
   async load(): Promise<void> {
     const { deliveries, clock } = this.#deps
     const found = await deliveries.exhaustedSince(clock.now() - shownMs, maxShown)
-    for (const { id, instance, finishedAt } of found) this.#ended.set(id, { instance, endedAt: finishedAt })
+    for (const { id, instance, finishedAt } of found) {
+      if (this.#live.has(instance)) this.#ended.set(id, { instance, endedAt: finishedAt })
+    }
   }
 
   take(instance: InstanceName): void {

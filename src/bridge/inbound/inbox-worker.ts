@@ -208,16 +208,15 @@ export class InboxWorker implements PerInstance {
   /** Waits for storage that is away, because order matters. Null when storage refuses the row itself. */
   #chatOf({ instance, event }: InboxRow, signal: AbortSignal): Promise<{ value: EventChat | null } | undefined> {
     const { contexts, clock, log } = this.#deps
-    let attempts = 0
+    let refusals = 0
     const onFailure = (err: unknown) => {
       if (!signal.aborted) log.error({ err, instance }, 'a received message cannot be taken up yet')
     }
     return retryUntil({ clock, signal, pauses, onFailure }, async () => {
-      attempts++
       try {
         return await contexts.chatOf(instance, event)
       } catch (error) {
-        if (attempts <= maxRefusals || isStorageAway(error) || signal.aborted) throw error
+        if (isStorageAway(error) || ++refusals <= maxRefusals || signal.aborted) throw error
         onFailure(error)
         return null
       }

@@ -5,7 +5,7 @@ import type { MediaContent } from '../../core/message.ts'
 import { doubledMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { InboxRow, InboxStore } from '../../storage/stores/messages/inbox-store.ts'
+import type { InboxRow, InboxStore, LateFileRow } from '../../storage/stores/messages/inbox-store.ts'
 import type { DestinationRouter } from './destination-router.ts'
 import type { EarlierMessages } from './earlier-messages.ts'
 import type { ExactlyOncePoster } from './exactly-once-poster.ts'
@@ -17,7 +17,7 @@ import { postJobOf } from './post-job.ts'
 import type { PostJob } from './post-job.ts'
 
 type Deps = {
-  inbox: Pick<InboxStore, 'lateFiles' | 'remove' | 'noteFailure'>
+  inbox: Pick<InboxStore, 'lateFiles' | 'load' | 'remove' | 'noteFailure'>
   earlier: Pick<EarlierMessages, 'originalOf'>
   files: Pick<FileFetcher, 'fetchOnce'>
   poster: Pick<ExactlyOncePoster, 'post' | 'flushed'>
@@ -57,7 +57,7 @@ export class LateFiles {
   }
 
   /** One after the other. Other instances do not wait for these files. */
-  async #tryAll(rows: readonly InboxRow[]): Promise<void> {
+  async #tryAll(rows: readonly LateFileRow[]): Promise<void> {
     for (const row of rows) if (!this.#stopping.signal.aborted) await this.#try(row)
   }
 
@@ -65,20 +65,20 @@ export class LateFiles {
     this.#stopping.abort()
   }
 
-  #isDue({ receivedAt, attempts }: InboxRow): boolean {
+  #isDue({ receivedAt, attempts }: LateFileRow): boolean {
     return this.#deps.clock.now() >= receivedAt + doubledMs(attempts, ages)
   }
 
-  async #try(row: InboxRow): Promise<void> {
+  async #try({ id, instance, receivedAt }: LateFileRow): Promise<void> {
     const { inbox, epoch, clock, log } = this.#deps
-    const { instance, id } = row
     try {
-      if (await this.#post(row)) return
+      const [row] = await inbox.load([id])
+      if (!row || (await this.#post(row))) return
     } catch (err) {
-      log.warn({ err, instance }, 'a file that was missing is still not there')
+      log.warn({ err, instance, id }, 'a file that was missing is still not there')
     }
     if (this.#stopping.signal.aborted) return
-    if (clock.now() < row.receivedAt + giveUpMs) await inbox.noteFailure(epoch(), id, 'the file is still missing')
+    if (clock.now() < receivedAt + giveUpMs) await inbox.noteFailure(epoch(), id, 'the file is still missing')
     else {
       log.warn({ instance, id }, 'a missing file was given up')
       await inbox.remove(epoch(), id)

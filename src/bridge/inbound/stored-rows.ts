@@ -69,8 +69,8 @@ export class StoredRows {
       try {
         return (await inbox.load([id])).at(0)
       } catch (error) {
-        refusals++
-        if (isStorageAway(error) || refusals < maxRefusals) throw error
+        // An outage says nothing about the row.
+        if (isStorageAway(error) || ++refusals < maxRefusals) throw error
         const reason = `the stored message cannot be read: ${error instanceof Error ? error.message : String(error)}`
         await parked.park({ id, instance, kind: 'unreadable' }, reason, signal)
         return undefined

@@ -1,6 +1,10 @@
 // Says how a person is called in the headers, quotes and mentions that the helpdesk shows.
 
 import type { Person } from '../../core/address.ts'
+import { beginningOf } from '../../lib/text/beginning-of.ts'
+
+/** A group tells names of any length. A longer one would leave no room for the words of the message. */
+const longestName = 255
 
 /** What a message can show of a person. */
 export type KnownPerson = Person & {
@@ -18,7 +22,8 @@ export function strangerOf({ phone, lid }: Person): KnownPerson {
 
 /** +E.164, else the masked phone number, else the digits of the anonymous id. */
 function shownPhone({ phone, redactedPhone, lid }: KnownPerson): string | null {
-  return phone === null ? (redactedPhone ?? lid) : `+${phone}`
+  const shown = phone === null ? (redactedPhone ?? lid) : `+${phone}`
+  return shown === null ? null : beginningOf(shown, longestName)
 }
 
 /** A saved name as it is; the name that the person chose with a tilde in front. */
@@ -61,6 +66,6 @@ function leaveOut(template: string, variable: string): string {
 
 /** Backticks and line breaks would end the code span around a name, so each becomes a space. */
 function cleanName(name: string | null): string | null {
-  const clean = (name ?? '').replace(/[`\p{Cc}\u2028\u2029]/gu, ' ')
+  const clean = beginningOf(name ?? '', longestName).replace(/[`\p{Cc}\u2028\u2029]/gu, ' ')
   return clean.trim() === '' ? null : clean
 }

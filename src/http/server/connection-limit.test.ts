@@ -93,6 +93,15 @@ test('when all connections are worked on, a new one is closed unless it asks wit
   for (const { socket } of all) assert.equal(socket.destroyed, false)
 })
 
+test('when the connections that are kept for GET are worked on, too, a new connection is closed at once', async () => {
+  using stage = await setUp()
+  const all = []
+  for (let n = 0; n < 2 + reservedConnections; n++) all.push(await stage.ask())
+  const refused = await stage.open(begin)
+  await refused.closed
+  for (const { socket } of all) assert.equal(socket.destroyed, false)
+})
+
 test('a burst of requests stays within the limit', async () => {
   using stage = await setUp()
   let accepted = 0

@@ -82,6 +82,17 @@ test('texts whose thread ends once are converted by another thread', async () =>
   assert.deepEqual(await Promise.all(texts), ['A', 'B'])
 })
 
+test('an answer that arrives after the error of its thread is not taken for another text', async () => {
+  const { converter } = open()
+  process.once('worker', (first) => {
+    first.emit('error', new Error('it is out of memory'))
+    first.emit('message', { text: 'late' })
+    void first.terminate()
+  })
+  const texts = ['a', 'b'].map((text) => converter.convert({ text }, long))
+  assert.deepEqual(await Promise.all(texts), ['A', 'B'])
+})
+
 test('a text fails when no thread can start, and the next text is converted when one can', async () => {
   const { converter } = open()
   const refuse = (worker: Worker) => void worker.terminate()

@@ -78,7 +78,8 @@ export class TextConverter<Input> {
   #start(): Worker {
     const worker = new Worker(this.#options.thread, { name: 'texts' })
     worker.on('message', (answer: Answer) => {
-      this.#settle(answer)
+      // The error of a thread can arrive before its last answer. Another thread converts the text then.
+      if (this.#worker === worker) this.#settle(answer)
     })
     worker.on('error', (cause) => {
       this.#end(worker, cause)

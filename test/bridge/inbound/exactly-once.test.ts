@@ -263,7 +263,7 @@ describe('lanes', () => {
     assert.equal(bed.inbound.counts().pending, 1500)
     bed.helpdesk.script = () => undefined
     bed.set.held.releaseAll()
-    await bed.posted(1500)
+    await waitUntil('all are posted', () => bed.helpdesk.messages.length === 1500, { timeoutMs: 60_000 })
     assert.deepEqual(bed.helpdesk.contents, wanted)
     await bed.drained()
   })

@@ -107,6 +107,30 @@ describe('a file that', () => {
     assert.equal(bed.logs.withMessage('a missing file was given up: its message is not at this destination').length, 1)
   })
 
+  test('comes late is posted although the stored message of an earlier one is damaged, and that one is given up after a day', async () => {
+    await using bed = await BridgeBed.open()
+    bed.download = () => Promise.reject(new FileError(false, 'not there'))
+    await bed.receive(message(photo()))
+    await bed.receive(message(photo(), { chat: person('551190002') }))
+    await bed.postedWithin(2, 40_000)
+    await bed.settle()
+    const { query } = bed.database
+    const [oldest] = await bed.database.read(query.selectFrom('inbox').select('id').orderBy('id').limit(1))
+    const damaged = query.updateTable('inbox').set({ event: Buffer.from([255, 1, 2]) as never })
+    await bed.database.write(damaged.where('id', '=', oldest?.id ?? ''))
+    bed.download = () => Promise.resolve(Readable.from([Buffer.from('abcd')]))
+    await bed.pass(6 * 60_000)
+    await tryLateFiles(bed)
+    const [, second, followed] = bed.helpdesk.messages
+    assert.deepEqual([followed?.bytes, followed?.inReplyTo], [4, second?.id])
+    const [line] = bed.logs.withMessage('a file that was missing is still not there').slice(-1)
+    assert.equal(line?.['id'], oldest?.id)
+    assert.equal(await bed.rows(), 1)
+    await bed.pass(24 * 3_600_000)
+    await tryLateFiles(bed)
+    assert.equal(await bed.rows(), 0)
+  })
+
   test('does not come within a day is given up', async () => {
     await using bed = await BridgeBed.open()
     bed.download = () => Promise.reject(new FileError(false, 'not there'))

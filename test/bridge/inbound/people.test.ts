@@ -79,14 +79,19 @@ test('two that become one with one account leave what is remembered for another'
   assert.deepEqual(bed.helpdesk.calls.slice(before), ['post'])
 })
 
-test('a merge that storage did not answer is not told of after its instance has left', async () => {
-  await using opened = await newDatabase('sqlite')
-  const { people, merged } = await twoRecords(opened.database)
-  await assert.rejects(people.upsert('a', { phone: '55', lid: '99' }), /the answer is lost/)
-  people.leave('a')
-  assert.equal((await people.upsert('a', { phone: '55', lid: '99' })).id, 'p1')
-  assert.deepEqual(merged, [])
-})
+for (const { what, left, told } of [
+  { what: 'not told of after its instance has left', left: 'a', told: 0 },
+  { what: 'told of after another instance has left', left: 'b', told: 1 },
+]) {
+  test(`a merge that storage did not answer is ${what}`, async () => {
+    await using opened = await newDatabase('sqlite')
+    const { people, merged } = await twoRecords(opened.database)
+    await assert.rejects(people.upsert('a', { phone: '55', lid: '99' }), /the answer is lost/)
+    people.leave(left)
+    assert.equal((await people.upsert('a', { phone: '55', lid: '99' })).id, 'p1')
+    assert.equal(merged.length, told)
+  })
+}
 
 test('a message that waits while its person is merged goes to the merged person', async () => {
   await using bed = await BridgeBed.open()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { StorageError } from '../../../src/storage/engine/statement.ts'
+import type { StorageFailure } from '../../../src/storage/engine/statement.ts'
 import { inboxSecrets } from '../../../src/storage/schema/messages.ts'
 import { engines } from '../../harness/databases.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -29,6 +30,17 @@ function refuseRows(bed: BridgeBed): () => void {
   return () => {
     database.read = read
   }
+}
+
+/** The next reads of whole rows end like this, one after the other. */
+function failRows(bed: BridgeBed, failures: StorageFailure[]): void {
+  const { database } = bed
+  const read = database.read.bind(database)
+  const fails: typeof database.read = (query, opens) => {
+    const failure = opens === inboxSecrets ? failures.shift() : undefined
+    return failure ? Promise.reject(new StorageError(failure, 'no answer')) : read(query, opens)
+  }
+  database.read = fails
 }
 
 /** The stored event of the row cannot be opened any more. */
@@ -76,6 +88,17 @@ test('a request that waits too long for stored rows is refused, and the next one
   await bed.postedWithin(4, minute)
   await bed.drained()
   assert.deepEqual(bed.helpdesk.contents.toSorted(), [...texts, 'stored'].toSorted())
+})
+
+test('a stored row is not parked because storage was away for long and then refused it once', async () => {
+  await using bed = await BridgeBed.open()
+  await bed.store(message('stored'))
+  const away = Array.from({ length: 5 }, () => 'unavailable' as const)
+  // The first refusal concerns the page.
+  failRows(bed, ['failed', ...away, 'failed'])
+  await bed.take('a')
+  await bed.postedWithin(1, 2 * minute)
+  assert.equal(bed.inbound.counts().parked, 0)
 })
 
 function onlyParked(bed: BridgeBed): Promise<void> {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DownstreamError } from '../../../src/core/downstream.ts'
+import { StorageError } from '../../../src/storage/engine/statement.ts'
 import { engines } from '../../harness/databases.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { BridgeBed, desk, message, person } from './harness/bridge-bed.ts'
@@ -73,6 +74,33 @@ test('a message waits until the stored rows are in their queues, also those of o
     inGroup.map((content) => content.split('\n').at(-1)),
     ['stored', 'new'],
   )
+})
+
+test('a chat keeps its order although storage was away for long and then refused its first message once', async () => {
+  await using bed = await BridgeBed.open()
+  for (const text of ['first', 'second']) await bed.store(message(text))
+  const { database } = bed
+  const read = database.read.bind(database)
+  const failures = ['unavailable', 'unavailable', 'unavailable', 'failed'] as const
+  let failed = 0
+  const fails: typeof database.read = (query, opens) => {
+    const { sql } = 'compile' in query ? query.compile() : query
+    const failure = sql.includes('"people"') ? failures[failed++] : undefined
+    return failure ? Promise.reject(new StorageError(failure, 'no answer')) : read(query, opens)
+  }
+  database.read = fails
+  const free = Promise.withResolvers<undefined>()
+  bed.helpdesk.script = async (call) => {
+    const asked = bed.helpdesk.calls.filter((each) => each === 'ensureContact')
+    if (call === 'ensureContact' && asked.length === 1) await free.promise
+  }
+  await bed.take('a')
+  for (let passed = 0; passed < 60 && bed.inbound.queues().longest === 0; passed++) await bed.pass(500)
+  await bed.settle()
+  free.resolve(undefined)
+  await bed.postedWithin(2, 60_000)
+  assert.ok(failed > failures.length, 'storage failed')
+  assert.deepEqual(bed.helpdesk.contents, ['first', 'second'])
 })
 
 test('of many chats a limited number is worked on at once', async () => {

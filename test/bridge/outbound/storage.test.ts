@@ -105,6 +105,23 @@ test('the reason of a message whose acknowledgement cannot be stored does not sa
   assert.match((await rowOf(bed, 1)).reason ?? '', /could not be confirmed/)
 })
 
+test('the reason of a message that cannot be claimed says that it was not sent', async () => {
+  await using bed = await OutboundBed.open()
+  bed.disconnect()
+  const answer = bed.post(bed.callback(1, 'x'))
+  await bed.until('it is stored', async () => (await bed.outbox()).pending === 1)
+  const change = (sql: string) => bed.database.write({ sql, parameters: [] })
+  await change(`CREATE TRIGGER refuses BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'sending'
+                BEGIN SELECT RAISE(ABORT, 'no'); END`)
+  bed.connect()
+  const reason = async () => (await rowOf(bed, 1)).reason ?? ''
+  await bed.until('an attempt has failed', async () => /sent:|confirmed/.test(await reason()))
+  assert.match(await reason(), /^the message was not sent: /)
+  await change('DROP TRIGGER refuses')
+  await bed.received('x')
+  await answer
+})
+
 for (const { name, table } of [
   { name: 'a message of one part', table: 'message_map' },
   { name: 'the first of two parts', table: 'outbox' },

@@ -139,6 +139,31 @@ test('after the ninth attempt a delivery is exhausted: the log and health show i
   assert.deepEqual(await exhausted(world), ['ok', 0])
 })
 
+test('health counts an event that was dropped because too many wait, also in the next process', async () => {
+  await using world = await LifecycleWorld.open()
+  const { subscribers, service, clock } = world
+  await world.create({ name: 'a', events_webhook_subscribers: [] })
+  const now = clock.now()
+  const waiting = Array.from({ length: 1001 }, (_, n) => ({
+    id: String(n).padStart(4, '0'),
+    eventId: randomUUID(),
+    event: 'connected' as const,
+    instance: 'a',
+    url: subscribers.url('/dead'),
+    body: '{}',
+    createdAt: now,
+    expiresAt: null,
+    attempts: 1,
+    nextAt: now + 3600 * seconds,
+  }))
+  await new DeliveryStore(service.database).insert(waiting)
+  for (const process of ['the process that drops it', 'the next process']) {
+    await world.restartService()
+    await waitUntil(`${process} shows it`, async () => (await exhausted(world))[1] === 1)
+    assert.deepEqual(await exhausted(world), ['degraded', 1])
+  }
+})
+
 describe('a subscriber', () => {
   test('that names a time is tried then; one that says gone is not tried again; a redirect is not followed', async () => {
     await using world = await LifecycleWorld.open()

@@ -10,6 +10,7 @@ import { requestFrom } from '../../harness/http-request.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
 import { signatureOf } from '../../harness/signed-callback.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 
 const callers = 120
 const bytes = 4_900_000
@@ -86,14 +87,38 @@ test('slow large bodies of callbacks delay neither small callbacks nor API reque
   const slow = { path, headers: { 'x-service-signature': `sha256=${'0'.repeat(64)}` } }
   const statuses = Array.from({ length: 8 }, () => call(url, slow))
   assert.equal(await Promise.race(statuses), 0, 'two of them give way to the others')
+  const request = await requestFrom(url, 'POST', '/api/instances', { body: 'x'.repeat(bytes), token })
+  assertRefused(request, 'SERVICE_BAD_REQUEST')
   for (const size of [10, bytes]) {
     const callback = JSON.stringify({ event: 'webwidget_triggered', text: 'x'.repeat(size) })
     const answer = await requestFrom(url, 'POST', path, { body: callback, headers: signatureOf(callback, 's') })
     assertRefused(answer, 'SERVICE_INSTANCE_NOT_FOUND')
   }
-  const request = await requestFrom(url, 'POST', '/api/instances', { body: 'x'.repeat(bytes), token })
-  assertRefused(request, 'SERVICE_BAD_REQUEST')
   assert.deepEqual([...new Set(await Promise.all(statuses))].sort(), [0, 408])
+})
+
+test('large bodies of API requests that fill their room are refused for some seconds, and callbacks keep their room', async () => {
+  await using place = await newLocation('sqlite')
+  const environment = { DATABASE_URL: place.url, SERVICE_API_TOKEN: token, HOST: '127.0.0.1' }
+  await using service = new ServiceProcess({ ...environment, WEBHOOK_HMAC_SECRET: 's', SERVICE_BODY_LIMIT: '5mb' })
+  const url = await service.ready()
+  const slow = { path: '/api/instances', headers: { authorization: `Bearer ${token}` } }
+  let ended = 0
+  const statuses = Array.from({ length: 6 }, () => call(url, slow).finally(() => ended++))
+  const send = () => requestFrom(url, 'POST', '/api/instances', { body: 'x'.repeat(bytes), token })
+  let answer = await send()
+  await waitUntil('six bodies are under way', async () => (answer = await send()).status === 503)
+  assertRefused(answer, 'SERVICE_OVERLOADED', /large bodies/)
+  assert.equal(answer.headers.get('retry-after'), '5')
+  const small = await requestFrom(url, 'POST', '/api/instances', { body: 'x', token })
+  assertRefused(small, 'SERVICE_BAD_REQUEST')
+  const callback = JSON.stringify({ event: 'webwidget_triggered', text: 'x'.repeat(bytes) })
+  const headers = signatureOf(callback, 's')
+  const called = await requestFrom(url, 'POST', '/api/instances/nobody/webhook', { body: callback, headers })
+  assertRefused(called, 'SERVICE_INSTANCE_NOT_FOUND')
+  assert.equal(ended, 0, 'no API request gives way to a callback')
+  service.send('SIGKILL')
+  await Promise.all(statuses)
 })
 
 /** Sends requests without a pause until the connection is closed, or so many bytes have left. Resolves to their number. */

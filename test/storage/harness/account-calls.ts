@@ -100,6 +100,7 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
     given: tenant,
     run: ({ tenants }, id) => tenants.remove(id, sampleAudit()),
   },
+  // Each call gives the lease a new epoch or a new end. A process that lost the answer finds its own name and asks again.
   'LeaseStore.acquire': { kind: 'counted', run: ({ leases }) => leases.acquire('other', 1000) },
   'LeaseStore.renew': { kind: 'counted', run: ({ leases }) => leases.renew('test', 1, 3_600_000) },
   'LeaseStore.release': { kind: 'counted', run: ({ leases }) => leases.release('other', 1) },

@@ -1,6 +1,8 @@
 // Cuts the texts of a value, so that converting them takes a limited time. A sender chooses how long a name, a question or an
 // address is, and how many of them there are.
 
+import { beginningOf } from '../../../lib/text/beginning-of.ts'
+
 /** How many characters a single text may have, and all texts together. */
 type Bounds = { each: number; all: number }
 
@@ -30,11 +32,4 @@ export function boundTexts<T>(value: T, { each, all }: Bounds): T {
     return kept
   }
   return bound(value) as T
-}
-
-/** Never cuts a character in half. */
-function beginningOf(text: string, length: number): string {
-  if (text.length <= length) return text
-  const cut = text.slice(0, Math.max(0, length))
-  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut
 }

@@ -23,6 +23,18 @@ const settings = {
   reactionHeaderSeparator: '\n',
 }
 
+test('a huge name leaves room for the words of the message', () => {
+  const huge = '😀'.repeat(1_000_000)
+  for (const name of [{ pushName: huge }, { savedName: huge }, { phone: null, redactedPhone: huge }]) {
+    const author = { ...maria, ...name }
+    const parts = { header: author, separator: '\n\n', quote: { author, text: 'said' }, body: 'hello' }
+    const text = renderMessage(parts, settings)
+    assert.ok(text.length < 2000, `it has ${text.length} characters`)
+    assert.ok(text.isWellFormed())
+    assert.match(text, /> said\n\nhello$/)
+  }
+})
+
 describe('headers', () => {
   const rows: [what: string, person: Partial<KnownPerson>, wanted: string, template?: string][] = [
     ['phone and name', {}, '`+5511988887777 · ~Maria`'],

@@ -28,6 +28,7 @@ export type InboxRow = {
 export const lateFile = 'late_file'
 
 export type ParkedRow = Omit<InboxRow, 'event' | 'instance'>
+export type LateFileRow = Omit<InboxRow, 'event'>
 export type InboxCounts = { pending: number; parked: number }
 
 const lightColumns = ['id', 'received_at', 'attempts', 'kind', 'last_error'] as const
@@ -83,17 +84,17 @@ export class InboxStore {
     return (await this.#database.read(query, inboxSecrets)).map(toRow)
   }
 
-  /** The rows that only wait for a file, oldest first. */
-  async lateFiles(after: RowId, limit: number): Promise<InboxRow[]> {
+  /** The rows that only wait for a file, oldest first. Without their events: one that is damaged must not hide the others. */
+  async lateFiles(after: RowId, limit: number): Promise<LateFileRow[]> {
     const query = this.#database.query
       .selectFrom('inbox')
-      .selectAll()
+      .select([...lightColumns, 'instance'])
       // In the text of the statement, so that the partial index is used.
       .where('kind', '=', sql.lit(lateFile))
       .where('id', '>', after)
       .orderBy('id', (order) => this.#database.inByteOrder(order))
       .limit(limit)
-    return (await this.#database.read(query, inboxSecrets)).map(toRow)
+    return (await this.#database.read(query)).map((row) => ({ ...toParked(row), instance: row.instance }))
   }
 
   /** Oldest first. */
