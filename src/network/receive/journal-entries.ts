@@ -12,6 +12,8 @@ import type { ConnectionKeys } from '../account/connection-keys.ts'
 import type { StepAddition } from '../account/key-writer.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import { cleaned } from '../decode/clean.ts'
+import type { ToldTimer } from '../decode/timer.ts'
+import { withTimerChange } from './timer-changes.ts'
 
 type Deps = {
   account: Account
@@ -75,6 +77,11 @@ export class JournalEntries {
     const { connectionKeys, reception, instance } = this.#deps
     connectionKeys.account.addToStep(waitForEarlier)
     runOutside(() => reception.onRepeated?.(instance))
+  }
+
+  /** Inside a step: the event, and what it changes about the timer of its chat. */
+  withTimerChange(event: NetworkEvent, timer: ToldTimer | undefined): Promise<NetworkEvent[]> {
+    return withTimerChange(event, timer, this.#deps.account.timers)
   }
 
   #additionFor({ fingerprint, events, phoneMessage }: JournalEntry): StepAddition {
