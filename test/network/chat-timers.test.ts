@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ToldTimer } from '../../src/core/chat-timer.ts'
 import { AccountKeys } from '../../src/network/account/account-keys.ts'
 import { ChatTimers } from '../../src/network/account/chat-timers.ts'
-import type { ToldTimer } from '../../src/network/decode/timer.ts'
 import type { SessionKey, SessionKeyWrite } from '../../src/storage/stores/accounts/session-key-store.ts'
 import { silentLog } from '../harness/logs.ts'
 import { ManualClock } from '../harness/manual-clock.ts'

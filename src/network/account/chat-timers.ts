@@ -6,11 +6,11 @@
 
 import { lidJid, phoneJid } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
+import type { Timer, ToldTimer } from '../../core/chat-timer.ts'
 import type { Jid } from '../../core/ids.ts'
 import type { SessionKeyStore } from '../../storage/stores/accounts/session-key-store.ts'
-import { completePeople } from '../decode/complete-people.ts'
-import type { Timer, ToldTimer } from '../decode/timer.ts'
 import type { AccountKeys } from './account-keys.ts'
+import { completePeople } from './complete-people.ts'
 
 type Deps = {
   keys: Pick<AccountKeys, 'get' | 'getInStep' | 'setInStep' | 'runStep' | 'askStorage'>

@@ -1,6 +1,7 @@
 // Turns a decrypted message into an event of the service.
 
 import type { Person } from '../../core/address.ts'
+import type { ToldTimer } from '../../core/chat-timer.ts'
 import type { Content, NetworkEvent, SealedEvent } from '../../core/message.ts'
 import { proto } from '../library/library.ts'
 import { contentOf } from './content.ts'
@@ -8,7 +9,6 @@ import { adOf, contextOf, mentionsOf, quoteOf, targetOf } from './context.ts'
 import type { OpenedMessage } from './opened-message.ts'
 import type { Origin } from './origin.ts'
 import { carriedTimer, setTimer } from './timer.ts'
-import type { ToldTimer } from './timer.ts'
 import { unwrap } from './unwrap.ts'
 import type { Unwrapped } from './unwrap.ts'
 import { base64Of } from './values.ts'

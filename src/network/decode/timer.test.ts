@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { timerSeconds } from '../../core/chat-timer.ts'
 import { proto } from '../library/library.ts'
-import { carriedTimer, secondsOf, setTimer } from './timer.ts'
+import { carriedTimer, setTimer } from './timer.ts'
 
 const { Initiator } = proto.DisappearingMode
 const at = 1_700_000_000_000
@@ -49,9 +50,9 @@ test('a setting without a date is as old as its message', () => {
 
 test('a timer of more than a year, a negative one and a fraction are no timers', () => {
   for (const seconds of [0xffff_ffff, 367 * 86_400, -1, 0.5, NaN]) {
-    assert.equal(secondsOf(seconds), undefined)
+    assert.equal(timerSeconds(seconds), undefined)
     assert.equal(carriedTimer({ expiration: seconds }, theirs), undefined)
     assert.equal(setTimer({ ephemeralExpiration: seconds }, theirs), undefined)
   }
-  assert.deepEqual([secondsOf(1), secondsOf(365 * 86_400), secondsOf(null)], [1, 365 * 86_400, 0])
+  assert.deepEqual([timerSeconds(1), timerSeconds(365 * 86_400), timerSeconds(null)], [1, 365 * 86_400, 0])
 })

@@ -1,41 +1,19 @@
 // Reads the timer of disappearing messages that a message carries or sets.
 
+import { timerSeconds } from '../../core/chat-timer.ts'
+import type { TimerOrigin, ToldTimer } from '../../core/chat-timer.ts'
 import { proto } from '../library/library.ts'
 import { numberOf } from './values.ts'
-
-/** Who set the timer: one of the two in the chat, or the account or the other person as their default for new chats. */
-export type TimerOrigin = 'chat' | 'me' | 'other'
-
-export type Timer = {
-  /** Zero when messages stay. */
-  seconds: number
-  /** When it was set, in unix seconds. Zero when the message does not say. */
-  setAt: number
-  /** When the message that told it was sent, in unix seconds. */
-  toldAt: number
-  by: TimerOrigin
-}
-
-/** A timer that a message tells. `isSetting` when the message exists to set it. */
-export type ToldTimer = Timer & { isSetting: boolean }
 
 type Told = { at: number; fromMe: boolean }
 type Number64 = Parameters<typeof numberOf>[0]
 
 const { Initiator } = proto.DisappearingMode
-/** Clients offer 24 hours, 7 days and 90 days. No client accepts more than a year. */
-const longestSeconds = 366 * 86_400
-
-/** Undefined for a number that no client accepts. */
-export function secondsOf(expiration: number | null | undefined): number | undefined {
-  const seconds = expiration ?? 0
-  return Number.isSafeInteger(seconds) && seconds >= 0 && seconds <= longestSeconds ? seconds : undefined
-}
 
 /** The timer in the context of a message. Undefined when the message says nothing about it. */
 export function carriedTimer(context: proto.IContextInfo | undefined, told: Told): ToldTimer | undefined {
   const { expiration, ephemeralSettingTimestamp, disappearingMode } = context ?? {}
-  const seconds = secondsOf(expiration)
+  const seconds = timerSeconds(expiration)
   const setAt = setAtOf(ephemeralSettingTimestamp, told)
   if (seconds === undefined || (seconds === 0 && setAt === 0)) return undefined
   return { seconds, setAt, toldAt: unixSeconds(told), by: originOf(disappearingMode, told), isSetting: false }
@@ -43,7 +21,7 @@ export function carriedTimer(context: proto.IContextInfo | undefined, told: Told
 
 /** The timer that a message sets. Undefined for a timer that no client accepts. */
 export function setTimer(setting: proto.Message.IProtocolMessage, told: Told): ToldTimer | undefined {
-  const seconds = secondsOf(setting.ephemeralExpiration)
+  const seconds = timerSeconds(setting.ephemeralExpiration)
   if (seconds === undefined) return undefined
   const toldAt = unixSeconds(told)
   const setAt = setAtOf(setting.ephemeralSettingTimestamp, told) || toldAt

@@ -1,7 +1,7 @@
 // Asks the server with which timer of disappearing messages the account begins new chats.
 
+import { timerSeconds } from '../../core/chat-timer.ts'
 import type { Jid } from '../../core/ids.ts'
-import { secondsOf } from '../decode/timer.ts'
 import { askAboutUsers } from './user-sync.ts'
 import type { Ask } from './user-sync.ts'
 
@@ -14,5 +14,5 @@ export async function askDefaultTimer(ask: Ask, ownJid: Jid): Promise<DefaultTim
   const users = [{ tag: 'user', attrs: { jid: ownJid } }]
   const [answer] = await askAboutUsers(ask, { context: 'interactive', about: [{ tag, attrs: {} }], users })
   const { duration, t } = answer?.about.get(tag)?.attrs ?? {}
-  return { seconds: secondsOf(Number(duration ?? 0)) ?? 0, setAt: Number(t ?? 0) || 0 }
+  return { seconds: timerSeconds(Number(duration ?? 0)) ?? 0, setAt: Number(t ?? 0) || 0 }
 }

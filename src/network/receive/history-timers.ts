@@ -1,9 +1,9 @@
 // Learns the timers of chats from the history that the phone sends to a new companion.
 
+import { timerSeconds } from '../../core/chat-timer.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Account } from '../account/account.ts'
 import { personOf } from '../decode/origin.ts'
-import { secondsOf } from '../decode/timer.ts'
 import { numberOf } from '../decode/values.ts'
 import type { Chat, WASocket } from '../library/library.ts'
 
@@ -19,7 +19,7 @@ export function learnTimersFromHistory({ ev }: WASocket, { timers }: Pick<Accoun
 
 function timerIn({ id, ephemeralExpiration, ephemeralSettingTimestamp }: Chat) {
   const person = personOf(id)
-  const seconds = secondsOf(ephemeralExpiration) ?? 0
+  const seconds = timerSeconds(ephemeralExpiration) ?? 0
   if (!person || seconds === 0) return undefined
   const setAt = numberOf(ephemeralSettingTimestamp) ?? 0
   return { person, timer: { seconds, setAt, toldAt: setAt, by: 'chat' as const } }

@@ -1,6 +1,7 @@
 // Stores each received message once: its inbox rows, its fingerprint and what the library must still act on.
 
 import { createHash } from 'node:crypto'
+import type { ToldTimer } from '../../core/chat-timer.ts'
 import type { InstanceName, RowId } from '../../core/ids.ts'
 import type { NetworkEvent } from '../../core/message.ts'
 import type { Reception } from '../../core/network.ts'
@@ -12,7 +13,6 @@ import type { ConnectionKeys } from '../account/connection-keys.ts'
 import type { StepAddition } from '../account/key-writer.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import { cleaned } from '../decode/clean.ts'
-import type { ToldTimer } from '../decode/timer.ts'
 import { withTimerChange } from './timer-changes.ts'
 
 type Deps = {

@@ -1,8 +1,8 @@
 // Adds to the events of a message what it says about the timer of its chat.
 
+import type { ToldTimer } from '../../core/chat-timer.ts'
 import type { NetworkEvent } from '../../core/message.ts'
 import type { ChatTimers } from '../account/chat-timers.ts'
-import type { ToldTimer } from '../decode/timer.ts'
 
 /**
  * Inside a step. A message that changes the timer is followed by a notice. A setting is a notice itself, and it is left out

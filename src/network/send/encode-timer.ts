@@ -1,6 +1,6 @@
 // Encodes the timer of a chat as each message of the chat carries it.
 
-import type { Timer, TimerOrigin } from '../decode/timer.ts'
+import type { Timer, TimerOrigin } from '../../core/chat-timer.ts'
 import { proto } from '../library/library.ts'
 
 const { Initiator, Trigger } = proto.DisappearingMode

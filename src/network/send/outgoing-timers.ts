@@ -1,15 +1,14 @@
 // Says after which time a message that is sent to a chat disappears.
 
+import { parseChat } from '../../core/address.ts'
+import type { Person } from '../../core/address.ts'
+import { timerSeconds } from '../../core/chat-timer.ts'
+import type { Timer } from '../../core/chat-timer.ts'
 import type { Jid } from '../../core/ids.ts'
 import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Account } from '../account/account.ts'
-import type { Person } from '../../core/address.ts'
-import { personOf } from '../decode/origin.ts'
-import { secondsOf } from '../decode/timer.ts'
-import type { Timer } from '../decode/timer.ts'
-import { numberOf } from '../decode/values.ts'
 import { isJidGroup } from '../library/library.ts'
 import type { WASocket } from '../library/library.ts'
 import { askDefaultTimer } from '../queries/default-timer.ts'
@@ -50,12 +49,12 @@ export class OutgoingTimers {
     const { rosters, clock } = this.#deps
     const late = () => new Error('the server does not describe the group')
     const { ephemeralDuration } = await withDeadline(clock, groupMs, rosters.metadataOf(group), late)
-    return { seconds: secondsOf(ephemeralDuration) ?? 0, setAt: 0, toldAt: 0, by: 'chat' }
+    return { seconds: timerSeconds(ephemeralDuration) ?? 0, setAt: 0, toldAt: 0, by: 'chat' }
   }
 
   async #ofPerson(chat: Jid): Promise<Timer | undefined> {
-    const person = personOf(chat)
-    if (!person) return undefined
+    const person = parseChat(chat)
+    if (person?.kind !== 'person') return undefined
     return (await this.#deps.account.timers.of(person)) ?? this.#ofNewChat(chat, person)
   }
 
@@ -83,7 +82,7 @@ export class OutgoingTimers {
     const mode = this.#deps.socket.authState.creds.accountSettings.defaultDisappearingMode
     if (!mode) return undefined
     const { ephemeralExpiration, ephemeralSettingTimestamp } = mode
-    return { seconds: secondsOf(ephemeralExpiration) ?? 0, setAt: numberOf(ephemeralSettingTimestamp) ?? 0 }
+    return { seconds: timerSeconds(ephemeralExpiration) ?? 0, setAt: Number(ephemeralSettingTimestamp ?? 0) }
   }
 
   /** Asks once per connection. If the server does not answer, the message leaves without a timer. */

@@ -32,9 +32,9 @@ describe('the default timer of the account', () => {
     const { message } = await world.received('to Bob')
     const context = contextOf(unwrap(message))
     assert.equal(context?.expiration, week)
-    assert.equal(Number(context?.ephemeralSettingTimestamp), phone.user.defaultTimer.setAt)
+    assert.equal(Number(context.ephemeralSettingTimestamp), phone.user.defaultTimer.setAt)
     assert.deepEqual(
-      [context?.disappearingMode?.initiator, context?.disappearingMode?.trigger],
+      [context.disappearingMode?.initiator, context.disappearingMode?.trigger],
       [Initiator.INITIATED_BY_ME, Trigger.ACCOUNT_SETTING],
     )
     await world.restart()
