@@ -7,7 +7,6 @@ import { contextOf } from '../../../sim/network/people/chat-timers.ts'
 import { unwrap } from '../../../sim/network/people/received-message.ts'
 import { child } from '../../../sim/network/wire/stanza.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
-import { owner } from '../../harness/instance-api.ts'
 import { day, noticesAre, timerOfAnswer, week } from '../../harness/timers.ts'
 import { openChat } from '../../sim-helpdesk/harness/desk-client.ts'
 
@@ -68,17 +67,4 @@ describe('the default timer of the account', () => {
     assert.equal(await timerOfAnswer(world, 'to Bob'), undefined)
     assert.equal(questionsIn(world), 1)
   })
-})
-
-test('the timers of chats from before the pairing are learnt from the history', async () => {
-  await using world = await AgentWorld.open({ accounts: 0 })
-  const { bob } = world
-  const phone = world.network.account({ phone: owner })
-  bob.setTimer(phone, week)
-  bob.text(phone, 'before the pairing')
-  await world.pair('n0')
-  await world.listen()
-  assert.equal(await timerOfAnswer(world, 'after the pairing'), week)
-  await world.arrived(bob.text(phone, 'thanks'))
-  await noticesAre(world, world.conversation, ['Messages in this chat disappear after 7 d'])
 })
