@@ -5,6 +5,7 @@ import type { Person } from '../../core/address.ts'
 import { timerSeconds } from '../../core/chat-timer.ts'
 import type { Timer } from '../../core/chat-timer.ts'
 import type { Jid } from '../../core/ids.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
 import { withDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
@@ -26,8 +27,8 @@ type Deps = {
   clock: Clock
 }
 
-/** A group that the server does not describe in this time is not written to. */
-const groupMs = 30_000
+/** Storage or the server may be silent. A message whose timer is not known in this time does not leave. */
+const lookupMs = 30_000
 /** A message does not wait longer for the account's default. */
 const defaultMs = 3_000
 
@@ -41,14 +42,14 @@ export class OutgoingTimers {
 
   /** Undefined when messages of this chat stay. */
   async of(chat: Jid): Promise<Timer | undefined> {
-    const timer = isJidGroup(chat) ? await this.#ofGroup(chat) : await this.#ofPerson(chat)
+    const found = isJidGroup(chat) ? this.#ofGroup(chat) : this.#ofPerson(chat)
+    const late = () => new Error(writeReason('notReadyInTime', { seconds: lookupMs / 1000 }))
+    const timer = await withDeadline(this.#deps.clock, lookupMs, found, late)
     return timer && timer.seconds > 0 ? timer : undefined
   }
 
   async #ofGroup(group: Jid): Promise<Timer> {
-    const { rosters, clock } = this.#deps
-    const late = () => new Error('the server does not describe the group')
-    const { ephemeralDuration } = await withDeadline(clock, groupMs, rosters.metadataOf(group), late)
+    const { ephemeralDuration } = await this.#deps.rosters.metadataOf(group)
     return { seconds: timerSeconds(ephemeralDuration) ?? 0, setAt: 0, toldAt: 0, by: 'chat' }
   }
 

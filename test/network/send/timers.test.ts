@@ -5,9 +5,11 @@ import { describe, test } from 'node:test'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { engines } from '../../harness/databases.ts'
 import { day, timerOf, week } from '../../harness/timers.ts'
+import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { Bed } from '../harness/bed.ts'
 import { plain } from '../harness/contents.ts'
+import { FailingKeys } from '../harness/failing-keys.ts'
 import type { Line } from '../harness/line.ts'
 
 /** Sends a text to the person. Returns the timer that the person sees on it. */
@@ -52,3 +54,24 @@ for (const engine of engines) {
     })
   })
 }
+
+test('a message does not leave while storage cannot tell its timer, and leaves once when storage is back', async () => {
+  const clock = new ManualClock()
+  let keys: FailingKeys | undefined
+  await using bed = await Bed.open({ clock, keys: (store) => (keys = new FailingKeys(store)) })
+  assert.ok(keys)
+  await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001', pushName: 'Bob' })
+  const { session } = await bed.online('s')
+  const id = session.newMessageId()
+  keys.down = true
+  const sending = session.send(bob.user.pnJid, plain('hello'), id)
+  const refused = assert.rejects(sending, { name: 'SendError', outcome: 'not_sent' })
+  await clock.advance(31_000)
+  await refused
+  keys.down = false
+  await clock.advance(2_000)
+  await session.send(bob.user.pnJid, plain('hello'), id)
+  await bob.messages.waitFor('the text', (one) => one.id === id)
+  assert.equal(bob.messages.length, 1)
+})
