@@ -7,7 +7,7 @@ import { ControlError, type Fields } from './fields.ts'
 import type { RouteTable } from './route-table.ts'
 import { readQr } from './read-qr.ts'
 import { accountView } from './views.ts'
-import { correspondentAt, recipientAt, writeMessage } from './write-message.ts'
+import { correspondentAt, recipientAt, setTimer, writeMessage } from './write-message.ts'
 
 export function accountRoutes(network: SimNetwork): RouteTable {
   const phoneOf = (params: Record<string, string>): SimPhone => {
@@ -39,6 +39,10 @@ export function accountRoutes(network: SimNetwork): RouteTable {
       phone.unlink(device)
     },
     'POST /accounts/:phone/send': ({ params, body }) => ({ id: writeMessage(network, phoneOf(params), body) }),
+    'POST /accounts/:phone/timer': ({ params, body }) => ({ id: setTimer(network, phoneOf(params), body) }),
+    'POST /accounts/:phone/default-timer': ({ params, body }) => {
+      phoneOf(params).setDefaultTimer(body.whole('seconds', { min: 0 }))
+    },
     'POST /accounts/:phone/read': ({ params, body }) => ({
       ids: phoneOf(params).read(recipientAt(network, body.text('chat'))),
     }),

@@ -8,7 +8,7 @@ import type { SimNetwork } from '../network/sim-network.ts'
 import { ControlError, wholeNumber } from './fields.ts'
 import type { Call, RouteTable } from './route-table.ts'
 import { messageView, personView } from './views.ts'
-import { recipientAt, writeMessage } from './write-message.ts'
+import { recipientAt, setTimer, writeMessage } from './write-message.ts'
 
 const MAX_WAIT_MS = 60_000
 /** One phone and four companions. */
@@ -47,6 +47,7 @@ function writingRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
   }
   return {
     'POST /people/:phone/send': (call) => ({ id: writeMessage(network, personOf(call), call.body) }),
+    'POST /people/:phone/timer': (call) => ({ id: setTimer(network, personOf(call), call.body) }),
     'POST /people/:phone/react': about((person, id, body) => person.react(person.known(id), body.text('emoji'))),
     'POST /people/:phone/revoke': about((person, id) => person.revoke(person.known(id))),
     'POST /people/:phone/vote': about((person, id, body) => person.vote(person.known(id), body.texts('options'))),

@@ -3,6 +3,7 @@ import type { SimPhone } from '../network/accounts/sim-phone.ts'
 import type { SimGroup } from '../network/groups/sim-group.ts'
 import { proto } from '../network/library.ts'
 import { carriedMedia } from '../network/media/media-contents.ts'
+import { contextOf } from '../network/people/chat-timers.ts'
 import type { SimPerson } from '../network/people/sim-person.ts'
 import { kindOfMessage, textOfMessage, unwrap, type ReceivedMessage } from '../network/people/received-message.ts'
 import type { User } from '../network/server/user.ts'
@@ -54,6 +55,7 @@ export function messageView(received: ReceivedMessage): Record<string, unknown> 
     text: textOfMessage(received.message) ?? editedText(change),
     quote: context?.stanzaId ?? undefined,
     mentions: context?.mentionedJid ?? undefined,
+    expiration: context?.expiration ?? undefined,
     reaction: content.reactionMessage
       ? { message_id: content.reactionMessage.key?.id, emoji: content.reactionMessage.text }
       : undefined,
@@ -61,12 +63,6 @@ export function messageView(received: ReceivedMessage): Record<string, unknown> 
     media: media && { kind: media.kind, size: media.description.fileLength },
     message: proto.Message.create(received.message).toJSON(),
   }
-}
-
-/** Every kind of content keeps its quote and its mentions in the field `contextInfo`. */
-function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
-  const parts = Object.values(content) as ({ contextInfo?: proto.IContextInfo | null } | string | null | undefined)[]
-  return parts.flatMap((part) => (typeof part === 'object' && part?.contextInfo ? [part.contextInfo] : []))[0]
 }
 
 function editedText(change: proto.Message.IProtocolMessage | null | undefined): string | undefined {

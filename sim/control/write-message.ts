@@ -66,6 +66,13 @@ export function writeMessage(network: SimNetwork, author: FileAuthor, body: Fiel
   return author.send(to, rawMessage(body.object('message')), options).id
 }
 
+/** Sets the timer of a chat with a person. Returns the id of the message that says so. */
+export function setTimer(network: SimNetwork, author: FileAuthor, body: Fields): string {
+  const to = recipientAt(network, body.text('to'))
+  if ('members' in to) throw new ControlError(400, 'the timer of a group is set at the group')
+  return author.setTimer(to, body.whole('seconds', { min: 0 }), sendOptions(body)).id
+}
+
 function rawMessage(fields: Record<string, unknown>): proto.IMessage {
   const unknown = Object.keys(fields).filter((name) => !(name in proto.Message.prototype))
   if (unknown.length > 0) throw new ControlError(400, `a message has no field ${unknown.join(', ')}`)

@@ -64,7 +64,7 @@ export const settings = {
     ignoreJids: setting('SERVICE_IGNORE_JIDS', list('jids, * matches anything'), '', 'Chats that are not bridged; status and newsletters are never bridged'),
     groupPrefixSender: setting('SERVICE_GROUP_PREFIX_SENDER', bool, 'true', 'Start group messages with a header naming the sender'),
     groupHeaderTtl: setting('SERVICE_GROUP_HEADER_TTL', duration('0', '720h'), '0', '0: header on every group message; else only after another sender or after this time'),
-    groupEvents: setting('SERVICE_GROUP_EVENTS_ENABLED', bool, 'false', 'Post group changes as activity messages'),
+    groupEvents: setting('SERVICE_GROUP_EVENTS_ENABLED', bool, 'false', 'Post group changes as activity messages. A change of the timer of disappearing messages is always posted'),
     headerTemplate: setting('SERVICE_HEADER_TEMPLATE', template('phone', 'name'), '`$phone · $name`', 'Sender header of group messages and reactions'),
     groupHeaderSeparator: setting('SERVICE_GROUP_HEADER_SEP', separator, 'paragraph', 'What follows a group header'),
     reactionHeaderSeparator: setting('SERVICE_REACTION_HEADER_SEP', separator, 'nl', 'What follows a reaction header'),

@@ -33,7 +33,7 @@ import { unseal } from './decode/unseal.ts'
 import { WhatsappSession } from './whatsapp-session.ts'
 
 type Deps = {
-  keys: Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'>
+  keys: Pick<SessionKeyStore, 'load' | 'save' | 'idsOf' | 'dropSession'>
   journal: JournalStore
   /** Is told about everything that arrives. */
   reception?: Partial<Reception>

@@ -40,6 +40,20 @@ for (const engine of engines) {
       assert.deepEqual(await keys.load('s', 'session', []), [])
     })
 
+    test('the ids of a kind are listed for one session', async () => {
+      await using opened = await newDatabase(engine, [Buffer.alloc(32, 1)])
+      const keys = await storeWithLease(opened.database)
+      const value = Buffer.from('x')
+      await keys.save(1, 's', [
+        { kind: 'chat-timer', id: 'a', value },
+        { kind: 'chat-timer', id: 'b', value },
+        { kind: 'session', id: 'c', value },
+      ])
+      await keys.save(1, 'other', [{ kind: 'chat-timer', id: 'd', value }])
+      assert.deepEqual((await keys.idsOf('s', 'chat-timer')).toSorted(), ['a', 'b'])
+      assert.deepEqual(await keys.idsOf('nobody', 'chat-timer'), [])
+    })
+
     test('an owner whose epoch is over writes nothing', async () => {
       await using opened = await newDatabase(engine)
       const keys = await storeWithLease(opened.database)

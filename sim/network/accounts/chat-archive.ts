@@ -1,6 +1,7 @@
 // The messages that a phone keeps of its chats. Companions get their history from here.
 import type { proto } from '../library.ts'
 import { User, type Addressing } from '../server/user.ts'
+import type { ChatTimer } from '../people/chat-timers.ts'
 import type { ChatTarget } from '../people/sent-message.ts'
 
 export type PastMessage = {
@@ -13,7 +14,13 @@ export type PastMessage = {
   id?: string
 }
 type Chat = { target: ChatTarget; messages: proto.IWebMessageInfo[] }
-type Deps = { owner: User; addressing: Addressing; limit: number; freshId: () => string }
+type Deps = {
+  owner: User
+  addressing: Addressing
+  limit: number
+  freshId: () => string
+  timerOf: (chat: User) => ChatTimer | undefined
+}
 
 export class ChatArchive {
   readonly #deps: Deps
@@ -74,10 +81,16 @@ export class ChatArchive {
     const id = this.#jid(target)
     const known =
       target instanceof User
-        ? { pnJid: target.pnJid, lidJid: target.lidJid }
+        ? { pnJid: target.pnJid, lidJid: target.lidJid, ...this.#timer(target) }
         : { name: 'subject' in target ? String(target.subject) : '' }
     const conversationTimestamp = messages[0]?.messageTimestamp ?? 0
     return { id, ...known, conversationTimestamp, messages: messages.map((message) => ({ message })) }
+  }
+
+  #timer(person: User): Pick<proto.IConversation, 'ephemeralExpiration' | 'ephemeralSettingTimestamp'> {
+    const timer = this.#deps.timerOf(person)
+    if (!timer || timer.setAt === 0) return {}
+    return { ephemeralExpiration: timer.seconds, ephemeralSettingTimestamp: timer.setAt }
   }
 
   #jid(target: ChatTarget): string {

@@ -87,7 +87,14 @@ function credsOf(phone: SimPhone, deviceId: number, made: MadeKeys, signature: B
     firstUnuploadedPreKeyId: PREKEYS + 1,
     // With a counter above zero the client does not wait for history. The simulator sends none to ready accounts.
     accountSyncCounter: 1,
-    accountSettings: { unarchiveChats: false },
+    // The phone has told it the timer with which its owner begins new chats.
+    accountSettings: {
+      unarchiveChats: false,
+      defaultDisappearingMode: {
+        ephemeralExpiration: user.defaultTimer.seconds,
+        ephemeralSettingTimestamp: user.defaultTimer.setAt,
+      },
+    },
     registered: true,
     pairingCode: undefined,
     lastPropHash: undefined,

@@ -11,6 +11,7 @@ import { kindOfMessage, type ReceivedMessage } from '../people/received-message.
 import type { ChatTarget, SendOptions, SentMessage } from '../people/sent-message.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { CompanionDevice } from '../server/companion-device.ts'
+import { disappearingMode } from '../server/usync-answers.ts'
 import { User } from '../server/user.ts'
 import { STATUS_JID } from '../wire/jid.ts'
 import { stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
@@ -47,7 +48,14 @@ export class SimPhone extends FileAuthor {
     this.#office = office
     this.appState = new AppState(random.fork('app state'))
     const freshId = (): string => `3A${random.hex(9)}`
-    this.archive = new ChatArchive({ owner: user, addressing: parts.addressing, limit: KEPT_PER_CHAT, freshId })
+    const timerOf = (chat: User) => this.timers.of(chat)
+    this.archive = new ChatArchive({
+      owner: user,
+      addressing: parts.addressing,
+      limit: KEPT_PER_CHAT,
+      freshId,
+      timerOf,
+    })
     const name = { index: ['setting_pushName'], value: { pushNameSetting: { name: user.pushName } }, apiVersion: 1 }
     this.appState.change('critical_block', name)
     this.companionEvents = new EventLog(`companions of ${user.phone}`, (one) => `device ${one.device} ${one.state}`)
@@ -124,6 +132,15 @@ export class SimPhone extends FileAuthor {
     this.changeAppState('critical_unblock_low', mutation)
   }
 
+  /** Sets the timer with which the owner begins new chats, and tells the companions. */
+  setDefaultTimer(seconds: number): void {
+    const t = unixSeconds(this.parts.clock)
+    this.user.defaultTimer = { seconds, setAt: Number(t) }
+    const attributes = { from: this.user.pnJid, type: 'account_sync', id: this.random.hex(6), t }
+    const news = stanza('notification', attributes, [disappearingMode(this.user.defaultTimer)])
+    for (const device of this.companions) device.deliver(news)
+  }
+
   changeAppState(collection: Collection, mutation: Mutation): void {
     this.appState.change(collection, mutation)
     const version = String(this.appState.version(collection))
@@ -156,8 +173,9 @@ export class SimPhone extends FileAuthor {
 
   override write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const sent = super.write(chat, message, options)
+    const at = options.timestamp ?? Number(unixSeconds(this.parts.clock))
     if (chat instanceof User || chat.jid !== STATUS_JID)
-      this.archive.add(chat, { message, at: options.timestamp ?? Number(unixSeconds(this.parts.clock)), id: sent.id })
+      this.archive.add(chat, { message: sent.message, at, id: sent.id })
     return sent
   }
 

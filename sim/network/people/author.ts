@@ -1,8 +1,9 @@
 // The messages that a simulated person or an account's owner can write, one method per kind.
-import type { proto } from '../library.ts'
+import { proto } from '../library.ts'
 import { User } from '../server/user.ts'
 import { isLidJid, STATUS_JID } from '../wire/jid.ts'
-import { stanza } from '../wire/stanza.ts'
+import { stanza, unixSeconds } from '../wire/stanza.ts'
+import { timerSetting } from './chat-timers.ts'
 import * as contents from './contents.ts'
 import { Correspondent } from './correspondent.ts'
 import type { ReceivedMessage } from './received-message.ts'
@@ -26,6 +27,16 @@ export class Author extends Correspondent {
 
   text(to: Recipient, body: string, options: TextOptions = {}): SentMessage {
     return this.send(to, contents.text(body, this.contextFor(to, options)), options)
+  }
+
+  /** Sets after how many seconds the messages of a chat disappear; 0 lets them stay. A group has `setEphemeral`. */
+  setTimer(to: Recipient, seconds: number, options: SendOptions = {}): SentMessage {
+    const chat = chatOf(to)
+    if (!(chat instanceof User)) throw new Error('the timer of a group is set at the group')
+    const setAt = options.timestamp ?? Number(unixSeconds(this.parts.clock))
+    const sent = this.write(chat, timerSetting({ seconds, setAt }), options)
+    this.timers.set(chat, { seconds, setAt, initiator: proto.DisappearingMode.Initiator.CHANGED_IN_CHAT })
+    return sent
   }
 
   /** Presses a button of a message. The reply quotes that message. */

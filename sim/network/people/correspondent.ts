@@ -7,6 +7,7 @@ import { User, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID } from '../wire/jid.ts'
 import { describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
+import { ChatTimers } from './chat-timers.ts'
 import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
 import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
 import { MessageMemory } from './message-memory.ts'
@@ -35,6 +36,8 @@ export class Correspondent implements LocalDeviceOwner {
   confirmsDelivery = true
   /** False plays a phone that is off or lost: it sends no message again. */
   answersRetries = true
+  /** The timers of disappearing messages in this person's chats. */
+  readonly timers = new ChatTimers()
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
   /** A separate stream of random numbers: retry requests of clients do not change the next ids. */
@@ -63,7 +66,9 @@ export class Correspondent implements LocalDeviceOwner {
   }
 
   /** Writes any content to a chat. The server has the message when this returns. */
-  write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
+  write(chat: ChatTarget, given: proto.IMessage, options: SendOptions = {}): SentMessage {
+    if (chat instanceof User) this.timers.begin(chat, this.user.defaultTimer)
+    const message = this.timers.applied(chat, given)
     const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
     const sent = { id: options.id ?? this.#freshId(), chat, addressing, message }
     this.#memory.remember(sent)
@@ -140,6 +145,7 @@ export class Correspondent implements LocalDeviceOwner {
     this.#memory.addSeen(device, received.from, received.id)
     this.opened.add({ id: received.id, device: device.id })
     if (device !== this.device) return
+    this.#learnTimer(received)
     if (this.confirmsDelivery && !received.own && received.chat !== STATUS_JID) this.receipt('delivered', [received])
     this.messages.add(received)
   }
@@ -190,6 +196,11 @@ export class Correspondent implements LocalDeviceOwner {
     for (const device of this.parts.companions()) {
       if (device.user !== this.user) device.deliver(stanza('notification', identity, [stanza('identity')]))
     }
+  }
+
+  #learnTimer({ chat, message, stanza: { attrs } }: ReceivedMessage): void {
+    const person = isGroupJid(chat) ? undefined : this.parts.directory.find(chat)
+    if (person) this.timers.learn(person, message, Number(attrs.t ?? '0'))
   }
 
   #freshId(): string {

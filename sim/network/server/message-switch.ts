@@ -10,6 +10,8 @@ import type { SimClock } from '../../shiftable-clock.ts'
 export interface GroupMembership {
   readonly jid: string
   readonly addressing: Addressing
+  /** After how many seconds its messages disappear; 0 or undefined when they stay. */
+  readonly ephemeralSeconds?: number
   members(): Iterable<User>
   maySend(user: User): boolean
 }

@@ -31,6 +31,8 @@ export class User {
   isUnnamed = false
   /** While true, the server hands out no keys of this user's devices. */
   hasNoKeys = false
+  /** The timer with which this user begins new chats; `setAt` in unix seconds. */
+  defaultTimer = { seconds: 0, setAt: 0 }
   /**
    * The end of a restriction on writing to strangers, in milliseconds since the epoch; undefined when there is none.
    */

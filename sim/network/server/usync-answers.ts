@@ -38,8 +38,13 @@ function answerUser(directory: Directory, asked: Set<string>, query: Stanza): St
   // The client stores `lid` with the address it asked for, so `lid` is right only for a phone number.
   if (asked.has('lid') && user?.shownLid && !jid.endsWith('@lid')) parts.push(stanza('lid', { val: user.shownLid }))
   if (asked.has('status')) parts.push(stanza('status', { t: '0' }, Buffer.from(user?.about ?? '')))
-  if (asked.has('disappearing_mode')) parts.push(stanza('disappearing_mode', { duration: '0', t: '0' }))
+  if (asked.has('disappearing_mode')) parts.push(disappearingMode(user?.defaultTimer))
   return stanza('user', { jid }, parts)
+}
+
+/** The timer with which a user begins new chats. */
+export function disappearingMode({ seconds, setAt }: User['defaultTimer'] = { seconds: 0, setAt: 0 }): Stanza {
+  return stanza('disappearing_mode', { duration: String(seconds), t: String(setAt) })
 }
 
 function deviceNodes(user: User | undefined): Stanza[] {

@@ -1,18 +1,20 @@
 // Turns a decrypted message into an event of the service.
 
 import type { Person } from '../../core/address.ts'
+import type { ToldTimer } from '../../core/chat-timer.ts'
 import type { Content, NetworkEvent, SealedEvent } from '../../core/message.ts'
 import { proto } from '../library/library.ts'
 import { contentOf } from './content.ts'
 import { adOf, contextOf, mentionsOf, quoteOf, targetOf } from './context.ts'
 import type { OpenedMessage } from './opened-message.ts'
 import type { Origin } from './origin.ts'
+import { carriedTimer, setTimer } from './timer.ts'
 import { unwrap } from './unwrap.ts'
 import type { Unwrapped } from './unwrap.ts'
 import { base64Of } from './values.ts'
 
 type Decoded =
-  | { event: NetworkEvent }
+  | { event: NetworkEvent; timer?: ToldTimer | undefined }
   /** The message has nothing for people. This is the network's name for it. */
   | { passedOver: string }
 
@@ -47,7 +49,10 @@ function decode(unwrapped: Unwrapped, context: Context): Decoded | undefined {
   const referring = referringEvent(message, context)
   if (referring) return { event: referring }
   const content = contentOf(unwrapped)
-  if (content) return { event: messageEvent(content, unwrapped, context) }
+  if (content) {
+    const timer = carriedTimer(contextOf(unwrapped), context.origin.envelope)
+    return { event: messageEvent(content, unwrapped, context), timer }
+  }
   // The wrapper holds a kind of message that is not known here.
   return unwrapped.wrapper === undefined || message.senderKeyDistributionMessage
     ? undefined
@@ -103,11 +108,8 @@ function sealedEvent(
   return { ...origin.envelope, kind: 'sealed', purpose, target, payload, iv }
 }
 
-function protocolEvent(
-  { type, key, editedMessage, ephemeralExpiration }: proto.Message.IProtocolMessage,
-  unwrapped: Unwrapped,
-  context: Context,
-): Decoded {
+function protocolEvent(message: proto.Message.IProtocolMessage, unwrapped: Unwrapped, context: Context): Decoded {
+  const { type, key, editedMessage } = message
   const { origin, own } = context
   const target = targetOf(key, origin, own)
   // Revoke is the default type, which the sender may leave out.
@@ -118,9 +120,10 @@ function protocolEvent(
     const content = contentOf(edited) ?? { type: 'unsupported', name: 'editedMessage', text: null }
     return { event: { ...origin.envelope, kind: 'edit', target, content, mentions: mentionsOf(contextOf(edited)) } }
   }
-  if (type === Type.EPHEMERAL_SETTING) {
-    const changes = [{ change: 'ephemeral' as const, seconds: ephemeralExpiration ?? 0 }]
-    return { event: { ...origin.envelope, kind: 'group', changes } }
+  const timer = type === Type.EPHEMERAL_SETTING ? setTimer(message, origin.envelope) : undefined
+  if (timer) {
+    const changes = [{ change: 'ephemeral' as const, seconds: timer.seconds }]
+    return { event: { ...origin.envelope, kind: 'group', changes }, timer }
   }
   if (!isRevoke && type !== Type.MESSAGE_EDIT) return { passedOver: `protocol ${Type[type]}` }
   const content = { type: 'unsupported' as const, name: `protocol ${Type[type ?? 0]}`, text: null }

@@ -1,6 +1,7 @@
 // Reads what changed in a group from a notification.
 
 import type { Person } from '../../core/address.ts'
+import { timerSeconds } from '../../core/chat-timer.ts'
 import type { GroupChange } from '../../core/message.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { childOf, childrenOf } from '../library/nodes.ts'
@@ -19,7 +20,7 @@ const readers: Record<string, Reader> = {
     change: 'approval',
     on: childrenOf(node, 'group_join').some(({ attrs }) => attrs['state'] === 'on'),
   }),
-  ephemeral: ({ attrs }) => ({ change: 'ephemeral', seconds: Number(attrs['expiration']) || 0 }),
+  ephemeral: ({ attrs }) => ({ change: 'ephemeral', seconds: timerSeconds(Number(attrs['expiration'])) ?? 0 }),
   not_ephemeral: () => ({ change: 'ephemeral', seconds: 0 }),
   add: (node, author) => {
     const people = peopleIn(node)

@@ -36,6 +36,7 @@ export type {
   AuthenticationCreds,
   BinaryNode,
   CacheStore,
+  Chat,
   ConnectionState,
   Contact,
   GroupMetadata,

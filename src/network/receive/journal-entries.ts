@@ -1,6 +1,7 @@
 // Stores each received message once: its inbox rows, its fingerprint and what the library must still act on.
 
 import { createHash } from 'node:crypto'
+import type { ToldTimer } from '../../core/chat-timer.ts'
 import type { InstanceName, RowId } from '../../core/ids.ts'
 import type { NetworkEvent } from '../../core/message.ts'
 import type { Reception } from '../../core/network.ts'
@@ -12,6 +13,7 @@ import type { ConnectionKeys } from '../account/connection-keys.ts'
 import type { StepAddition } from '../account/key-writer.ts'
 import { runOutside } from '../connection/fault-isolation.ts'
 import { cleaned } from '../decode/clean.ts'
+import { withTimerChange } from './timer-changes.ts'
 
 type Deps = {
   account: Account
@@ -75,6 +77,11 @@ export class JournalEntries {
     const { connectionKeys, reception, instance } = this.#deps
     connectionKeys.account.addToStep(waitForEarlier)
     runOutside(() => reception.onRepeated?.(instance))
+  }
+
+  /** Inside a step: the event, and what it changes about the timer of its chat. */
+  withTimerChange(event: NetworkEvent, timer: ToldTimer | undefined): Promise<NetworkEvent[]> {
+    return withTimerChange(event, timer, this.#deps.account.timers)
   }
 
   #additionFor({ fingerprint, events, phoneMessage }: JournalEntry): StepAddition {

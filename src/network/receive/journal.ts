@@ -17,10 +17,10 @@ import type { InstanceName } from '../../core/ids.ts'
 import type { NetworkEvent } from '../../core/message.ts'
 import type { Reception } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { completePeople } from '../account/complete-people.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
 import type { Opening } from '../account/durable-signal.ts'
-import { completePeople } from '../decode/complete-people.ts'
-import { decodeEvent } from '../decode/event.ts'
+import { decodeEvent, peopleIn } from '../decode/event.ts'
 import { readOpenedMessage } from '../decode/opened-message.ts'
 import type { OpenedMessage } from '../decode/opened-message.ts'
 import { originOf } from '../decode/origin.ts'
@@ -174,19 +174,23 @@ export class Journal {
     }
     const { message } = opened
     const phoneMessage = message && phoneMessageOf(message, origin)
-    const events: NetworkEvent[] = []
-    if (phoneMessage) events.push(...resentEvents(message, own()))
-    else {
-      const decoded = decodeEvent(opened, { origin, own: own() })
-      if (decoded && 'event' in decoded) events.push(decoded.event)
-      else if (decoded) reception.onPassedOver?.(instance, decoded.passedOver)
+    if (phoneMessage) {
+      const events = resentEvents(message, own())
+      await this.#complete(events)
+      return { fingerprint, events, phoneMessage }
     }
-    await this.#complete(events)
-    return { fingerprint, events, phoneMessage }
+    const decoded = decodeEvent(opened, { origin, own: own() })
+    if (decoded && 'passedOver' in decoded) reception.onPassedOver?.(instance, decoded.passedOver)
+    if (!decoded || !('event' in decoded)) return { fingerprint, events: [] }
+    const { event, timer } = decoded
+    await this.#complete([event])
+    return { fingerprint, events: await this.#deps.entries.withTimerChange(event, timer) }
   }
 
   #complete(events: readonly NetworkEvent[]): Promise<void> {
-    return completePeople(events, (kind, ids) => this.#deps.connectionKeys.account.getInStep(kind, ids))
+    return completePeople(events.flatMap(peopleIn), (kind, ids) =>
+      this.#deps.connectionKeys.account.getInStep(kind, ids),
+    )
   }
 }
 

@@ -17,6 +17,7 @@ import { GroupRosters } from './group-rosters.ts'
 import { MessageEncoder } from './message-encoder.ts'
 import { MessageSealer } from './message-sealer.ts'
 import { MessageSender } from './message-sender.ts'
+import { OutgoingTimers } from './outgoing-timers.ts'
 
 type Deps = {
   socket: WASocket
@@ -36,8 +37,9 @@ export function createSender(deps: Deps): { sender: MessageSender; rosters: Grou
   const upload = new MediaUpload({ hosts: new MediaHosts(ask, clock), agent, clock, gone })
   const directory = new DeviceDirectory({ socket, cache: account.devices, ask })
   const rosters = new GroupRosters({ socket, directory, clock })
+  const timers = new OutgoingTimers({ socket, account, rosters, ask, clock })
   const sender = new MessageSender({
-    encoder: new MessageEncoder({ socket, account, upload, clock, gone, findSent }),
+    encoder: new MessageEncoder({ socket, account, upload, timers, clock, gone, findSent }),
     sealer: new MessageSealer({ socket, account, keyHolders, directory, rosters, ask, gone }),
     acknowledgements: new Acknowledgements({ socket, clock, gone }),
     resends: new GroupResends({ socket, keyHolders, clock }),

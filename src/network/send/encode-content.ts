@@ -2,13 +2,15 @@
 
 import { personJid, lidJid, phoneJid } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
+import type { Timer } from '../../core/chat-timer.ts'
 import type { Jid } from '../../core/ids.ts'
 import type { MessageKey } from '../../core/message.ts'
 import type { OutgoingContent, QuotedMessage } from '../../core/network.ts'
 import { jidNormalizedUser, proto } from '../library/library.ts'
+import { encodeTimer } from './encode-timer.ts'
 
 /** `ownJid` is the account as the chat addresses it: by LID if the chat uses LIDs. */
-export type Context = { chat: Jid; ownJid: Jid; now: number }
+export type Context = { chat: Jid; ownJid: Jid; now: number; timer: Timer | undefined }
 type Plain = Exclude<OutgoingContent, { type: 'file' }>
 
 export function encodeContent(content: Plain, context: Context): proto.IMessage {
@@ -40,12 +42,18 @@ export function envelopeOf(content: OutgoingContent): Record<string, string> {
   return {}
 }
 
+/** Whether the timer of a chat applies to this content. Reactions, edits and revokes share the fate of their message. */
+export function isTimed({ type }: OutgoingContent): boolean {
+  return type === 'text' || type === 'file'
+}
+
 type Referring = { mentions: readonly Person[]; quote: QuotedMessage | null }
 
 export function contextInfo({ mentions, quote }: Referring, text: string, context: Context) {
-  if (mentions.length === 0 && !quote) return {}
+  const { timer } = context
+  if (mentions.length === 0 && !quote && !timer) return {}
   const mentioned = mentions.length > 0 ? { mentionedJid: mentions.map((person) => mentionOf(person, text)) } : {}
-  return { contextInfo: { ...mentioned, ...(quote && quoteOf(quote, context)) } }
+  return { contextInfo: { ...mentioned, ...(quote && quoteOf(quote, context)), ...(timer && encodeTimer(timer)) } }
 }
 
 /** The recipient's phone searches the text for the digits of the address. */

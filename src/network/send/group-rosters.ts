@@ -39,8 +39,13 @@ export class GroupRosters {
     this.#metadata.delete(group)
   }
 
+  /** What the server tells about the group. */
+  metadataOf(group: Jid): Promise<GroupMetadata> {
+    return this.#knownOf(group).metadata
+  }
+
   async of(group: Jid): Promise<Roster> {
-    const known = this.#known.get(group) ?? this.#ask(group)
+    const known = this.#knownOf(group)
     const metadata = await known.metadata
     const { directory } = this.#deps
     // The devices of the whole group are read again only if some devices have changed.
@@ -49,6 +54,10 @@ export class GroupRosters {
     const found = await directory.find(metadata.participants.map(({ id }) => id))
     if (found.unnamed.length === 0) known.found = { revision, found }
     return { metadata, ...found }
+  }
+
+  #knownOf(group: Jid): Known {
+    return this.#known.get(group) ?? this.#ask(group)
   }
 
   /** Asks once, even if many messages wait for the answer. */

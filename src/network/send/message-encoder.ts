@@ -5,16 +5,18 @@ import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { OutgoingContent } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Account } from '../account/account.ts'
-import { encodeContent } from './encode-content.ts'
+import { encodeContent, isTimed } from './encode-content.ts'
 import { encodeFile } from './encode-file.ts'
 import type { proto, WASocket } from '../library/library.ts'
 import type { MediaUpload } from '../files/upload.ts'
+import type { OutgoingTimers } from './outgoing-timers.ts'
 import { ownIdentity } from './own-identity.ts'
 
 type Deps = {
   socket: WASocket
   account: Account
   upload: MediaUpload
+  timers: Pick<OutgoingTimers, 'of'>
   clock: Clock
   gone: AbortSignal
   /** The content that the service sent under this id, from its own records. */
@@ -45,8 +47,9 @@ export class MessageEncoder {
   }
 
   async #encode(chat: Jid, content: OutgoingContent): Promise<proto.IMessage> {
-    const { upload, clock, gone, socket } = this.#deps
-    const context = { chat, ownJid: ownIdentity(socket).jidFor(chat), now: clock.now() }
+    const { upload, timers, clock, gone, socket } = this.#deps
+    const timer = isTimed(content) ? await timers.of(chat) : undefined
+    const context = { chat, ownJid: ownIdentity(socket).jidFor(chat), now: clock.now(), timer }
     const message =
       content.type === 'file' ? await encodeFile(content, context, { upload, gone }) : encodeContent(content, context)
     if (content.type === 'reaction') return message

@@ -40,6 +40,7 @@ const database = await openDatabase({ location, encryptionKeys: [], log })
 const store = new SessionKeyStore(database)
 const keys = {
   load: store.load.bind(store),
+  idsOf: store.idsOf.bind(store),
   dropSession: store.dropSession.bind(store),
   async save(...args: Parameters<SessionKeyStore['save']>) {
     await pause(saveMs)

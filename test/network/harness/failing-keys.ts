@@ -3,7 +3,7 @@
 import type { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { StorageError } from '../../../src/storage/engine/statement.ts'
 
-export class FailingKeys implements Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'> {
+export class FailingKeys implements Pick<SessionKeyStore, 'load' | 'save' | 'idsOf' | 'dropSession'> {
   readonly #store: SessionKeyStore
   #down = false
   /** Saves are refused, and loads are answered. */
@@ -28,6 +28,11 @@ export class FailingKeys implements Pick<SessionKeyStore, 'load' | 'save' | 'dro
     this.#refuse(this.refusesSaves)
     this.saves += 1
     await this.#store.save(...args)
+  }
+
+  async idsOf(...args: Parameters<SessionKeyStore['idsOf']>) {
+    this.#refuse()
+    return this.#store.idsOf(...args)
   }
 
   async dropSession(...args: Parameters<SessionKeyStore['dropSession']>) {

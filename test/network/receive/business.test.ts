@@ -12,9 +12,10 @@ import { Line } from '../harness/line.ts'
 import { createNetwork, settingsFor } from '../harness/network-room.ts'
 
 /** Takes everything but keys of the app state. */
-function withoutAppState(store: SessionKeyStore): Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'> {
+function withoutAppState(store: SessionKeyStore): Pick<SessionKeyStore, 'load' | 'save' | 'idsOf' | 'dropSession'> {
   return {
     load: store.load.bind(store),
+    idsOf: store.idsOf.bind(store),
     dropSession: store.dropSession.bind(store),
     async save(epoch, sessionId, writes, more) {
       if (writes.some(({ kind }) => kind === 'app-state-sync-key')) throw new StorageError('unavailable', 'no')

@@ -26,6 +26,7 @@ class AwayKeys {
   in(store: SessionKeyStore): NetworkDeps['keys'] {
     return {
       load: store.load.bind(store),
+      idsOf: store.idsOf.bind(store),
       dropSession: store.dropSession.bind(store),
       save: async (...args) => {
         if (this.#way === 'fails') throw new Error('storage is away')

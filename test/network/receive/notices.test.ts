@@ -201,6 +201,7 @@ for (const [what, write] of [
     let disk: Promise<unknown> = Promise.resolve()
     const keys = (store: SessionKeyStore) => ({
       load: store.load.bind(store),
+      idsOf: store.idsOf.bind(store),
       dropSession: store.dropSession.bind(store),
       save: async (...write: Parameters<SessionKeyStore['save']>) => {
         await disk

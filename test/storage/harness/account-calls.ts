@@ -71,6 +71,7 @@ export const accountCalls: Readonly<Record<string, StoreCall>> = {
     run: ({ restrictions }, id) => restrictions.remove(id),
   },
   'SessionKeyStore.load': { kind: 'read', run: ({ keys }, id) => keys.load(id, 'kind', ['x']) },
+  'SessionKeyStore.idsOf': { kind: 'read', run: ({ keys }, id) => keys.idsOf(id, 'kind') },
   'SessionKeyStore.save': {
     kind: 'repeated',
     run: ({ keys }, id) =>

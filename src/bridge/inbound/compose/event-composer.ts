@@ -167,15 +167,17 @@ export class EventComposer {
 
   async #group(given: Composing, event: GroupEvent): Promise<EventDraft | Skipped> {
     const { settings, texts, limits } = this.#deps
-    if (!settings.groupEvents) return { skipped: 'skip_disabled' }
+    // Agents are always told when messages disappear: what they read today may be gone tomorrow.
+    const changes = settings.groupEvents ? event.changes : event.changes.filter(({ change }) => change === 'ephemeral')
+    if (changes.length === 0) return { skipped: 'skip_disabled' }
     const names = new Map<string, string>()
-    for (const change of event.changes) {
+    for (const change of changes) {
       if (!('people' in change)) continue
       for (const person of change.people) names.set(keyOf(person), mentionName(await given.context.who(person)))
     }
     const actor = mentionName(given.context.sender)
     const nameOf = (person: Person) => names.get(keyOf(person)) ?? ''
-    const text = renderGroupChanges(event.changes, actor === '' ? null : actor, nameOf, texts.change)
+    const text = renderGroupChanges(changes, actor === '' ? null : actor, nameOf, texts.change)
     const write = () => truncate(text, 'activity', limits, texts)
     return { ...this.#plain(given, text), type: 'activity', write }
   }

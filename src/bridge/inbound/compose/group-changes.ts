@@ -35,7 +35,7 @@ function renderChange(
     case 'approval':
       return texts[change.change](who, change.on)
     case 'ephemeral':
-      return texts.ephemeral(who, change.seconds === 0 ? null : duration(change.seconds))
+      return renderTimer(change, who, texts)
     case 'leave':
     case 'join':
       return texts[change.change](change.people.map(nameOf).join(', '))
@@ -53,8 +53,19 @@ function renderChange(
   }
 }
 
+function renderTimer(
+  { seconds, isFound }: Extract<GroupChange, { change: 'ephemeral' }>,
+  who: string,
+  texts: ChangeTexts,
+): string {
+  const after = seconds === 0 ? null : duration(seconds)
+  return isFound ? texts.ephemeralFound(after) : texts.ephemeral(who, after)
+}
+
 function duration(seconds: number): string {
-  return seconds % daySeconds === 0 ? `${seconds / daySeconds} d` : `${Math.round(seconds / 3600)} h`
+  if (seconds % daySeconds === 0) return `${seconds / daySeconds} d`
+  if (seconds >= 3600) return `${Math.round(seconds / 3600)} h`
+  return seconds >= 60 ? `${Math.round(seconds / 60)} min` : `${seconds} s`
 }
 
 function oneLine(text: string): string {

@@ -29,6 +29,7 @@ const given: Record<string, Shown[][]> = {
     ['WHO', null],
     ['WHO', '7 d'],
   ],
+  'change.ephemeralFound': [[null], ['7 d']],
 }
 const standard: Shown[][] = [['FIRST', 'SECOND']]
 

@@ -42,6 +42,8 @@ export type ChangeTexts = {
   announce: (who: string, on: boolean) => string
   approval: (who: string, on: boolean) => string
   ephemeral: (who: string, days: string | null) => string
+  /** A message shows that the timer was changed. It does not say by whom. */
+  ephemeralFound: (days: string | null) => string
   add: (who: string, people: string) => string
   remove: (who: string, people: string) => string
   leave: (people: string) => string
@@ -110,6 +112,8 @@ const en: Texts = {
     approval: (who, on) => `${who} turned ${on ? 'on' : 'off'} admin approval for new members`,
     ephemeral: (who, days) =>
       days === null ? `${who} turned off disappearing messages` : `${who} set messages to disappear after ${days}`,
+    ephemeralFound: (days) =>
+      days === null ? 'Messages in this chat no longer disappear' : `Messages in this chat disappear after ${days}`,
     add: (who, people) => `${who} added ${people}`,
     remove: (who, people) => `${who} removed ${people}`,
     leave: (people) => `${people} left`,
@@ -181,6 +185,10 @@ const es: Texts = {
       days === null
         ? `${who} desactivó los mensajes temporales`
         : `${who} hizo que los mensajes desaparezcan después de ${days}`,
+    ephemeralFound: (days) =>
+      days === null
+        ? 'Los mensajes de este chat ya no desaparecen'
+        : `Los mensajes de este chat desaparecen después de ${days}`,
     add: (who, people) => `${who} agregó a ${people}`,
     remove: (who, people) => `${who} eliminó a ${people}`,
     leave: (people) => `${people} salió`,
@@ -250,6 +258,8 @@ const pt: Texts = {
     approval: (who, on) => `${who} ${on ? 'ativou' : 'desativou'} a aprovação de novos membros`,
     ephemeral: (who, days) =>
       days === null ? `${who} desativou as mensagens temporárias` : `${who} fez as mensagens sumirem após ${days}`,
+    ephemeralFound: (days) =>
+      days === null ? 'As mensagens desta conversa não somem mais' : `As mensagens desta conversa somem após ${days}`,
     add: (who, people) => `${who} adicionou ${people}`,
     remove: (who, people) => `${who} removeu ${people}`,
     leave: (people) => `${people} saiu`,

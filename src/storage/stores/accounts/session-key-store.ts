@@ -49,6 +49,16 @@ export class SessionKeyStore {
     return rows.map((row) => ({ kind: row.kind, id: row.key_id, value: row.value }))
   }
 
+  /** The ids of all keys of one kind, without their values. */
+  async idsOf(sessionId: string, kind: string): Promise<string[]> {
+    const query = this.#database.query
+      .selectFrom('session_keys')
+      .select('key_id')
+      .where('session_id', '=', sessionId)
+      .where('kind', '=', kind)
+    return (await this.#database.read(query)).map(({ key_id }) => key_id)
+  }
+
   /** All writes or none, `more` included; null removes a key. Rejects when the lease has another epoch. */
   async save(
     epoch: number,

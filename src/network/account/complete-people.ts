@@ -1,13 +1,11 @@
-// Completes the people of an event: adds the LID to a phone, or the phone to a LID, if the account has learnt the pair.
+// Completes people: adds the LID to a phone, or the phone to a LID, if the account has learnt the pair.
 
 import type { Person } from '../../core/address.ts'
-import type { NetworkEvent } from '../../core/message.ts'
-import { peopleIn } from './event.ts'
 
 type Lookup = (kind: string, ids: readonly string[]) => Promise<Record<string, unknown>>
 
-export async function completePeople(events: readonly NetworkEvent[], lookup: Lookup): Promise<void> {
-  const incomplete = events.flatMap(peopleIn).filter(({ phone, lid }) => phone === null || lid === null)
+export async function completePeople(people: readonly Person[], lookup: Lookup): Promise<void> {
+  const incomplete = people.filter(({ phone, lid }) => phone === null || lid === null)
   const keys = [...new Set(incomplete.flatMap((person) => keyOf(person) ?? []))]
   if (keys.length === 0) return
   const found = await lookup('lid-mapping', keys)

@@ -1,0 +1,101 @@
+// Says after which time a message that is sent to a chat disappears.
+
+import { parseChat } from '../../core/address.ts'
+import type { Person } from '../../core/address.ts'
+import { timerSeconds } from '../../core/chat-timer.ts'
+import type { Timer } from '../../core/chat-timer.ts'
+import type { Jid } from '../../core/ids.ts'
+import { writeReason } from '../../core/reasons/reason.ts'
+import { withDeadline } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
+import type { Account } from '../account/account.ts'
+import { isJidGroup } from '../library/library.ts'
+import type { WASocket } from '../library/library.ts'
+import { askDefaultTimer } from '../queries/default-timer.ts'
+import type { DefaultTimer } from '../queries/default-timer.ts'
+import type { Ask } from '../queries/user-sync.ts'
+import { userOf } from './device-directory.ts'
+import type { GroupRosters } from './group-rosters.ts'
+import { ownIdentity } from './own-identity.ts'
+
+type Deps = {
+  socket: WASocket
+  account: Pick<Account, 'timers' | 'keys'>
+  rosters: Pick<GroupRosters, 'metadataOf'>
+  ask: Ask
+  clock: Clock
+}
+
+/** Storage or the server may be silent. A message whose timer is not known in this time does not leave. */
+const lookupMs = 30_000
+/** A message does not wait longer for the account's default. */
+const defaultMs = 3_000
+
+export class OutgoingTimers {
+  readonly #deps: Deps
+  #asked: Promise<DefaultTimer | undefined> | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Undefined when messages of this chat stay. */
+  async of(chat: Jid): Promise<Timer | undefined> {
+    const found = isJidGroup(chat) ? this.#ofGroup(chat) : this.#ofPerson(chat)
+    const late = () => new Error(writeReason('notReadyInTime', { seconds: lookupMs / 1000 }))
+    const timer = await withDeadline(this.#deps.clock, lookupMs, found, late)
+    return timer && timer.seconds > 0 ? timer : undefined
+  }
+
+  async #ofGroup(group: Jid): Promise<Timer> {
+    const { ephemeralDuration } = await this.#deps.rosters.metadataOf(group)
+    return { seconds: timerSeconds(ephemeralDuration) ?? 0, setAt: 0, toldAt: 0, by: 'chat' }
+  }
+
+  async #ofPerson(chat: Jid): Promise<Timer | undefined> {
+    const person = parseChat(chat)
+    if (person?.kind !== 'person') return undefined
+    return (await this.#deps.account.timers.of(person)) ?? this.#ofNewChat(chat, person)
+  }
+
+  /** A new chat begins with the timer that the owner has chosen for new chats. */
+  async #ofNewChat(chat: Jid, person: Person): Promise<Timer | undefined> {
+    const known = this.#knownDefault()
+    if (known?.seconds === 0 || !(await this.#isNew(chat))) return undefined
+    const { seconds = 0, setAt = 0 } = known ?? (await this.#askDefault()) ?? {}
+    if (seconds === 0) return undefined
+    const timer: Timer = { seconds, setAt, toldAt: 0, by: 'me' }
+    await this.#deps.account.timers.note(person, timer)
+    return timer
+  }
+
+  /** Whether this account has neither sent a message to the person nor opened one of theirs. */
+  async #isNew(chat: Jid): Promise<boolean> {
+    const { account, socket } = this.#deps
+    const user = userOf(chat)
+    const { [user]: devices } = await account.keys.get('user-devices', [user])
+    return devices === undefined && !(await socket.signalRepository.validateSession(chat)).exists
+  }
+
+  /** The server tells changes, and the library keeps them with the credentials. */
+  #knownDefault(): DefaultTimer | undefined {
+    const mode = this.#deps.socket.authState.creds.accountSettings.defaultDisappearingMode
+    if (!mode) return undefined
+    const { ephemeralExpiration, ephemeralSettingTimestamp } = mode
+    return { seconds: timerSeconds(ephemeralExpiration) ?? 0, setAt: Number(ephemeralSettingTimestamp ?? 0) }
+  }
+
+  /** Asks once per connection. If the server does not answer, the message leaves without a timer. */
+  #askDefault(): Promise<DefaultTimer | undefined> {
+    const { ask, socket, clock } = this.#deps
+    this.#asked ??= askDefaultTimer(ask, ownIdentity(socket).jidFor('')).then((found) => {
+      const mode = { ephemeralExpiration: found.seconds, ephemeralSettingTimestamp: found.setAt }
+      const { accountSettings } = socket.authState.creds
+      socket.ev.emit('creds.update', { accountSettings: { ...accountSettings, defaultDisappearingMode: mode } })
+      return found
+    })
+    const late = () => new Error('the server does not tell the default timer')
+    return withDeadline(clock, defaultMs, this.#asked, late).catch(ignoreRejection)
+  }
+}
