@@ -26,6 +26,18 @@ describe('a message that the helpdesk has', () => {
     await bed.drained()
   })
 
+  test('is noted as an echo if the owner wrote it on the phone', async () => {
+    await using bed = await BridgeBed.open()
+    await bed.receive(message('from the customer', { id: 'customer' }))
+    await bed.receive(message('from the phone', { id: 'phone', fromMe: true }))
+    await bed.posted(2)
+    await bed.drained()
+    const { query } = bed.database
+    const noted = await bed.database.read(query.selectFrom('message_map').select(['network_id', 'direction']))
+    const directions = Object.fromEntries(noted.map(({ network_id, direction }) => [network_id, direction]))
+    assert.deepEqual(directions, { customer: 'in', phone: 'echo' })
+  })
+
   test('is counted until it is off the inbox, and waited for when the instance is let go', async () => {
     await using bed = await BridgeBed.open()
     const hold = Promise.withResolvers<undefined>()

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -37,3 +40,22 @@ test('what was let go of makes room again', async () => {
     await kept[Symbol.asyncDispose]()
   }
 })
+
+test(
+  'a large file on disk has no name, so it ends with the process',
+  { skip: process.platform === 'win32' },
+  async () => {
+    const before = process.env['TMPDIR']
+    const directory = await mkdtemp(join(tmpdir(), 'causeway-'))
+    process.env['TMPDIR'] = directory
+    try {
+      const kept = await new FileSpool().take(fileOf(Buffer.alloc(1024 * kilobyte), 2), 4096 * kilobyte)
+      assert.deepEqual(await readdir(directory), [])
+      await kept[Symbol.asyncDispose]()
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = before
+      await rm(directory, { recursive: true })
+    }
+  },
+)
