@@ -48,6 +48,7 @@ export function faultRoutes(network: SimNetwork): RouteTable {
         .find({ account: query.get('account') ?? undefined, tag: query.get('tag') ?? undefined })
         .map(({ node, ...logged }) => ({ ...logged, text: describeStanza(node) })),
       problems: network.log.problems,
+      violations: network.log.violations,
     }),
   }
 }

@@ -187,11 +187,14 @@ export class SimNetwork {
     await door.open(door.port)
   }
 
-  /** Fails when a client sent something that the simulator does not understand. */
+  /** Fails when a client sent something that the simulator does not understand, or broke a rule of the network. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server.door.close()
     await this.media[Symbol.asyncDispose]()
     const problems = this.log.takeProblems()
     if (problems.length > 0) throw new Error(`the simulator did not understand:\n${problems.join('\n')}`)
+    const violations = this.log.takeViolations()
+    if (violations.length === 0 || this.log.areViolationsAllowed) return
+    throw new Error(`a client broke rules of the network:\n${violations.join('\n')}`)
   }
 }

@@ -13,6 +13,7 @@ import { SenderKeyHolders } from './account/sender-key-holders.ts'
 import { runIsolated } from './connection/fault-isolation.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { openSocket } from './connection/open-socket.ts'
+import { OwnPresence } from './connection/own-presence.ts'
 import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
@@ -56,6 +57,7 @@ export type Connection = {
   socket: WASocket
   connectionKeys: ConnectionKeys
   sender: MessageSender
+  presence: OwnPresence
   queries: ServerQueries
   phoneMessages: PhoneMessages
   /** Runs work where faults are traced to this connection. */
@@ -93,13 +95,14 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     inside: AsyncLocalStorage.snapshot(),
   }))
   boundRetryMemory(socket, clock)
+  const presence = new OwnPresence({ socket, creds })
   const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
   new NameListener(receiving).listen(socket)
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, gone, ask, agent, findSent })
-  return { socket, connectionKeys, sender, queries, phoneMessages, inside }
+  return { socket, connectionKeys, sender, presence, queries, phoneMessages, inside }
 }
 
 type ReceiverParts = {

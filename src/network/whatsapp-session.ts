@@ -110,13 +110,13 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   }
 
   setTyping(address: Jid, typing: boolean): Promise<void> {
-    const { socket, inside } = this.#connection
-    return inside(() => socket.sendPresenceUpdate(typing ? 'composing' : 'paused', address))
+    const { presence, inside } = this.#connection
+    return inside(() => presence.setTyping(address, typing))
   }
 
   setAvailable(available: boolean): Promise<void> {
-    const { socket, inside } = this.#connection
-    return inside(() => socket.sendPresenceUpdate(available ? 'available' : 'unavailable'))
+    const { presence, inside } = this.#connection
+    return inside(() => presence.setAvailable(available))
   }
 
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef> {

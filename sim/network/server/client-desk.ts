@@ -93,6 +93,7 @@ export class ClientDesk {
 
   #presence(device: CompanionDevice, node: Stanza): void {
     const { type, to } = node.attrs
+    if (type === undefined) this.#deps.log.violate(`a presence without a type reads as online: ${describeStanza(node)}`)
     if (type === 'available' || type === 'unavailable') device.available = type === 'available'
     const user = type === 'subscribe' && to !== undefined ? this.#deps.directory.find(to) : undefined
     if (user) device.subscriptions.add(user)
