@@ -115,7 +115,9 @@ export class ChatServer {
       this.watch.tell(device, 'remove')
     }
     const complain = this.log.complain.bind(this.log)
-    return { clock, directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked, complain }
+    const violate = this.log.violate.bind(this.log)
+    const routes = { findGroup, messages, receipts, media, addressing }
+    return { clock, directory, ...routes, companions, onUnlinked, complain, violate }
   }
 
   /** A status update reaches every account: on this network every account has every author as a contact. */

@@ -13,6 +13,7 @@ import { MessageMemory } from './message-memory.ts'
 import { MessageWriter } from './message-writer.ts'
 import type { NetworkParts } from './network-parts.ts'
 import { kindOfMessage, textOfMessage, type ReceivedMessage } from './received-message.ts'
+import { faultOfToken } from './reporting-token.ts'
 import { answerRetry, retryRequest } from './retries.ts'
 import type { ChatTarget, SendOptions, SentMessage } from './sent-message.ts'
 
@@ -138,6 +139,8 @@ export class Correspondent implements LocalDeviceOwner {
       return
     }
     this.#memory.addSeen(device, received.from, received.id)
+    const fault = faultOfToken(received, this.user)
+    if (fault !== undefined) this.parts.violate(fault)
     this.opened.add({ id: received.id, device: device.id })
     if (device !== this.device) return
     if (this.confirmsDelivery && !received.own && received.chat !== STATUS_JID) this.receipt('delivered', [received])

@@ -20,4 +20,6 @@ export type NetworkParts = {
   onUnlinked: (device: CompanionDevice) => void
   /** Reports a stanza of a client that the simulator does not understand. */
   complain: (problem: string) => void
+  /** Reports a stanza of a client that breaks a rule of the network. */
+  violate: (rule: string) => void
 }

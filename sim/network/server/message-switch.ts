@@ -16,8 +16,8 @@ export interface GroupMembership {
 type Deps = { directory: Directory; clock: SimClock; findGroup: (jid: string) => GroupMembership | undefined }
 type Fanout = { node: Stanza; plain: proto.IMessage | undefined; direct: Map<Device, Stanza>; shared: Stanza[] }
 
-/** Children that the server passes on. Others, such as tokens and reports, are only for the server. */
-const HANDED_ON = new Set(['device-identity', 'unavailable', 'meta', 'url_number', 'rcat'])
+/** Children that the server passes on. Others, such as privacy tokens, are only for the server. */
+const HANDED_ON = new Set(['device-identity', 'unavailable', 'meta', 'url_number', 'rcat', 'reporting'])
 
 export class MessageSwitch {
   readonly #directory: Directory
