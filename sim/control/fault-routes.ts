@@ -13,6 +13,7 @@ const LASTING = [
   'lost_message',
   'lost_receipt',
   'lost_backlog_end',
+  'token_required',
   'undecryptable',
   'duplicate',
   'reorder',
@@ -88,6 +89,7 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
     case 'lost_message':
     case 'lost_receipt':
     case 'lost_backlog_end':
+    case 'token_required':
     case 'undecryptable':
     case 'duplicate':
       return { kind, ...common }

@@ -15,6 +15,7 @@ import { SeededRandom } from './seeded-random.ts'
 import type { Directory } from './server/directory.ts'
 import type { IqRouter } from './server/iq-router.ts'
 import type { LoggedStanza, StanzaLog } from './server/stanza-log.ts'
+import type { TokenDesk } from './server/token-desk.ts'
 import type { Addressing } from './server/user.ts'
 import type { KeyPair } from './signal/curve.ts'
 import { ShiftableClock, type SimClock } from '../shiftable-clock.ts'
@@ -42,6 +43,7 @@ export class SimNetwork {
   readonly groups: GroupRegistry
   readonly authority: CertificateAuthority
   readonly media: MediaHost
+  readonly tokens: TokenDesk
   readonly #server: ChatServer
   readonly #random: SeededRandom
   readonly #phones = new Map<string, SimPhone>()
@@ -61,6 +63,7 @@ export class SimNetwork {
     this.groups = this.#server.groups
     this.authority = this.#server.authority
     this.media = this.#server.media
+    this.tokens = this.#server.tokens
   }
 
   static async start(options: SimNetworkOptions = {}): Promise<SimNetwork> {

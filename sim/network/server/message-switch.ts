@@ -13,7 +13,13 @@ export interface GroupMembership {
   members(): Iterable<User>
   maySend(user: User): boolean
 }
-type Deps = { directory: Directory; clock: SimClock; findGroup: (jid: string) => GroupMembership | undefined }
+type Deps = {
+  directory: Directory
+  clock: SimClock
+  findGroup: (jid: string) => GroupMembership | undefined
+  /** The server has accepted a message from one user to another. */
+  onPersonal: (sender: User, recipient: User) => void
+}
 type Fanout = { node: Stanza; plain: proto.IMessage | undefined; direct: Map<Device, Stanza>; shared: Stanza[] }
 
 /** Children that the server passes on. Others, such as privacy tokens, are only for the server. */
@@ -23,9 +29,11 @@ export class MessageSwitch {
   readonly #directory: Directory
   readonly #findGroup: (jid: string) => GroupMembership | undefined
   readonly #clock: SimClock
+  readonly #onPersonal: Deps['onPersonal']
 
-  constructor({ directory, clock, findGroup }: Deps) {
+  constructor({ directory, clock, findGroup, onPersonal }: Deps) {
     this.#directory = directory
+    this.#onPersonal = onPersonal
     this.#clock = clock
     this.#findGroup = findGroup
   }
@@ -45,6 +53,7 @@ export class MessageSwitch {
     // An <enc> outside <participants> is for one device: a repeated message, or a message to the own phone.
     const single = fanout.shared.length > 0 ? user.devices.get(parseJid(to).device) : undefined
     if (fanout.shared.length > 0 && !single) return 404
+    this.#onPersonal(sender.user, user)
     const recipients = [...user.devices.values(), ...sender.user.devices.values()]
     for (const target of single ? [single] : new Set(recipients)) {
       if (target === sender) continue

@@ -78,7 +78,6 @@ function privacyAnswers(): IqTable {
       privacy.set(device, settings)
       return [privacyNode(settings)]
     },
-    'privacy set tokens': () => [],
   }
 }
 

@@ -35,6 +35,8 @@ export class User {
    * The end of a restriction on writing to strangers, in milliseconds since the epoch; undefined when there is none.
    */
   restrictedUntil: number | undefined
+  /** The salt from which the user's devices make their tokens for strangers. The phone hands it to its companions. */
+  nctSalt: Buffer | undefined
 
   constructor(phone: string, lid: string, pushName: string) {
     this.phone = phone
