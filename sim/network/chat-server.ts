@@ -52,6 +52,12 @@ export class ChatServer {
   readonly pictures: Pictures
   readonly watch: DeviceWatch
   readonly tokens: TokenDesk
+  /** 10518: messages carry privacy tokens. 9666: so do questions for pictures. 14303: tokens are issued to the LID. */
+  readonly abProps = new Map([
+    ['10518', '1'],
+    ['9666', '1'],
+    ['14303', '0'],
+  ])
   readonly parts: NetworkParts
   readonly pairing: PairingDesk
   readonly door: FrontDoor
@@ -137,7 +143,7 @@ export class ChatServer {
       this.#phones.get(device.user.phone)?.removeCompanion(device)
     }
     router.addDefaults({
-      ...sessionAnswers({ onActive: this.#activate.bind(this), onRemoveCompanion }),
+      ...sessionAnswers({ abProps: this.abProps, onActive: this.#activate.bind(this), onRemoveCompanion }),
       ...keyAnswers(directory),
       ...this.tokens.answers,
       ...usyncAnswers(directory, this.watch),

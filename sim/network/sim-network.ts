@@ -14,6 +14,7 @@ import { SimPerson } from './people/sim-person.ts'
 import { SeededRandom } from './seeded-random.ts'
 import type { Directory } from './server/directory.ts'
 import type { IqRouter } from './server/iq-router.ts'
+import type { OptionalPart } from './server/optional-parts.ts'
 import type { LoggedStanza, StanzaLog } from './server/stanza-log.ts'
 import type { TokenDesk } from './server/token-desk.ts'
 import type { Addressing } from './server/user.ts'
@@ -44,6 +45,8 @@ export class SimNetwork {
   readonly authority: CertificateAuthority
   readonly media: MediaHost
   readonly tokens: TokenDesk
+  /** What the server answers when a client asks for its switches. */
+  readonly abProps: Map<string, string>
   readonly #server: ChatServer
   readonly #random: SeededRandom
   readonly #phones = new Map<string, SimPhone>()
@@ -64,6 +67,7 @@ export class SimNetwork {
     this.authority = this.#server.authority
     this.media = this.#server.media
     this.tokens = this.#server.tokens
+    this.abProps = this.#server.abProps
   }
 
   static async start(options: SimNetworkOptions = {}): Promise<SimNetwork> {
@@ -129,6 +133,11 @@ export class SimNetwork {
     this.#newsletters += 1
     const random = this.#random.fork(`newsletter ${this.#newsletters}`)
     return new SimNewsletter({ random, clock: this.clock, followers })
+  }
+
+  /** No client gets these parts of messages any more, as on a real network that leaves them out. */
+  omit(...parts: OptionalPart[]): void {
+    for (const part of parts) this.#server.parts.messages.parts.omitted.add(part)
   }
 
   /** Sets the profile picture of a person, an account or a group. Undefined removes it. */
