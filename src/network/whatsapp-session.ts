@@ -20,6 +20,7 @@ import { BacklogWatch } from './connection/backlog-watch.ts'
 import { closingOf, explained } from './connection/close-causes.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { failQueries, terminate } from './connection/open-socket.ts'
+import { askForMissingSalt } from './connection/missing-salt.ts'
 import { PairingOffer } from './connection/pairing-offer.ts'
 import { saveCredsOnUpdate } from './connection/save-creds.ts'
 import { SessionEvents } from './connection/session-events.ts'
@@ -175,7 +176,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
         this.#end(explained(closingOf(error, clock), { isOfferUsedUp, isProxied: endpoint.proxied !== undefined }))
       },
       end: this.#end.bind(this),
-      onDrained: () => void inside(() => phoneMessages.resume().catch(ignoreRejection)),
+      onDrained: () => {
+        void inside(() => phoneMessages.resume().catch(ignoreRejection))
+        void inside(() => askForMissingSalt(socket).catch(ignoreRejection))
+      },
     })
     events.listen()
     this.#followLogin(events)

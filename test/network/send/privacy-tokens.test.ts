@@ -81,6 +81,25 @@ test('a salt that the phone changes counts at once and survives a restart, and a
   assert.deepEqual(tokensOf(bed, second), { tctoken: undefined, cstoken: undefined })
 })
 
+test('an account that was linked without a salt asks for it once', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const salt = Buffer.alloc(32, 9)
+  await bed.online('s')
+  phone.changeSalt(salt)
+  await saltStored(bed, true)
+  await bed.network.release('s')
+  // The app state is known, and the salt in it is not, as in a database of an earlier version.
+  await bed.store.save(bed.epoch, 's', [{ kind: 'tctoken', id: '__nct_salt', value: null }])
+  const line = await bed.online('s')
+  await saltStored(bed, true)
+  const id = await sendText(line, bob.user.pnJid)
+  assert.equal(tokensOf(bed, id).cstoken, expectedToken(salt, bob.user.lidJid))
+  const asked = () => bed.store.load('s', 'tctoken', ['__nct_salt_asked'])
+  await waitUntil('the question is noted', async () => (await asked()).length === 1)
+})
+
 test('the token that a person gave is sent instead of one of our own', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
