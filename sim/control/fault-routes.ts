@@ -13,6 +13,7 @@ const LASTING = [
   'lost_message',
   'lost_receipt',
   'lost_backlog_end',
+  'token_required',
   'undecryptable',
   'duplicate',
   'reorder',
@@ -48,6 +49,7 @@ export function faultRoutes(network: SimNetwork): RouteTable {
         .find({ account: query.get('account') ?? undefined, tag: query.get('tag') ?? undefined })
         .map(({ node, ...logged }) => ({ ...logged, text: describeStanza(node) })),
       problems: network.log.problems,
+      violations: network.log.violations,
     }),
   }
 }
@@ -87,6 +89,7 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
     case 'lost_message':
     case 'lost_receipt':
     case 'lost_backlog_end':
+    case 'token_required':
     case 'undecryptable':
     case 'duplicate':
       return { kind, ...common }

@@ -22,6 +22,7 @@ import { MessageSwitch, type GroupMembership } from './server/message-switch.ts'
 import { ReceiptSwitch } from './server/receipt-switch.ts'
 import { sessionAnswers } from './server/session-answers.ts'
 import { StanzaLog } from './server/stanza-log.ts'
+import { TokenDesk } from './server/token-desk.ts'
 import type { Addressing, User } from './server/user.ts'
 import { usyncAnswers } from './server/usync-answers.ts'
 import { SERVER_JID, STATUS_JID } from './wire/jid.ts'
@@ -50,6 +51,13 @@ export class ChatServer {
   readonly media: MediaHost
   readonly pictures: Pictures
   readonly watch: DeviceWatch
+  readonly tokens: TokenDesk
+  /** 10518: messages carry privacy tokens. 9666: so do questions for pictures. 14303: tokens are issued to the LID. */
+  readonly abProps = new Map([
+    ['10518', '1'],
+    ['9666', '1'],
+    ['14303', '0'],
+  ])
   readonly parts: NetworkParts
   readonly pairing: PairingDesk
   readonly door: FrontDoor
@@ -70,6 +78,8 @@ export class ChatServer {
     this.media = new MediaHost(this.authority, random.fork('media'))
     this.pictures = new Pictures(random.fork('pictures'), clock, () => this.companions())
     this.watch = new DeviceWatch(random.fork('devices'), clock)
+    const violate = this.log.violate.bind(this.log)
+    this.tokens = new TokenDesk({ directory: this.directory, random: random.fork('tokens'), clock, violate })
     this.pairing = new PairingDesk({
       random: random.fork('pairing'),
       clock,
@@ -109,13 +119,16 @@ export class ChatServer {
       groupAddressing: (jid) => groups.find(jid)?.addressing ?? 'lid',
       isLost: (device) => faults.strike('lost_receipt', device.user.phone) !== undefined,
     })
-    const messages = new MessageSwitch({ directory, clock, findGroup })
+    const { tokens } = this
+    const messages = new MessageSwitch({ directory, clock, findGroup, onPersonal: tokens.noteMessage.bind(tokens) })
     const companions = this.companions.bind(this)
     const onUnlinked = (device: CompanionDevice): void => {
       this.watch.tell(device, 'remove')
     }
     const complain = this.log.complain.bind(this.log)
-    return { clock, directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked, complain }
+    const violate = this.log.violate.bind(this.log)
+    const routes = { findGroup, messages, receipts, media, addressing }
+    return { clock, directory, ...routes, tokens, companions, onUnlinked, complain, violate }
   }
 
   /** A status update reaches every account: on this network every account has every author as a contact. */
@@ -130,8 +143,9 @@ export class ChatServer {
       this.#phones.get(device.user.phone)?.removeCompanion(device)
     }
     router.addDefaults({
-      ...sessionAnswers({ onActive: this.#activate.bind(this), onRemoveCompanion }),
+      ...sessionAnswers({ abProps: this.abProps, onActive: this.#activate.bind(this), onRemoveCompanion }),
       ...keyAnswers(directory),
+      ...this.tokens.answers,
       ...usyncAnswers(directory, this.watch),
       ...groupAnswers({ groups, directory }),
       ...appStateAnswers((phone) => this.#phones.get(phone)),

@@ -16,6 +16,8 @@ export type Fault = Lasting &
     | { kind: 'lost_receipt' }
     /** The server does not announce the end of the backlog. */
     | { kind: 'lost_backlog_end' }
+    /** A message to a stranger without a right privacy token is refused (463). */
+    | { kind: 'token_required' }
     | { kind: 'undecryptable' }
     | { kind: 'duplicate' }
     /** The server collects this many messages and then delivers the last one first. */

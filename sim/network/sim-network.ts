@@ -14,7 +14,9 @@ import { SimPerson } from './people/sim-person.ts'
 import { SeededRandom } from './seeded-random.ts'
 import type { Directory } from './server/directory.ts'
 import type { IqRouter } from './server/iq-router.ts'
+import type { OptionalPart } from './server/optional-parts.ts'
 import type { LoggedStanza, StanzaLog } from './server/stanza-log.ts'
+import type { TokenDesk } from './server/token-desk.ts'
 import type { Addressing } from './server/user.ts'
 import type { KeyPair } from './signal/curve.ts'
 import { ShiftableClock, type SimClock } from '../shiftable-clock.ts'
@@ -42,6 +44,9 @@ export class SimNetwork {
   readonly groups: GroupRegistry
   readonly authority: CertificateAuthority
   readonly media: MediaHost
+  readonly tokens: TokenDesk
+  /** What the server answers when a client asks for its switches. */
+  readonly abProps: Map<string, string>
   readonly #server: ChatServer
   readonly #random: SeededRandom
   readonly #phones = new Map<string, SimPhone>()
@@ -61,6 +66,8 @@ export class SimNetwork {
     this.groups = this.#server.groups
     this.authority = this.#server.authority
     this.media = this.#server.media
+    this.tokens = this.#server.tokens
+    this.abProps = this.#server.abProps
   }
 
   static async start(options: SimNetworkOptions = {}): Promise<SimNetwork> {
@@ -128,6 +135,11 @@ export class SimNetwork {
     return new SimNewsletter({ random, clock: this.clock, followers })
   }
 
+  /** No client gets these parts of messages any more, as on a real network that leaves them out. */
+  omit(...parts: OptionalPart[]): void {
+    for (const part of parts) this.#server.parts.messages.parts.omitted.add(part)
+  }
+
   /** Sets the profile picture of a person, an account or a group. Undefined removes it. */
   setPicture(owner: Correspondent | SimGroup, jpeg: Buffer | undefined): void {
     const target: PictureOwner = 'user' in owner ? owner.user : owner
@@ -187,11 +199,14 @@ export class SimNetwork {
     await door.open(door.port)
   }
 
-  /** Fails when a client sent something that the simulator does not understand. */
+  /** Fails when a client sent something that the simulator does not understand, or broke a rule of the network. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server.door.close()
     await this.media[Symbol.asyncDispose]()
     const problems = this.log.takeProblems()
     if (problems.length > 0) throw new Error(`the simulator did not understand:\n${problems.join('\n')}`)
+    const violations = this.log.takeViolations()
+    if (violations.length === 0 || this.log.areViolationsAllowed) return
+    throw new Error(`a client broke rules of the network:\n${violations.join('\n')}`)
   }
 }

@@ -4,19 +4,23 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { InstanceName, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
+import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import type { JournalStore, UnfinishedStanza } from '../storage/stores/messages/journal-store.ts'
 import type { Account } from './account/account.ts'
 import { ConnectionKeys } from './account/connection-keys.ts'
 import { durableRepository } from './account/durable-signal.ts'
+import { saltChange } from './account/nct-salt.ts'
 import { SenderKeyHolders } from './account/sender-key-holders.ts'
 import { runIsolated } from './connection/fault-isolation.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { openSocket } from './connection/open-socket.ts'
+import { OwnPresence } from './connection/own-presence.ts'
 import { farewells } from './connection/session-events.ts'
 import { socketConfig } from './connection/socket-config.ts'
 import type { Endpoint } from './connection/socket-config.ts'
 import { personOf } from './decode/origin.ts'
+import { hearSalts } from './library/patches/nct-salts.ts'
 import { boundRetryMemory } from './library/bounded-retry-memory.ts'
 import type { AuthenticationCreds, BinaryNode, WASocket } from './library/library.ts'
 import { ServerQueries } from './queries/server-queries.ts'
@@ -57,6 +61,7 @@ export type Connection = {
   socket: WASocket
   connectionKeys: ConnectionKeys
   sender: MessageSender
+  presence: OwnPresence
   queries: ServerQueries
   phoneMessages: PhoneMessages
   /** Runs work where faults are traced to this connection. */
@@ -83,17 +88,18 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     groupMetadata: (jid) => rosters.remembered(jid),
     sentMessage: (chat, id, asking) => sender.sentMessage(chat, id, asking),
   })
+  const storeSalt = (salt: Uint8Array | null) => void connectionKeys.set(saltChange(salt)).catch(ignoreRejection)
   const hooks = {
     // Without the listener of the login the library does not ask for the messages that wait on the server.
     isHeard: (event: string) => !isLeaving || !event.startsWith('CB:') || farewells.has(event),
     onFault: owner.onListenerFault,
     beforeListeners: (event: string, ...args: unknown[]) => plainStanzas.storeFirst(event, args[0] as BinaryNode),
   }
-  const { socket, inside } = runIsolated(owner, () => ({
-    socket: openSocket(config, hooks),
-    inside: AsyncLocalStorage.snapshot(),
-  }))
+  const { socket, inside } = runIsolated(owner, () =>
+    hearSalts(storeSalt, () => ({ socket: openSocket(config, hooks), inside: AsyncLocalStorage.snapshot() })),
+  )
   boundRetryMemory(socket, clock)
+  const presence = new OwnPresence({ socket, creds })
   const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
   new NameListener(receiving).listen(socket)
   learnTimersFromHistory(socket, account)
@@ -101,7 +107,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const agent = endpoint.proxied?.agent
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, gone, ask, agent, findSent })
-  return { socket, connectionKeys, sender, queries, phoneMessages, inside }
+  return { socket, connectionKeys, sender, presence, queries, phoneMessages, inside }
 }
 
 type ReceiverParts = {

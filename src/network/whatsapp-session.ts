@@ -20,6 +20,7 @@ import { BacklogWatch } from './connection/backlog-watch.ts'
 import { closingOf, explained } from './connection/close-causes.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { failQueries, terminate } from './connection/open-socket.ts'
+import { askForMissingSalt } from './connection/missing-salt.ts'
 import { PairingOffer } from './connection/pairing-offer.ts'
 import { saveCredsOnUpdate } from './connection/save-creds.ts'
 import { SessionEvents } from './connection/session-events.ts'
@@ -110,13 +111,13 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   }
 
   setTyping(address: Jid, typing: boolean): Promise<void> {
-    const { socket, inside } = this.#connection
-    return inside(() => socket.sendPresenceUpdate(typing ? 'composing' : 'paused', address))
+    const { presence, inside } = this.#connection
+    return inside(() => presence.setTyping(address, typing))
   }
 
   setAvailable(available: boolean): Promise<void> {
-    const { socket, inside } = this.#connection
-    return inside(() => socket.sendPresenceUpdate(available ? 'available' : 'unavailable'))
+    const { presence, inside } = this.#connection
+    return inside(() => presence.setAvailable(available))
   }
 
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef> {
@@ -175,7 +176,10 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
         this.#end(explained(closingOf(error, clock), { isOfferUsedUp, isProxied: endpoint.proxied !== undefined }))
       },
       end: this.#end.bind(this),
-      onDrained: () => void inside(() => phoneMessages.resume().catch(ignoreRejection)),
+      onDrained: () => {
+        void inside(() => phoneMessages.resume().catch(ignoreRejection))
+        void inside(() => askForMissingSalt(socket).catch(ignoreRejection))
+      },
     })
     events.listen()
     this.#followLogin(events)

@@ -2,10 +2,18 @@
 import { createHmac } from 'node:crypto'
 import { proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
+import { writeFields } from '../signal/protobuf.ts'
 import { decryptCbc, derive, encryptCbc, hmac } from '../signal/primitives.ts'
 
 export type AppStateKey = { id: Buffer; data: Buffer }
-export type Mutation = { index: string[]; value: proto.ISyncActionValue; apiVersion: number; remove?: boolean }
+/** `more` holds fields of the value that the schema of the library does not have. */
+export type Mutation = {
+  index: string[]
+  value: proto.ISyncActionValue
+  more?: Buffer
+  apiVersion: number
+  remove?: boolean
+}
 type SealedMutation = { indexMac: Buffer; valueMac: Buffer; mutation: proto.ISyncdMutation }
 
 const { SET, REMOVE } = proto.SyncdMutation.SyncdOperation
@@ -37,15 +45,19 @@ export class AppStateCipher {
     this.#patchMacKey = keys.subarray(128, 160)
   }
 
-  seal({ index, value, apiVersion, remove = false }: Mutation): SealedMutation {
+  seal({ index, value, more = Buffer.alloc(0), apiVersion, remove = false }: Mutation): SealedMutation {
     const operation = remove ? REMOVE : SET
     const indexBytes = Buffer.from(JSON.stringify(index))
-    const data = { index: indexBytes, value, padding: Buffer.alloc(0), version: apiVersion }
-    const iv = this.#random.bytes(16)
-    const encrypted = Buffer.concat([
-      iv,
-      encryptCbc(this.#valueKey, iv, proto.SyncActionData.encode(proto.SyncActionData.fromObject(data)).finish()),
+    const known = proto.SyncActionValue.encode(proto.SyncActionValue.fromObject(value)).finish()
+    // The fields of SyncActionData: index, value, padding, version.
+    const data = writeFields([
+      [1, indexBytes],
+      [2, Buffer.concat([known, more])],
+      [3, Buffer.alloc(0)],
+      [4, apiVersion],
     ])
+    const iv = this.#random.bytes(16)
+    const encrypted = Buffer.concat([iv, encryptCbc(this.#valueKey, iv, data)])
     const valueMac = this.#valueMac(operation, encrypted)
     const indexMac = hmac(this.#indexKey, indexBytes)
     const keyId = { id: this.#id }

@@ -2,6 +2,7 @@
 import { deflateSync } from 'node:zlib'
 import { proto } from '../library.ts'
 import type { User } from '../server/user.ts'
+import { writeFields } from '../signal/protobuf.ts'
 import type { AppStateKey } from './app-state-cipher.ts'
 
 const { Type } = proto.Message.ProtocolMessage
@@ -20,6 +21,7 @@ type Chunk = {
   people?: User[]
   chunkOrder: number
   progress: number
+  nctSalt?: Buffer | undefined
   /** The id of the request that this chunk answers. */
   requestId?: string
 }
@@ -35,7 +37,7 @@ export function keyShare({ id, data }: AppStateKey, timestamp: number): proto.IM
  * library fetches those only from the real host.
  */
 export function historyChunk(chunk: Chunk): proto.IMessage {
-  const { syncType, conversations = [], people = [], chunkOrder, progress, requestId } = chunk
+  const { syncType, conversations = [], people = [], chunkOrder, progress, nctSalt, requestId } = chunk
   const sync = proto.HistorySync.encode({
     syncType: SYNC_TYPES[syncType].inside,
     conversations,
@@ -47,12 +49,17 @@ export function historyChunk(chunk: Chunk): proto.IMessage {
   }).finish()
   const historySyncNotification = {
     syncType: SYNC_TYPES[syncType].named,
-    initialHistBootstrapInlinePayload: deflateSync(sync),
+    initialHistBootstrapInlinePayload: deflateSync(nctSalt ? Buffer.concat([sync, saltField(nctSalt)]) : sync),
     chunkOrder,
     progress,
     ...(requestId === undefined ? {} : { peerDataRequestSessionId: requestId }),
   }
   return { protocolMessage: { type: Type.HISTORY_SYNC_NOTIFICATION, historySyncNotification } }
+}
+
+/** A field that the schema of the library does not have. */
+function saltField(salt: Buffer): Buffer {
+  return writeFields([[19, salt]])
 }
 
 export function resendAnswer(requestId: string, found: proto.IWebMessageInfo[]): proto.IMessage {

@@ -13,6 +13,7 @@ import type { SeededRandom } from '../seeded-random.ts'
 import { CompanionDevice } from '../server/companion-device.ts'
 import { disappearingMode } from '../server/usync-answers.ts'
 import { User } from '../server/user.ts'
+import { writeFields } from '../signal/protobuf.ts'
 import { STATUS_JID } from '../wire/jid.ts'
 import { stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { Mutation } from './app-state-cipher.ts'
@@ -58,6 +59,7 @@ export class SimPhone extends FileAuthor {
     })
     const name = { index: ['setting_pushName'], value: { pushNameSetting: { name: user.pushName } }, apiVersion: 1 }
     this.appState.change('critical_block', name)
+    user.nctSalt = random.fork('nct salt').bytes(32)
     this.companionEvents = new EventLog(`companions of ${user.phone}`, (one) => `device ${one.device} ${one.state}`)
   }
 
@@ -141,6 +143,15 @@ export class SimPhone extends FileAuthor {
     for (const device of this.companions) device.deliver(news)
   }
 
+  /** Changes the salt of the tokens for strangers and tells the companions. Undefined removes the salt. */
+  changeSalt(salt: Buffer | undefined): void {
+    this.user.nctSalt = salt
+    // The value has a field that the schema of the library does not have.
+    const more = salt && { more: writeFields([[80, writeFields([[1, salt]])]]) }
+    const value = { timestamp: this.parts.clock.now() }
+    this.changeAppState('regular_high', { index: ['nct_salt_sync'], value, ...more, apiVersion: 1, remove: !salt })
+  }
+
   changeAppState(collection: Collection, mutation: Mutation): void {
     this.appState.change(collection, mutation)
     const version = String(this.appState.version(collection))
@@ -166,7 +177,7 @@ export class SimPhone extends FileAuthor {
     const people = this.archive.people()
     this.tell(device, keyShare(this.appState.key, this.parts.clock.now()))
     const chunk = { conversations, people, chunkOrder: 0, progress: 50 }
-    this.tell(device, historyChunk({ syncType: 'bootstrap', ...chunk }))
+    this.tell(device, historyChunk({ syncType: 'bootstrap', ...chunk, nctSalt: this.user.nctSalt }))
     this.tell(device, historyChunk({ syncType: 'pushNames', people, chunkOrder: 1, progress: 100 }))
     this.tell(device, historyChunk({ syncType: 'recent', chunkOrder: 1, progress: 100 }))
   }

@@ -1,12 +1,14 @@
 // A user of the network that writes and reads: the common part of simulated people and the owners' phones.
 import type { proto } from '../library.ts'
 import { EventLog } from '../../event-log.ts'
+import { provenIdentity, signKeyIndexes } from '../accounts/device-identity.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { receiptIds } from '../server/receipt-switch.ts'
 import { User, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID } from '../wire/jid.ts'
 import { describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
+import { attachedNodes } from './attached-nodes.ts'
 import { ChatTimers } from './chat-timers.ts'
 import { editAttribute, stanzaType, type MessageRef } from './contents.ts'
 import { LocalDevice, type LocalDeviceOwner } from './local-device.ts'
@@ -14,6 +16,7 @@ import { MessageMemory } from './message-memory.ts'
 import { MessageWriter } from './message-writer.ts'
 import type { NetworkParts } from './network-parts.ts'
 import { kindOfMessage, textOfMessage, type ReceivedMessage } from './received-message.ts'
+import { faultOfToken } from './reporting-token.ts'
 import { answerRetry, retryRequest } from './retries.ts'
 import type { ChatTarget, SendOptions, SentMessage } from './sent-message.ts'
 
@@ -59,6 +62,7 @@ export class Correspondent implements LocalDeviceOwner {
     this.undecryptable = new EventLog(`what ${name} could not open`, (one) => `${one.id}: ${one.error}`)
     this.side = new EventLog(`signs seen by ${name}`, describeStanza, 1_000)
     for (let id = 0; id < devices; id++) this.#addDevice(id)
+    user.signKeyIndexes = (indexes) => signKeyIndexes(this.device.signal.identity, indexes)
   }
 
   get device(): LocalDevice {
@@ -77,7 +81,11 @@ export class Correspondent implements LocalDeviceOwner {
     const content = chat instanceof User ? writer.forUser(chat, addressing, message) : writer.forGroup(chat, message)
     const t = options.timestamp === undefined ? undefined : String(options.timestamp)
     const attributes = { id: sent.id, to, t, type: stanzaType(message), edit: editAttribute(message) }
-    this.#route(writer.device, stanza('message', attributes, content), message)
+    const { device } = writer
+    const prove = (): Uint8Array => provenIdentity(this.device.signal.identity, device.signal.identity, device.id)
+    const written = { id: sent.id, sender: this.user.jid(addressing), chat: to, message }
+    const attached = attachedNodes(written, content, device === this.device ? undefined : prove)
+    this.#route(device, stanza('message', attributes, [...content, ...attached]), message)
     return sent
   }
 
@@ -143,6 +151,8 @@ export class Correspondent implements LocalDeviceOwner {
       return
     }
     this.#memory.addSeen(device, received.from, received.id)
+    const fault = faultOfToken(received, this.user)
+    if (fault !== undefined) this.parts.violate(fault)
     this.opened.add({ id: received.id, device: device.id })
     if (device !== this.device) return
     this.#learnTimer(received)

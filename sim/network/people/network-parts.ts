@@ -5,6 +5,7 @@ import type { CompanionDevice } from '../server/companion-device.ts'
 import type { Directory } from '../server/directory.ts'
 import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts'
 import type { ReceiptSwitch } from '../server/receipt-switch.ts'
+import type { TokenDesk } from '../server/token-desk.ts'
 import type { Addressing } from '../server/user.ts'
 
 export type NetworkParts = {
@@ -14,10 +15,13 @@ export type NetworkParts = {
   messages: MessageSwitch
   receipts: ReceiptSwitch
   media: MediaHost
+  tokens: TokenDesk
   addressing: Addressing
   /** Every linked client of the network. */
   companions: () => Iterable<CompanionDevice>
   onUnlinked: (device: CompanionDevice) => void
   /** Reports a stanza of a client that the simulator does not understand. */
   complain: (problem: string) => void
+  /** Reports a stanza of a client that breaks a rule of the network. */
+  violate: (rule: string) => void
 }

@@ -3,6 +3,7 @@ import { CompanionDevice } from '../server/companion-device.ts'
 import { User } from '../server/user.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
 import { chatOf, type Recipient } from './author.ts'
+import type { Correspondent } from './correspondent.ts'
 import { FileAuthor } from './file-author.ts'
 
 export type CallOptions = { video?: boolean; groupJid?: string }
@@ -18,6 +19,11 @@ export class SimPerson extends FileAuthor {
       if (device instanceof CompanionDevice && !device.subscriptions.has(this.user)) continue
       device.deliver(stanza('presence', { from: this.user.jid(this.parts.addressing), type, last }))
     }
+  }
+
+  /** Gives the account a token of trust, as phones do when they write to it. */
+  trust(account: Correspondent): void {
+    this.parts.tokens.give(this.user, account.user)
   }
 
   /** Starts a call. A test can end the returned call or let it time out. */

@@ -8,6 +8,7 @@ import { iqKey, type IqRouter } from './iq-router.ts'
 import type { GroupMembership, MessageSwitch } from './message-switch.ts'
 import type { ReceiptSwitch } from './receipt-switch.ts'
 import type { StanzaLog } from './stanza-log.ts'
+import type { TokenDesk } from './token-desk.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
 type Deps = {
@@ -17,12 +18,15 @@ type Deps = {
   faults: Faults
   directory: Directory
   log: StanzaLog
+  tokens: TokenDesk
   clock: SimClock
   findGroup: (jid: string) => GroupMembership | undefined
   /** The client is ready for the stanzas that wait for it. */
   onReady: (device: CompanionDevice) => void
 }
 
+/** The error of a message to a stranger without a privacy token. */
+const NO_TOKEN = 463
 const ROUTED = new Set([PHONE_SERVER, LID_SERVER, GROUP_SERVER])
 
 export class ClientDesk {
@@ -63,13 +67,14 @@ export class ClientDesk {
   }
 
   #message(device: CompanionDevice, node: Stanza): void {
-    const { faults, messages } = this.#deps
+    const { faults, messages, tokens } = this.#deps
     const { phone } = device.user
     // Faults apply to messages between people, not to messages between a user's own devices.
     const strike = <K extends FaultKind>(kind: K): Extract<Fault, { kind: K }> | undefined =>
       node.attrs.category === 'peer' ? undefined : faults.strike(kind, phone)
     if (strike('lost_message')) return
-    const refused = strike('ack_error')?.code
+    const isUnwelcome = node.attrs.category !== 'peer' && tokens.isUnwelcome(device.user, node)
+    const refused = strike('ack_error')?.code ?? (isUnwelcome && strike('token_required') ? NO_TOKEN : undefined)
     if (!ROUTED.has(parseJid(node.attrs.to ?? '@').server)) {
       this.#deps.log.complain(`a message to where the simulator does not deliver: ${describeStanza(node)}`)
     }
@@ -93,6 +98,7 @@ export class ClientDesk {
 
   #presence(device: CompanionDevice, node: Stanza): void {
     const { type, to } = node.attrs
+    if (type === undefined) this.#deps.log.violate(`a presence without a type reads as online: ${describeStanza(node)}`)
     if (type === 'available' || type === 'unavailable') device.available = type === 'available'
     const user = type === 'subscribe' && to !== undefined ? this.#deps.directory.find(to) : undefined
     if (user) device.subscriptions.add(user)

@@ -2,7 +2,7 @@
 import type { SeededRandom } from '../seeded-random.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
-import type { User } from './user.ts'
+import { keyIndexOf, type User } from './user.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
 export class DeviceWatch {
@@ -26,7 +26,7 @@ export class DeviceWatch {
     const { user, id } = changed
     // Clients store devices under both addresses of a user.
     const devices = (['pn', 'lid'] as const).map((addressing) => {
-      return stanza('device', { jid: user.jid(addressing, id), 'key-index': String(id) })
+      return stanza('device', { jid: user.jid(addressing, id), 'key-index': String(keyIndexOf(id)) })
     })
     const attributes = {
       from: user.pnJid,

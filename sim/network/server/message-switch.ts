@@ -1,8 +1,9 @@
 // Routes a message stanza from its sender to every recipient device, in the form that each device sees.
 import type { proto } from '../library.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID, withoutDevice } from '../wire/jid.ts'
-import { allChildren, child, children, stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
+import { allChildren, child, children, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
 import type { Directory } from './directory.ts'
+import { OptionalParts } from './optional-parts.ts'
 import type { Addressing, Device, User } from './user.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
@@ -15,19 +16,34 @@ export interface GroupMembership {
   members(): Iterable<User>
   maySend(user: User): boolean
 }
-type Deps = { directory: Directory; clock: SimClock; findGroup: (jid: string) => GroupMembership | undefined }
-type Fanout = { node: Stanza; plain: proto.IMessage | undefined; direct: Map<Device, Stanza>; shared: Stanza[] }
+type Deps = {
+  directory: Directory
+  clock: SimClock
+  findGroup: (jid: string) => GroupMembership | undefined
+  /** The server has accepted a message from one user to another. */
+  onPersonal: (sender: User, recipient: User) => void
+}
+type Fanout = {
+  sender: User
+  node: Stanza
+  plain: proto.IMessage | undefined
+  direct: Map<Device, Stanza>
+  shared: Stanza[]
+}
 
-/** Children that the server passes on. Others, such as tokens and reports, are only for the server. */
-const HANDED_ON = new Set(['device-identity', 'unavailable', 'meta', 'url_number', 'rcat'])
+/** Children that the server passes on. Others, such as privacy tokens, are only for the server. */
+const HANDED_ON = new Set(['device-identity', 'unavailable', 'meta', 'url_number', 'rcat', 'reporting'])
 
 export class MessageSwitch {
+  readonly parts = new OptionalParts()
   readonly #directory: Directory
   readonly #findGroup: (jid: string) => GroupMembership | undefined
   readonly #clock: SimClock
+  readonly #onPersonal: Deps['onPersonal']
 
-  constructor({ directory, clock, findGroup }: Deps) {
+  constructor({ directory, clock, findGroup, onPersonal }: Deps) {
     this.#directory = directory
+    this.#onPersonal = onPersonal
     this.#clock = clock
     this.#findGroup = findGroup
   }
@@ -36,7 +52,8 @@ export class MessageSwitch {
   route(sender: Device, sent: Stanza, plain?: proto.IMessage): number | undefined {
     const node: Stanza = { ...sent, attrs: { ...sent.attrs, t: sent.attrs.t ?? unixSeconds(this.#clock) } }
     const to = node.attrs.to ?? ''
-    const fanout = { node, plain, direct: this.#addressed(node), shared: children(node, 'enc') }
+    const direct = this.#addressed(node)
+    const fanout = { sender: sender.user, node, plain, direct, shared: children(node, 'enc') }
     const shared = isGroupJid(to) || to === STATUS_JID
     return shared ? this.#toGroup(sender, to, fanout) : this.#toUser(sender, to, fanout)
   }
@@ -47,6 +64,7 @@ export class MessageSwitch {
     // An <enc> outside <participants> is for one device: a repeated message, or a message to the own phone.
     const single = fanout.shared.length > 0 ? user.devices.get(parseJid(to).device) : undefined
     if (fanout.shared.length > 0 && !single) return 404
+    this.#onPersonal(sender.user, user)
     const recipients = [...user.devices.values(), ...sender.user.devices.values()]
     for (const target of single ? [single] : new Set(recipients)) {
       if (target === sender) continue
@@ -72,13 +90,13 @@ export class MessageSwitch {
     return undefined
   }
 
-  #hand(target: Device, envelope: Attributes, { node, plain, direct, shared }: Fanout): void {
+  #hand(target: Device, envelope: Attributes, { sender, node, plain, direct, shared }: Fanout): void {
     const own = direct.get(target)
     const sealed = [...(own ? [own] : []), ...shared]
     const handedOn = allChildren(node).filter((one) => HANDED_ON.has(one.tag))
     // The sender did not know this device. A real server answers with a hash mismatch.
     if (sealed.length === 0 && !plain && !child(node, 'unavailable')) return
-    target.deliver(stanza('message', envelope, [...sealed, ...handedOn]), plain)
+    target.deliver(this.parts.message(sender, envelope, [...sealed, ...handedOn]), plain)
   }
 
   #addressed(node: Stanza): Map<Device, Stanza> {

@@ -7,6 +7,8 @@ import type { User } from './user.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
 type Deps = {
+  /** Switches of the real server's experiments, by their number. Clients ask for them after the login. */
+  abProps: ReadonlyMap<string, string>
   onActive: (device: CompanionDevice) => void
   onRemoveCompanion: (device: CompanionDevice) => void
 }
@@ -22,7 +24,7 @@ const PRIVACY: Record<string, string> = {
   messages: 'all',
 }
 
-export function sessionAnswers({ onActive, onRemoveCompanion }: Deps): IqTable {
+export function sessionAnswers({ abProps, onActive, onRemoveCompanion }: Deps): IqTable {
   return {
     'w:p get ping': () => [],
     'passive set active': ({ device }) => {
@@ -36,9 +38,11 @@ export function sessionAnswers({ onActive, onRemoveCompanion }: Deps): IqTable {
       return []
     },
     'urn:xmpp:whatsapp:dirty set clean': () => [],
-    'abt get props': () => [
-      stanza('props', { protocol: '1', hash: 'simulated', ab_key: 'simulated', refresh: '86400' }),
-    ],
+    'abt get props': () => {
+      const attributes = { protocol: '1', hash: 'simulated', ab_key: 'simulated', refresh: '86400' }
+      const props = [...abProps].map(([code, value]) => stanza('prop', { config_code: code, config_value: value }))
+      return [stanza('props', attributes, props)]
+    },
     'w:stats add': () => [],
     'disappearing_mode set disappearing_mode': () => [],
     'status set status': ({ device, content }) => {
@@ -78,7 +82,6 @@ function privacyAnswers(): IqTable {
       privacy.set(device, settings)
       return [privacyNode(settings)]
     },
-    'privacy set tokens': () => [],
   }
 }
 

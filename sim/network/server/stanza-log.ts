@@ -1,4 +1,5 @@
-// A bounded log of stanzas in both directions, and of the problems: stanzas that the simulator did not understand.
+// A bounded log of stanzas in both directions, of problems (stanzas that the simulator did not understand) and of
+// violations (stanzas that the real network accepts, but takes amiss).
 import { EventLog } from '../../event-log.ts'
 import { describeStanza, type Stanza } from '../wire/stanza.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
@@ -17,6 +18,9 @@ export class StanzaLog {
   readonly #clock: SimClock
   readonly #entries: EventLog<LoggedStanza>
   #problems: string[] = []
+  #violations: string[] = []
+  /** For the unmodified client library, which breaks these rules. */
+  areViolationsAllowed = false
 
   constructor(limit: number, clock: SimClock) {
     this.#limit = limit
@@ -60,6 +64,21 @@ export class StanzaLog {
   takeProblems(): string[] {
     const taken = this.#problems
     this.#problems = []
+    return taken
+  }
+
+  violate(rule: string): void {
+    this.#violations.push(rule)
+  }
+
+  get violations(): readonly string[] {
+    return this.#violations
+  }
+
+  /** Removes and returns the violations. A test that provokes violations on purpose calls it. */
+  takeViolations(): string[] {
+    const taken = this.#violations
+    this.#violations = []
     return taken
   }
 }

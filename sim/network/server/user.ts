@@ -37,6 +37,12 @@ export class User {
    * The end of a restriction on writing to strangers, in milliseconds since the epoch; undefined when there is none.
    */
   restrictedUntil: number | undefined
+  /** The checked name of a business. Messages of the business carry it. */
+  businessName: string | undefined
+  /** Signs the list of the user's devices, as the primary device does. */
+  signKeyIndexes: ((indexes: number[]) => Uint8Array) | undefined
+  /** The salt from which the user's devices make their tokens for strangers. The phone hands it to its companions. */
+  nctSalt: Buffer | undefined
 
   constructor(phone: string, lid: string, pushName: string) {
     this.phone = phone
@@ -72,6 +78,11 @@ export class User {
   jid(addressing: Addressing, device = 0): string {
     return addressing === 'lid' ? formatJid(this.lid, LID_SERVER, device) : formatJid(this.phone, PHONE_SERVER, device)
   }
+}
+
+/** The index of a device in the signed list of its owner's devices. It grows with every device that was ever linked. */
+export function keyIndexOf(deviceId: number): number {
+  return deviceId === 0 ? 0 : deviceId + 4
 }
 
 /** The name of a device in every Signal store of the simulator. It is the same for both addresses of the user. */

@@ -1,10 +1,11 @@
 // Default answer to user sync: which users are on the network, with their devices and LIDs.
 import { child, children, stanza, textOf, type Stanza } from '../wire/stanza.ts'
 import { withoutDevice } from '../wire/jid.ts'
+import { LISTED_AT } from '../accounts/device-identity.ts'
 import type { DeviceWatch } from './device-watch.ts'
 import type { Directory } from './directory.ts'
 import type { IqTable } from './iq-router.ts'
-import type { User } from './user.ts'
+import { keyIndexOf, type User } from './user.ts'
 
 const PROTOCOLS = new Set(['contact', 'devices', 'lid', 'status', 'disappearing_mode'])
 
@@ -20,8 +21,10 @@ export function usyncAnswers(directory: Directory, watch: DeviceWatch): IqTable 
         if (user) watch.watch(user, device)
         return [answerUser(directory, asked, one)]
       })
-      const attributes = { sid: content?.attrs['sid'], mode: 'query', index: '0', last: 'true' }
-      return [stanza('usync', attributes, [stanza('list', {}, users)])]
+      const attributes = { sid: content?.attrs['sid'], mode: 'query', index: '0', last: 'true', context: 'message' }
+      const result = [...asked].map((tag) => stanza(tag, tag === 'contact' ? { version: '0' } : {}))
+      const parts = [stanza('result', {}, result), stanza('list', {}, users), stanza('side_list')]
+      return [stanza('usync', attributes, parts)]
     },
   }
 }
@@ -34,7 +37,7 @@ function answerUser(directory: Directory, asked: Set<string>, query: Stanza): St
     query.attrs['jid'] === undefined ? (user?.pnJid ?? `${phone ?? ''}@s.whatsapp.net`) : withoutDevice(address)
   const parts: Stanza[] = []
   if (asked.has('contact')) parts.push(stanza('contact', { type: user ? 'in' : 'out' }))
-  if (asked.has('devices')) parts.push(stanza('devices', {}, [stanza('device-list', {}, deviceNodes(user))]))
+  if (asked.has('devices')) parts.push(devicesNode(user))
   // The client stores `lid` with the address it asked for, so `lid` is right only for a phone number.
   if (asked.has('lid') && user?.shownLid && !jid.endsWith('@lid')) parts.push(stanza('lid', { val: user.shownLid }))
   if (asked.has('status')) parts.push(stanza('status', { t: '0' }, Buffer.from(user?.about ?? '')))
@@ -47,8 +50,13 @@ export function disappearingMode({ seconds, setAt }: User['defaultTimer'] = { se
   return stanza('disappearing_mode', { duration: String(seconds), t: String(setAt) })
 }
 
-function deviceNodes(user: User | undefined): Stanza[] {
-  return [...(user?.devices.keys() ?? [])].map((id) =>
-    stanza('device', id === 0 ? { id: '0' } : { id: String(id), 'key-index': String(id) }),
+/** The devices, and the signed list of their indexes if there is more than the primary device. */
+function devicesNode(user: User | undefined): Stanza {
+  const ids = [...(user?.devices.keys() ?? [])]
+  const devices = ids.map((id) =>
+    stanza('device', id === 0 ? { id: '0' } : { id: String(id), 'key-index': String(keyIndexOf(id)) }),
   )
+  const list = stanza('device-list', {}, devices)
+  const signed = ids.length > 1 ? user?.signKeyIndexes?.(ids.map(keyIndexOf)) : undefined
+  return stanza('devices', {}, signed ? [list, stanza('key-index-list', { ts: String(LISTED_AT) }, signed)] : [list])
 }

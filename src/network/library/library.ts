@@ -9,7 +9,6 @@ import { SenderKeyRecord as LibrarySenderKeyRecord } from 'baileys/lib/Signal/Gr
 import { SenderKeyState as LibrarySenderKeyState } from 'baileys/lib/Signal/Group/sender-key-state.js'
 import * as bridge from 'whatsapp-rust-bridge'
 
-export { getMessageReportingToken } from 'baileys/lib/Utils/reporting-utils.js'
 export {
   buildMergedTcTokenIndexWrite,
   isTcTokenExpired,

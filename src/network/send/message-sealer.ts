@@ -56,11 +56,11 @@ export class MessageSealer {
   }
 
   async #forPerson(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
-    const { chat } = request
+    const { chat, message } = request
     const own = ownIdentity(this.#deps.socket)
     const { devices, unnamed, without } = await this.#deps.directory.find([own.jidFor(chat), chat])
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
-    const { nodes, written } = await this.#tokens.forMessageTo(chat)
+    const { nodes, written } = await this.#tokens.forMessageTo(chat, message)
     await eventLoopShare.next()
     const stanza = await this.#sealer.toPerson(request, devices, withoutDeadline)
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written }

@@ -1,18 +1,30 @@
-// Sends and issues privacy tokens, which show the network that two people trust each other.
+// Sends and issues privacy tokens, which show the network that a message is welcome.
 //
-// A message carries the token that its recipient gave us. From time to time we issue a new token of ours to the recipient.
+// A message carries the token that its recipient gave us (`tctoken`). A recipient who gave us none gets a token that we make
+// from the salt of the account and the recipient's LID (`cstoken`, as in whatsmeow `cstoken.go`). The network refuses a first
+// message without a token. From time to time we issue a new token of ours to the recipient.
 
+import { createHmac } from 'node:crypto'
+import { lidDomain } from '../../core/address.ts'
 import type { Jid } from '../../core/ids.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
+import { saltId } from '../account/nct-salt.ts'
 import {
   buildMergedTcTokenIndexWrite,
   isTcTokenExpired,
+  jidDecode,
   jidNormalizedUser,
   resolveIssuanceJid,
   shouldSendNewTcToken,
   storeTcTokensFromIqResult,
 } from '../library/library.ts'
-import type { BinaryNode, SignalDataTypeMap, SignalKeyStoreWithTransaction, WASocket } from '../library/library.ts'
+import type {
+  BinaryNode,
+  proto,
+  SignalDataTypeMap,
+  SignalKeyStoreWithTransaction,
+  WASocket,
+} from '../library/library.ts'
 
 type Token = SignalDataTypeMap['tctoken'] | undefined
 
@@ -25,16 +37,23 @@ export class PrivacyTokens {
   }
 
   /** The nodes for a message to this person. `written` is to be called when the message has left. */
-  async forMessageTo(chat: Jid): Promise<{ nodes: BinaryNode[]; written: () => void }> {
+  async forMessageTo(chat: Jid, message: proto.IMessage): Promise<{ nodes: BinaryNode[]; written: () => void }> {
     const owner = await this.#ownerOf(chat)
-    const token: Token = (await this.#keys.get('tctoken', [owner]))[owner]
-    const isGood =
-      this.#socket.serverProps.privacyTokenOn1to1 && token?.token.length && !isTcTokenExpired(token.timestamp)
-    const nodes = isGood ? [{ tag: 'tctoken', attrs: {}, content: token.token }] : []
+    if (!isPerson(chat)) return { nodes: [], written: () => undefined }
+    const { [owner]: token, [saltId]: salt } = await this.#keys.get('tctoken', [owner, saltId])
     const written = () => {
-      if (shouldSendNewTcToken(token?.senderTimestamp)) this.#issue(chat, owner)
+      // An edit or a revoke is no sign of a new contact.
+      if (!message.protocolMessage && shouldSendNewTcToken(token?.senderTimestamp)) this.#issue(chat, owner)
     }
-    return { nodes, written }
+    return { nodes: this.#nodes(owner, token, salt), written }
+  }
+
+  #nodes(owner: Jid, token: Token, salt: Token): BinaryNode[] {
+    if (!this.#socket.serverProps.privacyTokenOn1to1) return []
+    const isGood = token?.token.length && !isTcTokenExpired(token.timestamp)
+    if (isGood) return [{ tag: 'tctoken', attrs: {}, content: token.token }]
+    if (!salt || !owner.endsWith(`@${lidDomain}`)) return []
+    return [{ tag: 'cstoken', attrs: {}, content: createHmac('sha256', salt.token).update(owner).digest() }]
   }
 
   /** Runs in the background. If it fails, the next message tries again. */
@@ -65,10 +84,17 @@ export class PrivacyTokens {
   async #ownerOf(chat: Jid): Promise<Jid> {
     const { lidMapping } = this.#socket.signalRepository
     const jid = jidNormalizedUser(chat)
-    return jid.endsWith('@lid') ? jid : ((await lidMapping.getLIDForPN(jid)) ?? jid)
+    if (jid.endsWith(`@${lidDomain}`)) return jid
+    return jidNormalizedUser((await lidMapping.getLIDForPN(jid)) ?? jid)
   }
 
   get #keys(): SignalKeyStoreWithTransaction {
     return this.#socket.authState.keys
   }
+}
+
+/** The network itself (user 0) and its bots take no tokens. */
+function isPerson(jid: Jid): boolean {
+  const { user = '0' } = jidDecode(jid) ?? {}
+  return user !== '0' && !/^(1313555\d{4}|131655500\d{2})$/.test(user)
 }

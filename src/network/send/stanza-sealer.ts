@@ -9,8 +9,9 @@ import { writeReason } from '../../core/reasons/reason.ts'
 import { Semaphore } from '../../lib/queues/semaphore.ts'
 import type { Device } from './device-directory.ts'
 import type { DurableRepository, Sealed } from '../account/durable-signal.ts'
-import { encodeSignedDeviceIdentity, encodeWAMessage, getMessageReportingToken, proto } from '../library/library.ts'
-import type { BinaryNode, WASocket } from '../library/library.ts'
+import { encodeSignedDeviceIdentity, encodeWAMessage } from '../library/library.ts'
+import type { BinaryNode, proto, WASocket } from '../library/library.ts'
+import { reportingToken } from './reporting-token.ts'
 import { labelsOf } from './stanza-labels.ts'
 import { ownIdentity } from './own-identity.ts'
 import type { OwnIdentity } from './own-identity.ts'
@@ -57,7 +58,8 @@ export class StanzaSealer {
     const addressed = await this.#sealAll(items, withoutDeadline)
     const unreached = usersOf(items).difference(usersOf(addressed)).size
     if (unreached > 0) throw keylessError(unreached)
-    return this.#envelope(request, {}, [participants(request, addressed)], addressed)
+    const envelope = { attrs: {}, sender: own.jidFor(chat) }
+    return this.#envelope(request, envelope, [participants(request, addressed)], addressed)
   }
 
   /**
@@ -91,7 +93,7 @@ export class StanzaSealer {
     )
     const shared = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...labelsOf(message).sealed }, content: ciphertext }
     const content = addressed.length > 0 ? [shared, participants(request, addressed)] : [shared]
-    const stanza = await this.#envelope(request, group.attrs, content, addressed)
+    const stanza = this.#envelope(request, group, content, addressed)
     return { stanza, given: addressed.map(({ device }) => device.jid) }
   }
 
@@ -124,16 +126,16 @@ export class StanzaSealer {
     return items.flatMap(({ device }, index) => (sealed[index] ? [{ device, sealed: sealed[index] }] : []))
   }
 
-  async #envelope(
+  #envelope(
     { chat, id, message, envelope }: SealRequest,
-    attributes: Record<string, string>,
+    { attrs: attributes, sender }: { attrs: Record<string, string>; sender: Jid },
     content: BinaryNode[],
     addressed: readonly Addressed[],
-  ): Promise<BinaryNode> {
+  ): BinaryNode {
     const attrs = { id, to: chat, type: labelsOf(message).type, ...attributes, ...envelope }
     const isFirst = addressed.some(({ sealed }) => sealed.type === 'pkmsg')
     const identity = isFirst ? deviceIdentity(this.#socket) : []
-    const report = await reportOf(message, { id, remoteJid: chat, fromMe: true })
+    const report = reportingToken(message, { id, sender, chat })
     return { tag: 'message', attrs, content: [...content, ...identity, ...report] }
   }
 
@@ -172,12 +174,4 @@ function participants({ message }: SealRequest, addressed: readonly Addressed[])
 
 function contextOf({ messageContextInfo }: proto.IMessage): proto.IMessage {
   return messageContextInfo ? { messageContextInfo } : {}
-}
-
-/** A token by which the network can check a message that the recipient reports. */
-async function reportOf(message: proto.IMessage, key: proto.IMessageKey): Promise<BinaryNode[]> {
-  if (!message.messageContextInfo?.messageSecret) return []
-  const bytes = Buffer.from(proto.Message.encode(message).finish())
-  const node = await getMessageReportingToken(bytes, message, key)
-  return node ? [node] : []
 }

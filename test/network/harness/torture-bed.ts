@@ -45,6 +45,7 @@ export class TortureBed {
   static async open(way: ClientOptions['way'], saveMs: number): Promise<TortureBed> {
     await using stack = new AsyncDisposableStack()
     const sim = stack.use(await SimNetwork.start({ seed: 'torture' }))
+    sim.log.areViolationsAllowed = way === 'stock'
     const { location } = stack.use(await newLocation('sqlite'))
     await using database = await openDatabase({ location, encryptionKeys: [], log: silentLog })
     const epoch = (await new LeaseStore(database).acquire('torture', 600_000)) ?? 0

@@ -17,7 +17,7 @@ import { memoryAuth, type MemoryAuth } from './memory-auth.ts'
 
 type EventName = keyof BaileysEventMap
 type Recorded = { [K in EventName]: { name: K; data: BaileysEventMap[K] } }[EventName]
-type NetworkAddress = { url: string; rootKey: Buffer }
+type NetworkAddress = { url: string; rootKey: Buffer; log?: { areViolationsAllowed: boolean } }
 type Ack = { id: string; error?: string }
 type Options = Partial<UserFacingSocketConfig>
 
@@ -34,6 +34,7 @@ export class TestClient {
   constructor(network: NetworkAddress, auth: MemoryAuth = memoryAuth(), options: Options = {}) {
     WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(network.rootKey)
     this.auth = auth
+    if (network.log) network.log.areViolationsAllowed = true
     this.socket = makeWASocket({ auth, waWebSocketUrl: network.url, logger, retryRequestDelayMs: 5, ...options })
     this.socket.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Ack }) => {
       this.acks.add(attrs)

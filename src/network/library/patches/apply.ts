@@ -3,6 +3,7 @@
 import { useFastAgreements } from './fast-agreements.ts'
 import { wrapKeys } from './fast-keys.ts'
 import { useFastSignatures } from './fast-signatures.ts'
+import { readSalts } from './nct-salts.ts'
 import { runJobsAtOnce } from './own-queues.ts'
 import { silenceSignalLibrary } from './quiet-console.ts'
 import { repairSenderKeys } from './sender-keys.ts'
@@ -19,5 +20,6 @@ export function applyLibraryPatches(): void {
   restoreSessionsOnFailure()
   repairSenderKeys()
   runJobsAtOnce()
+  readSalts()
   silenceSignalLibrary()
 }
