@@ -84,6 +84,20 @@ test('of reactions only the results are told that they are specified to have', a
   assert.deepEqual(lines, ['service_realtime_events_total{feature="reaction",result="ok",instance="a"} 1'])
 })
 
+test('each received event is logged once with its result, also when nothing is posted', async () => {
+  await using bed = await BridgeBed.open()
+  await bed.receive(message('one'))
+  await bed.posted(1)
+  const target = { chat: '', id: 'unknown', fromMe: false, participant: null }
+  await bed.receive({ ...envelope(), kind: 'reaction', target, emoji: '👍', id: 'ours', fromMe: true })
+  await bed.drained()
+  const logged = bed.logs.withMessage('message from the network handled').map(({ kind, result }) => [kind, result])
+  assert.deepEqual(logged, [
+    ['message', 'ok'],
+    ['reaction', 'filtered'],
+  ])
+})
+
 test('a reaction is counted with the four results of its metric, and a change of a group with every result', async () => {
   const metrics = new Metrics({ version: 'x' })
   const inbound = new InboundMetrics({ metrics, usage: { count: () => undefined }, ownerTagOf: () => '' })

@@ -31,6 +31,7 @@ describe('a file that', () => {
     assert.deepEqual([first?.content, second?.content, second?.bytes], [missing, '', 4])
     assert.equal(second?.inReplyTo, first?.id)
     assert.equal(second?.sourceId, first?.sourceId)
+    assert.equal(second?.private, false)
     assert.equal(await bed.rows(), 0)
   })
 
