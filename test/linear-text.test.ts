@@ -108,7 +108,7 @@ const readers: Record<string, (text: string) => unknown> = {
     nameOfDownload(`attachment; filename=${text}; filename*=utf-8${text}`, new URL('https://helpdesk.example/')),
   'the reason of a failure': (text) => callbackFailureOf({ isFailed: true, isToCustomer: true, error: text }),
   'the translation of a reason': (text) =>
-    ['the message was not sent: ', ', through the proxy', '; part 1 of 2: x'].map((repeated) =>
+    ['the message was not sent: ', ', through the proxy x', '; part 1 of 2: x'].map((repeated) =>
       translateReason(`${text}${repeated.repeat(text.length / 20)}`, 'es'),
     ),
   'a refusal': (text) => explainAnswer(asked, refusal(text) as never, 0),

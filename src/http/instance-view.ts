@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import { instanceStates } from '../core/instance.ts'
 import { lifecycleEvents } from '../core/lifecycle.ts'
 import type { WebhookSubscriber } from '../core/lifecycle.ts'
+import { shownProxy } from '../core/network-proxy.ts'
 import type { LinkedAccount } from '../instances/linked-account.ts'
 import { nullable, Timestamp, toTimestamp } from './schemas.ts'
 
@@ -31,6 +32,13 @@ export const Summary = Type.Object(
 export const ListItem = Type.Object(
   { name: Type.String(), state: State, jid: Type.Optional(Type.String()) },
   { title: 'InstanceInfo' },
+)
+
+export const NetworkProxy = nullable(
+  Type.String({ description: 'Its own proxy, without user and password; null: the proxy of the service, if any' }),
+)
+export const OutgoingRateLimit = nullable(
+  Type.Integer({ description: 'Its own limit of messages per minute, 0 is no limit; null: the limit of the service' }),
 )
 
 const pendingLogoutRule =
@@ -70,6 +78,8 @@ export const Detail = Type.Object(
     last_jid: nullable(Type.String()),
     reconnect_attempts: Type.Integer(),
     last_error: nullable(Type.String()),
+    network_proxy: NetworkProxy,
+    outgoing_rate_limit: OutgoingRateLimit,
     pending_logout: Type.Boolean({ description: pendingLogoutRule }),
   },
   { title: 'Instance' },
@@ -108,8 +118,15 @@ export function toDetail(account: LinkedAccount, now: number): Static<typeof Det
     last_jid: record.lastJid,
     reconnect_attempts: account.reconnectAttempts,
     last_error: record.lastError,
+    ...toOwnSettings(account),
     pending_logout: account.isLogoutPending,
   }
+}
+
+/** The two settings that the service also has. */
+export function toOwnSettings({ record: { networkProxy, outgoingRateLimit } }: LinkedAccount) {
+  const proxy = networkProxy === null ? null : shownProxy(networkProxy)
+  return { network_proxy: proxy, outgoing_rate_limit: outgoingRateLimit }
 }
 
 function toQr({ qr }: LinkedAccount, now: number): Static<typeof Qr> {
