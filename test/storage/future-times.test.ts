@@ -144,12 +144,22 @@ for (const engine of engines) {
       for (const [name, at] of Object.entries(times)) {
         const columns = { ...sampleInstanceColumns(name), linked_at: at, unlinked_at: at }
         await database.write(database.query.insertInto('instances').values(columns))
-        const kept = { session_id: name, name, owner_tag: '', jid: 'j', kept_at: now, network_proxy: null, linked_at: at }
+        const kept = {
+          session_id: name,
+          name,
+          owner_tag: '',
+          jid: 'j',
+          kept_at: now,
+          network_proxy: null,
+          linked_at: at,
+        }
         await database.write(database.query.insertInto('kept_sessions').values(kept))
       }
       await correct()
       const { query } = database
-      const links = await database.read(query.selectFrom('instances').select(['linked_at', 'unlinked_at']).orderBy('name'))
+      const links = await database.read(
+        query.selectFrom('instances').select(['linked_at', 'unlinked_at']).orderBy('name'),
+      )
       assert.deepEqual(
         links.map((link) => [link.linked_at, link.unlinked_at]),
         [
