@@ -2,7 +2,7 @@
 
 /** What is accepted, for people. */
 export const networkProxyRule =
-  'a proxy URL: http://, https:// or socks5://, a host, and no path; user and password are optional'
+  'a proxy URL: http://, https:// or socks5://, a host, and no path; user and password are optional and percent-encoded'
 
 export const longestProxyUrl = 2048
 /** SOCKS5 has one byte for the length of a name, and one for the length of a password. */

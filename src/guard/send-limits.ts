@@ -1,5 +1,5 @@
-// Says how many messages a minute an instance may send: its own limit or the one of the service, and less while its number
-// is new. A number that writes much in its first days looks like a machine, and gets banned.
+// Says how many messages per minute an instance may send: its own limit or the limit of the service, and less while its
+// number is new. A number that writes much in its first days looks like a machine, and gets banned.
 
 import type { InstanceName } from '../core/ids.ts'
 import type { Clock } from '../lib/clock.ts'

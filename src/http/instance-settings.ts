@@ -32,7 +32,7 @@ export const createFields = {
     nullable(
       Type.String({
         maxLength: longestProxyUrl,
-        description: `${networkProxyRule}. Answers show it without them. Empty or null: the proxy of the service, if any`,
+        description: `${networkProxyRule}. Answers leave both out. Empty or null: the proxy of the service, if any`,
       }),
     ),
   ),
@@ -77,10 +77,7 @@ function checkProxy(text: string | null): string | null {
   if (text === null || text === '') return null
   const proxy = parseNetworkProxy(text)
   if (proxy === undefined) {
-    throw new BridgeError(
-      'SERVICE_BAD_REQUEST',
-      `network_proxy must be ${networkProxyRule}, with other characters than letters and digits percent-encoded`,
-    )
+    throw new BridgeError('SERVICE_BAD_REQUEST', `network_proxy must be ${networkProxyRule}`)
   }
   return proxy
 }

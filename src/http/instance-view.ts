@@ -34,13 +34,6 @@ export const ListItem = Type.Object(
   { title: 'InstanceInfo' },
 )
 
-export const NetworkProxy = nullable(
-  Type.String({ description: 'Its own proxy, without user and password; null: the proxy of the service, if any' }),
-)
-export const OutgoingRateLimit = nullable(
-  Type.Integer({ description: 'Its own limit of messages per minute, 0 is no limit; null: the limit of the service' }),
-)
-
 const pendingLogoutRule =
   'true while there is a logout that WhatsApp has not confirmed yet: ' +
   'the phone still lists the device, and the service tries for 30 days'
@@ -78,8 +71,14 @@ export const Detail = Type.Object(
     last_jid: nullable(Type.String()),
     reconnect_attempts: Type.Integer(),
     last_error: nullable(Type.String()),
-    network_proxy: NetworkProxy,
-    outgoing_rate_limit: OutgoingRateLimit,
+    network_proxy: nullable(
+      Type.String({ description: 'Its own proxy, without user and password; null: the proxy of the service, if any' }),
+    ),
+    outgoing_rate_limit: nullable(
+      Type.Integer({
+        description: 'Its own limit of messages per minute, 0: no limit; null: the limit of the service',
+      }),
+    ),
     pending_logout: Type.Boolean({ description: pendingLogoutRule }),
   },
   { title: 'Instance' },
@@ -118,15 +117,10 @@ export function toDetail(account: LinkedAccount, now: number): Static<typeof Det
     last_jid: record.lastJid,
     reconnect_attempts: account.reconnectAttempts,
     last_error: record.lastError,
-    ...toOwnSettings(account),
+    network_proxy: record.networkProxy === null ? null : shownProxy(record.networkProxy),
+    outgoing_rate_limit: record.outgoingRateLimit,
     pending_logout: account.isLogoutPending,
   }
-}
-
-/** The two settings that the service also has. */
-export function toOwnSettings({ record: { networkProxy, outgoingRateLimit } }: LinkedAccount) {
-  const proxy = networkProxy === null ? null : shownProxy(networkProxy)
-  return { network_proxy: proxy, outgoing_rate_limit: outgoingRateLimit }
 }
 
 function toQr({ qr }: LinkedAccount, now: number): Static<typeof Qr> {

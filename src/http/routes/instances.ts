@@ -9,9 +9,8 @@ import type { InstanceService } from '../../instances/instance-service.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { createFields, PatchBody, toSettings } from '../instance-settings.ts'
-import { Detail, ListItem, NetworkProxy, OutgoingRateLimit } from '../instance-view.ts'
-import { PendingLogout, pendingLogoutAdvice, State, Summary } from '../instance-view.ts'
-import { toDetail, toListItem, toOwnSettings, toSummary } from '../instance-view.ts'
+import { Detail, ListItem, PendingLogout, pendingLogoutAdvice, State, Summary } from '../instance-view.ts'
+import { toDetail, toListItem, toSummary } from '../instance-view.ts'
 import { InstanceName, InstanceParams, instanceNameRule, nullable, responses } from '../schemas.ts'
 
 const maxBulk = 500
@@ -32,8 +31,6 @@ const Patched = Type.Object({
   spamguard_enabled: Type.Boolean(),
   spamguard_window_ms: Type.Integer(),
   spamguard_min_chars: Type.Integer(),
-  network_proxy: NetworkProxy,
-  outgoing_rate_limit: OutgoingRateLimit,
 })
 const BulkBody = Type.Object(
   { names: Type.Array(Type.String(), { minItems: 1, maxItems: maxBulk }) },
@@ -135,9 +132,7 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: Inst
     },
     async ({ params, body }) => {
       const account = await instanceService.patch(params.name, toSettings(body))
-      const { isSpamguardEnabled } = account.record
-      const shown = { ...toSummary(account), ...toOwnSettings(account) }
-      return { ...shown, spamguard_enabled: isSpamguardEnabled, ...spamguard }
+      return { ...toSummary(account), spamguard_enabled: account.record.isSpamguardEnabled, ...spamguard }
     },
   )
   app.delete(
