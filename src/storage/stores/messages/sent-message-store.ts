@@ -90,10 +90,11 @@ export class SentMessageStore {
       .where(sql`sent.instance || ''`, '=', instance)
       .where('sent.direction', '=', 'out')
       .where('sent.chat', 'not like', '%@g.us')
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('message_map as earlier')
+      .where((row) =>
+        row.not(
+          row.exists(
+            row
+              .selectFrom('message_map as earlier')
               .select('earlier.id')
               .whereRef('earlier.instance', '=', 'sent.instance')
               .whereRef('earlier.chat', '=', 'sent.chat')
