@@ -19,6 +19,7 @@ import { previewOf } from '../src/bridge/outbound/send/outbound-metrics.ts'
 import { recipientChat } from '../src/bridge/outbound/send/recipients.ts'
 import { contactName, mentionName } from '../src/bridge/people/names.ts'
 import { parseChat } from '../src/core/address.ts'
+import { parseNetworkProxy } from '../src/core/network-proxy.ts'
 import { phoneVariants } from '../src/core/phone-variants.ts'
 import { translateReason } from '../src/core/reasons/reason.ts'
 import { callbackFailureOf } from '../src/downstream/callback-failure.ts'
@@ -108,7 +109,7 @@ const readers: Record<string, (text: string) => unknown> = {
     nameOfDownload(`attachment; filename=${text}; filename*=utf-8${text}`, new URL('https://helpdesk.example/')),
   'the reason of a failure': (text) => callbackFailureOf({ isFailed: true, isToCustomer: true, error: text }),
   'the translation of a reason': (text) =>
-    ['the message was not sent: ', ', through the proxy', '; part 1 of 2: x'].map((repeated) =>
+    ['the message was not sent: ', ', through the proxy x', '; part 1 of 2: x'].map((repeated) =>
       translateReason(`${text}${repeated.repeat(text.length / 20)}`, 'es'),
     ),
   'a refusal': (text) => explainAnswer(asked, refusal(text) as never, 0),
@@ -126,6 +127,11 @@ const readers: Record<string, (text: string) => unknown> = {
     } as never),
   'the fields of a contact': (text) => contactFields({ name: text, phone: text, identifier: text }),
   // From HTTP, and into the log.
+  'the proxy of an instance': (text) => [
+    parseNetworkProxy(`http://${text}@proxy`),
+    parseNetworkProxy(`socks5://${text}`),
+    parseNetworkProxy(text),
+  ],
   'the depth of a body': (text) => {
     refuseDeepNesting(JSON.stringify(text))
   },

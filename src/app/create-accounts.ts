@@ -46,7 +46,7 @@ export type AccountSet = {
 
 export function createAccounts({ config, clock, log, stack }: Base, parts: Parts): AccountSet {
   const { database, epoch, idFloorMs, lifecycle, reception, events, qrLifetimeMs = defaultQrLifetimeMs } = parts
-  const network = stack.use(
+  const network: WhatsappNetwork = stack.use(
     new WhatsappNetwork({
       keys: new SessionKeyStore(database),
       journal: new JournalStore(database),
@@ -56,6 +56,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
       clock,
       log,
       settings: config.network,
+      proxyOf: (instance) => instances.get(instance).record.networkProxy,
       qrLifetimeMs,
       findSent: createFindSent(new MessageMapStore(database)),
     }),
@@ -64,7 +65,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
   const pendingLogouts = stack.use(
     new PendingLogouts({ network, logouts: new PendingLogoutStore(database), epoch, clock, random: Math.random, log }),
   )
-  const instances = stack.use(
+  const instances: InstanceRegistry = stack.use(
     new InstanceRegistry({
       network,
       instances: store,

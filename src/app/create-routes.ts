@@ -63,6 +63,9 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       onAnswered: outbound.answered,
       edit: outbound.edit,
     },
-    outbox: { instances, outbox: outbound.outbox, banRisk: outbound.banRisk },
+    outbox: {
+      ...{ instances, clock, outbox: outbound.outbox, sent: outbound.sent },
+      ...{ banRisk: outbound.banRisk, limits: outbound.limits },
+    },
   }
 }

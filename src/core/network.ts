@@ -152,6 +152,11 @@ export type SessionName = {
    * soon as the server answers queries. It must have stored credentials.
    */
   isLeaving?: boolean
+  /**
+   * The proxy for everything of this session, with user and password; null or absent: the proxy of the service, if there is
+   * one. A session whose proxy cannot be used never connects without it.
+   */
+  networkProxy?: string | null
 }
 
 /** What we stored of the message that a sealed event refers to. */
@@ -202,8 +207,11 @@ export type Network = {
    * Every received event is stored in the inbox of `instance` before the network gets its receipt.
    */
   open(session: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession>
-  /** The decrypted bytes of a file. The stream checks them and fails if they differ from what was sent. */
-  download(file: FileRef, signal: AbortSignal): Promise<Readable>
+  /**
+   * The decrypted bytes of a file, fetched through the proxy of the instance. The stream checks them and fails if they differ
+   * from what was sent.
+   */
+  download(instance: InstanceName, file: FileRef, signal: AbortSignal): Promise<Readable>
   /** Opens a sealed event with the message it refers to; null when that fails. */
   unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null
   /** The jid (without device part) of the linked account whose credentials are stored, or null. */

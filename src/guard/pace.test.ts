@@ -8,13 +8,14 @@ const never = new AbortController().signal
 
 function setUp(perMinute: number, drainPerSecond: number) {
   const clock = new ManualClock()
-  const pace = new Pace({ perMinute, drainPerSecond, clock, random: () => 0.5 })
+  const limit = { perMinute, warmup: null }
+  const pace = new Pace({ limits: { of: () => limit }, drainPerSecond, clock, random: () => 0.5 })
   const turns: string[] = []
   const ask = (instance: string, name: string, drained = false) =>
     void pace
       .acquire(instance, { isDrained: drained }, never)
       .then((isMine) => isMine && turns.push(`${name}@${clock.monotonic()}`))
-  return { clock, pace, turns, ask }
+  return { clock, pace, limit, turns, ask }
 }
 
 test('without limits no caller waits', async () => {
@@ -99,6 +100,28 @@ test('a turn that was not used is given back', async () => {
   pace.release('a')
   assert.equal(pace.isExhausted('a'), false)
   assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a')], [true, false])
+  await clock.advance(60_000)
+  assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a'), pace.tryAcquire('a')], [true, true, false])
+})
+
+test('a limit that changes counts for messages that wait already, within seconds', async () => {
+  const { clock, limit, turns, ask } = setUp(1, 0)
+  for (const name of ['1', '2', '3', '4', '5']) ask('a', name)
+  await clock.advance(1000)
+  assert.deepEqual(turns, ['1@0'])
+  limit.perMinute = 3
+  await clock.advance(4000)
+  assert.deepEqual(turns.slice(1), ['2@5000', '3@5000'])
+  limit.perMinute = 0
+  await clock.advance(5000)
+  assert.deepEqual(turns.slice(3), ['4@10000', '5@10000'])
+})
+
+test('a lower limit counts the messages of the last minute', async () => {
+  const { clock, pace, limit } = setUp(4, 0)
+  for (let n = 0; n < 4; n++) assert.equal(pace.tryAcquire('a'), true)
+  limit.perMinute = 2
+  assert.equal(pace.isExhausted('a'), true)
   await clock.advance(60_000)
   assert.deepEqual([pace.tryAcquire('a'), pace.tryAcquire('a'), pace.tryAcquire('a')], [true, true, false])
 })

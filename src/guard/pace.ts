@@ -6,12 +6,14 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { getOrCreate } from '../lib/keyed.ts'
 import { Lane } from '../lib/queues/lane.ts'
+import type { SendLimit, SendLimits } from './send-limits.ts'
 
 const minute = 60_000
+/** The limit may change while a message waits: it is looked up again after this time. */
+const lookMs = 5000
 
 type Deps = {
-  /** Messages per minute and instance; 0 is no limit. */
-  perMinute: number
+  limits: Pick<SendLimits, 'of'>
   /** Queued messages per second and instance; 0 is no limit. */
   drainPerSecond: number
   clock: Clock
@@ -35,31 +37,31 @@ export class Pace implements PerInstance {
     this.#deps = deps
   }
 
-  /** Messages per minute and instance; 0 is no limit. */
-  get perMinute(): number {
-    return this.#deps.perMinute
+  /** The limit that is in force now. */
+  limitOf(instance: InstanceName): SendLimit {
+    return this.#deps.limits.of(instance)
   }
 
   /** Resolves when the message may be sent, in the order of the calls. False when the signal aborted first. */
   async acquire(instance: InstanceName, { isDrained }: { isDrained: boolean }, signal: AbortSignal): Promise<boolean> {
     const gauge = this.#gaugeOf(instance)
-    const { perMinute, drainPerSecond } = this.#deps
+    const { drainPerSecond } = this.#deps
     // Messages that waited for a connection have a lane of their own, so that a new message need not wait for them.
     if (isDrained && drainPerSecond > 0) await gauge.drain.run(() => this.#drainTurn(gauge, signal))
-    if (perMinute > 0 && !signal.aborted) {
+    if (this.#isLimited(instance) && !signal.aborted) {
       gauge.waiting += 1
-      await gauge.minute.run(() => this.#minuteTurn(gauge, signal)).finally(() => (gauge.waiting -= 1))
+      await gauge.minute.run(() => this.#minuteTurn(instance, gauge, signal)).finally(() => (gauge.waiting -= 1))
     }
     return !signal.aborted
   }
 
   /** False when the message would have to wait. */
   tryAcquire(instance: InstanceName): boolean {
-    const { perMinute } = this.#deps
+    const { perMinute } = this.limitOf(instance)
     if (perMinute === 0) return true
     const gauge = this.#gaugeOf(instance)
-    if (gauge.waiting > 0 || this.#pauseOf(gauge) > 0) return false
-    this.#take(gauge)
+    if (gauge.waiting > 0 || this.#pauseOf(gauge, perMinute) > 0) return false
+    this.#take(gauge, perMinute)
     return true
   }
 
@@ -71,7 +73,7 @@ export class Pace implements PerInstance {
   /** Whether a new message would have to wait. */
   isExhausted(instance: InstanceName): boolean {
     const gauge = this.#gauges.get(instance)
-    return this.#deps.perMinute > 0 && gauge !== undefined && this.#pauseOf(gauge) > 0
+    return gauge !== undefined && this.#pauseOf(gauge, this.limitOf(instance).perMinute) > 0
   }
 
   leave(instance: InstanceName): void {
@@ -86,22 +88,33 @@ export class Pace implements PerInstance {
     gauge.nextDrainAt = clock.monotonic() + (1000 / drainPerSecond) * (0.75 + 0.5 * random())
   }
 
-  async #minuteTurn(gauge: Gauge, signal: AbortSignal): Promise<void> {
-    const pause = this.#pauseOf(gauge)
-    if (pause > 0) await sleep(this.#deps.clock, pause, signal)
-    if (!signal.aborted) this.#take(gauge)
+  #isLimited(instance: InstanceName): boolean {
+    return this.limitOf(instance).perMinute > 0
   }
 
-  #take({ taken }: Gauge): void {
-    const { clock, perMinute } = this.#deps
-    taken.push(clock.monotonic())
-    if (taken.length > perMinute) taken.shift()
+  async #minuteTurn(instance: InstanceName, gauge: Gauge, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    for (;;) {
+      const { perMinute } = this.limitOf(instance)
+      const pause = this.#pauseOf(gauge, perMinute)
+      if (signal.aborted) return
+      if (pause === 0) {
+        this.#take(gauge, perMinute)
+        return
+      }
+      await sleep(clock, Math.min(pause, lookMs), signal)
+    }
   }
 
-  #pauseOf({ taken }: Gauge): number {
-    const { clock, perMinute } = this.#deps
-    const oldest = taken[taken.length - perMinute]
-    return oldest === undefined ? 0 : Math.max(0, oldest + minute - clock.monotonic())
+  #take({ taken }: Gauge, perMinute: number): void {
+    taken.push(this.#deps.clock.monotonic())
+    if (taken.length > perMinute) taken.splice(0, taken.length - perMinute)
+  }
+
+  /** Without a limit there is no pause. */
+  #pauseOf({ taken }: Gauge, perMinute: number): number {
+    const oldest = perMinute === 0 ? undefined : taken[taken.length - perMinute]
+    return oldest === undefined ? 0 : Math.max(0, oldest + minute - this.#deps.clock.monotonic())
   }
 
   #gaugeOf(instance: InstanceName): Gauge {

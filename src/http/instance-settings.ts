@@ -1,8 +1,10 @@
-// Translates the settings of an instance from the JSON of the API: null and absent both mean unchanged.
+// Translates the settings of an instance from the JSON of the API. Absent means unchanged, and so does null, except for the
+// two settings that the service also has: there null means the one of the service.
 
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { BridgeError } from '../core/errors.ts'
+import { longestProxyUrl, networkProxyRule, parseNetworkProxy } from '../core/network-proxy.ts'
 import { isEventUrl, isSubscriberUrl } from '../core/subscriber.ts'
 import { ownerTagPattern } from '../core/tenant.ts'
 import type { InstanceSettings } from '../instances/instance-service.ts'
@@ -24,6 +26,23 @@ export const createFields = {
   owner_tag: Type.Optional(
     nullable(
       Type.String({ pattern: `^$|${ownerTagPattern}`, description: 'an owner tag: up to 128 printable characters' }),
+    ),
+  ),
+  network_proxy: Type.Optional(
+    nullable(
+      Type.String({
+        maxLength: longestProxyUrl,
+        description: `${networkProxyRule}. Answers leave both out. Empty or null: the proxy of the service, if any`,
+      }),
+    ),
+  ),
+  outgoing_rate_limit: Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 100_000,
+        description: 'Messages per minute; more messages wait in order. 0: no limit. Null: SERVICE_OUTGOING_RATE_LIMIT',
+      }),
     ),
   ),
 }
@@ -48,7 +67,19 @@ export function toSettings(body: Static<typeof PatchBody>): InstanceSettings {
     ...(body.owner_tag != null && { ownerTag: body.owner_tag }),
     ...(body.spamguard_enabled != null && { isSpamguardEnabled: body.spamguard_enabled }),
     ...(body.last_qr_msg_id != null && { lastQrMessageId: body.last_qr_msg_id }),
+    ...(body.network_proxy !== undefined && { networkProxy: checkProxy(body.network_proxy) }),
+    ...(body.outgoing_rate_limit !== undefined && { outgoingRateLimit: body.outgoing_rate_limit }),
   }
+}
+
+/** The sentence does not repeat the URL, because it may hold a password. */
+function checkProxy(text: string | null): string | null {
+  if (text === null || text === '') return null
+  const proxy = parseNetworkProxy(text)
+  if (proxy === undefined) {
+    throw new BridgeError('SERVICE_BAD_REQUEST', `network_proxy must be ${networkProxyRule}`)
+  }
+  return proxy
 }
 
 function checkSubscriber({ url, events = [] }: Static<typeof Subscriber>, index: number) {

@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import { instanceStates } from '../core/instance.ts'
 import { lifecycleEvents } from '../core/lifecycle.ts'
 import type { WebhookSubscriber } from '../core/lifecycle.ts'
+import { shownProxy } from '../core/network-proxy.ts'
 import type { LinkedAccount } from '../instances/linked-account.ts'
 import { nullable, Timestamp, toTimestamp } from './schemas.ts'
 
@@ -70,6 +71,14 @@ export const Detail = Type.Object(
     last_jid: nullable(Type.String()),
     reconnect_attempts: Type.Integer(),
     last_error: nullable(Type.String()),
+    network_proxy: nullable(
+      Type.String({ description: 'Its own proxy, without user and password; null: the proxy of the service, if any' }),
+    ),
+    outgoing_rate_limit: nullable(
+      Type.Integer({
+        description: 'Its own limit of messages per minute, 0: no limit; null: the limit of the service',
+      }),
+    ),
     pending_logout: Type.Boolean({ description: pendingLogoutRule }),
   },
   { title: 'Instance' },
@@ -108,6 +117,8 @@ export function toDetail(account: LinkedAccount, now: number): Static<typeof Det
     last_jid: record.lastJid,
     reconnect_attempts: account.reconnectAttempts,
     last_error: record.lastError,
+    network_proxy: record.networkProxy === null ? null : shownProxy(record.networkProxy),
+    outgoing_rate_limit: record.outgoingRateLimit,
     pending_logout: account.isLogoutPending,
   }
 }

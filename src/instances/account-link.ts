@@ -114,6 +114,12 @@ export class AccountLink {
     this.#connect(0)
   }
 
+  /** The proxy is another one: an open pairing and the stored session are opened again, through the new proxy. */
+  async followProxy(): Promise<void> {
+    if (this.pairing.isOpen) await this.pairing.open()
+    if (this.connection.renew()) this.#deps.account.apply('reopen')
+  }
+
   /** The session is worthless; its keys are removed. */
   async end(closing: Closing): Promise<void> {
     const worthless = this.#sessions.end(closing)

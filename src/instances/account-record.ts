@@ -127,9 +127,13 @@ export class AccountRecord {
     this.#writer.saveWhole(this.#row)
   }
 
-  /** The clock was put back. The stored time is corrected together with the times of all other tables. */
+  /** The clock was put back. The stored times are corrected together with the times of all other tables. */
   correctFutureTimes(): void {
-    this.#row.createdAt = Math.min(this.#row.createdAt, this.#deps.clock.now())
+    const now = this.#deps.clock.now()
+    const { createdAt, linkedAt, unlinkedAt } = this.#row
+    this.#row.createdAt = Math.min(createdAt, now)
+    if (linkedAt !== null) this.#row.linkedAt = Math.min(linkedAt, now)
+    if (unlinkedAt !== null) this.#row.unlinkedAt = Math.min(unlinkedAt, now)
   }
 
   /** Resolves when everything saved so far is stored. */

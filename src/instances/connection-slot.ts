@@ -57,6 +57,7 @@ export class ConnectionSlot {
       ...this.#deps,
       instance: name,
       sessionId,
+      networkProxy: () => account.row.networkProxy,
       events: {
         attempt: current(() => {
           account.attempt()
@@ -88,6 +89,11 @@ export class ConnectionSlot {
   /** Closes the session, and opens it again at once. */
   reopen(): void {
     this.#connection?.reopen()
+  }
+
+  /** The same, but false when the network has caused the pause: then the next attempt comes after the pause. */
+  renew(): boolean {
+    return this.#connection?.renew() ?? false
   }
 
   /** Ends the connection. Before that it tells the network to forget this device; false when that failed within `ms`. */

@@ -8,7 +8,7 @@
 // over       → the session is worthless, or the connection was closed for good
 
 import type { InstanceName, Jid } from '../core/ids.ts'
-import type { Closing, Network, NetworkSession, SessionSignal } from '../core/network.ts'
+import type { CloseCause, Closing, Network, NetworkSession, SessionSignal } from '../core/network.ts'
 import { writeReason } from '../core/reasons/reason.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep, withDeadline } from '../lib/clock.ts'
@@ -20,6 +20,9 @@ import { runSession } from './run-session.ts'
 import type { SessionRun } from './run-session.ts'
 
 const loginDeadlineMs = 60_000
+
+/** Another attempt within seconds would be refused, too, or would count as a strike. */
+const refusals: ReadonlySet<CloseCause> = new Set(['temporary_ban', 'client_refused', 'replaced'])
 
 const keysLost: Closing = {
   cause: 'invalidated',
@@ -42,6 +45,7 @@ type ConnectionEvents = {
 type Deps = {
   instance: InstanceName
   sessionId: string
+  networkProxy: () => string | null
   network: Pick<Network, 'open'>
   gate: Semaphore
   clock: Clock
@@ -57,6 +61,8 @@ export class Connection {
   #wake = new AbortController()
   #run: SessionRun | undefined
   #isLoggedIn = false
+  /** The pause that runs now is one that only a restart may end early. */
+  #mustRest = false
   #running: Promise<void> | undefined
 
   constructor(deps: Deps) {
@@ -97,6 +103,13 @@ export class Connection {
     this.#run?.hangUp({ cause: 'restart', code: null, reason: 'restart was asked for' })
   }
 
+  /** Like reopen, but false after a ban, a refusal or a replacement: then the next attempt comes after the pause. */
+  renew(): boolean {
+    if (this.#mustRest) return false
+    this.reopen()
+    return true
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     this.#run?.hangUp({ cause: 'transient', code: null, reason: 'closed' })
@@ -109,8 +122,11 @@ export class Connection {
 
   async #reconnect(firstPauseMs: number): Promise<void> {
     const { events } = this.#deps
+    // The first pause may be the rest of a ban.
+    this.#mustRest = true
     for (let pause: number | null = firstPauseMs; ;) {
       await this.#rest(pause)
+      this.#mustRest = false
       const closing = this.#stopped ? undefined : await this.#connect()
       if (!closing || this.#stopped) return
       if (closing.cause === 'invalidated' || closing.cause === 'banned') {
@@ -118,6 +134,7 @@ export class Connection {
         return
       }
       pause = this.#policy.pauseAfter(closing)
+      this.#mustRest = refusals.has(closing.cause)
       if (closing.cause === 'restart') events.reopening()
       else events.dropped(closing, pause)
     }

@@ -132,7 +132,9 @@ function setUp() {
 /** An instance with a session that is connecting. */
 async function linked() {
   const stage = setUp()
-  stage.store.kept = [{ sessionId: 'stored', name, ownerTag: '', jid, keptAt: stage.clock.now() }]
+  stage.store.kept = [
+    { sessionId: 'stored', name, ownerTag: '', jid, keptAt: stage.clock.now(), networkProxy: null, linkedAt: null },
+  ]
   await stage.service.create(name, {}, true)
   stage.store.kept = []
   await stage.settle()
@@ -147,7 +149,9 @@ function sessionsOf(network: ScriptedNetwork): string[] {
 describe('an instance that is created while its parts cannot be read', () => {
   test('connects its kept session as soon as the parts are taken', async () => {
     const { service, network, parts, store, clock, settle } = setUp()
-    store.kept = [{ sessionId: 'stored', name, ownerTag: '', jid, keptAt: clock.now() }]
+    store.kept = [
+      { sessionId: 'stored', name, ownerTag: '', jid, keptAt: clock.now(), networkProxy: null, linkedAt: null },
+    ]
     parts.takeFailure = new Error('storage is away')
     const asked = service.create(name, {}, true)
     await settle()
@@ -248,7 +252,7 @@ describe('a deletion that fails', () => {
 describe('a deleted instance', () => {
   test('whose messages cannot be forgotten is let go all the same, and the failure is reported', async () => {
     const { service, network, parts, store, registry, deleted, settle } = await linked()
-    store.kept = [{ sessionId: 'kept before', name, ownerTag: '', jid, keptAt: 1 }]
+    store.kept = [{ sessionId: 'kept before', name, ownerTag: '', jid, keptAt: 1, networkProxy: null, linkedAt: null }]
     parts.forgetFailure = new Error('the messages were not removed')
     await assert.rejects(service.remove(name, true), /the messages were not removed/)
     await settle()

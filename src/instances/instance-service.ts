@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import { KeyedLanes } from '../lib/queues/keyed-lanes.ts'
 import type { Network } from '../core/network.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
-import { blankInstance, toInstanceColumns } from '../storage/stores/accounts/instance-rows.ts'
+import { blankInstance, changedColumns } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from '../storage/stores/accounts/instance-rows.ts'
 import type { InstanceRegistry } from './instance-registry.ts'
 import { keepSessionsMs, logOutKeptSessions } from './kept-sessions.ts'
@@ -19,7 +19,14 @@ import { runAll } from '../lib/run-all.ts'
 /** What a caller can set. */
 export type InstanceSettings = Pick<
   InstanceChanges,
-  'ownerTag' | 'inboxId' | 'eventsWebhookUrl' | 'eventsWebhookSubscribers' | 'isSpamguardEnabled' | 'lastQrMessageId'
+  | 'ownerTag'
+  | 'inboxId'
+  | 'eventsWebhookUrl'
+  | 'eventsWebhookSubscribers'
+  | 'isSpamguardEnabled'
+  | 'lastQrMessageId'
+  | 'networkProxy'
+  | 'outgoingRateLimit'
 >
 
 type Deps = {
@@ -186,14 +193,14 @@ export class InstanceService {
 
   #newRow(name: InstanceName, settings: InstanceSettings, kept: KeptSession | undefined): InstanceRow {
     const at = this.#deps.clock.now()
-    const linked = kept && { jid: kept.jid, lastJid: kept.jid, sessionId: kept.sessionId, pairedAt: at }
     const state = kept ? 'connecting' : 'qr_pending'
-    return { ...blankInstance(name, at), state, lastEventAt: at, ...linked, ...settings }
+    return { ...blankInstance(name, at), state, lastEventAt: at, ...(kept && resumedFrom(kept, at)), ...settings }
   }
 
-  #sessionToKeep({ name, ownerTag, sessionId, jid }: Readonly<InstanceRow>): KeptSession | null {
+  #sessionToKeep(record: Readonly<InstanceRow>): KeptSession | null {
+    const { name, ownerTag, sessionId, jid, linkedAt, networkProxy } = record
     if (sessionId === null || jid === null) return null
-    return { sessionId, name, ownerTag, jid, keptAt: this.#deps.clock.now() }
+    return { sessionId, name, ownerTag, jid, keptAt: this.#deps.clock.now(), linkedAt, networkProxy }
   }
 
   #audit(
@@ -213,7 +220,13 @@ export class InstanceService {
   }
 }
 
+/** What a new record takes over from the session that it resumes. The session never connects without its proxy. */
+function resumedFrom({ jid, sessionId, keptAt, linkedAt, networkProxy }: KeptSession, at: number) {
+  const linked = { linkedJid: jid, linkedAt: linkedAt ?? keptAt }
+  return { jid, lastJid: jid, sessionId, pairedAt: at, ...linked, networkProxy }
+}
+
 /** The names that the audit log shows. */
 function fieldsOf(settings: InstanceSettings): string[] {
-  return Object.keys(toInstanceColumns(settings)).sort()
+  return changedColumns(settings)
 }

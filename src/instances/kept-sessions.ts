@@ -23,7 +23,10 @@ export async function logOutKeptSessions(
   const kept = await instances.keptSessions(name)
   if (kept.length === 0) return
   const askedAt = clock.now()
-  const logouts = kept.map(({ sessionId, ownerTag }) => ({ sessionId, instance: name, ownerTag, askedAt }))
+  const logouts = kept.map(({ sessionId, ownerTag, networkProxy }) => ({
+    ...{ sessionId, instance: name, ownerTag, askedAt },
+    networkProxy,
+  }))
   await instances.giveUpKeptSessions(epoch(), logouts)
   for (const logout of logouts) pendingLogouts.add(logout)
 }

@@ -107,9 +107,14 @@ export class LinkedAccount {
     this.#account.correctFutureTimes()
   }
 
-  /** Changes settings; resolves when they are stored. */
-  change(changes: InstanceChanges, audit: AuditRecord): Promise<void> {
-    return this.#account.change(changes, audit)
+  /** Changes settings; resolves when they are stored. With another proxy, the account connects again at once. */
+  async change(changes: InstanceChanges, audit: AuditRecord): Promise<void> {
+    const { networkProxy: before } = this.record
+    await this.#account.change(changes, audit)
+    if (this.record.networkProxy === before) return
+    await this.#commands.run(async () => {
+      if (!this.#isClosed()) await this.#link.followProxy()
+    })
   }
 
   /** Which message at the helpdesk shows the QR code. */

@@ -70,6 +70,7 @@ export class PairingSlot {
       ...this.#deps,
       instance: account.row.name,
       sessionId,
+      networkProxy: () => account.row.networkProxy,
       windowMs: qrCodesPerPairing * qrLifetimeMs + pairingSlackMs,
       events: {
         qr: this.#show.bind(this),

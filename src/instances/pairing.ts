@@ -33,6 +33,7 @@ type PairingEvents = {
 type Deps = {
   instance: InstanceName
   sessionId: string
+  networkProxy: () => string | null
   windowMs: number
   network: Pick<Network, 'open'>
   gate: Semaphore

@@ -33,7 +33,7 @@ async function setUp(...sessionIds: string[]) {
   const logs = new RecordedLog()
   for (const sessionId of sessionIds) {
     network.stored.set(sessionId, jid)
-    logouts.rows.push({ sessionId, instance: 'a', ownerTag: 'x', askedAt: clock.now() })
+    logouts.rows.push({ sessionId, instance: 'a', ownerTag: 'x', askedAt: clock.now(), networkProxy: null })
   }
   const pending = new PendingLogouts({ network, logouts, epoch: () => 1, clock, random: () => 0, log: logs.log })
   await pending.load()
@@ -77,7 +77,7 @@ describe('a pending logout', () => {
 
   test('is done when its keys are gone, and opens no pairing', async () => {
     const { clock, network, logouts, pending } = await setUp()
-    pending.add({ sessionId: 'gone', instance: 'a', ownerTag: '', askedAt: clock.now() })
+    pending.add({ sessionId: 'gone', instance: 'a', ownerTag: '', askedAt: clock.now(), networkProxy: null })
     assert.equal(await pending.hurry('a', 1000), true)
     assert.deepEqual([network.opened, logouts.audits], [[], ['instance.logout_told']])
   })

@@ -6,7 +6,9 @@ import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import type { Semaphore } from '../lib/queues/semaphore.ts'
 
-type Deps = SessionName & {
+type Deps = Omit<SessionName, 'networkProxy'> & {
+  /** Asked when the session is opened: the proxy may have changed at the gate. */
+  networkProxy: () => string | null
   network: Pick<Network, 'open'>
   /** Limits how many sessions are opened at the same time. */
   gate: Semaphore
@@ -69,14 +71,15 @@ export class SessionRun implements Disposable {
 
 /** Resolves with the reason when the session has ended and is closed; undefined when `stop` aborted at the gate. */
 export async function runSession(deps: Deps, stop: AbortSignal, listener: Listener): Promise<Closing | undefined> {
-  const { gate, clock, network, sessionId, instance, isLeaving = false } = deps
+  const { gate, clock, network, sessionId, instance, isLeaving = false, networkProxy } = deps
   const leaveGate = await gate.enter(stop).catch(ignoreRejection)
   if (!leaveGate) return undefined
   const run = new SessionRun(clock, leaveGate)
   let session: NetworkSession | undefined
   try {
     listener.onStart(run)
-    session = await openSession(network, { sessionId, instance, isLeaving }, stop, (signal) => {
+    const name = { sessionId, instance, isLeaving, networkProxy: networkProxy() }
+    session = await openSession(network, name, stop, (signal) => {
       listener.onSignal(signal, run)
       if (signal.kind === 'closed') run.hangUp(signal.closing)
     })

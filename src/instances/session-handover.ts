@@ -14,6 +14,7 @@ import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts
 import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
 import type { AccountRecord } from './account-record.ts'
 import { reasonOf } from './account-record.ts'
+import { linkAgeAfterLogin } from './link-age.ts'
 import { logOutKeptSessions } from './kept-sessions.ts'
 import type { PendingLogouts } from './pending-logouts.ts'
 import type { Companions } from './record-writer.ts'
@@ -64,6 +65,8 @@ export class SessionHandover {
   prove(): (() => Promise<void>) | undefined {
     const { account, clock } = this.#deps
     const { name, previousSessionId: previous, readyAt } = account.row
+    const age = linkAgeAfterLogin(account.row, clock.now())
+    if (age) void account.save(age)
     if (previous === null && readyAt !== null) return undefined
     if (previous !== null) {
       void account.save({ previousSessionId: null, pairedAt: clock.now(), readyAt: null })
@@ -100,20 +103,26 @@ export class SessionHandover {
   /** The account gives its sessions up. Returns their logouts, which are stored with the record; the current one is first. */
   leave(): PendingLogout[] {
     const { account, clock } = this.#deps
-    const { name: instance, ownerTag, sessionId, previousSessionId } = account.row
+    const { name: instance, ownerTag, sessionId, previousSessionId, networkProxy } = account.row
     const at = clock.now()
     const given = [sessionId, previousSessionId].filter((id) => id !== null)
-    const logouts = given.map((id) => ({ sessionId: id, instance, ownerTag, askedAt: at }))
+    const logouts = given.map((id) => ({ sessionId: id, instance, ownerTag, askedAt: at, networkProxy }))
     const audit: AuditRecord = { at, actor: 'api', action: 'instance.logout', instance, ownerTag, target: instance }
     this.#end(loggedOut, { logouts, audits: [audit] })
     return logouts
   }
 
   #end(closing: Closing, companions: Companions = {}): void {
-    const { account } = this.#deps
+    const { account, clock } = this.#deps
     const { jid, lastJid } = account.row
     const noSession = { sessionId: null, previousSessionId: null, jid: null, pairedAt: null, readyAt: null }
-    const changes = { ...noSession, lastQrMessageId: 0, retryAt: null, lastJid: jid ?? lastJid }
+    const changes = {
+      ...noSession,
+      lastQrMessageId: 0,
+      retryAt: null,
+      lastJid: jid ?? lastJid,
+      unlinkedAt: clock.now(),
+    }
     const extras = reasonOf(closing)
     account.apply('invalidated', { changes: { ...changes, lastError: closing.reason }, extras, ...companions })
   }

@@ -102,8 +102,9 @@ export class SessionLogout {
 
   async #tell(): Promise<Closing | undefined> {
     const { stop } = this.#deps
-    const { sessionId, instance } = this.#logout
-    return runSession({ ...this.#deps, sessionId, instance, isLeaving: true }, stop, {
+    const { sessionId, instance, networkProxy } = this.#logout
+    const name = { sessionId, instance, isLeaving: true, networkProxy: () => networkProxy }
+    return runSession({ ...this.#deps, ...name }, stop, {
       onStart: (run) => {
         run.hangUpAfter(attemptDeadlineMs, 'the network did not take the logout within 60 s')
         const hangUp = () => {

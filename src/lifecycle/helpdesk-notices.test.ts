@@ -88,10 +88,13 @@ test('a notice is tried again while the helpdesk is away, and given up when it i
 
 test('a notice is in the language of the agents, its reason too', async () => {
   const { notices, posted, clock } = stage('disconnected', 'es')
-  const reason = writeReason('throughProxy', { reason: writeReason('connectionBroke', { detail: 'ECONNRESET' }) })
+  const reason = writeReason('throughProxy', {
+    reason: writeReason('connectionBroke', { detail: 'ECONNRESET' }),
+    host: 'proxy:3128',
+  })
   notices.heard({ event: 'unreachable', instance: 'a', ownerTag: '', extras: { reason, code: null }, deliveries: [] })
   await clock.advance(0)
   assert.deepEqual(posted, [
-    'WhatsApp no responde desde hace 60 s (la conexión se interrumpió (ECONNRESET), a través del proxy). Se reintenta solo; los mensajes a los contactos esperan.',
+    'WhatsApp no responde desde hace 60 s (la conexión se interrumpió (ECONNRESET), a través del proxy proxy:3128). Se reintenta solo; los mensajes a los contactos esperan.',
   ])
 })

@@ -27,6 +27,7 @@ import { downloadFile } from './files/download.ts'
 import type { CacheLimits } from './account/key-cache.ts'
 import { applyLibraryPatches } from './library/patches/apply.ts'
 import { initAuthCreds } from './library/library.ts'
+import { createProxied, createProxyAgent } from './connection/proxy-agent.ts'
 import { prepareEndpoint } from './connection/socket-config.ts'
 import type { Endpoint, NetworkSettings } from './connection/socket-config.ts'
 import { unseal } from './decode/unseal.ts'
@@ -46,6 +47,8 @@ type Deps = {
   settings: NetworkSettings
   /** The content that the service sent under an id, for recipients who ask for it again. */
   findSent?: (instance: InstanceName, messageId: NetworkMessageId) => Promise<OutgoingContent | null>
+  /** The own proxy of an instance; null when it has none. Throws for an unknown instance. */
+  proxyOf?: (instance: InstanceName) => string | null
   /** How long one QR code is shown. */
   qrLifetimeMs?: number
   /** How many keys of one account are kept in memory. */
@@ -83,7 +86,7 @@ export class WhatsappNetwork implements Network {
   }
 
   async open(name: SessionName, onSignal: (signal: SessionSignal) => void): Promise<NetworkSession> {
-    const { sessionId, instance, isLeaving = false } = name
+    const { sessionId, instance, isLeaving = false, networkProxy = null } = name
     const known = await this.#account(sessionId)
     await known.connection?.close()
     const stored = await known.loadCreds()
@@ -96,25 +99,29 @@ export class WhatsappNetwork implements Network {
     // The other process has this account open by now. A connection from here would end that one.
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
     const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noRecords } = this.#deps
+    const own = networkProxy === null ? undefined : createProxied(networkProxy)
     const receiving = { instance, store, reception, nextId: this.#nextId, isOff }
     const session = new WhatsappSession({
       account,
       creds,
-      endpoint: this.#endpoint,
+      endpoint: own ? { ...this.#endpoint, proxied: own } : this.#endpoint,
       clock,
       log,
       receiving,
       isLeaving,
       onSignal,
+      onEnd: () => void own?.dispatcher.destroy(),
       findSent: (messageId) => findSent(instance, messageId),
     })
     account.connection = session
     return session
   }
 
-  download(file: FileRef, signal: AbortSignal): Promise<Readable> {
-    const isElsewhere = this.#deps.settings.url !== null
-    return downloadFile(file, { egress: this.#egress, agent: this.#endpoint.proxied?.agent, isElsewhere }, signal)
+  async download(instance: InstanceName, file: FileRef, signal: AbortSignal): Promise<Readable> {
+    const { settings, proxyOf } = this.#deps
+    const own = proxyOf?.(instance) ?? null
+    const agent = own === null ? this.#endpoint.proxied?.agent : createProxyAgent(own)
+    return downloadFile(file, { egress: this.#egress, agent, isElsewhere: settings.url !== null }, signal)
   }
 
   unseal(event: SealedEvent, target: Unsealing): UnsealedContent | null {

@@ -17,7 +17,7 @@ import type {
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
 import { BacklogWatch } from './connection/backlog-watch.ts'
-import { closingOf, explained } from './connection/close-causes.ts'
+import { closingOf, explained, through } from './connection/close-causes.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { failQueries, terminate } from './connection/open-socket.ts'
 import { askForMissingSalt } from './connection/missing-salt.ts'
@@ -33,7 +33,11 @@ import { findPerson } from './queries/find-person.ts'
 import { askGroupInfo } from './queries/group-info.ts'
 import { libraryKey } from './send/encode-content.ts'
 
-type Deps = ConnectionDeps & { onSignal: (signal: SessionSignal) => void }
+type Deps = ConnectionDeps & {
+  onSignal: (signal: SessionSignal) => void
+  /** Called when the connection ends. */
+  onEnd: () => void
+}
 
 /** How long the network may stay silent after the socket was opened. */
 const firstFrameTimeoutMs = 20_000
@@ -66,7 +70,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       this.#end({
         cause: 'transient',
         code: 408,
-        reason: writeReason('noFirstAnswer', { seconds: firstFrameTimeoutMs / 1000 }),
+        reason: through(endpoint.proxied?.host, writeReason('noFirstAnswer', { seconds: firstFrameTimeoutMs / 1000 })),
       })
     })
     socket.ws.once('frame', this.#cancelDeadline)
@@ -173,7 +177,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       offer: this.#offer,
       onClosed: (error) => {
         const isOfferUsedUp = this.#offer.isUsedUp && !isLinked(creds)
-        this.#end(explained(closingOf(error, clock), { isOfferUsedUp, isProxied: endpoint.proxied !== undefined }))
+        this.#end(explained(closingOf(error, clock), { isOfferUsedUp, proxyHost: endpoint.proxied?.host }))
       },
       end: this.#end.bind(this),
       onDrained: () => {
@@ -208,6 +212,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     if (!this.#phase.move('end')) return
     this.#closing = closing
     this.#cancelDeadline()
+    this.#deps.onEnd()
     const { account } = this.#deps
     const { socket, connectionKeys } = this.#connection
     terminate(socket)

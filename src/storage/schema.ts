@@ -2,7 +2,13 @@
 
 import type { DestinationKey } from '../core/ids.ts'
 import type { SecretColumns } from './engine/statement.ts'
-import { sessionKeySecrets, tenantSecrets } from './schema/accounts.ts'
+import {
+  instanceSecrets,
+  keptSessionSecrets,
+  pendingLogoutSecrets,
+  sessionKeySecrets,
+  tenantSecrets,
+} from './schema/accounts.ts'
 import type {
   DestinationPlaceTable,
   DestinationTable,
@@ -70,6 +76,9 @@ export type Schema = {
 export const secretTables: readonly SecretColumns[] = [
   tenantSecrets,
   sessionKeySecrets,
+  instanceSecrets,
+  keptSessionSecrets,
+  pendingLogoutSecrets,
   unfinishedSecrets,
   inboxSecrets,
   messageMapSecrets,

@@ -23,6 +23,8 @@ export type Detail = {
   last_error: string | null
   pending_logout: boolean
   reconnect_attempts: number
+  network_proxy: string | null
+  outgoing_rate_limit: number | null
 }
 
 type Requests = {
@@ -42,6 +44,10 @@ export abstract class InstanceApi {
   /** Posts to a path below /api/instances, such as `/a/restart`. */
   command(path: string, body?: unknown): Promise<Answer> {
     return this.service.request('POST', `/api/instances${path}`, body === undefined ? {} : { body })
+  }
+
+  patch(name: string, body: object): Promise<Answer> {
+    return this.service.request('PATCH', `/api/instances/${name}`, { body })
   }
 
   async detail(name: string): Promise<Detail> {

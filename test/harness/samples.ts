@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AuditRecord } from '../../src/core/audit.ts'
 import type { TenantSettings } from '../../src/core/tenant.ts'
-import { blankInstance, toInstanceColumns } from '../../src/storage/stores/accounts/instance-rows.ts'
+import { blankInstance, toNewColumns } from '../../src/storage/stores/accounts/instance-rows.ts'
 import type { InstanceRow } from '../../src/storage/stores/accounts/instance-rows.ts'
 import type { NewOutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
 import type { UsageBatch } from '../../src/storage/stores/ledger/usage-store.ts'
@@ -26,7 +26,7 @@ export function sampleInstance(name: string, overrides: Partial<InstanceRow> = {
 
 /** The same as columns, for tests that write to the table themselves. */
 export function sampleInstanceColumns(name: string, overrides: Partial<InstanceRow> = {}) {
-  return toInstanceColumns(sampleInstance(name, overrides))
+  return toNewColumns(sampleInstance(name, overrides))
 }
 
 /** Counts that were never stored before. */

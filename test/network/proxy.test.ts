@@ -6,6 +6,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { getCACertificates } from 'node:tls'
 import { getHttpStream } from 'baileys'
+import type { SocksProxyAgent } from 'socks-proxy-agent'
 import { SimNetwork } from '../../sim/network/sim-network.ts'
 import { FileError } from '../../src/core/network.ts'
 import { createProxyAgent } from '../../src/network/connection/proxy-agent.ts'
@@ -97,17 +98,48 @@ for (const [name, start] of proxies) {
     const { file } = event.content
     const never = new AbortController().signal
     const before = proxy.targets.length
-    assert.deepEqual(await buffer(await bed.network.download(file, never)), bytes)
+    assert.deepEqual(await buffer(await bed.network.download('s', file, never)), bytes)
     assert.deepEqual(proxy.targets.slice(before), [sim.media.host])
     await proxy[Symbol.asyncDispose]()
-    await assert.rejects(bed.network.download(file, never), FileError)
+    await assert.rejects(bed.network.download('s', file, never), FileError)
   })
 }
 
 test('a proxy of another kind is refused with its reason', () => {
-  assert.throws(() => createProxyAgent('ftp://127.0.0.1:1'), /SERVICE_NETWORK_PROXY/)
-  assert.throws(() => createProxyAgent('nonsense'), /SERVICE_NETWORK_PROXY/)
+  assert.throws(() => createProxyAgent('ftp://127.0.0.1:1'), /cannot be used: .*http, https or socks5/)
+  assert.throws(() => createProxyAgent('nonsense'), /cannot be used: .*http, https or socks5/)
 })
+
+test('the address of a socks5 proxy may be one of IPv6', () => {
+  const { proxy } = createProxyAgent('socks5://user:secret@[::1]:1080') as unknown as SocksProxyAgent
+  assert.deepEqual([proxy.host, proxy.port, proxy.userId], ['::1', 1080, 'user'])
+})
+
+for (const [name, start] of proxies) {
+  test(`a received file is fetched through ${name} proxy of its instance, and not at all when that is gone`, async () => {
+    await using sim = await SimNetwork.start()
+    await using shared = await Proxy.http()
+    await using proxy = await start()
+    const { url } = proxy
+    await using owned = new AsyncDisposableStack()
+    const settings = { ...settingsFor(sim), proxy: shared.url, caFile: await authorityFile(sim, owned) }
+    await using bed = await Bed.open({ network: { settings, proxyOf: () => url } })
+    const phone = sim.account({ phone: '5511999990001' })
+    await storeLinked(sim, phone, (writes) => bed.store.save(bed.epoch, 's', writes))
+    await bed.online('s')
+    const bytes = randomBytes(70_001)
+    const event = await bed.event(sim.person({ phone: '5511888880001' }).media(phone, 'image', { bytes }).id)
+    assert.ok(event.kind === 'message' && event.content.type === 'media')
+    const { file } = event.content
+    const never = new AbortController().signal
+    assert.deepEqual(await buffer(await bed.network.download('s', file, never)), bytes)
+    const { host } = sim.media
+    assert.deepEqual([proxy.targets, shared.targets.includes(host)], [[host], false])
+    await proxy[Symbol.asyncDispose]()
+    await assert.rejects(bed.network.download('s', file, never), FileError)
+    assert.equal(shared.targets.includes(host), false)
+  })
+}
 
 test('the protocol version is the one of the library unless three numbers say otherwise', () => {
   assert.equal(prepareEndpoint(defaults, 1).version.length, 3)

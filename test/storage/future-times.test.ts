@@ -137,6 +137,43 @@ for (const engine of engines) {
       assert.equal(instance?.created_at, now)
     })
 
+    test('a number that was linked or unlinked in the future was so now', async () => {
+      await using stage = await setUp()
+      const { database, correct } = stage
+      const times = { ahead: now + 400 * day, right: now - 400 * day }
+      for (const [name, at] of Object.entries(times)) {
+        const columns = { ...sampleInstanceColumns(name), linked_at: at, unlinked_at: at }
+        await database.write(database.query.insertInto('instances').values(columns))
+        const kept = {
+          session_id: name,
+          name,
+          owner_tag: '',
+          jid: 'j',
+          kept_at: now,
+          network_proxy: null,
+          linked_at: at,
+        }
+        await database.write(database.query.insertInto('kept_sessions').values(kept))
+      }
+      await correct()
+      const { query } = database
+      const links = await database.read(
+        query.selectFrom('instances').select(['linked_at', 'unlinked_at']).orderBy('name'),
+      )
+      assert.deepEqual(
+        links.map((link) => [link.linked_at, link.unlinked_at]),
+        [
+          [now, now],
+          [times.right, times.right],
+        ],
+      )
+      const kept = await database.read(query.selectFrom('kept_sessions').select('linked_at').orderBy('name'))
+      assert.deepEqual(
+        kept.map((each) => each.linked_at),
+        [now, times.right],
+      )
+    })
+
     test('a process that lost the lease corrects nothing', async () => {
       await using stage = await setUp()
       await assert.rejects(correctFutureTimes(stage.database, stage.epoch + 1, now), { failure: 'expectation' })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { AuditStore } from '../../src/storage/stores/ledger/audit-store.ts'
 import type { Database } from '../../src/storage/database.ts'
@@ -65,15 +66,53 @@ for (const engine of engines) {
       assert.deepEqual(plain(await instances.list()), [sampleInstance('a')])
     })
 
+    test('a proxy is stored sealed to its row, in each of the tables that hold one', async () => {
+      await using opened = await newDatabase(engine, [randomBytes(32)])
+      const { database } = opened
+      const instances = await storeWithLease(database)
+      const networkProxy = 'http://user:canary@proxy:1'
+      await instances.insert(1, sampleInstance('a'), sampleAudit())
+      await instances.update(1, 'a', { networkProxy, outgoingRateLimit: 0 }, {})
+      const row = sampleInstance('a', { networkProxy, outgoingRateLimit: 0 })
+      assert.deepEqual([await instances.find('a'), ...(await instances.list())], [row, row])
+      await instances.update(1, 'a', { networkProxy: null }, {})
+      assert.equal((await instances.find('a'))?.networkProxy, null)
+      await instances.put(1, row, {})
+      assert.deepEqual(await instances.find('a'), row)
+      const kept = { sessionId: 's', name: 'a', ownerTag: 'x', jid: 'j', keptAt: 10, networkProxy, linkedAt: 5 }
+      const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 20, networkProxy }
+      const stored = async (table: 'instances' | 'kept_sessions' | 'pending_logouts') =>
+        (await database.read(database.query.selectFrom(table).select('network_proxy'))).map(
+          ({ network_proxy: bytes }) => Buffer.from(bytes ?? []).toString('latin1'),
+        )
+      const sealed = await stored('instances')
+      await instances.remove(1, 'a', kept, sampleAudit())
+      assert.deepEqual(await instances.keptSessions('a'), [kept])
+      sealed.push(...(await stored('kept_sessions')))
+      await instances.giveUpKeptSessions(1, [logout])
+      assert.deepEqual(await new PendingLogoutStore(database).list(), [logout])
+      sealed.push(...(await stored('pending_logouts')))
+      assert.deepEqual([sealed.length, sealed.some((text) => text.includes('canary'))], [3, false])
+      assert.equal(new Set(sealed).size, 3)
+    })
+
     test('a removed instance leaves its session to be resumed, until that is given up', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       await instances.insert(1, sampleInstance('a'), sampleAudit())
-      const kept = { sessionId: 's', name: 'a', ownerTag: 'x', jid: 'j', keptAt: 10 }
+      const kept = {
+        sessionId: 's',
+        name: 'a',
+        ownerTag: 'x',
+        jid: 'j',
+        keptAt: 10,
+        networkProxy: null,
+        linkedAt: null,
+      }
       await instances.remove(1, 'a', kept, sampleAudit({ action: 'instance.delete' }))
       assert.deepEqual(await instances.list(), [])
       assert.deepEqual(plain(await instances.keptSessions('a')), [kept])
-      const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 20 }
+      const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 20, networkProxy: null }
       await instances.giveUpKeptSessions(1, [logout])
       assert.deepEqual(await instances.keptSessions('a'), [])
       assert.deepEqual(plain(await new PendingLogoutStore(opened.database).list()), [logout])
@@ -82,7 +121,7 @@ for (const engine of engines) {
     test('an instance that takes up a kept session leaves none behind, one that pairs anew does', async () => {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
-      const kept = { sessionId: 's', name: 'a', ownerTag: '', jid: 'j', keptAt: 10 }
+      const kept = { sessionId: 's', name: 'a', ownerTag: '', jid: 'j', keptAt: 10, networkProxy: null, linkedAt: null }
       await instances.insert(1, sampleInstance('a'), sampleAudit())
       await instances.remove(1, 'a', kept, sampleAudit())
       assert.deepEqual(await instances.keptSessions('a', 11), [])
@@ -116,11 +155,11 @@ for (const engine of engines) {
         await instances.remove(
           1,
           sessionId,
-          { sessionId, name: sessionId, ownerTag: '', jid: 'j', keptAt },
+          { sessionId, name: sessionId, ownerTag: '', jid: 'j', keptAt, networkProxy: null, linkedAt: null },
           sampleAudit(),
         )
       }
-      const logout = { sessionId: 'leaving', instance: 'a', ownerTag: '', askedAt: 1 }
+      const logout = { sessionId: 'leaving', instance: 'a', ownerTag: '', askedAt: 1, networkProxy: null }
       await instances.update(1, 'a', {}, { logouts: [logout] })
       await instances.dropOrphans(1, 10)
       const left: string[] = []
@@ -134,7 +173,7 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       await instances.insert(1, sampleInstance('a'), sampleAudit())
-      const kept = { sessionId: 's', name: 'a', ownerTag: '', jid: 'j', keptAt: 20 }
+      const kept = { sessionId: 's', name: 'a', ownerTag: '', jid: 'j', keptAt: 20, networkProxy: null, linkedAt: null }
       await instances.remove(1, 'a', kept, sampleAudit())
       await instances.insert(1, sampleInstance('a'), sampleAudit())
       await instances.dropOrphans(1, 10)
@@ -148,7 +187,15 @@ for (const engine of engines) {
       await using opened = await newDatabase(engine)
       const instances = await storeWithLease(opened.database)
       const row = { ...blankInstance('a', 1), sessionId: 's', jid: 'j', inboxId: 3 }
-      const other = { sessionId: 'older', name: 'a', ownerTag: '', jid: 'j', keptAt: 10 }
+      const other = {
+        sessionId: 'older',
+        name: 'a',
+        ownerTag: '',
+        jid: 'j',
+        keptAt: 10,
+        networkProxy: null,
+        linkedAt: null,
+      }
       await instances.insert(1, row, sampleAudit())
       await instances.remove(1, 'a', other, sampleAudit())
       await instances.insert(1, { ...row, sessionId: null }, sampleAudit())

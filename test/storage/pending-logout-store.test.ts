@@ -7,7 +7,8 @@ import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
 import { engines, newDatabase } from '../harness/databases.ts'
 import { sampleAudit, sampleInstance } from '../harness/samples.ts'
 
-const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 10 }
+const networkProxy = 'http://user:secret@proxy:1'
+const logout = { sessionId: 's', instance: 'a', ownerTag: 'x', askedAt: 10, networkProxy }
 
 for (const engine of engines) {
   describe(`pending logouts on ${engine}`, () => {

@@ -42,6 +42,8 @@ export function createOutbound(deps: OutboundDeps) {
   return {
     outbox: stores.outbox,
     banRisk,
+    limits: sending.limits,
+    sent: stores.sent,
     webhook: accepting.webhook,
     clocks,
     /** The answer to a callback has left this process. */

@@ -19,6 +19,7 @@ import type { SendingAccounts } from '../../bridge/outbound/send/sending-account
 import { BanRisk } from '../../guard/ban-risk.ts'
 import { Pace } from '../../guard/pace.ts'
 import { Restrictions } from '../../guard/restrictions.ts'
+import { SendLimits } from '../../guard/send-limits.ts'
 import type { RowId } from '../../core/ids.ts'
 import type { OutboundDeps } from './outbound-deps.ts'
 import type { OutboundRoutes } from './outbound-routes.ts'
@@ -40,7 +41,8 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
   const { stores, accounts } = parts
   const { outbox, transitions, sent, map } = stores
   const banRisk = new BanRisk({ clock })
-  const pace = createPace(deps)
+  const limits = createLimits(deps, parts)
+  const pace = createPace(deps, limits)
   const restrictions = createRestrictions(deps, parts)
   const recipients = new Recipients({ people, sent })
   const outboundMetrics = new OutboundMetrics({ metrics, usage, banRisk, accounts })
@@ -65,7 +67,7 @@ export function createSending(deps: OutboundDeps, parts: Parts) {
   const given = new GivenAnswers({ store: stores.shown, clock })
   const isUndecided = (id: RowId) => undecided.has(id) || looks.isTooEarly(id)
   const shownWorker = createShownWorker(deps, parts, { worker, given, isUndecided })
-  return { ...made, looks, worker, given, shownWorker }
+  return { ...made, limits, looks, worker, given, shownWorker }
 }
 
 function createShownWorker(
@@ -79,9 +81,13 @@ function createShownWorker(
   return new ShownWorker({ store: shown, answers: given, look, isUndecided, clock, log, start: startLooks })
 }
 
-function createPace({ config, clock }: OutboundDeps): Pace {
-  const { rateLimit: perMinute, drainRate: drainPerSecond } = config.outbound
-  return new Pace({ perMinute, drainPerSecond, clock, random: Math.random })
+function createLimits({ config, clock }: OutboundDeps, { accounts }: Parts): SendLimits {
+  const { rateLimit: perMinute, warmupDays } = config.outbound
+  return new SendLimits({ perMinute, warmupDays, recordOf: (instance) => accounts.recordOf(instance), clock })
+}
+
+function createPace({ config, clock }: OutboundDeps, limits: SendLimits): Pace {
+  return new Pace({ limits, drainPerSecond: config.outbound.drainRate, clock, random: Math.random })
 }
 
 function createRestrictions({ clock }: OutboundDeps, { stores, accounts }: Parts): Restrictions {

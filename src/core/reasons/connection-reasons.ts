@@ -105,9 +105,9 @@ export const connectionReasons = {
     pt: 'a conexão foi interrompida ({detail})',
   },
   throughProxy: {
-    en: '{reason}, through the proxy',
-    es: '{reason}, a través del proxy',
-    pt: '{reason}, pelo proxy',
+    en: '{reason}, through the proxy {host}',
+    es: '{reason}, a través del proxy {host}',
+    pt: '{reason}, pelo proxy {host}',
   },
   unscanned: {
     en: 'no phone scanned a code in time: ask for a new one',

@@ -121,7 +121,10 @@ function addItemRoutes(app: HttpApp, { instances, instanceService, clock }: Inst
     '/api/instances/:name',
     {
       schema: {
-        ...about('patchInstance', 'Change settings; absent and null fields stay as they are'),
+        ...about(
+          'patchInstance',
+          'Change settings; absent and null fields stay as they are, except where null is described',
+        ),
         params: InstanceParams,
         body: PatchBody,
         response: responses({ 200: Patched }, 404),

@@ -4,16 +4,23 @@ import { Type } from 'typebox'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import { banRiskLimits } from '../../guard/ban-risk.ts'
 import type { BanRisk } from '../../guard/ban-risk.ts'
+import type { SendLimits } from '../../guard/send-limits.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { OutboxStore } from '../../storage/stores/messages/outbox-store.ts'
+import type { SentMessageStore } from '../../storage/stores/messages/sent-message-store.ts'
 import type { HttpApp } from '../http-app.ts'
 import { InstanceParams, nullable, responses, Timestamp, toTimestamp } from '../schemas.ts'
 
 const nanoseconds = 1_000_000
+const dayMs = 86_400_000
 
 export type OutboxDeps = {
   instances: Pick<InstanceRegistry, 'get'>
   outbox: Pick<OutboxStore, 'totals'>
+  sent: Pick<SentMessageStore, 'countFirstContacts'>
   banRisk: Pick<BanRisk, 'snapshot'>
+  limits: Pick<SendLimits, 'of'>
+  clock: Pick<Clock, 'now'>
 }
 
 const OutboxTotals = Type.Object(
@@ -45,11 +52,23 @@ const BanRiskBody = Type.Object(
     alerts: Type.Array(Type.String()),
     score: Type.Number(),
     level: Type.String(),
+    first_contacts_24h: Type.Integer({
+      description:
+        'People to whom the first message of their chat was sent in the last 24 hours; not part of the score',
+    }),
+    rate_limit_in_force: Type.Integer({ description: 'Messages per minute that it may send now; 0: no limit' }),
+    warmup: nullable(
+      Type.Object(
+        { day: Type.Integer({ description: '1 on the first day' }), days: Type.Integer() },
+        { description: 'While the number is new and sends less; null otherwise' },
+      ),
+    ),
   },
   { title: 'BanRisk' },
 )
 
-export function addOutboxRoutes(app: HttpApp, { instances, outbox, banRisk }: OutboxDeps): void {
+export function addOutboxRoutes(app: HttpApp, deps: OutboxDeps): void {
+  const { instances, outbox, sent, banRisk, limits, clock } = deps
   const about = (operationId: string, summary: string) => ({ operationId, summary, tags: ['observability'] })
   app.get(
     '/api/instances/:name/outbox',
@@ -76,8 +95,10 @@ export function addOutboxRoutes(app: HttpApp, { instances, outbox, banRisk }: Ou
         response: responses({ 200: BanRiskBody }, 404),
       },
     },
-    ({ params: { name } }) => {
+    async ({ params: { name } }) => {
       instances.get(name)
+      const firstContacts = await sent.countFirstContacts(name, clock.now() - dayMs)
+      const { perMinute, warmup } = limits.of(name)
       const { velocity, diversity, delivery } = banRiskLimits
       const risk = banRisk.snapshot(name)
       return {
@@ -96,6 +117,9 @@ export function addOutboxRoutes(app: HttpApp, { instances, outbox, banRisk }: Ou
         alerts: risk.alerts,
         score: risk.score,
         level: risk.level,
+        first_contacts_24h: firstContacts,
+        rate_limit_in_force: perMinute,
+        warmup,
       }
     },
   )

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts'
 
 type Meaning = { cause: CloseCause; reason: string }
 /** `isOfferUsedUp`: all codes of a pairing were shown, and none was scanned. */
-type Circumstances = { isOfferUsedUp: boolean; isProxied: boolean }
+type Circumstances = { isOfferUsedUp: boolean; proxyHost: string | undefined }
 /** The error that the library closes with. */
 type LibraryError = Error & { output?: { statusCode?: number }; data?: unknown }
 
@@ -64,10 +64,14 @@ export function closingOf(error: LibraryError | undefined, clock: Pick<Clock, 'n
 }
 
 /** A server that hangs up after the last code means the same as the last code expiring. */
-export function explained(closing: Closing, { isOfferUsedUp, isProxied }: Circumstances): Closing {
+export function explained(closing: Closing, { isOfferUsedUp, proxyHost }: Circumstances): Closing {
   if (closing.cause !== 'transient' || closing.code !== null) return closing
-  if (isOfferUsedUp) return pairingOverClosing
-  return isProxied ? { ...closing, reason: writeReason('throughProxy', { reason: closing.reason }) } : closing
+  return isOfferUsedUp ? pairingOverClosing : { ...closing, reason: through(proxyHost, closing.reason) }
+}
+
+/** Names the proxy, which may be the cause. */
+export function through(proxyHost: string | undefined, reason: string): string {
+  return proxyHost === undefined ? reason : writeReason('throughProxy', { reason, host: proxyHost })
 }
 
 const pairingOverClosing: Closing = {

@@ -36,7 +36,7 @@ export class SessionEvents {
   }
 
   listen(): void {
-    const { socket, end } = this.#deps
+    const { socket, end, onClosed } = this.#deps
     socket.ev.on('connection.update', (update) => {
       this.#onUpdate(update)
     })
@@ -46,6 +46,10 @@ export class SessionEvents {
         terminate(socket)
       })
     }
+    // A proxy or the server refuses the upgrade. The library would wait for a frame that never comes.
+    socket.ws.on('unexpected-response', (_request: unknown, { statusCode = 0 }: { statusCode?: number }) => {
+      onClosed(new Error(`status ${statusCode}`))
+    })
     socket.ws.on('CB:notification', ({ attrs }: BinaryNode) => {
       if (passkeyRequests.has(attrs['type'] ?? '')) end(passkeyClosing)
     })

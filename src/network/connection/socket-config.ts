@@ -1,10 +1,8 @@
 // Configures the library for one connection.
 
-import type { Agent } from 'node:https'
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
-import { createProxiedDispatcher } from '../../lib/egress/proxied-dispatcher.ts'
 import type { Account } from '../account/account.ts'
 import type { durableRepository } from '../account/durable-signal.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
@@ -17,7 +15,8 @@ import type {
   UserFacingSocketConfig,
   WAVersion,
 } from '../library/library.ts'
-import { createProxyAgent } from './proxy-agent.ts'
+import { createProxied } from './proxy-agent.ts'
+import type { Proxied } from './proxy-agent.ts'
 
 export type NetworkSettings = {
   url: string | null
@@ -27,16 +26,13 @@ export type NetworkSettings = {
   proxy: string | null
 }
 
-/** The settings that all connections share. */
+/** The settings of a connection. All connections share them, except those of an instance with its own proxy. */
 export type Endpoint = {
   url: string | URL
   version: WAVersion
   proxied: Proxied | undefined
   qrLifetimeMs: number
 }
-
-/** One proxy serves connections, uploads and the requests that the library makes. */
-type Proxied = { agent: Agent; dispatcher: ReturnType<typeof createProxiedDispatcher> }
 
 type Parts = {
   endpoint: Endpoint
@@ -56,13 +52,9 @@ export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number)
   return {
     url: settings.url ?? defaultUrl,
     version: settings.version.length === 3 ? (settings.version.map(Number) as WAVersion) : defaultVersion,
-    proxied: settings.proxy === null ? undefined : throughProxy(settings.proxy),
+    proxied: settings.proxy === null ? undefined : createProxied(settings.proxy),
     qrLifetimeMs,
   }
-}
-
-function throughProxy(proxy: string): Proxied {
-  return { agent: createProxyAgent(proxy), dispatcher: createProxiedDispatcher(proxy) }
 }
 
 function trustAlso(certificate: string): void {

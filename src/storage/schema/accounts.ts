@@ -42,6 +42,13 @@ export type InstanceTable = {
   unreachable_at: number | null
   /** When a temporary ban ends. */
   retry_at: number | null
+  network_proxy: SealedOrNull
+  outgoing_rate_limit: number | null
+  /** The number that logged in last, and since when it is linked; its warm-up counts from there. */
+  linked_jid: Jid | null
+  linked_at: number | null
+  /** Since when no number is linked; null while one is. */
+  unlinked_at: number | null
 }
 
 export type TenantTable = {
@@ -81,6 +88,8 @@ export type KeptSessionTable = {
   owner_tag: string
   jid: Jid
   kept_at: number
+  network_proxy: SealedOrNull
+  linked_at: number | null
 }
 
 /** The session of a logout that WhatsApp has not confirmed yet. */
@@ -89,6 +98,7 @@ export type PendingLogoutTable = {
   instance: InstanceName
   owner_tag: string
   asked_at: number
+  network_proxy: SealedOrNull
 }
 
 /** The network lets an account write only to people it has a chat with. */
@@ -97,6 +107,24 @@ export type RestrictionTable = {
   until: number
   struck_at: number
 }
+
+export const instanceSecrets = {
+  table: 'instances',
+  key: ['name'],
+  columns: ['network_proxy'],
+} as const satisfies SecretColumns
+
+export const keptSessionSecrets = {
+  table: 'kept_sessions',
+  key: ['session_id'],
+  columns: ['network_proxy'],
+} as const satisfies SecretColumns
+
+export const pendingLogoutSecrets = {
+  table: 'pending_logouts',
+  key: ['session_id'],
+  columns: ['network_proxy'],
+} as const satisfies SecretColumns
 
 export const tenantSecrets = {
   table: 'tenants',

@@ -44,6 +44,10 @@ export async function correctFutureTimes(database: Database, epoch: number, now:
       .where('next_at', '>', future + longestPauseMs),
     query.updateTable('first_callbacks').set({ heard_at: now }).where('heard_at', '>', future),
     query.updateTable('instances').set({ created_at: now }).where('created_at', '>', future),
+    // The warm-up of a number counts from there.
+    query.updateTable('instances').set({ linked_at: now }).where('linked_at', '>', future),
+    query.updateTable('instances').set({ unlinked_at: now }).where('unlinked_at', '>', future),
+    query.updateTable('kept_sessions').set({ linked_at: now }).where('linked_at', '>', future),
     query
       .updateTable('instances')
       .set({ retry_at: now + unknownBanMs })

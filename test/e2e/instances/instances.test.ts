@@ -39,6 +39,8 @@ describe('instance records', () => {
       owner_tag: 'acme',
       events_webhook_url: 'http://x',
       events_webhook_subscribers: subscribers,
+      network_proxy: 'http://user:pass@proxy.example:8080/',
+      outgoing_rate_limit: 20,
     })
     const { body } = await world.service.get('/api/instances/a')
     const at = new Date(clock.now()).toISOString()
@@ -64,6 +66,8 @@ describe('instance records', () => {
         last_jid: null,
         reconnect_attempts: 0,
         last_error: null,
+        network_proxy: 'http://proxy.example:8080',
+        outgoing_rate_limit: 20,
         pending_logout: false,
       },
     )
@@ -91,6 +95,7 @@ describe('instance records', () => {
     const kept = (await world.service.get('/api/instances/a')).body as Record<string, unknown>
     assert.deepEqual([kept['owner_tag'], kept['inbox_id'], kept['events_webhook_subscribers']], ['acme', 4, one])
     await patch({ owner_tag: '', inbox_id: 0, events_webhook_subscribers: [], last_qr_msg_id: 7 })
+    await patch({ network_proxy: null, outgoing_rate_limit: null })
     const cleared = (await world.service.get('/api/instances/a')).body as Record<string, unknown>
     assert.deepEqual(
       [cleared['owner_tag'], cleared['inbox_id'], cleared['events_webhook_subscribers'], cleared['last_qr_msg_id']],
@@ -101,6 +106,7 @@ describe('instance records', () => {
     assert.deepEqual(
       entries.map(({ action, metadata }) => [action, metadata['fields']]),
       [
+        ['instance.patch', ['network_proxy', 'outgoing_rate_limit']],
         ['instance.patch', ['events_webhook_subscribers', 'inbox_id', 'last_qr_msg_id', 'owner_tag']],
         ['instance.patch', ['spamguard_enabled']],
         ['instance.create', ['events_webhook_subscribers', 'inbox_id', 'owner_tag']],

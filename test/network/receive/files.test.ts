@@ -42,7 +42,7 @@ test('every kind of file is what was sent', async () => {
     for (const size of [0, 1, 15, 16, 70_001]) {
       const bytes = randomBytes(size)
       const { file } = await fileOf(bed, bob.media(phone, kind, { bytes }).id)
-      assert.deepEqual(await buffer(await bed.network.download(file, never)), bytes, `${kind} of ${size} bytes`)
+      assert.deepEqual(await buffer(await bed.network.download('s', file, never)), bytes, `${kind} of ${size} bytes`)
     }
   }
 })
@@ -55,7 +55,7 @@ test('a file that is gone, cut off or changed is refused, and says which', async
   const attempt = async (trouble: MediaTrouble): Promise<FileError> => {
     bed.sim.media.trouble(file.directPath ?? '', trouble)
     const failure = await bed.network
-      .download(file, never)
+      .download('s', file, never)
       .then((stream: Readable) => buffer(stream))
       .then(
         () => assert.fail(`a file that is ${trouble} was taken`),
@@ -70,10 +70,10 @@ test('a file that is gone, cut off or changed is refused, and says which', async
   const wrongKey = { ...file, mediaKey: randomBytes(32).toString('base64') }
   bed.sim.media.trouble(file.directPath ?? '', undefined)
   await assert.rejects(
-    bed.network.download(wrongKey, never).then((stream) => buffer(stream)),
+    bed.network.download('s', wrongKey, never).then((stream) => buffer(stream)),
     FileError,
   )
-  await assert.rejects(bed.network.download({ ...file, mediaKey: '' }, never), FileError)
+  await assert.rejects(bed.network.download('s', { ...file, mediaKey: '' }, never), FileError)
 })
 
 test('a stream that fails before it is read does no harm', async () => {
@@ -82,7 +82,7 @@ test('a stream that fails before it is read does no harm', async () => {
   await bed.online('s')
   const { file } = await fileOf(bed, bob.media(phone, 'image', { bytes: randomBytes(20_000) }).id)
   const abort = new AbortController()
-  const stream = await bed.network.download(file, abort.signal)
+  const stream = await bed.network.download('s', file, abort.signal)
   abort.abort()
   for (let turn = 0; turn < 10; turn++) await setImmediate()
   await assert.rejects(buffer(stream))
@@ -98,7 +98,7 @@ test('the phone puts a file back that the server has lost', async () => {
   const key = { chat: bob.user.pnJid, id: event.id, fromMe: false, participant: null }
   const again = await session.requestFileAgain(key, file)
   assert.notEqual(again.directPath, file.directPath)
-  assert.deepEqual(await buffer(await bed.network.download(again, never)), bytes)
+  assert.deepEqual(await buffer(await bed.network.download('s', again, never)), bytes)
   const unknown = { ...key, id: '3EB0UNKNOWN' }
   await assert.rejects(session.requestFileAgain(unknown, file), FileError)
 })

@@ -8,8 +8,16 @@ import type { StoreCall, Stores } from './all-stores.ts'
 const ended = { status: 'delivered', attempts: 1, nextAt: 1000, code: 200, error: null } as const
 const range = { from: '2026-01-01', to: '2026-02-01' }
 
-const logout = (id: string) => ({ sessionId: id, instance: id, ownerTag: '', askedAt: 1000 })
-const kept = (id: string) => ({ sessionId: id, name: id, ownerTag: '', jid: 'j', keptAt: 1000 })
+const logout = (id: string) => ({ sessionId: id, instance: id, ownerTag: '', askedAt: 1000, networkProxy: null })
+const kept = (id: string) => ({
+  sessionId: id,
+  name: id,
+  ownerTag: '',
+  jid: 'j',
+  keptAt: 1000,
+  networkProxy: null,
+  linkedAt: null,
+})
 const keyed = (id: string) => sampleAudit({ key: id })
 const added = ({ instances }: Stores, id: string) => instances.insert(1, sampleInstance(id), sampleAudit())
 const delivery = ({ deliveries }: Stores, id: string) => deliveries.insert([sampleDelivery(id)])

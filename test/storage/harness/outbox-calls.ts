@@ -200,6 +200,7 @@ const shownCalls: Readonly<Record<string, StoreCall>> = {
   'SentMessageStore.insertStep': { kind: 'repeated', run: mapped },
   'SentMessageStore.lastAddress': { kind: 'read', run: ({ sent }, id) => sent.lastAddress('shop', id) },
   'SentMessageStore.isKnown': { kind: 'read', run: ({ sent }, id) => sent.isKnown('shop', id) },
+  'SentMessageStore.countFirstContacts': { kind: 'read', run: ({ sent }) => sent.countFirstContacts('shop', 1000) },
   'SentMessageStore.unread': { kind: 'read', run: ({ sent }) => sent.unread(destination, 5, 5000, 10) },
   'SentMessageStore.saveContent': {
     kind: 'repeated',

@@ -103,7 +103,7 @@ export class FileFetcher implements PerInstance {
     const leave = await getOrCreate(this.#limits, instance, () => new Semaphore(fetchesPerInstance)).enter(signal)
     try {
       const fetching = async (until: AbortSignal): Promise<FetchedMedia> => {
-        const spool = await this.#spool.take(await network.download(file, until), maxBytes)
+        const spool = await this.#spool.take(await network.download(instance, file, until), maxBytes)
         const upload = { ...spool.upload, fileName: fileNameOf(media, key.id), mimeType: mimeTypeOf(media) }
         return { upload, [Symbol.asyncDispose]: spool[Symbol.asyncDispose] }
       }

@@ -7,6 +7,7 @@ import type { MessagePayload } from '../../../core/outbox.ts'
 import { writeReason } from '../../../core/reasons/reason.ts'
 import type { Fingerprints } from '../../../guard/fingerprints.ts'
 import type { Pace } from '../../../guard/pace.ts'
+import type { SendLimit } from '../../../guard/send-limits.ts'
 import type { CallbackKey } from '../../../storage/stores/messages/settled-callbacks.ts'
 import { openedRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
@@ -31,7 +32,7 @@ type Deps = {
   undecided: Pick<UndecidedRows, 'while' | 'withdraw' | 'refuse'>
   worker: Pick<OutboxWorker, 'startPrepared' | 'submit'>
   looks: Pick<PlannedLooks, 'after'>
-  pace: Pick<Pace, 'release' | 'perMinute'>
+  pace: Pick<Pace, 'release' | 'limitOf'>
   fingerprints: Pick<Fingerprints, 'matches'>
   onStep: (step: SendStep) => Promise<void>
   newId: () => RowId
@@ -149,9 +150,7 @@ export class MessageStorage {
     const id = newId()
     const count = maxWaiting
     // A row that does not wait for the connection waits for its pace.
-    const reason = row.isDrained
-      ? writeReason('full', { count })
-      : writeReason('fullByRate', { rate: pace.perMinute, count })
+    const reason = row.isDrained ? writeReason('full', { count }) : fullByPace(pace.limitOf(row.instance), count)
     await looks.after(id, (lookAt) => outbox.keepRefused({ ...row, id }, { reason, lookAt }, null))
     return { kind: 'full', reason }
   }
@@ -169,4 +168,8 @@ export class MessageStorage {
     const { fingerprints } = this.#deps
     return settled.chatId !== row.chatId || !fingerprints.matches(settled.fingerprint, row.payload as MessagePayload)
   }
+}
+
+function fullByPace({ perMinute: rate, warmup }: SendLimit, count: number): string {
+  return warmup ? writeReason('fullByWarmup', { rate, ...warmup, count }) : writeReason('fullByRate', { rate, count })
 }

@@ -1,9 +1,12 @@
 // The record of an instance as the service sees it, and its translation to and from the columns.
 
-import type { Selectable } from 'kysely'
+import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { InstanceState } from '../../../core/instance.ts'
 import type { WebhookSubscriber } from '../../../core/lifecycle.ts'
+import { placeOf } from '../../engine/statement.ts'
+import type { Secret } from '../../engine/statement.ts'
+import { instanceSecrets, keptSessionSecrets } from '../../schema/accounts.ts'
 import type { InstanceTable, KeptSessionTable } from '../../schema/accounts.ts'
 
 export type InstanceRow = {
@@ -34,12 +37,30 @@ export type InstanceRow = {
   unreachableAt: number | null
   /** When a temporary ban ends. */
   retryAt: number | null
+  /** The URL of its own proxy, with user and password; null: the proxy of the service, if there is one. */
+  networkProxy: string | null
+  /** Messages per minute; 0 is no limit. Null: the limit of the service. */
+  outgoingRateLimit: number | null
+  /** The number that logged in last, and since when it is linked. */
+  linkedJid: Jid | null
+  linkedAt: number | null
+  /** Since when no number is linked; null while one is. */
+  unlinkedAt: number | null
 }
 
 export type InstanceChanges = Partial<Omit<InstanceRow, 'name' | 'createdAt'>>
 
 /** The session of a deleted instance, which can be resumed for a while. */
-export type KeptSession = { sessionId: string; name: InstanceName; ownerTag: string; jid: Jid; keptAt: number }
+export type KeptSession = {
+  sessionId: string
+  name: InstanceName
+  ownerTag: string
+  jid: Jid
+  keptAt: number
+  networkProxy: string | null
+  /** Since when the number is linked; null when an earlier build kept the session. */
+  linkedAt: number | null
+}
 
 const columns = {
   name: 'name',
@@ -64,6 +85,11 @@ const columns = {
   downSince: 'down_since',
   unreachableAt: 'unreachable_at',
   retryAt: 'retry_at',
+  networkProxy: 'network_proxy',
+  outgoingRateLimit: 'outgoing_rate_limit',
+  linkedJid: 'linked_jid',
+  linkedAt: 'linked_at',
+  unlinkedAt: 'unlinked_at',
 } as const satisfies Record<keyof InstanceRow, keyof InstanceTable>
 
 /** A record with nothing set: what every new instance starts from. */
@@ -91,6 +117,11 @@ export function blankInstance(name: InstanceName, createdAt: number): InstanceRo
     downSince: null,
     unreachableAt: null,
     retryAt: null,
+    networkProxy: null,
+    outgoingRateLimit: null,
+    linkedJid: null,
+    linkedAt: null,
+    unlinkedAt: null,
   }
 }
 
@@ -118,27 +149,52 @@ export function toInstanceRow(stored: Selectable<InstanceTable>): InstanceRow {
     downSince: stored.down_since,
     unreachableAt: stored.unreachable_at,
     retryAt: stored.retry_at,
+    networkProxy: openedText(stored.network_proxy),
+    outgoingRateLimit: stored.outgoing_rate_limit,
+    linkedJid: stored.linked_jid,
+    linkedAt: stored.linked_at,
+    unlinkedAt: stored.unlinked_at,
   }
+}
+
+export function toNewColumns(row: InstanceRow): Insertable<InstanceTable> {
+  return toInstanceColumns(row.name, row) as Insertable<InstanceTable>
 }
 
 /** Only the columns that the changes name. */
-export function toInstanceColumns(changes: InstanceRow): Selectable<InstanceTable>
-export function toInstanceColumns(changes: Partial<InstanceRow>): Partial<Selectable<InstanceTable>>
-export function toInstanceColumns(changes: Partial<InstanceRow>): Partial<Selectable<InstanceTable>> {
-  const { eventsWebhookSubscribers: subscribers, isSpamguardEnabled: isEnabled } = changes
+export function toInstanceColumns(name: InstanceName, changes: Partial<InstanceRow>): Updateable<InstanceTable> {
+  const { eventsWebhookSubscribers: subscribers, isSpamguardEnabled: isEnabled, networkProxy: proxy } = changes
   const names = Object.keys(changes) as (keyof InstanceRow)[]
   return {
-    ...Object.fromEntries(names.map((name) => [columns[name], changes[name]])),
+    ...Object.fromEntries(names.map((each) => [columns[each], changes[each]])),
     ...(subscribers !== undefined && { events_webhook_subscribers: JSON.stringify(subscribers) }),
     ...(isEnabled !== undefined && { spamguard_enabled: isEnabled ? 1 : 0 }),
+    ...(proxy !== undefined && { network_proxy: sealedProxy(instanceSecrets.table, name, proxy) }),
   }
 }
 
-export function toKeptSession(stored: Selectable<KeptSessionTable>): KeptSession {
-  const { session_id: sessionId, name, owner_tag: ownerTag, jid, kept_at: keptAt } = stored
-  return { sessionId, name, ownerTag, jid, keptAt }
+/** The names under which the columns of these changes are known outside, in order. */
+export function changedColumns(changes: Partial<InstanceRow>): string[] {
+  return (Object.keys(changes) as (keyof InstanceRow)[]).map((name) => columns[name]).sort()
 }
 
-export function toKeptSessionColumns({ sessionId, name, ownerTag, jid, keptAt }: KeptSession) {
-  return { session_id: sessionId, name, owner_tag: ownerTag, jid, kept_at: keptAt }
+/** All three tables name their rows with one column, and seal the proxy in a column of the same name. */
+export function sealedProxy(table: string, key: string, proxy: string | null): Secret | null {
+  return proxy === null ? null : { seal: Buffer.from(proxy), place: placeOf(table, [key], 'network_proxy') }
+}
+
+export function openedText(bytes: Uint8Array | null): string | null {
+  return bytes && Buffer.from(bytes).toString('utf8')
+}
+
+export function toKeptSession(stored: Selectable<KeptSessionTable>): KeptSession {
+  const { session_id: sessionId, name, owner_tag: ownerTag, jid, kept_at: keptAt, linked_at: linkedAt } = stored
+  return { sessionId, name, ownerTag, jid, keptAt, linkedAt, networkProxy: openedText(stored.network_proxy) }
+}
+
+export function toKeptSessionColumns(kept: KeptSession): Insertable<KeptSessionTable> {
+  const { sessionId, name, ownerTag, jid, keptAt, linkedAt, networkProxy } = kept
+  const proxy = sealedProxy(keptSessionSecrets.table, sessionId, networkProxy)
+  const when = { kept_at: keptAt, linked_at: linkedAt }
+  return { session_id: sessionId, name, owner_tag: ownerTag, jid, ...when, network_proxy: proxy }
 }

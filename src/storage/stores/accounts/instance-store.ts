@@ -12,7 +12,8 @@ import { pendingLogoutInserts } from './pending-logout-store.ts'
 import type { PendingLogout } from './pending-logout-store.ts'
 import { dropSessionRows } from './session-key-store.ts'
 import { toStatement } from '../../engine/statement.ts'
-import { toInstanceColumns, toInstanceRow, toKeptSession, toKeptSessionColumns } from './instance-rows.ts'
+import { instanceSecrets, keptSessionSecrets } from '../../schema/accounts.ts'
+import { toInstanceColumns, toInstanceRow, toKeptSession, toKeptSessionColumns, toNewColumns } from './instance-rows.ts'
 import type { InstanceChanges, InstanceRow, KeptSession } from './instance-rows.ts'
 import type { Statement } from '../../engine/statement.ts'
 
@@ -38,13 +39,14 @@ export class InstanceStore {
         .selectFrom('instances')
         .selectAll()
         .orderBy('name', (order) => this.#database.inByteOrder(order)),
+      instanceSecrets,
     )
     return stored.map(toInstanceRow)
   }
 
   async find(name: InstanceName): Promise<InstanceRow | undefined> {
     const query = this.#database.query.selectFrom('instances').selectAll().where('name', '=', name)
-    const [stored] = await this.#database.read(query)
+    const [stored] = await this.#database.read(query, instanceSecrets)
     return stored && toInstanceRow(stored)
   }
 
@@ -57,7 +59,7 @@ export class InstanceStore {
     const isResumed = row.sessionId !== null
     await this.#database.write(
       this.#fence(epoch),
-      query.insertInto('instances').values(toInstanceColumns(row)),
+      query.insertInto('instances').values(toNewColumns(row)),
       query.deleteFrom('inbox').where('instance', '=', row.name),
       ...(isResumed ? [query.deleteFrom('kept_sessions').where('name', '=', row.name)] : []),
       auditInsert(this.#database, audit),
@@ -67,7 +69,7 @@ export class InstanceStore {
   async update(epoch: number, name: InstanceName, changes: InstanceChanges, along: Along): Promise<void> {
     const update = this.#database.query
       .updateTable('instances')
-      .set(toInstanceColumns(changes))
+      .set(toInstanceColumns(name, changes))
       .where('name', '=', name)
     const isEmpty = Object.keys(changes).length === 0
     await this.#database.write(this.#fence(epoch), ...(isEmpty ? [] : [toStatement(update, 1)]), ...this.#along(along))
@@ -76,7 +78,7 @@ export class InstanceStore {
   /** Writes the whole record; after a removal that failed the record may be there or not. */
   async put(epoch: number, row: InstanceRow, along: Along): Promise<void> {
     const { query } = this.#database
-    const { name, ...columns } = toInstanceColumns(row)
+    const { name, ...columns } = toNewColumns(row)
     await this.#database.write(
       this.#fence(epoch),
       query
@@ -111,7 +113,7 @@ export class InstanceStore {
   async keptSessions(name: InstanceName, since = 0): Promise<KeptSession[]> {
     const kept = this.#database.query.selectFrom('kept_sessions').selectAll()
     const newest = kept.where('name', '=', name).where('kept_at', '>=', since).orderBy('kept_at', 'desc')
-    return (await this.#database.read(newest)).map(toKeptSession)
+    return (await this.#database.read(newest, keptSessionSecrets)).map(toKeptSession)
   }
 
   /** Kept sessions that will not be resumed. The network must be told. */

@@ -4,10 +4,19 @@ import type { AuditRecord } from '../../../core/audit.ts'
 import type { InstanceName } from '../../../core/ids.ts'
 import { auditInsert } from '../ledger/audit-store.ts'
 import type { Database } from '../../database.ts'
+import { pendingLogoutSecrets } from '../../schema/accounts.ts'
+import { openedText, sealedProxy } from './instance-rows.ts'
 import { createLeaseFence } from '../lease-store.ts'
 import type { Statement } from '../../engine/statement.ts'
 
-export type PendingLogout = { sessionId: string; instance: InstanceName; ownerTag: string; askedAt: number }
+export type PendingLogout = {
+  sessionId: string
+  instance: InstanceName
+  ownerTag: string
+  askedAt: number
+  /** The session is logged out through the proxy that it was used with. */
+  networkProxy: string | null
+}
 
 export class PendingLogoutStore {
   readonly #database: Database
@@ -22,12 +31,14 @@ export class PendingLogoutStore {
   async list(): Promise<PendingLogout[]> {
     const stored = await this.#database.read(
       this.#database.query.selectFrom('pending_logouts').selectAll().orderBy('asked_at'),
+      pendingLogoutSecrets,
     )
     return stored.map((row) => ({
       sessionId: row.session_id,
       instance: row.instance,
       ownerTag: row.owner_tag,
       askedAt: row.asked_at,
+      networkProxy: openedText(row.network_proxy),
     }))
   }
 
@@ -42,10 +53,13 @@ export class PendingLogoutStore {
 
 /** Steps of a write: the logouts are stored together with the record that no longer has these sessions. */
 export function pendingLogoutInserts({ query }: Database, logouts: readonly PendingLogout[]) {
-  return logouts.map(({ sessionId, instance, ownerTag, askedAt }) =>
+  return logouts.map(({ sessionId, instance, ownerTag, askedAt, networkProxy }) =>
     query
       .insertInto('pending_logouts')
-      .values({ session_id: sessionId, instance, owner_tag: ownerTag, asked_at: askedAt })
+      .values({
+        ...{ session_id: sessionId, instance, owner_tag: ownerTag, asked_at: askedAt },
+        network_proxy: sealedProxy(pendingLogoutSecrets.table, sessionId, networkProxy),
+      })
       .onConflict((known) => known.column('session_id').doNothing()),
   )
 }

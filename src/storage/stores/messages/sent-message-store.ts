@@ -79,6 +79,32 @@ export class SentMessageStore {
     return (await this.#database.read(query.limit(1))).length > 0
   }
 
+  /** To how many people the first message of their chat was sent since then. */
+  async countFirstContacts(instance: InstanceName, since: number): Promise<number> {
+    const { query } = this.#database
+    const first = query
+      .selectFrom('message_map as sent')
+      .select(({ fn }) => fn.count<number>('sent.chat').distinct().as('count'))
+      .where('sent.claimed_at', '>', since)
+      // Not the column alone: SQLite would read all rows of the instance instead of the rows since then.
+      .where(sql`sent.instance || ''`, '=', instance)
+      .where('sent.direction', '=', 'out')
+      .where('sent.chat', 'not like', '%@g.us')
+      .where((row) =>
+        row.not(
+          row.exists(
+            row
+              .selectFrom('message_map as earlier')
+              .select('earlier.id')
+              .whereRef('earlier.instance', '=', 'sent.instance')
+              .whereRef('earlier.chat', '=', 'sent.chat')
+              .whereRef('earlier.claimed_at', '<', 'sent.claimed_at'),
+          ),
+        ),
+      )
+    return (await this.#database.read(first))[0]?.count ?? 0
+  }
+
   /**
    * Incoming messages of a conversation that were posted until then and are not marked read. `isPosting` says that another one
    * is being posted: the helpdesk may show it already.

@@ -187,7 +187,7 @@ export class BridgeBed {
       database,
       epoch: () => this.#epoch,
       instances: { find, list: () => [] },
-      network: { download: (file, signal) => this.download(file, signal), unseal: () => null },
+      network: { download: (_instance, file, signal) => this.download(file, signal), unseal: () => null },
       downstream,
       routing: {
         accessOf: (record) => Promise.resolve(routes.get((record as { name?: string }).name ?? '') ?? null),

@@ -7,7 +7,7 @@ import { toWebhookReply } from '../../../../src/http/webhook/webhook-reply.ts'
 import type { SendStep } from '../../../../src/bridge/outbound/send/row-sender.ts'
 import { createRowIds } from '../../../../src/lib/row-ids.ts'
 import type { Database, EngineName } from '../../../../src/storage/database.ts'
-import { toInstanceColumns } from '../../../../src/storage/stores/accounts/instance-rows.ts'
+import { toNewColumns } from '../../../../src/storage/stores/accounts/instance-rows.ts'
 import type { InstanceRow } from '../../../../src/storage/stores/accounts/instance-rows.ts'
 import { LeaseStore } from '../../../../src/storage/stores/lease-store.ts'
 import { JournalStore } from '../../../../src/storage/stores/messages/journal-store.ts'
@@ -95,7 +95,7 @@ export class OutboundBed {
     const network = new ScriptedNetwork(clock)
     const accounts = new ScriptedAccounts(network)
     const rows = Array.from({ length: count }, (_, index) => accounts.add(`n${index}`, numberOf(index)))
-    await database.write(database.query.insertInto('instances').values(rows.map((row) => toInstanceColumns(row))))
+    await database.write(database.query.insertInto('instances').values(rows.map((row) => toNewColumns(row))))
     const world = {
       database,
       location,

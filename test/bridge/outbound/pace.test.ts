@@ -1,0 +1,58 @@
+// How fast an instance sends: its own limit, and the warm-up of its number.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertRefused } from '../../harness/assertions.ts'
+import { OutboundBed } from './harness/outbound-bed.ts'
+
+const day = 86_400_000
+
+/** Of so many messages that are written at once, these are sent within seconds, and the others wait. */
+async function assertSentAtOnce(bed: OutboundBed, count: number, expected: number, firstId = 1000): Promise<void> {
+  const before = await bed.outbox()
+  const sent = async () => (await bed.outbox()).sent - before.sent
+  const posts = Array.from({ length: count }, (_, n) => bed.post(bed.callback(firstId + n, `text ${firstId + n}`)))
+  await bed.until(`${expected} are sent`, async () => (await sent()) >= expected, { stepMs: 10, instead: sent })
+  await bed.pass(5000)
+  await Promise.all(posts)
+  assert.deepEqual([await sent(), (await bed.outbox()).pending], [expected, count - expected])
+}
+
+test('a newly linked number sends a fifth of 30 a minute on its first day, and as much as it likes after the last', async () => {
+  await using bed = await OutboundBed.open({ environment: { SERVICE_WARMUP_DAYS: '10' } })
+  bed.change('n0', { linkedAt: bed.clock.now() })
+  await assertSentAtOnce(bed, 10, 6)
+  await bed.until('all are sent', async () => (await bed.outbox()).pending === 0, { stepMs: 5000 })
+  await bed.pass(60_000)
+  bed.change('n0', { linkedAt: bed.clock.now() - 5 * day })
+  await assertSentAtOnce(bed, 20, 18, 2000)
+  await bed.until('all are sent', async () => (await bed.outbox()).pending === 0, { stepMs: 5000 })
+  bed.change('n0', { linkedAt: bed.clock.now() - 10 * day })
+  await assertSentAtOnce(bed, 40, 40, 3000)
+})
+
+test('the own limit of an instance comes before the limit of the service, and its warm-up counts from it', async () => {
+  const environment = { SERVICE_OUTGOING_RATE_LIMIT: '2', SERVICE_WARMUP_DAYS: '5' }
+  await using bed = await OutboundBed.open({ accounts: 2, environment })
+  bed.change('n0', { outgoingRateLimit: 10 })
+  await assertSentAtOnce(bed, 12, 10)
+  bed.change('n0', { outgoingRateLimit: 0 })
+  await bed.until('all are sent', async () => (await bed.outbox()).pending === 0)
+  bed.change('n0', { outgoingRateLimit: 10, linkedAt: bed.clock.now() })
+  await bed.pass(60_000)
+  await assertSentAtOnce(bed, 4, 2, 2000)
+})
+
+test('when 200 messages wait in the warm-up of a number, the refusal says so', async () => {
+  await using bed = await OutboundBed.open({ environment: { SERVICE_WARMUP_DAYS: '7' } })
+  bed.change('n0', { linkedAt: bed.clock.now() - day, outgoingRateLimit: 3 })
+  await assertSentAtOnce(bed, 1, 1)
+  for (let n = 0; n < 200; n += 50) {
+    const batch = Array.from({ length: 50 }, (_, i) => bed.post(bed.callback(2000 + n + i, `text ${n + i}`)))
+    await bed.until('they are stored', async () => (await bed.outbox()).pending === n + 50)
+    await bed.clock.advance(4000)
+    for (const { status } of await Promise.all(batch)) assert.equal(status, 202)
+  }
+  const reason = /may send 1 messages per minute today \(day 2 of 7\), and 200 messages already wait/
+  assertRefused(await bed.post(bed.callback(5000, 'one too many')), 'SERVICE_OUTBOX_FULL', reason)
+})
