@@ -18,7 +18,7 @@ import { pendingLogouts } from './013-pending-logouts.ts'
 import { takeovers } from './014-takeovers.ts'
 import { repeatedWrites } from './015-repeated-writes.ts'
 import { lookups } from './016-lookups.ts'
-import { paceOfLinks } from './023-pace-of-links.ts'
+import { paceOfLinks } from './017-pace-of-links.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,

@@ -16,7 +16,7 @@ const columns = (bytes: string) => [
 ]
 
 export const paceOfLinks: Migration = {
-  version: 23,
+  version: 17,
   name: 'pace-of-links',
   sqlite: columns('BLOB'),
   postgres: columns('BYTEA'),
