@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { instanceStates } from '../core/instance.ts'
+import { lastErrorCodes } from '../core/last-error.ts'
 import { lifecycleEvents } from '../core/lifecycle.ts'
 import type { WebhookSubscriber } from '../core/lifecycle.ts'
 import type { LinkedAccount } from '../instances/linked-account.ts'
@@ -49,6 +50,10 @@ const Qr = Type.Object({
   expires_in_seconds: nullable(Type.Integer()),
 })
 
+export const LastErrorCode = nullable(
+  Type.Unsafe<(typeof lastErrorCodes)[number]>({ type: 'string', enum: [...lastErrorCodes] }),
+)
+
 export const Detail = Type.Object(
   {
     name: Type.String(),
@@ -70,6 +75,7 @@ export const Detail = Type.Object(
     last_jid: nullable(Type.String()),
     reconnect_attempts: Type.Integer(),
     last_error: nullable(Type.String()),
+    last_error_code: LastErrorCode,
     pending_logout: Type.Boolean({ description: pendingLogoutRule }),
   },
   { title: 'Instance' },
@@ -108,6 +114,7 @@ export function toDetail(account: LinkedAccount, now: number): Static<typeof Det
     last_jid: record.lastJid,
     reconnect_attempts: account.reconnectAttempts,
     last_error: record.lastError,
+    last_error_code: record.lastErrorCode,
     pending_logout: account.isLogoutPending,
   }
 }

@@ -15,6 +15,7 @@ import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import type { Semaphore } from '../lib/queues/semaphore.ts'
 import { keepProbing } from './keep-probing.ts'
+import { retriesAtOnce } from './reconnect-policy.ts'
 import { runSession } from './run-session.ts'
 import type { SessionRun } from './run-session.ts'
 
@@ -130,6 +131,7 @@ export class Pairing {
       const closing = await this.#connect()
       if (this.isScanned || over.aborted || closing.cause === 'pairing_over') return
       events.failed(closing)
+      if (closing.mayRetryNow && failures < retriesAtOnce) continue
       // Another attempt within seconds would be refused, too.
       if (closing.cause === 'client_refused') return
       await sleep(clock, backoffMs(failures, { firstMs: 1000, ceilingMs: 10_000, random }), over)

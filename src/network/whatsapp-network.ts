@@ -19,6 +19,7 @@ import { Egress } from '../lib/egress/egress.ts'
 import { publicOnly } from '../lib/egress/policy.ts'
 import type { Log } from '../lib/log.ts'
 import { createRowIds } from '../lib/row-ids.ts'
+import type { ClientVersionStore } from '../storage/stores/accounts/client-version-store.ts'
 import type { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import type { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
 import { Account, jidOf } from './account/account.ts'
@@ -30,11 +31,14 @@ import { initAuthCreds } from './library/library.ts'
 import { prepareEndpoint } from './connection/socket-config.ts'
 import type { Endpoint, NetworkSettings } from './connection/socket-config.ts'
 import { unseal } from './decode/unseal.ts'
+import { ClientVersion } from './version/client-version.ts'
+import { VersionPage } from './version/version-page.ts'
 import { WhatsappSession } from './whatsapp-session.ts'
 
 type Deps = {
   keys: Pick<SessionKeyStore, 'load' | 'save' | 'dropSession'>
   journal: JournalStore
+  versions: Pick<ClientVersionStore, 'find' | 'save'>
   /** Is told about everything that arrives. */
   reception?: Partial<Reception>
   /** The epoch of the lease that this process holds. */
@@ -72,6 +76,8 @@ export class WhatsappNetwork implements Network {
   #isOver = false
   readonly #nextId: () => RowId
   readonly #egress: Egress
+  /** The version that connections introduce themselves with. */
+  readonly version: ClientVersion
 
   constructor(deps: Deps) {
     applyLibraryPatches()
@@ -79,6 +85,7 @@ export class WhatsappNetwork implements Network {
     this.#nextId = createRowIds(deps.clock, deps.idFloorMs)
     this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
+    this.version = this.#createVersion()
     this.#faultIsolation = isolateFaults()
   }
 
@@ -97,10 +104,13 @@ export class WhatsappNetwork implements Network {
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
     const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noRecords } = this.#deps
     const receiving = { instance, store, reception, nextId: this.#nextId, isOff }
+    const version = await this.version.take()
+    if (account.keys.isClosed) throw closedError()
     const session = new WhatsappSession({
       account,
       creds,
       endpoint: this.#endpoint,
+      version,
       clock,
       log,
       receiving,
@@ -147,6 +157,7 @@ export class WhatsappNetwork implements Network {
   /** Connections close first, so that no message is confirmed whose write is then given up. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true
+    await this.version[Symbol.asyncDispose]()
     const accounts = [...this.#accounts.values()]
     await Promise.all(accounts.map(async ({ connection }) => connection?.close()))
     await this.#waitForWrites(accounts)
@@ -154,6 +165,13 @@ export class WhatsappNetwork implements Network {
     await this.#endpoint.proxied?.dispatcher.destroy()
     await this.#egress[Symbol.asyncDispose]()
     this.#faultIsolation[Symbol.dispose]()
+  }
+
+  #createVersion(): ClientVersion {
+    const { versions: store, settings, clock, log } = this.#deps
+    const agent = this.#endpoint.proxied?.agent
+    const page = new VersionPage({ url: settings.url, egress: this.#egress, agent, clock })
+    return new ClientVersion({ pinned: settings.version, page, store, clock, log })
   }
 
   async #waitForWrites(accounts: readonly Account[]): Promise<void> {

@@ -4,6 +4,7 @@ import type { DestinationKey } from '../core/ids.ts'
 import type { SecretColumns } from './engine/statement.ts'
 import { sessionKeySecrets, tenantSecrets } from './schema/accounts.ts'
 import type {
+  ClientVersionTable,
   DestinationPlaceTable,
   DestinationTable,
   InstanceTable,
@@ -64,6 +65,7 @@ export type Schema = {
   settled_callbacks: SettledCallbackTable
   first_callbacks: FirstCallbackTable
   restrictions: RestrictionTable
+  client_version: ClientVersionTable
 }
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */

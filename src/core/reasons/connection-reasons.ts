@@ -28,6 +28,21 @@ export const connectionReasons = {
     es: 'la red ya no acepta esta versión del protocolo: actualice el servicio o configure SERVICE_NETWORK_VERSION',
     pt: 'a rede não aceita mais esta versão do protocolo: atualize o serviço ou configure SERVICE_NETWORK_VERSION',
   },
+  versionReplaced: {
+    en: 'the network no longer accepts this protocol version: the service tries another one',
+    es: 'la red ya no acepta esta versión del protocolo: el servicio prueba otra',
+    pt: 'a rede não aceita mais esta versão do protocolo: o serviço tenta outra',
+  },
+  versionPinned: {
+    en: 'the network no longer accepts the protocol version of SERVICE_NETWORK_VERSION: remove this setting, and the service finds the current version itself',
+    es: 'la red ya no acepta la versión del protocolo de SERVICE_NETWORK_VERSION: quite este ajuste y el servicio encontrará la versión actual',
+    pt: 'a rede não aceita mais a versão do protocolo de SERVICE_NETWORK_VERSION: remova este ajuste e o serviço encontrará a versão atual',
+  },
+  serverNotGenuine: {
+    en: 'the server has no valid certificate of WhatsApp: check what stands between this service and WhatsApp, such as a proxy or a firewall',
+    es: 'el servidor no tiene un certificado válido de WhatsApp: revise lo que hay entre este servicio y WhatsApp, como un proxy o un cortafuegos',
+    pt: 'o servidor não tem um certificado válido do WhatsApp: verifique o que há entre este serviço e o WhatsApp, como um proxy ou um firewall',
+  },
   banned: {
     en: 'the account is banned: look at the phone',
     es: 'la cuenta está bloqueada: mire el teléfono',

@@ -8,7 +8,7 @@ import { createProxiedDispatcher } from '../../lib/egress/proxied-dispatcher.ts'
 import type { Account } from '../account/account.ts'
 import type { durableRepository } from '../account/durable-signal.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
-import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from '../library/library.ts'
+import { defaultUrl, WA_CERT_DETAILS } from '../library/library.ts'
 import type {
   AuthenticationCreds,
   GroupMetadata,
@@ -30,7 +30,6 @@ export type NetworkSettings = {
 /** The settings that all connections share. */
 export type Endpoint = {
   url: string | URL
-  version: WAVersion
   proxied: Proxied | undefined
   qrLifetimeMs: number
 }
@@ -40,6 +39,7 @@ type Proxied = { agent: Agent; dispatcher: ReturnType<typeof createProxiedDispat
 
 type Parts = {
   endpoint: Endpoint
+  version: WAVersion
   account: Account
   creds: AuthenticationCreds
   connectionKeys: ConnectionKeys
@@ -55,7 +55,6 @@ export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number)
   if (settings.caFile !== '') trustAlso(readFileSync(settings.caFile, 'utf8'))
   return {
     url: settings.url ?? defaultUrl,
-    version: settings.version.length === 3 ? (settings.version.map(Number) as WAVersion) : defaultVersion,
     proxied: settings.proxy === null ? undefined : throughProxy(settings.proxy),
     qrLifetimeMs,
   }
@@ -77,8 +76,8 @@ const retryRequestDelayMs = 5
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, connectionKeys, repository, groupMetadata, sentMessage } = parts
-  const { url, version, proxied, qrLifetimeMs } = endpoint
+  const { endpoint, version, account, creds, connectionKeys, repository, groupMetadata, sentMessage } = parts
+  const { url, proxied, qrLifetimeMs } = endpoint
   return {
     auth: { creds, keys: connectionKeys.store },
     waWebSocketUrl: url,

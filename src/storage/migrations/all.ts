@@ -18,6 +18,7 @@ import { pendingLogouts } from './013-pending-logouts.ts'
 import { takeovers } from './014-takeovers.ts'
 import { repeatedWrites } from './015-repeated-writes.ts'
 import { lookups } from './016-lookups.ts'
+import { clientVersion } from './020-client-version.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   takeovers,
   repeatedWrites,
   lookups,
+  clientVersion,
 ]
