@@ -150,10 +150,19 @@ export class AccountRecord {
     if (lastError !== changes.lastError || lastErrorCode !== changes.lastErrorCode) void this.save(changes)
   }
 
+  /** A pairing ended because the network refused it. The session of the account, if it has one, is not concerned. */
+  refusePairing(closing: Closing): void {
+    this.#tell('disconnected', { ...reasonOf(closing), error_code: lastErrorCodeOf(closing) })
+  }
+
   /** The event is stored together with the changes of the same step. */
   announce(event: LifecycleEvent, extras: EventExtras): void {
-    const announcement = this.#deps.lifecycle.prepare(this.#row, event, extras)
     if (event === 'disconnected') this.#outage.began(extras)
+    this.#tell(event, extras)
+  }
+
+  #tell(event: LifecycleEvent, extras: EventExtras): void {
+    const announcement = this.#deps.lifecycle.prepare(this.#row, event, extras)
     this.#writer.save({}, { announcements: [announcement] }).catch((err: unknown) => {
       this.#deps.log.warn({ err, instance: this.#row.name, event }, 'an event was not stored before the end')
     })

@@ -79,6 +79,7 @@ export class PairingSlot {
           account.note(closing)
           onChange()
         },
+        refused: account.refusePairing.bind(account),
         scanned: (jid) => {
           this.#qr = null
           scanned(sessionId, jid)

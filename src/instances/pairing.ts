@@ -23,6 +23,8 @@ type PairingEvents = {
   qr(text: string): void
   /** The connection failed inside the window and is tried again. */
   failed(closing: Closing): void
+  /** After `failed`: the network refuses the pairing, which ends. */
+  refused(closing: Closing): void
   /** Linked: the credentials are stored under the session id of this pairing. */
   scanned(jid: Jid): void
   /** After `scanned`: the network has let go of the pairing connection, the account can log in. */
@@ -133,7 +135,10 @@ export class Pairing {
       events.failed(closing)
       if (closing.mayRetryNow && failures < retriesAtOnce) continue
       // Another attempt within seconds would be refused, too.
-      if (closing.cause === 'client_refused') return
+      if (closing.cause === 'client_refused') {
+        events.refused(closing)
+        return
+      }
       await sleep(clock, backoffMs(failures, { firstMs: 1000, ceilingMs: 10_000, random }), over)
     }
   }

@@ -100,9 +100,9 @@ export const connectionReasons = {
   },
   broadcasts: { en: 'too many broadcasts', es: 'demasiadas difusiones', pt: 'transmissões demais' },
   passkey: {
-    en: 'this account is protected by a passkey, which linking from here does not support: remove it on the phone, then pair again',
-    es: 'esta cuenta está protegida con una llave de acceso, que la vinculación desde aquí no admite: quítela en el teléfono y vincule de nuevo',
-    pt: 'esta conta é protegida por uma chave de acesso, que a conexão daqui não aceita: remova-a no celular e conecte de novo',
+    en: 'WhatsApp asks for a passkey to link this account, and only a browser on web.whatsapp.com can give it: try again after some days, because WhatsApp often stops asking; removing the passkey on the phone seldom helps',
+    es: 'WhatsApp pide una llave de acceso para vincular esta cuenta, y solo un navegador en web.whatsapp.com puede darla: inténtelo de nuevo dentro de unos días, porque WhatsApp suele dejar de pedirla; quitar la llave en el teléfono rara vez ayuda',
+    pt: 'o WhatsApp pede uma chave de acesso para conectar esta conta, e só um navegador em web.whatsapp.com pode fornecê-la: tente de novo daqui a alguns dias, porque o WhatsApp costuma parar de pedir; remover a chave no celular raramente ajuda',
   },
   connectionClosed: {
     en: 'the connection was closed',

@@ -118,20 +118,6 @@ test('without a newer version the login is tried every 15 minutes, and each time
   assert.equal((await world.detail('n0')).last_error_code, null)
 })
 
-test('the version is asked for every day, and the next connection uses a newer one', async () => {
-  const clock = new ManualClock()
-  await using world = await World.open({ clock })
-  const { versions } = world.network
-  await askedAgain(world, 0)
-  await waitUntil('the answer is there', async () => (await shown(world)).asked_at !== null)
-  versions.newest = next
-  await clock.advance(86_400_000 - 1)
-  assert.equal(versions.questions, 1)
-  await clock.advance(1)
-  await waitUntil('the newer version is known', async () => (await shown(world)).current === name(next))
-  assert.equal((await shown(world)).worked, name(library))
-})
-
 test('a pinned version is not asked for, and its refusal says what to do', async () => {
   await using world = await World.open({ environment: { SERVICE_NETWORK_VERSION: `2,3000,${library - 1}` } })
   const { versions } = world.network
