@@ -93,6 +93,7 @@ export class WhatsappNetwork implements Network {
     const { sessionId, instance, isLeaving = false } = name
     const known = await this.#account(sessionId)
     await known.connection?.close()
+    const version = await this.version.take()
     const stored = await known.loadCreds()
     if (!stored && isLeaving) throw new Error('the keys of this session are not stored any more')
     // A pairing starts without keys, because keys of another identity would be wrong.
@@ -104,8 +105,6 @@ export class WhatsappNetwork implements Network {
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
     const { clock, log, journal: store, reception = {}, isJournalOff: isOff = false, findSent = noRecords } = this.#deps
     const receiving = { instance, store, reception, nextId: this.#nextId, isOff }
-    const version = await this.version.take()
-    if (account.keys.isClosed) throw closedError()
     const session = new WhatsappSession({
       account,
       creds,

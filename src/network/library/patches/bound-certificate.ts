@@ -12,7 +12,7 @@ const { CertChain } = proto
 
 export function bindCertificateToKey(): void {
   const { sharedKey } = Curve
-  const { decode } = CertChain
+  const decode = CertChain.decode.bind(CertChain)
   let serverKey: Uint8Array = Buffer.alloc(0)
   Curve.sharedKey = (privateKey, publicKey) => {
     serverKey = publicKey
