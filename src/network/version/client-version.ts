@@ -7,15 +7,15 @@
 import type { ClientVersionState } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
-import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
 import { retryUntil } from '../../lib/retry.ts'
 import type { ClientVersionStore } from '../../storage/stores/accounts/client-version-store.ts'
 import { defaultVersion } from '../library/library.ts'
 import type { WAVersion } from '../library/library.ts'
 import { KnownVersions } from './known-versions.ts'
+import { formatVersion } from './version-numbers.ts'
 import type { VersionPage } from './version-page.ts'
-import { findRevision, formatVersion } from './version-numbers.ts'
+import { VersionQuestion } from './version-question.ts'
 
 type Deps = {
   /** Empty, or three numbers that are always used. */
@@ -39,28 +39,25 @@ export type Refusal = 'another' | 'none' | 'pinned'
 
 const day = 86_400_000
 const pauses = { firstMs: 60_000, ceilingMs: 6 * 3_600_000 }
-/** The answer to a question that a refusal caused serves later refusals of the same version for this long. */
-const answerServesMs = 60_000
 
 export class ClientVersion {
   readonly #deps: Deps
   readonly #pinned: WAVersion | undefined
   readonly #known: KnownVersions
+  readonly #question: VersionQuestion
   readonly #stop = new AbortController()
   #isPinRefused = false
   #isLoaded = false
   #loading: Promise<void> | undefined
-  #asking: Promise<void> | undefined
-  /** The last question that a refusal caused. */
-  #caused: { version: string; at: number; answered: Promise<void> } | undefined
-  #askedAt: number | null = null
-  #isFailing = false
   #following: Promise<void> | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
     this.#pinned = deps.pinned.length === 3 ? (deps.pinned.map(Number) as WAVersion) : undefined
     this.#known = new KnownVersions(defaultVersion, deps.clock)
+    const { page, clock, log } = deps
+    const onAnswer = this.#learn.bind(this)
+    this.#question = new VersionQuestion({ page, clock, log, stop: this.#stop.signal, onAnswer })
   }
 
   get state(): ClientVersionState {
@@ -71,7 +68,7 @@ export class ClientVersion {
       worked: worked && formatVersion(worked),
       isPinned: this.#pinned !== undefined,
       isRefused: this.#pinned ? this.#isPinRefused : this.#known.isRefused(current),
-      askedAt: this.#askedAt,
+      askedAt: this.#question.answeredAt,
     }
   }
 
@@ -101,32 +98,18 @@ export class ClientVersion {
   async #askDaily(): Promise<void> {
     const { clock } = this.#deps
     const { signal } = this.#stop
-    const onFailure = this.#onFailure.bind(this)
+    const onFailure = this.#question.onFailure.bind(this.#question)
     while (!signal.aborted) {
-      await retryUntil({ clock, signal, pauses, onFailure }, () => this.#ask())
+      await retryUntil({ clock, signal, pauses, onFailure }, () => this.#question.ask())
       await sleep(clock, day, signal)
     }
   }
 
-  /** At most one question is under way. */
-  #ask(): Promise<void> {
-    this.#asking ??= this.#readPage().finally(() => {
-      this.#asking = undefined
-    })
-    return this.#asking
-  }
-
-  async #readPage(): Promise<void> {
-    const { page, clock, log } = this.#deps
+  async #learn(version: WAVersion): Promise<void> {
     await this.#load()
-    const found = findRevision(await page.read(this.#stop.signal))
-    if (found === undefined) throw new Error('the page of the network names no client version')
-    this.#askedAt = clock.now()
-    this.#isFailing = false
-    const version: WAVersion = [defaultVersion[0], defaultVersion[1], found]
     if (!this.#known.learn(version)) return
-    log.info({ version: formatVersion(version) }, 'the network names a newer client version')
-    await this.#save()
+    this.#deps.log.info({ version: formatVersion(version) }, 'the network names a newer client version')
+    void this.#save()
   }
 
   #worked(version: WAVersion): void {
@@ -142,27 +125,9 @@ export class ClientVersion {
     // Another account may have changed the version since this connection began.
     const isCurrent = formatVersion(version) === formatVersion(this.#known.current)
     this.#known.noteRefused(version)
-    await this.#askBecauseOf(formatVersion(version), isCurrent)
-    await this.#save()
+    await this.#question.askBecauseOf(formatVersion(version), isCurrent)
+    void this.#save()
     return this.#known.isWorthTrying(this.#known.current) ? 'another' : 'none'
-  }
-
-  /** Many accounts are refused together: one question serves all of them. */
-  async #askBecauseOf(version: string, isCurrent: boolean): Promise<void> {
-    const { clock, log } = this.#deps
-    const at = clock.monotonic()
-    const isAsked = this.#caused?.version === version && at - this.#caused.at < answerServesMs
-    if (isCurrent && !isAsked) {
-      log.warn({ version }, 'the network refuses this client version')
-      this.#caused = { version, at, answered: this.#askAnew() }
-    }
-    if (this.#caused?.version === version) await this.#caused.answered
-  }
-
-  /** A question that is under way was asked before the refusal, so its answer may be too old. */
-  async #askAnew(): Promise<void> {
-    await this.#asking?.catch(ignoreRejection)
-    await this.#ask().catch(this.#onFailure.bind(this))
   }
 
   /** A version that cannot be read is learnt again. */
@@ -188,14 +153,7 @@ export class ClientVersion {
   async #save(): Promise<void> {
     if (!this.#isLoaded || this.#stop.signal.aborted) return
     await this.#deps.store.save(this.#known.toStored()).catch((err: unknown) => {
-      this.#deps.log.warn({ err }, 'the client version could not be stored')
+      if (!this.#stop.signal.aborted) this.#deps.log.warn({ err }, 'the client version could not be stored')
     })
-  }
-
-  /** Only the first of several failures in a row is logged. */
-  #onFailure(err: unknown): void {
-    if (this.#isFailing || this.#stop.signal.aborted) return
-    this.#isFailing = true
-    this.#deps.log.warn({ err }, 'the newest client version could not be asked for; the known one stays in use')
   }
 }
