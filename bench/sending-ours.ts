@@ -6,6 +6,7 @@ import { encodeKey } from '../src/network/account/key-codec.ts'
 import { BufferJSON } from '../src/network/library/library.ts'
 import { WhatsappNetwork } from '../src/network/whatsapp-network.ts'
 import { openDatabase } from '../src/storage/database.ts'
+import { ClientVersionStore } from '../src/storage/stores/accounts/client-version-store.ts'
 import { JournalStore } from '../src/storage/stores/messages/journal-store.ts'
 import { LeaseStore } from '../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../src/storage/stores/accounts/session-key-store.ts'
@@ -31,6 +32,7 @@ const settings = { url, rootKey, caFile: '', version: [], proxy: null }
 const network = new WhatsappNetwork({
   keys,
   journal: new JournalStore(database),
+  versions: new ClientVersionStore(database, () => epoch),
   epoch: () => epoch,
   clock: systemClock,
   log,

@@ -51,7 +51,8 @@ const roomImports: Record<string, readonly string[]> = {
   'network/library': ['lib'],
   'network/account': ['core', 'lib', 'network/library', ...storageRooms],
   'network/decode': ['core', 'network/library'],
-  'network/connection': ['core', 'lib', 'network/library', 'network/account'],
+  'network/version': ['core', 'lib', 'network/library', ...storageRooms],
+  'network/connection': ['core', 'lib', 'network/library', 'network/account', 'network/version'],
   'network/queries': ['core', 'lib', 'network/library', 'network/decode'],
   'network/files': ['core', 'lib', 'network/library', 'network/queries'],
   'network/receive': [
@@ -61,7 +62,7 @@ const roomImports: Record<string, readonly string[]> = {
   'network/send': [...['core', 'lib', 'network/library', 'network/account', 'network/queries', 'network/files']],
   network: [
     ...['core', 'lib', 'network/library', 'network/account', 'network/connection', 'network/decode'],
-    ...['network/queries', 'network/files', 'network/receive', 'network/send', ...storageRooms],
+    ...['network/version', 'network/queries', 'network/files', 'network/receive', 'network/send', ...storageRooms],
   ],
   downstream: ['core', 'lib'],
   http: ['core', 'lib', 'instances'],

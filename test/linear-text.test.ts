@@ -34,6 +34,7 @@ import { refuseDeepNesting } from '../src/http/json-body.ts'
 import { createLog } from '../src/lib/log.ts'
 import { cleaned, cleanId, cleanName } from '../src/network/decode/clean.ts'
 import { readCard } from '../src/network/decode/vcard.ts'
+import { findRevision } from '../src/network/version/version-numbers.ts'
 import { hostileTexts, knownAttacks, writeHostile } from './harness/hostile-text.ts'
 import type { HostileText } from './harness/hostile-text.ts'
 import { assertLinear } from './harness/linear-time.ts'
@@ -94,6 +95,10 @@ const readers: Record<string, (text: string) => unknown> = {
   'the fields of a vCard': (text) => readCard(null, `N:${text}\nORG:${text}\nTEL;${text}:${text}`),
   'an event before it is stored': (text) => cleaned({ type: 'text', text }),
   'an id and a push name': (text) => [cleanId(text), cleanName(text)],
+  'the page with the client version': (text) => [
+    findRevision(text),
+    findRevision(`"client_revision":${text}`.slice(0, 30).repeat(text.length / 30)),
+  ],
   'an address': (text) => [parseChat(text), phoneVariants(text)],
   // From Chatwoot: messages, contacts, files, answers.
   'a message of an agent': markdownToText,

@@ -20,6 +20,7 @@ export function accountRoutes(network: SimNetwork): RouteTable {
       const linked = body.flag('linked') ?? false
       const optional = defined({ lid: body.optionalText('lid'), name: body.optionalText('name') })
       const phone = network.account({ phone: body.text('phone'), ...optional })
+      phone.asksPasskey = body.flag('passkey') ?? false
       if (!linked) return accountView(phone)
       // The client library revives bytes that this replacer wrote.
       const credentials: unknown = JSON.parse(JSON.stringify(network.linkReady(phone), BufferJSON.replacer))

@@ -10,6 +10,7 @@ import { ControlError } from './fields.ts'
 import { groupRoutes } from './group-routes.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { tableRoutes } from './route-table.ts'
+import { versionRoutes } from './version-routes.ts'
 
 const MAX_BODY = 64 * 1024 * 1024
 
@@ -26,7 +27,9 @@ export class ControlServer {
     const { network, helpdesk } = world
     const app = jsonService()
     const table = { ...accountRoutes(network), ...peopleRoutes(network), ...groupRoutes(network) }
-    await app.register(tableRoutes({ ...table, ...faultRoutes(network), ...clockRoutes(world) }))
+    await app.register(
+      tableRoutes({ ...table, ...faultRoutes(network), ...versionRoutes(network), ...clockRoutes(world) }),
+    )
     await app.register(helpdeskControl(helpdesk), { prefix: '/helpdesk' })
     return new ControlServer(app, await app.listen({ host: '127.0.0.1', port }))
   }

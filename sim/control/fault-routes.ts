@@ -8,6 +8,7 @@ import type { RouteTable } from './route-table.ts'
 
 const LASTING = [
   'login_failure',
+  'foreign_certificate',
   'ack_error',
   'lost_ack',
   'lost_message',
@@ -85,6 +86,7 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
       return { kind, query: body.text('query'), ...common }
     case 'query_error':
       return { kind, query: body.text('query'), code: body.whole('code', CODE), ...common }
+    case 'foreign_certificate':
     case 'lost_ack':
     case 'lost_message':
     case 'lost_receipt':

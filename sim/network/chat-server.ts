@@ -12,6 +12,7 @@ import { Pictures } from './media/pictures.ts'
 import type { NetworkParts } from './people/network-parts.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { ClientDesk } from './server/client-desk.ts'
+import { ClientVersions } from './server/client-versions.ts'
 import { CompanionDevice, type CompanionKeys } from './server/companion-device.ts'
 import { DeviceWatch } from './server/device-watch.ts'
 import { Directory } from './server/directory.ts'
@@ -44,6 +45,7 @@ export class ChatServer {
   readonly log: StanzaLog
   readonly router: IqRouter
   readonly faults = new Faults()
+  readonly versions = new ClientVersions()
   readonly identity: ServerIdentity
   readonly directory: Directory
   readonly groups: GroupRegistry
@@ -154,12 +156,13 @@ export class ChatServer {
   }
 
   #makeDoor(): FrontDoor {
-    const { directory, faults, log, router, pairing, identity } = this
+    const { directory, versions, faults, log, router, pairing, identity } = this
     const desk = new ClientDesk({ router, faults, log, onReady: this.#handOver.bind(this), ...this.parts })
     return new FrontDoor({
       identity,
       random: this.#random.fork('connections'),
       directory,
+      versions,
       faults,
       log,
       clock: this.#clock,

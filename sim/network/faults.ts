@@ -7,6 +7,8 @@ type Lasting = { account?: string; times?: number }
 export type Fault = Lasting &
   (
     | { kind: 'login_failure'; code: number; ban?: { code: number; expire: number } }
+    /** Another server answers the next connection: it shows the genuine certificate and has another key. */
+    | { kind: 'foreign_certificate' }
     | { kind: 'ack_error'; code: number }
     /** The server takes and delivers the message but sends no acknowledgement. */
     | { kind: 'lost_ack' }

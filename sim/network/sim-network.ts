@@ -12,6 +12,7 @@ import type { Correspondent } from './people/correspondent.ts'
 import { SimNewsletter } from './people/sim-newsletter.ts'
 import { SimPerson } from './people/sim-person.ts'
 import { SeededRandom } from './seeded-random.ts'
+import type { ClientVersions } from './server/client-versions.ts'
 import type { Directory } from './server/directory.ts'
 import type { IqRouter } from './server/iq-router.ts'
 import type { OptionalPart } from './server/optional-parts.ts'
@@ -40,6 +41,7 @@ export class SimNetwork {
   readonly log: StanzaLog
   readonly router: IqRouter
   readonly faults: Faults
+  readonly versions: ClientVersions
   readonly directory: Directory
   readonly groups: GroupRegistry
   readonly authority: CertificateAuthority
@@ -62,6 +64,7 @@ export class SimNetwork {
     this.log = this.#server.log
     this.router = this.#server.router
     this.faults = this.#server.faults
+    this.versions = this.#server.versions
     this.directory = this.#server.directory
     this.groups = this.#server.groups
     this.authority = this.#server.authority

@@ -73,6 +73,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     server,
     onServing: () => {
       readiness.begin()
+      network.version.start()
     },
     ended: ended.promise,
     owned: stack.move(),

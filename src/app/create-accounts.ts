@@ -13,6 +13,7 @@ import type { Courier } from '../lifecycle/courier.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { WhatsappNetwork } from '../network/whatsapp-network.ts'
 import type { Database } from '../storage/database.ts'
+import { ClientVersionStore } from '../storage/stores/accounts/client-version-store.ts'
 import { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import { PendingLogoutStore } from '../storage/stores/accounts/pending-logout-store.ts'
 import { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
@@ -50,6 +51,7 @@ export function createAccounts({ config, clock, log, stack }: Base, parts: Parts
     new WhatsappNetwork({
       keys: new SessionKeyStore(database),
       journal: new JournalStore(database),
+      versions: new ClientVersionStore(database, epoch),
       reception,
       epoch,
       idFloorMs,

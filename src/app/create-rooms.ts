@@ -107,5 +107,6 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onAnnounced: (announcement) => notices?.heard(announcement),
   })
   metrics.watchInstances(() => instances.counts())
+  metrics.watchNetworkVersion(() => network.version.state.current)
   return { storage, lifecycle, accounts, tenants, inbound, outbound, perInstance }
 }

@@ -17,7 +17,7 @@ type Parts = {
 export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts: Parts): ServerRoutes {
   const { services, workers, readiness } = parts
   const { probe, usage, metrics, audit } = rooms.storage
-  const { instances, pendingLogouts } = rooms.accounts
+  const { instances, pendingLogouts, network } = rooms.accounts
   const { inbound, held, lostCallbacks, parked } = rooms.inbound
   const { outbound } = rooms
   const { version } = build
@@ -37,6 +37,7 @@ export function createRoutes({ config, clock, build }: Base, rooms: Rooms, parts
       clocks: outbound.clocks,
       pendingLogouts,
       exhausted: rooms.lifecycle.exhausted,
+      clientVersion: () => network.version.state,
     },
     operations: { build, metrics },
     publicStats: {

@@ -107,7 +107,7 @@ export const settings = {
     url: setting('SERVICE_NETWORK_URL', url('ws:', 'wss:'), '', 'WebSocket URL of another network, such as the simulator; empty: WhatsApp'),
     rootKey: setting('SERVICE_NETWORK_ROOT_KEY', hexKey, '', 'Noise root key of that network'),
     caFile: setting('SERVICE_NETWORK_CA', text, '', 'PEM file trusted for the media host of that network'),
-    version: setting('SERVICE_NETWORK_VERSION', list('three numbers', (part) => /^\d{1,10}$/.test(part)), '', 'Overrides the protocol version, as 2,3000,1234567890'),
+    version: setting('SERVICE_NETWORK_VERSION', list('three numbers', (part) => /^\d{1,10}$/.test(part)), '', 'Pins the client version, as 2,3000,1234567890; empty: the service asks WhatsApp for the newest one'),
     proxy: setting('SERVICE_NETWORK_PROXY', url('http:', 'https:', 'socks5:'), '', 'Proxy for connections, media and the version query, unless the instance has its own; if it fails, the instance does not connect without it'),
   },
   history: {

@@ -32,6 +32,23 @@ export type Closing = {
   reason: string
   /** Epoch milliseconds at which a temporary ban ends. */
   until?: number
+  /** Where the cause alone does not say enough to a program. */
+  errorCode?: 'passkey_required' | 'version_refused' | 'server_not_genuine'
+  /** The next attempt differs from the one that was refused, so it may be made at once. */
+  mayRetryNow?: boolean
+}
+
+/** The version that the service introduces itself with to the network. Versions are numbers with dots between them. */
+export type ClientVersionState = {
+  current: string
+  /** The last version that logged an account in. */
+  worked: string | null
+  /** The operator sets the version. */
+  isPinned: boolean
+  /** The network refused the current version when it was last used. */
+  isRefused: boolean
+  /** When the network last said which version is the newest; epoch milliseconds. */
+  askedAt: number | null
 }
 
 export type SessionSignal =

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { instanceStates } from '../core/instance.ts'
+import { lastErrorCodes } from '../core/last-error.ts'
 import { lifecycleEvents } from '../core/lifecycle.ts'
 import type { WebhookSubscriber } from '../core/lifecycle.ts'
 import { shownProxy } from '../core/network-proxy.ts'
@@ -50,6 +51,10 @@ const Qr = Type.Object({
   expires_in_seconds: nullable(Type.Integer()),
 })
 
+export const LastErrorCode = nullable(
+  Type.Unsafe<(typeof lastErrorCodes)[number]>({ type: 'string', enum: [...lastErrorCodes] }),
+)
+
 export const Detail = Type.Object(
   {
     name: Type.String(),
@@ -79,6 +84,7 @@ export const Detail = Type.Object(
         description: 'Its own limit of messages per minute, 0: no limit; null: the limit of the service',
       }),
     ),
+    last_error_code: LastErrorCode,
     pending_logout: Type.Boolean({ description: pendingLogoutRule }),
   },
   { title: 'Instance' },
@@ -119,6 +125,7 @@ export function toDetail(account: LinkedAccount, now: number): Static<typeof Det
     last_error: record.lastError,
     network_proxy: record.networkProxy === null ? null : shownProxy(record.networkProxy),
     outgoing_rate_limit: record.outgoingRateLimit,
+    last_error_code: record.lastErrorCode,
     pending_logout: account.isLogoutPending,
   }
 }

@@ -3,6 +3,7 @@
 import type { AuditRecord } from '../core/audit.ts'
 import { isActive, stepFor } from '../core/instance.ts'
 import type { InstanceState, InstanceTrigger } from '../core/instance.ts'
+import { lastErrorCodeOf } from '../core/last-error.ts'
 import type { EventExtras, LifecycleEvent } from '../core/lifecycle.ts'
 import type { CloseCause, Closing } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -94,7 +95,7 @@ export class AccountRecord {
   drop(closing: Closing, pauseMs: number | null): void {
     const wasActive = isActive(this.#row.state)
     const extras = reasonOf(closing)
-    this.note(closing.reason)
+    this.note(closing)
     if (closing.cause === 'temporary_ban') {
       // Stored, so that a restart does not try earlier.
       if (pauseMs !== null) void this.save({ retryAt: this.#deps.clock.now() + pauseMs })
@@ -102,7 +103,7 @@ export class AccountRecord {
     }
     this.apply('dropped', { extras })
     // The operator must know of a refusal before the login, too, but only once.
-    const refusal = refusals.has(closing.cause) ? closing.cause : undefined
+    const refusal = refusals.has(closing.cause) && !closing.mayRetryNow ? closing.cause : undefined
     if (refusal && !wasActive && refusal !== this.#refusedFor) this.announce('disconnected', extras)
     this.#refusedFor = refusal
   }
@@ -147,14 +148,25 @@ export class AccountRecord {
   }
 
   /** Stores the last failure for the operator; null when there is none. */
-  note(lastError: string | null): void {
-    if (this.#row.lastError !== lastError) void this.save({ lastError })
+  note(closing: Closing | null): void {
+    const changes = closing ? lastErrorOf(closing) : { lastError: null, lastErrorCode: null }
+    const { lastError, lastErrorCode } = this.#row
+    if (lastError !== changes.lastError || lastErrorCode !== changes.lastErrorCode) void this.save(changes)
+  }
+
+  /** A pairing ended because the network refused it. The session of the account, if it has one, is not concerned. */
+  refusePairing(closing: Closing): void {
+    this.#tell('disconnected', { ...reasonOf(closing), error_code: lastErrorCodeOf(closing) })
   }
 
   /** The event is stored together with the changes of the same step. */
   announce(event: LifecycleEvent, extras: EventExtras): void {
-    const announcement = this.#deps.lifecycle.prepare(this.#row, event, extras)
     if (event === 'disconnected') this.#outage.began(extras)
+    this.#tell(event, extras)
+  }
+
+  #tell(event: LifecycleEvent, extras: EventExtras): void {
+    const announcement = this.#deps.lifecycle.prepare(this.#row, event, extras)
     this.#writer.save({}, { announcements: [announcement] }).catch((err: unknown) => {
       this.#deps.log.warn({ err, instance: this.#row.name, event }, 'an event was not stored before the end')
     })
@@ -164,6 +176,11 @@ export class AccountRecord {
     this.#outage.stop()
     await this.#writer[Symbol.asyncDispose]()
   }
+}
+
+/** What the record keeps of the end of a connection. */
+export function lastErrorOf(closing: Closing) {
+  return { lastError: closing.reason, lastErrorCode: lastErrorCodeOf(closing) }
 }
 
 export function reasonOf({ reason, code }: Closing): EventExtras {

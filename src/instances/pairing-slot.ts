@@ -74,12 +74,13 @@ export class PairingSlot {
       windowMs: qrCodesPerPairing * qrLifetimeMs + pairingSlackMs,
       events: {
         qr: this.#show.bind(this),
-        failed: ({ reason }) => {
+        failed: (closing) => {
           // The codes are valid only while the connection lasts.
           this.#qr = null
-          account.note(reason)
+          account.note(closing)
           onChange()
         },
+        refused: account.refusePairing.bind(account),
         scanned: (jid) => {
           this.#qr = null
           scanned(sessionId, jid)

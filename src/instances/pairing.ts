@@ -15,6 +15,7 @@ import { ignoreRejection } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import type { Semaphore } from '../lib/queues/semaphore.ts'
 import { keepProbing } from './keep-probing.ts'
+import { retriesAtOnce } from './reconnect-policy.ts'
 import { runSession } from './run-session.ts'
 import type { SessionRun } from './run-session.ts'
 
@@ -22,6 +23,8 @@ type PairingEvents = {
   qr(text: string): void
   /** The connection failed inside the window and is tried again. */
   failed(closing: Closing): void
+  /** After `failed`: the network refuses the pairing, which ends. */
+  refused(closing: Closing): void
   /** Linked: the credentials are stored under the session id of this pairing. */
   scanned(jid: Jid): void
   /** After `scanned`: the network has let go of the pairing connection, the account can log in. */
@@ -131,8 +134,12 @@ export class Pairing {
       const closing = await this.#connect()
       if (this.isScanned || over.aborted || closing.cause === 'pairing_over') return
       events.failed(closing)
+      if (closing.mayRetryNow && failures < retriesAtOnce) continue
       // Another attempt within seconds would be refused, too.
-      if (closing.cause === 'client_refused') return
+      if (closing.cause === 'client_refused') {
+        events.refused(closing)
+        return
+      }
       await sleep(clock, backoffMs(failures, { firstMs: 1000, ceilingMs: 10_000, random }), over)
     }
   }

@@ -101,3 +101,13 @@ test('a refused client is tried every 15 minutes, a restart at once', () => {
   assert.equal(policy.pauseAfter(ended('client_refused')), 15 * minute)
   assert.equal(policy.pauseAfter(ended('restart')), 0)
 })
+
+test('a refused client that has another version is tried at once, three times in a row, and again after a login', () => {
+  const { policy } = setUp()
+  const refused = { ...ended('client_refused'), mayRetryNow: true }
+  const pauses = () => Array.from({ length: 4 }, () => policy.pauseAfter(refused))
+  assert.deepEqual(pauses(), [0, 0, 0, 15 * minute])
+  assert.equal(policy.pauseAfter(refused), 0)
+  policy.loggedIn()
+  assert.deepEqual(pauses(), [0, 0, 0, 15 * minute])
+})

@@ -7,6 +7,8 @@ import type { Clock } from '../lib/clock.ts'
 
 const minute = 60_000
 const hour = 60 * minute
+/** How often in a row a refused client may try again at once with another version. */
+export const retriesAtOnce = 3
 
 type Deps = { clock: Clock; random: () => number }
 
@@ -18,6 +20,7 @@ export class ReconnectPolicy {
   #replacedAt: number | undefined
   #restartedAt: number | undefined
   #failedSinceLogin = 0
+  #retriedAtOnce = 0
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -30,6 +33,7 @@ export class ReconnectPolicy {
 
   loggedIn(): void {
     this.#failedSinceLogin = 0
+    this.#retriedAtOnce = 0
     this.#loggedInAt = this.#deps.clock.monotonic()
   }
 
@@ -48,7 +52,7 @@ export class ReconnectPolicy {
   }
 
   /** Milliseconds, or null: not before a caller asks. */
-  pauseAfter({ cause, until }: Closing): number | null {
+  pauseAfter({ cause, until, mayRetryNow }: Closing): number | null {
     const { clock } = this.#deps
     if (cause !== 'restart') this.#failedSinceLogin++
     switch (cause) {
@@ -60,7 +64,7 @@ export class ReconnectPolicy {
         if (until === undefined) return unknownBanMs
         return Math.min(Math.max(minute, until - clock.now()), longestBanMs)
       case 'client_refused':
-        return 15 * minute
+        return this.#pauseAfterRefusal(mayRetryNow ?? false)
       case 'transient':
       case 'pairing_over':
       case 'invalidated':
@@ -72,6 +76,13 @@ export class ReconnectPolicy {
   #forgetFailures(): void {
     this.#failures = 0
     this.#failingSince = undefined
+  }
+
+  // A network that refuses every version and always names a newer one must not cause an endless loop.
+  #pauseAfterRefusal(mayRetryNow: boolean): number {
+    const isAtOnce = mayRetryNow && this.#retriedAtOnce < retriesAtOnce
+    this.#retriedAtOnce = isAtOnce ? this.#retriedAtOnce + 1 : 0
+    return isAtOnce ? 0 : 15 * minute
   }
 
   // At once the first time; a network that always asks for a restart must not cause an endless loop.

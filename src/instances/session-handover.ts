@@ -13,7 +13,7 @@ import type { Log } from '../lib/log.ts'
 import type { InstanceStore } from '../storage/stores/accounts/instance-store.ts'
 import type { PendingLogout } from '../storage/stores/accounts/pending-logout-store.ts'
 import type { AccountRecord } from './account-record.ts'
-import { reasonOf } from './account-record.ts'
+import { lastErrorOf, reasonOf } from './account-record.ts'
 import { linkAgeAfterLogin } from './link-age.ts'
 import { logOutKeptSessions } from './kept-sessions.ts'
 import type { PendingLogouts } from './pending-logouts.ts'
@@ -86,8 +86,8 @@ export class SessionHandover {
     const jid = previous === null ? null : await network.storedJid(previous)
     if (jid === null) return false
     log.warn({ instance: name, ...reasonOf(closing) }, 'a new link was refused, going back to the one before')
-    const lastError = writeReason('linkRefused', { reason: closing.reason })
-    const changes = { sessionId: previous, previousSessionId: null, jid, lastJid: jid, lastError }
+    const lastError = lastErrorOf({ ...closing, reason: writeReason('linkRefused', { reason: closing.reason }) })
+    const changes = { sessionId: previous, previousSessionId: null, jid, lastJid: jid, ...lastError }
     account.apply('reverted', { changes })
     await this.forget(refused)
     return true
@@ -124,7 +124,7 @@ export class SessionHandover {
       unlinkedAt: clock.now(),
     }
     const extras = reasonOf(closing)
-    account.apply('invalidated', { changes: { ...changes, lastError: closing.reason }, extras, ...companions })
+    account.apply('invalidated', { changes: { ...changes, ...lastErrorOf(closing) }, extras, ...companions })
   }
 
   /** Waits until the record without these sessions is stored, then removes their keys. */

@@ -90,6 +90,19 @@ export class Metrics implements PerInstance {
     this.#gauge('service_total_instances', 'Instances known', () => read().total)
   }
 
+  watchNetworkVersion(read: () => string): void {
+    new Gauge({
+      name: 'service_network_version_info',
+      help: 'Always 1; the label carries the client version that the service introduces itself with to WhatsApp',
+      labelNames: ['version'],
+      registers: [this.#registry],
+      collect() {
+        this.reset()
+        this.set({ version: read() }, 1)
+      },
+    })
+  }
+
   watchInbox(read: () => InboxGauges): void {
     this.#gauge('service_inbox_pending', 'Received messages on their way to the helpdesk', () => read().pending)
     this.#gauge('service_inbox_parked', 'Received messages that were set aside', () => read().parked)

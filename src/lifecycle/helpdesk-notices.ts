@@ -63,7 +63,12 @@ export class HelpdeskNotices implements PerInstance {
     const reason = translateReason(String(extras['reason'] ?? ''), locale)
     const downMs = Number(extras['downtime_seconds'] ?? 0) * 1000
     if (event === 'qr_generated') this.#inTurn(instance, () => this.#showCode(instance))
-    if (event === 'paired' || event === 'logged_out') this.#inTurn(instance, () => this.#hideCode(instance))
+    // Only the end of a pairing carries this code.
+    const isPairingRefused = event === 'disconnected' && extras['error_code'] !== undefined
+    if (event === 'paired' || event === 'logged_out' || isPairingRefused) {
+      this.#inTurn(instance, () => this.#hideCode(instance))
+    }
+    if (isPairingRefused) this.#tell(instance, texts.notLinked(reason))
     if (event === 'connected') this.#tell(instance, texts.connected(this.#phoneOf(instance)))
     if (event === 'unreachable') this.#tell(instance, texts.unreachable(unreachableMs / 1000, reason))
     if (event === 'reconnected' && downMs >= unreachableMs) {

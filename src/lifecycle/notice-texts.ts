@@ -11,6 +11,7 @@ export type NoticeTexts = {
   unreachable: (seconds: number, reason: string) => string
   reconnected: (minutes: number) => string
   loggedOut: (reason: string) => string
+  notLinked: (reason: string) => string
   strike: (reason: string) => string
   /** The answer when an agent asks for a code and the account needs none. */
   noCode: string
@@ -25,6 +26,7 @@ export const noticeTexts: Record<Locale, NoticeTexts> = {
       `WhatsApp has not been reachable for ${seconds} s (${reason}). It is tried again by itself; messages to contacts wait.`,
     reconnected: (minutes) => `Connected again after ${minutes} min.`,
     loggedOut: (reason) => `The link to the phone has ended (${reason}). Write "qr" here for a code to link it again.`,
+    notLinked: (reason) => `The phone could not be linked: ${reason}.`,
     strike: (reason) => `WhatsApp has restricted this account: ${reason}.`,
     noCode: 'A code is given only while the account is not connected.',
   },
@@ -37,6 +39,7 @@ export const noticeTexts: Record<Locale, NoticeTexts> = {
     reconnected: (minutes) => `Conectado de nuevo después de ${minutes} min.`,
     loggedOut: (reason) =>
       `El vínculo con el teléfono terminó (${reason}). Escriba "qr" aquí para recibir un código y vincularlo de nuevo.`,
+    notLinked: (reason) => `No se pudo vincular el teléfono: ${reason}.`,
     strike: (reason) => `WhatsApp ha restringido esta cuenta: ${reason}.`,
     noCode: 'Solo hay un código mientras la cuenta no está conectada.',
   },
@@ -49,6 +52,7 @@ export const noticeTexts: Record<Locale, NoticeTexts> = {
     reconnected: (minutes) => `Conectado de novo depois de ${minutes} min.`,
     loggedOut: (reason) =>
       `O vínculo com o celular terminou (${reason}). Escreva "qr" aqui para receber um código e vinculá-lo de novo.`,
+    notLinked: (reason) => `Não foi possível conectar o celular: ${reason}.`,
     strike: (reason) => `O WhatsApp restringiu esta conta: ${reason}.`,
     noCode: 'Só há um código enquanto a conta não está conectada.',
   },

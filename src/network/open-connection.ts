@@ -32,11 +32,13 @@ import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
+import type { VersionInUse } from './version/client-version.ts'
 
 export type ConnectionDeps = {
   account: Account
   creds: AuthenticationCreds
   endpoint: Endpoint
+  version: VersionInUse
   clock: Clock
   log: Log
   receiving: Receiving
@@ -69,7 +71,7 @@ export type Connection = {
 }
 
 export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
-  const { account, creds, endpoint, clock, log, receiving, isLeaving, findSent } = deps
+  const { account, creds, endpoint, version, clock, log, receiving, isLeaving, findSent } = deps
   const { gone } = owner
   const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })
   const keyHolders = new SenderKeyHolders(connectionKeys)
@@ -81,6 +83,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const { journal, plainStanzas } = createReceiver(deps, { connectionKeys, gone, onPhoneMessage })
   const config = socketConfig({
     endpoint,
+    version: version.numbers,
     account,
     creds,
     connectionKeys,

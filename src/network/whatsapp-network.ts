@@ -19,6 +19,7 @@ import { Egress } from '../lib/egress/egress.ts'
 import { publicOnly } from '../lib/egress/policy.ts'
 import type { Log } from '../lib/log.ts'
 import { createRowIds } from '../lib/row-ids.ts'
+import type { ClientVersionStore } from '../storage/stores/accounts/client-version-store.ts'
 import type { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import type { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
 import { Account, jidOf } from './account/account.ts'
@@ -31,11 +32,14 @@ import { createProxied, createProxyAgent } from './connection/proxy-agent.ts'
 import { prepareEndpoint } from './connection/socket-config.ts'
 import type { Endpoint, NetworkSettings } from './connection/socket-config.ts'
 import { unseal } from './decode/unseal.ts'
+import { ClientVersion } from './version/client-version.ts'
+import { VersionPage } from './version/version-page.ts'
 import { WhatsappSession } from './whatsapp-session.ts'
 
 type Deps = {
   keys: Pick<SessionKeyStore, 'load' | 'save' | 'idsOf' | 'dropSession'>
   journal: JournalStore
+  versions: Pick<ClientVersionStore, 'find' | 'save'>
   /** Is told about everything that arrives. */
   reception?: Partial<Reception>
   /** The epoch of the lease that this process holds. */
@@ -75,6 +79,8 @@ export class WhatsappNetwork implements Network {
   #isOver = false
   readonly #nextId: () => RowId
   readonly #egress: Egress
+  /** The version that connections introduce themselves with. */
+  readonly version: ClientVersion
 
   constructor(deps: Deps) {
     applyLibraryPatches()
@@ -82,6 +88,7 @@ export class WhatsappNetwork implements Network {
     this.#nextId = createRowIds(deps.clock, deps.idFloorMs)
     this.#egress = new Egress({ policy: publicOnly(), clock: deps.clock })
     this.#endpoint = prepareEndpoint(deps.settings, deps.qrLifetimeMs ?? defaultQrLifetimeMs)
+    this.version = this.#createVersion()
     this.#faultIsolation = isolateFaults()
   }
 
@@ -89,6 +96,7 @@ export class WhatsappNetwork implements Network {
     const { sessionId, instance, isLeaving = false, networkProxy = null } = name
     const known = await this.#account(sessionId)
     await known.connection?.close()
+    const version = await this.version.take()
     const stored = await known.loadCreds()
     if (!stored && isLeaving) throw new Error('the keys of this session are not stored any more')
     // A pairing starts without keys, because keys of another identity would be wrong.
@@ -105,6 +113,7 @@ export class WhatsappNetwork implements Network {
       account,
       creds,
       endpoint: own ? { ...this.#endpoint, proxied: own } : this.#endpoint,
+      version,
       clock,
       log,
       receiving,
@@ -154,6 +163,7 @@ export class WhatsappNetwork implements Network {
   /** Connections close first, so that no message is confirmed whose write is then given up. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true
+    await this.version[Symbol.asyncDispose]()
     const accounts = [...this.#accounts.values()]
     await Promise.all(accounts.map(async ({ connection }) => connection?.close()))
     await this.#waitForWrites(accounts)
@@ -161,6 +171,13 @@ export class WhatsappNetwork implements Network {
     await this.#endpoint.proxied?.dispatcher.destroy()
     await this.#egress[Symbol.asyncDispose]()
     this.#faultIsolation[Symbol.dispose]()
+  }
+
+  #createVersion(): ClientVersion {
+    const { versions: store, settings, clock, log } = this.#deps
+    const agent = this.#endpoint.proxied?.agent
+    const page = new VersionPage({ url: settings.url, egress: this.#egress, agent, clock })
+    return new ClientVersion({ pinned: settings.version, page, store, clock, log })
   }
 
   async #waitForWrites(accounts: readonly Account[]): Promise<void> {

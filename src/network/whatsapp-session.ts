@@ -17,7 +17,7 @@ import type {
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
 import { BacklogWatch } from './connection/backlog-watch.ts'
-import { closingOf, explained, through } from './connection/close-causes.ts'
+import { closingOf, explained, refusedVersionClosing, through, versionRefused } from './connection/close-causes.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { failQueries, terminate } from './connection/open-socket.ts'
 import { askForMissingSalt } from './connection/missing-salt.ts'
@@ -57,7 +57,7 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    const { account, creds, endpoint, clock, log, onSignal } = deps
+    const { account, creds, endpoint, version, clock, log, onSignal } = deps
     this.#signals = new SessionSignals({ onSignal, log: log.child({ session: account.sessionId }) })
     this.#connection = openConnection(deps, {
       gone: this.#gone.signal,
@@ -74,6 +74,9 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
       })
     })
     socket.ws.once('frame', this.#cancelDeadline)
+    socket.ws.once('CB:success', () => {
+      version.worked()
+    })
     saveCredsOnUpdate(socket, creds, connectionKeys)
     this.#listen()
   }
@@ -221,7 +224,13 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     this.#socketEnded = socket.end(undefined).catch(ignoreRejection)
     failQueries(socket)
     if (account.connection === this) account.connection = undefined
-    this.#signals.announce({ kind: 'closed', closing }, { after: account.keys.settled() })
+    this.#signals.announce(this.#closedSignal(closing), { after: account.keys.settled() })
+  }
+
+  /** After a refused version the signal waits until it is known whether another version can be tried. */
+  async #closedSignal(closing: Closing): Promise<SessionSignal> {
+    if (closing.code !== versionRefused) return { kind: 'closed', closing }
+    return { kind: 'closed', closing: refusedVersionClosing(await this.#deps.version.refused()) }
   }
 
   #onListenerFault(event: string, fault: unknown): void {

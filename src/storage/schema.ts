@@ -10,6 +10,7 @@ import {
   tenantSecrets,
 } from './schema/accounts.ts'
 import type {
+  ClientVersionTable,
   DestinationPlaceTable,
   DestinationTable,
   InstanceTable,
@@ -70,6 +71,7 @@ export type Schema = {
   settled_callbacks: SettledCallbackTable
   first_callbacks: FirstCallbackTable
   restrictions: RestrictionTable
+  client_version: ClientVersionTable
 }
 
 /** Every table with sealed columns: the boot checks that the configured keys open them. */

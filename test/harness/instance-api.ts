@@ -21,6 +21,7 @@ export type Detail = {
   last_event_at: string
   last_jid: string | null
   last_error: string | null
+  last_error_code: string | null
   pending_logout: boolean
   reconnect_attempts: number
   network_proxy: string | null

@@ -12,6 +12,9 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** A busy machine may need that long for a start with a backlog. */
 const bootMs = 120_000
 
+/** For a service without a simulated network: a pinned version is not asked for, so nothing reaches the real network. */
+export const pinnedVersion = { SERVICE_NETWORK_VERSION: '2,3000,1' }
+
 type LogLine = Record<string, unknown> & { msg: string }
 
 export class ServiceProcess {
@@ -31,7 +34,8 @@ export class ServiceProcess {
     launcher: readonly string[] = [],
   ) {
     const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
-    const env = { PATH, NODE_COMPILE_CACHE, PORT: '0', LOG_FORMAT: 'json', ...environment }
+    const version = 'SERVICE_NETWORK_URL' in environment ? {} : pinnedVersion
+    const env = { PATH, NODE_COMPILE_CACHE, PORT: '0', LOG_FORMAT: 'json', ...version, ...environment }
     const [command = '', ...args] = [...launcher, process.execPath, ...script]
     this.#child = spawn(command, args, { env, ...(cwd !== undefined && { cwd }) })
     let partial = ''

@@ -13,6 +13,7 @@ import { assertDocumented } from './documented-statuses.ts'
 import { requestFrom } from './http-request.ts'
 import type { Answer, RequestOptions } from './http-request.ts'
 import { RecordedLog, silentLog } from './logs.ts'
+import { pinnedVersion } from './service-process.ts'
 
 export const apiToken = 'test-token'
 
@@ -74,7 +75,7 @@ export class Service {
       DATABASE_URL: url,
       SERVICE_API_TOKEN: apiToken,
       HOST: '127.0.0.1',
-      ...(network && networkEnvironment(network)),
+      ...(network ? networkEnvironment(network) : pinnedVersion),
       ...environment,
     })
     const { encryptionKeys } = config.storage

@@ -108,6 +108,19 @@ test('a server that cannot show a certificate of the root key is refused', async
   assert.match(reason, /certificate/)
 })
 
+test('a server that shows a genuine certificate without having its key is refused, and learns nothing', async () => {
+  await using bed = await Bed.open()
+  await bed.linked('s')
+  bed.sim.fault({ kind: 'foreign_certificate' })
+  const line = await bed.dial('s')
+  const { cause, reason, errorCode } = await line.closing()
+  assert.deepEqual([cause, errorCode], ['transient', 'server_not_genuine'])
+  assert.match(reason, /no valid certificate of WhatsApp/)
+  assert.deepEqual(line.kinds, ['closed'])
+  assert.equal(bed.sim.loginAttempts, 0)
+  await bed.online('s')
+})
+
 test('a second connection of the same device replaces the first, which closes without a signal', async () => {
   await using bed = await Bed.open()
   await bed.linked('s')

@@ -84,19 +84,24 @@ test('a server that hangs up after the last code ends the pairing too', async ()
   assert.equal((await line.closing()).cause, 'pairing_over')
 })
 
-test('an account protected by a passkey is told apart', async () => {
-  await using bed = await Bed.open()
-  await bed.linked('s')
-  const line = await bed.online('s')
-  const [companion] = bed.sim.phone('5511999990001')?.companions ?? []
-  companion?.connection?.send({
-    tag: 'notification',
-    attrs: { type: 'passkey_prologue_request', id: '1', from: 's.whatsapp.net' },
+for (const way of ['scanned', 'typed'] as const) {
+  test(`an account that is asked for a passkey after its code was ${way} is told apart, and nothing is linked`, async () => {
+    await using bed = await Bed.open()
+    const phone = bed.sim.account({ phone: '5511999990001' })
+    phone.asksPasskey = true
+    const line = await bed.dial('s')
+    const linking =
+      way === 'scanned'
+        ? phone.scan(await line.qr())
+        : phone.link((await line.session.requestPairingCode('5511999990001')).code)
+    const hungUp = assert.rejects(linking, /hung up/)
+    const { cause, reason, errorCode } = await line.closing()
+    assert.deepEqual([cause, errorCode], ['client_refused', 'passkey_required'])
+    assert.match(reason, /passkey/)
+    await hungUp
+    assert.equal(await bed.network.storedJid('s'), null)
   })
-  const { cause, reason } = await line.closing()
-  assert.equal(cause, 'client_refused')
-  assert.match(reason, /passkey/)
-})
+}
 
 test('a stored account logs in again and again without a phone', async () => {
   await using bed = await Bed.open()

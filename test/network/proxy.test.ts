@@ -141,11 +141,6 @@ for (const [name, start] of proxies) {
   })
 }
 
-test('the protocol version is the one of the library unless three numbers say otherwise', () => {
-  assert.equal(prepareEndpoint(defaults, 1).version.length, 3)
-  assert.deepEqual(prepareEndpoint({ ...defaults, version: ['2', '3000', '7'] }, 1).version, [2, 3000, 7])
-})
-
 test('another authority is trusted besides the usual ones', async () => {
   await using sim = await SimNetwork.start()
   await using owned = new AsyncDisposableStack()

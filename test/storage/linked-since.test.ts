@@ -32,7 +32,7 @@ const rowsOf = (name: string) => [
 ]
 
 async function writeOldRows(location: DatabaseLocation): Promise<void> {
-  const old = migrations.filter(({ version }) => version < 23)
+  const old = migrations.filter(({ version }) => version < 17)
   if (location.engine === 'sqlite') {
     await mkdir(dirname(location.path), { recursive: true })
     using database = new DatabaseSync(location.path)

@@ -10,6 +10,7 @@ import { child, describeStanza, requiredBytes, stanza, unixSeconds, type Stanza 
 import { CodeLinking } from './code-linking.ts'
 import { isCounterSigned, sealIdentity, signDeviceIdentity } from './device-identity.ts'
 import { companionKeys, type Offer } from './pairing-offer.ts'
+import { passkeyRequest } from './passkey-request.ts'
 import type { SimPhone } from './sim-phone.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
@@ -105,6 +106,10 @@ export class PairingDesk {
         else resolve(deviceId)
       }
       offer.signing = { phone, deviceId, identity, done }
+      if (phone.asksPasskey) {
+        offer.connection.send(passkeyRequest(this.#deps.random))
+        return
+      }
       const success = stanza('pair-success', {}, [
         stanza('device', { jid: user.jid('pn', deviceId), lid: user.jid('lid', deviceId) }),
         stanza('platform', { name: 'android' }),

@@ -43,6 +43,8 @@ export class SimPhone extends FileAuthor {
   readonly #office: CompanionOffice
   readonly #read = new Set<string>()
   latestDeviceId = 0
+  /** While true, the server asks for a passkey when this account links a companion. */
+  asksPasskey = false
 
   constructor({ user, parts, random, office }: Deps) {
     super({ user, parts, random, devices: 1 })

@@ -1,12 +1,14 @@
 // Accepts WebSocket connections, logs known devices in and passes new ones to the pairing desk.
 import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
 import { failureNode, type Faults } from '../faults.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { Connection, type LoginPayload } from '../wire/connection.ts'
-import type { ServerIdentity } from '../wire/server-identity.ts'
+import type { ServerIdentity, ShownIdentity } from '../wire/server-identity.ts'
 import { stanza, type Stanza } from '../wire/stanza.ts'
+import type { ClientVersions } from './client-versions.ts'
 import { CompanionDevice } from './companion-device.ts'
 import type { Directory } from './directory.ts'
 import { welcome } from './session-answers.ts'
@@ -17,6 +19,7 @@ type Deps = {
   identity: ServerIdentity
   random: SeededRandom
   directory: Directory
+  versions: ClientVersions
   faults: Faults
   log: StanzaLog
   clock: SimClock
@@ -32,7 +35,7 @@ type Deps = {
 export class FrontDoor {
   readonly #deps: Deps
   readonly #connections = new Map<Connection, CompanionDevice | undefined>()
-  #server: WebSocketServer | undefined
+  #server: Server | undefined
   port = 0
   /** Login attempts of devices. Refused attempts count. */
   logins = 0
@@ -46,13 +49,14 @@ export class FrontDoor {
   }
 
   async open(port: number): Promise<void> {
-    const server = new WebSocketServer({ host: '127.0.0.1', port, perMessageDeflate: false, backlog: 2048 })
+    const { versions } = this.#deps
+    const server = createServer(versions.answer.bind(versions))
     this.#server = server
-    server.on('connection', (socket) => {
-      const { identity, random, clock } = this.#deps
+    new WebSocketServer({ server, perMessageDeflate: false }).on('connection', (socket) => {
+      const { random, clock } = this.#deps
       const connection = new Connection({
         socket,
-        identity,
+        identity: this.#shownIdentity(),
         random,
         clock,
         events: {
@@ -70,6 +74,7 @@ export class FrontDoor {
       })
       this.#connections.set(connection, undefined)
     })
+    server.listen({ host: '127.0.0.1', port, backlog: 2048 })
     await once(server, 'listening')
     this.port = (server.address() as AddressInfo).port
   }
@@ -86,17 +91,29 @@ export class FrontDoor {
       server.close(() => {
         resolve()
       })
+      server.closeAllConnections()
     })
   }
 
+  /** The fault strikes before the server knows the account. */
+  #shownIdentity(): ShownIdentity {
+    const { faults, identity, random } = this.#deps
+    return faults.strike('foreign_certificate', '') ? identity.impersonated(random) : identity
+  }
+
   #login(connection: Connection, login: LoginPayload): void {
-    const { faults, directory, pairing } = this.#deps
+    const { faults, directory, pairing, versions } = this.#deps
     const { username, device: deviceId, devicePairingData } = login.payload
+    if (!devicePairingData) this.logins += 1
+    if (!versions.accepts(login.payload)) {
+      connection.send(failureNode({ code: 405 }))
+      connection.end()
+      return
+    }
     if (devicePairingData) {
       pairing.open(connection, login)
       return
     }
-    this.logins += 1
     const phone = String(username)
     const failure = faults.strike('login_failure', phone)
     if (failure) {

@@ -7,7 +7,7 @@ import { decodeBinaryNode, encodeBinaryNode, proto } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { frame, FrameReader } from './frame-reader.ts'
 import { NoiseResponder, type NoiseTransport } from './noise-responder.ts'
-import type { ServerIdentity } from './server-identity.ts'
+import type { ShownIdentity } from './server-identity.ts'
 import { stanza, type Stanza } from './stanza.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
@@ -21,7 +21,7 @@ export type ConnectionEvents = {
 }
 type Deps = {
   socket: WebSocket
-  identity: ServerIdentity
+  identity: ShownIdentity
   random: SeededRandom
   clock: SimClock
   events: ConnectionEvents

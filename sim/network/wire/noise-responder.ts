@@ -4,7 +4,7 @@ import { NOISE_MODE, NOISE_WA_HEADER } from '../library.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { KeyPair } from '../signal/curve.ts'
 import { derive } from '../signal/primitives.ts'
-import type { ServerIdentity } from './server-identity.ts'
+import type { ShownIdentity } from './server-identity.ts'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -49,14 +49,14 @@ export class NoiseTransport {
 }
 
 export class NoiseResponder {
-  readonly #identity: ServerIdentity
+  readonly #identity: ShownIdentity
   readonly #ephemeral: KeyPair
   #hash: Buffer = Buffer.from(NOISE_MODE)
   #salt: Buffer = this.#hash
   #key: Buffer = this.#hash
   #counter = 0
 
-  constructor(identity: ServerIdentity, random: SeededRandom) {
+  constructor(identity: ShownIdentity, random: SeededRandom) {
     this.#identity = identity
     this.#ephemeral = new KeyPair(random.bytes(32))
   }

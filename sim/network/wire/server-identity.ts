@@ -5,6 +5,9 @@ import { KeyPair } from '../signal/curve.ts'
 
 const NEVER = 4_000_000_000
 
+/** What a server shows in the handshake. */
+export type ShownIdentity = Pick<ServerIdentity, 'staticKey' | 'certificate'>
+
 export class ServerIdentity {
   readonly staticKey: KeyPair
   readonly certificate: Buffer
@@ -22,6 +25,11 @@ export class ServerIdentity {
         leaf: certify(intermediate, { serial: 2, issuerSerial: 1, key: this.staticKey.publicKey }),
       }).finish(),
     )
+  }
+
+  /** A server with the genuine certificate and a key of its own, because the genuine key is secret. */
+  impersonated(random: SeededRandom): ShownIdentity {
+    return { staticKey: new KeyPair(random.bytes(32)), certificate: this.certificate }
   }
 }
 

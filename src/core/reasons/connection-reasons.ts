@@ -28,6 +28,21 @@ export const connectionReasons = {
     es: 'la red ya no acepta esta versión del protocolo: actualice el servicio o configure SERVICE_NETWORK_VERSION',
     pt: 'a rede não aceita mais esta versão do protocolo: atualize o serviço ou configure SERVICE_NETWORK_VERSION',
   },
+  versionReplaced: {
+    en: 'the network no longer accepts this protocol version: the service tries another one',
+    es: 'la red ya no acepta esta versión del protocolo: el servicio prueba otra',
+    pt: 'a rede não aceita mais esta versão do protocolo: o serviço tenta outra',
+  },
+  versionPinned: {
+    en: 'the network no longer accepts the protocol version of SERVICE_NETWORK_VERSION: remove this setting, and the service finds the current version itself',
+    es: 'la red ya no acepta la versión del protocolo de SERVICE_NETWORK_VERSION: quite este ajuste y el servicio encontrará la versión actual',
+    pt: 'a rede não aceita mais a versão do protocolo de SERVICE_NETWORK_VERSION: remova este ajuste e o serviço encontrará a versão atual',
+  },
+  serverNotGenuine: {
+    en: 'the server has no valid certificate of WhatsApp: check what stands between this service and WhatsApp, such as a proxy or a firewall',
+    es: 'el servidor no tiene un certificado válido de WhatsApp: revise lo que hay entre este servicio y WhatsApp, como un proxy o un cortafuegos',
+    pt: 'o servidor não tem um certificado válido do WhatsApp: verifique o que há entre este serviço e o WhatsApp, como um proxy ou um firewall',
+  },
   banned: {
     en: 'the account is banned: look at the phone',
     es: 'la cuenta está bloqueada: mire el teléfono',
@@ -85,9 +100,9 @@ export const connectionReasons = {
   },
   broadcasts: { en: 'too many broadcasts', es: 'demasiadas difusiones', pt: 'transmissões demais' },
   passkey: {
-    en: 'this account is protected by a passkey, which linking from here does not support: remove it on the phone, then pair again',
-    es: 'esta cuenta está protegida con una llave de acceso, que la vinculación desde aquí no admite: quítela en el teléfono y vincule de nuevo',
-    pt: 'esta conta é protegida por uma chave de acesso, que a conexão daqui não aceita: remova-a no celular e conecte de novo',
+    en: 'WhatsApp asks for a passkey to link this account, and only a browser on web.whatsapp.com can give it: try again after some days, because WhatsApp often stops asking; removing the passkey on the phone seldom helps',
+    es: 'WhatsApp pide una llave de acceso para vincular esta cuenta, y solo un navegador en web.whatsapp.com puede darla: inténtelo de nuevo dentro de unos días, porque WhatsApp suele dejar de pedirla; quitar la llave en el teléfono rara vez ayuda',
+    pt: 'o WhatsApp pede uma chave de acesso para conectar esta conta, e só um navegador em web.whatsapp.com pode fornecê-la: tente de novo daqui a alguns dias, porque o WhatsApp costuma parar de pedir; remover a chave no celular raramente ajuda',
   },
   connectionClosed: {
     en: 'the connection was closed',

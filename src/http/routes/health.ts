@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { LostCallbacks } from '../../bridge/conversations/lost-callbacks.ts'
 import type { HeldDestinations } from '../../bridge/inbound/held-destinations.ts'
 import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
+import type { ClientVersionState } from '../../core/network.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { PendingLogouts } from '../../instances/pending-logouts.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -29,6 +30,7 @@ export type HealthDeps = {
   clocks: Pick<ClockDifferences, 'list'>
   pendingLogouts: Pick<PendingLogouts, 'count'>
   exhausted: Pick<ExhaustedDeliveries, 'count'>
+  clientVersion: () => ClientVersionState
 }
 
 const Health = Type.Object(
@@ -67,6 +69,16 @@ const Health = Type.Object(
         description:
           'Lifecycle events of the last day that no attempt could deliver: see the deliveries of the instances',
       }),
+      network_version: Type.Object(
+        {
+          current: Type.String(),
+          worked: nullable(Type.String({ description: 'The last version that logged an account in' })),
+          pinned: Type.Boolean({ description: 'SERVICE_NETWORK_VERSION sets the version' }),
+          refused: Type.Boolean({ description: 'WhatsApp refused the current version when it was last used' }),
+          asked_at: nullable(Timestamp),
+        },
+        { description: 'The client version that the service introduces itself with to WhatsApp' },
+      ),
       workers_failed: Type.Array(Type.String(), { description: 'Background workers whose last run failed' }),
       ownership: Type.String({
         description: 'held, or why this process does not act: starting, standby, uncertain, lost',
@@ -126,6 +138,7 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
           })),
           pending_logouts: deps.pendingLogouts.count,
           deliveries_exhausted: exhausted,
+          network_version: toNetworkVersion(deps.clientVersion()),
           workers_failed: workersFailed,
           ownership: deps.ownership(),
         },
@@ -133,4 +146,9 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       })
     },
   )
+}
+
+function toNetworkVersion({ current, worked, isPinned, isRefused, askedAt }: ClientVersionState) {
+  const asked_at = askedAt === null ? null : toTimestamp(askedAt)
+  return { current, worked, pinned: isPinned, refused: isRefused, asked_at }
 }

@@ -9,7 +9,7 @@ import { waitReady } from '../../instances/wait-ready.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HttpApp } from '../http-app.ts'
 import { drawQr } from '../qr-picture.ts'
-import { Detail, PendingLogout, pendingLogoutAdvice, State, toDetail } from '../instance-view.ts'
+import { Detail, LastErrorCode, PendingLogout, pendingLogoutAdvice, State, toDetail } from '../instance-view.ts'
 import { InstanceParams, nullable, responses } from '../schemas.ts'
 
 const defaultWaitSeconds = 120
@@ -24,6 +24,8 @@ const TimedOut = Type.Object(
     error_code: Type.String(),
     state: State,
     jid: nullable(Type.String()),
+    last_error: nullable(Type.String()),
+    last_error_code: LastErrorCode,
     qr: Type.Object({
       available: Type.Boolean(),
       image: Type.Optional(Type.String({ description: 'data: URL of a PNG' })),
@@ -171,7 +173,8 @@ function addPairingCodeRoute(app: HttpApp, { instances, clock }: PairingDeps): v
 
 async function describeWait({ state, record, qr }: LinkedAccount) {
   const image = qr && `data:image/png;base64,${(await drawQr(qr.text)).toString('base64')}`
-  return { state, jid: record.jid, qr: image ? { available: true, image } : { available: false } }
+  const { jid, lastError: last_error, lastErrorCode: last_error_code } = record
+  return { state, jid, last_error, last_error_code, qr: image ? { available: true, image } : { available: false } }
 }
 
 /** Aborts when the caller hangs up. */

@@ -3,21 +3,22 @@
 import type { Closing, CloseCause } from '../../core/network.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Refusal } from '../version/client-version.ts'
 
-type Meaning = { cause: CloseCause; reason: string }
+type Meaning = Pick<Closing, 'reason' | 'errorCode'> & { cause: CloseCause }
 /** `isOfferUsedUp`: all codes of a pairing were shown, and none was scanned. */
 type Circumstances = { isOfferUsedUp: boolean; proxyHost: string | undefined }
 /** The error that the library closes with. */
 type LibraryError = Error & { output?: { statusCode?: number }; data?: unknown }
 
+/** The code with which the network refuses a client version. */
+export const versionRefused = 405
+
 const meanings: Record<number, Meaning> = {
+  [versionRefused]: { cause: 'client_refused', reason: writeReason('versionRefused'), errorCode: 'version_refused' },
   401: { cause: 'invalidated', reason: writeReason('deviceRemoved') },
   402: { cause: 'temporary_ban', reason: writeReason('bannedForTime') },
   403: { cause: 'banned', reason: writeReason('accountLocked') },
-  405: {
-    cause: 'client_refused',
-    reason: writeReason('versionRefused'),
-  },
   406: { cause: 'banned', reason: writeReason('banned') },
   409: {
     cause: 'client_refused',
@@ -41,6 +42,14 @@ const banReasons: Record<string, string> = {
   106: writeReason('broadcasts'),
 }
 
+const versionReasons: Record<Refusal, string> = {
+  another: writeReason('versionReplaced'),
+  none: writeReason('versionRefused'),
+  pinned: writeReason('versionPinned'),
+}
+
+/** The errors of a server that cannot prove that it has the key of its certificate. */
+const notGenuine = /^(?:invalid noise|noise (?:intermediate )?certificate|certification match|foreign certificate)/
 /** Only errors with these texts carry a code of the network. The library makes up the other codes. */
 const sentByNetwork = /^(?:Stream Errored|Connection Failure|Multi-device)/
 const pairingOver = /^QR refs attempts ended/
@@ -49,11 +58,23 @@ export const passkeyClosing: Closing = {
   cause: 'client_refused',
   code: null,
   reason: writeReason('passkey'),
+  errorCode: 'passkey_required',
+}
+
+export function refusedVersionClosing(refusal: Refusal): Closing {
+  return {
+    cause: 'client_refused',
+    code: versionRefused,
+    reason: versionReasons[refusal],
+    errorCode: 'version_refused',
+    mayRetryNow: refusal === 'another',
+  }
 }
 
 export function closingOf(error: LibraryError | undefined, clock: Pick<Clock, 'now'>): Closing {
   if (!error) return { cause: 'transient', code: null, reason: writeReason('connectionClosed') }
   if (pairingOver.test(error.message)) return pairingOverClosing
+  if (notGenuine.test(error.message)) return notGenuineClosing
   if (!sentByNetwork.test(error.message)) return brokenClosing(error)
   const code = codeOf(error)
   const meaning = meanings[code] ?? {
@@ -78,6 +99,13 @@ const pairingOverClosing: Closing = {
   cause: 'pairing_over',
   code: null,
   reason: writeReason('unscanned'),
+}
+
+const notGenuineClosing: Closing = {
+  cause: 'transient',
+  code: null,
+  reason: writeReason('serverNotGenuine'),
+  errorCode: 'server_not_genuine',
 }
 
 function codeOf(error: LibraryError): number {

@@ -20,10 +20,10 @@ export class SessionSignals {
   }
 
   /** Gives the signal after `after` has resolved. If `after` rejects, the signal would be wrong and is dropped. */
-  announce(signal: SessionSignal, { after }: { after?: Promise<unknown> } = {}): void {
+  announce(signal: SessionSignal | Promise<SessionSignal>, { after }: { after?: Promise<unknown> } = {}): void {
     const announced = this.#lane.run(async () => {
       await after
-      this.#emit(signal)
+      this.#emit(await signal)
     })
     announced.catch(ignoreRejection)
   }

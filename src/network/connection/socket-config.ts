@@ -6,7 +6,7 @@ import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { Account } from '../account/account.ts'
 import type { durableRepository } from '../account/durable-signal.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
-import { defaultUrl, defaultVersion, WA_CERT_DETAILS } from '../library/library.ts'
+import { defaultUrl, WA_CERT_DETAILS } from '../library/library.ts'
 import type {
   AuthenticationCreds,
   GroupMetadata,
@@ -29,13 +29,13 @@ export type NetworkSettings = {
 /** The settings of a connection. All connections share them, except those of an instance with its own proxy. */
 export type Endpoint = {
   url: string | URL
-  version: WAVersion
   proxied: Proxied | undefined
   qrLifetimeMs: number
 }
 
 type Parts = {
   endpoint: Endpoint
+  version: WAVersion
   account: Account
   creds: AuthenticationCreds
   connectionKeys: ConnectionKeys
@@ -51,7 +51,6 @@ export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number)
   if (settings.caFile !== '') trustAlso(readFileSync(settings.caFile, 'utf8'))
   return {
     url: settings.url ?? defaultUrl,
-    version: settings.version.length === 3 ? (settings.version.map(Number) as WAVersion) : defaultVersion,
     proxied: settings.proxy === null ? undefined : createProxied(settings.proxy),
     qrLifetimeMs,
   }
@@ -69,8 +68,8 @@ const retryRequestDelayMs = 5
 const never = 2 ** 31 - 1
 
 export function socketConfig(parts: Parts): UserFacingSocketConfig {
-  const { endpoint, account, creds, connectionKeys, repository, groupMetadata, sentMessage } = parts
-  const { url, version, proxied, qrLifetimeMs } = endpoint
+  const { endpoint, version, account, creds, connectionKeys, repository, groupMetadata, sentMessage } = parts
+  const { url, proxied, qrLifetimeMs } = endpoint
   return {
     auth: { creds, keys: connectionKeys.store },
     waWebSocketUrl: url,

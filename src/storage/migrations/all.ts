@@ -19,6 +19,7 @@ import { takeovers } from './014-takeovers.ts'
 import { repeatedWrites } from './015-repeated-writes.ts'
 import { lookups } from './016-lookups.ts'
 import { paceOfLinks } from './017-pace-of-links.ts'
+import { clientVersion } from './018-client-version.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   repeatedWrites,
   lookups,
   paceOfLinks,
+  clientVersion,
 ]

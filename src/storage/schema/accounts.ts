@@ -1,7 +1,8 @@
-// The tables of the accounts: the lease on them, their records, tenants, session keys and restrictions.
+// The tables of the accounts: the lease on them, their records, tenants, session keys, restrictions and the client version.
 
 import type { DestinationKey, InstanceName, Jid } from '../../core/ids.ts'
 import type { InstanceState } from '../../core/instance.ts'
+import type { LastErrorCode } from '../../core/last-error.ts'
 import type { SecretColumns } from '../engine/statement.ts'
 import type { Sealed, SealedOrNull } from './sealed.ts'
 
@@ -32,6 +33,7 @@ export type InstanceTable = {
   spamguard_blocks: number
   last_qr_msg_id: number
   last_error: string | null
+  last_error_code: LastErrorCode | null
   created_at: number
   paired_at: number | null
   ready_at: number | null
@@ -99,6 +101,14 @@ export type PendingLogoutTable = {
   owner_tag: string
   asked_at: number
   network_proxy: SealedOrNull
+}
+
+/** The versions that the service may introduce itself with to the network; one row. */
+export type ClientVersionTable = {
+  name: string
+  newest: string
+  worked: string | null
+  refused: string | null
 }
 
 /** The network lets an account write only to people it has a chat with. */

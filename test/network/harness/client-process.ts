@@ -7,7 +7,7 @@ import type { DatabaseLocation } from '../../../src/core/database-location.ts'
 import { Account } from '../../../src/network/account/account.ts'
 import { ConnectionKeys } from '../../../src/network/account/connection-keys.ts'
 import { applyLibraryPatches } from '../../../src/network/library/patches/apply.ts'
-import { makeWASocket } from '../../../src/network/library/library.ts'
+import { defaultVersion, makeWASocket } from '../../../src/network/library/library.ts'
 import { prepareEndpoint, socketConfig } from '../../../src/network/connection/socket-config.ts'
 import type { NetworkSettings } from '../../../src/network/connection/socket-config.ts'
 import { openDatabase } from '../../../src/storage/database.ts'
@@ -68,7 +68,7 @@ async function openStock(): Promise<Send> {
   const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })
   const endpoint = prepareEndpoint(settings, 20_000)
   const nothing = { groupMetadata: () => undefined, sentMessage: () => Promise.resolve(undefined) }
-  const config = socketConfig({ endpoint, account, creds, connectionKeys, ...nothing })
+  const config = socketConfig({ endpoint, version: defaultVersion, account, creds, connectionKeys, ...nothing })
   const socket = makeWASocket(config)
   socket.ev.on('creds.update', () => void connectionKeys.saveCreds())
   await socket.waitForConnectionUpdate((update) => Promise.resolve(update.receivedPendingNotifications === true))

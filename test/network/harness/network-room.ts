@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { encodeKey } from '../../../src/network/account/key-codec.ts'
 import { WhatsappNetwork } from '../../../src/network/whatsapp-network.ts'
 import type { Database } from '../../../src/storage/database.ts'
+import { ClientVersionStore } from '../../../src/storage/stores/accounts/client-version-store.ts'
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import type { SessionKeyWrite } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { JournalStore } from '../../../src/storage/stores/messages/journal-store.ts'
@@ -24,6 +25,7 @@ export function createNetwork({ database, epoch, settings }: Stored, more: Parti
   return new WhatsappNetwork({
     keys: new SessionKeyStore(database),
     journal: new JournalStore(database),
+    versions: new ClientVersionStore(database, () => epoch),
     epoch: () => epoch,
     clock: systemClock,
     log: silentLog,

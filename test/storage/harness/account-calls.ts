@@ -25,6 +25,11 @@ const restricted = { until: 9000, struckAt: 1000 }
 const tenant = ({ tenants }: Stores, id: string) => tenants.put(id, sampleTenant, sampleAudit())
 
 export const accountCalls: Readonly<Record<string, StoreCall>> = {
+  'ClientVersionStore.find': { kind: 'read', run: ({ versions }) => versions.find() },
+  'ClientVersionStore.save': {
+    kind: 'repeated',
+    run: ({ versions }) => versions.save({ newest: '2.3000.2', worked: '2.3000.1', refused: null }),
+  },
   'DestinationStore.keyAt': { kind: 'read', run: ({ destinations }, id) => destinations.keyAt(id) },
   'DestinationStore.identify': {
     kind: 'repeated',

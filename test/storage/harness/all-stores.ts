@@ -1,6 +1,7 @@
 // All stores over one database, with a lease that allows their writes.
 
 import { Database } from '../../../src/storage/database.ts'
+import { ClientVersionStore } from '../../../src/storage/stores/accounts/client-version-store.ts'
 import { DestinationStore } from '../../../src/storage/stores/accounts/destination-store.ts'
 import { InstanceStore } from '../../../src/storage/stores/accounts/instance-store.ts'
 import { PendingLogoutStore } from '../../../src/storage/stores/accounts/pending-logout-store.ts'
@@ -31,6 +32,7 @@ const epoch = () => 1
 
 function createStores(database: Database) {
   return {
+    versions: new ClientVersionStore(database, epoch),
     destinations: new DestinationStore(database, epoch),
     instances: new InstanceStore(database),
     logouts: new PendingLogoutStore(database),

@@ -1,5 +1,6 @@
 // Applies all patches of the client library, once per process.
 
+import { bindCertificateToKey } from './bound-certificate.ts'
 import { useFastAgreements } from './fast-agreements.ts'
 import { wrapKeys } from './fast-keys.ts'
 import { useFastSignatures } from './fast-signatures.ts'
@@ -17,6 +18,7 @@ export function applyLibraryPatches(): void {
   wrapKeys()
   useFastSignatures()
   useFastAgreements()
+  bindCertificateToKey()
   restoreSessionsOnFailure()
   repairSenderKeys()
   runJobsAtOnce()

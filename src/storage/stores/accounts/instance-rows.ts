@@ -3,6 +3,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { InstanceName, Jid } from '../../../core/ids.ts'
 import type { InstanceState } from '../../../core/instance.ts'
+import type { LastErrorCode } from '../../../core/last-error.ts'
 import type { WebhookSubscriber } from '../../../core/lifecycle.ts'
 import { placeOf } from '../../engine/statement.ts'
 import type { Secret } from '../../engine/statement.ts'
@@ -27,6 +28,7 @@ export type InstanceRow = {
   spamguardBlocks: number
   lastQrMessageId: number
   lastError: string | null
+  lastErrorCode: LastErrorCode | null
   createdAt: number
   pairedAt: number | null
   readyAt: number | null
@@ -78,6 +80,7 @@ const columns = {
   spamguardBlocks: 'spamguard_blocks',
   lastQrMessageId: 'last_qr_msg_id',
   lastError: 'last_error',
+  lastErrorCode: 'last_error_code',
   createdAt: 'created_at',
   pairedAt: 'paired_at',
   readyAt: 'ready_at',
@@ -110,6 +113,7 @@ export function blankInstance(name: InstanceName, createdAt: number): InstanceRo
     spamguardBlocks: 0,
     lastQrMessageId: 0,
     lastError: null,
+    lastErrorCode: null,
     createdAt,
     pairedAt: null,
     readyAt: null,
@@ -142,6 +146,7 @@ export function toInstanceRow(stored: Selectable<InstanceTable>): InstanceRow {
     spamguardBlocks: stored.spamguard_blocks,
     lastQrMessageId: stored.last_qr_msg_id,
     lastError: stored.last_error,
+    lastErrorCode: stored.last_error_code,
     createdAt: stored.created_at,
     pairedAt: stored.paired_at,
     readyAt: stored.ready_at,
