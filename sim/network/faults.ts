@@ -1,5 +1,6 @@
 // Keeps the lasting faults and answers, at each step of the server, whether one of them strikes there.
 import type { CompanionDevice } from './server/companion-device.ts'
+import type { Addressing } from './server/user.ts'
 import { child, stanza, type Attributes, type Stanza } from './wire/stanza.ts'
 
 /** `times` is how often the fault strikes. With Infinity it strikes until it is cleared. */
@@ -8,6 +9,8 @@ export type Fault = Lasting &
   (
     | { kind: 'login_failure'; code: number; ban?: { code: number; expire: number } }
     | { kind: 'ack_error'; code: number }
+    /** The acknowledgement of a message that is taken carries these hints. */
+    | { kind: 'ack_hint'; refreshLid?: boolean; addressingMode?: Addressing }
     /** The server takes and delivers the message but sends no acknowledgement. */
     | { kind: 'lost_ack' }
     /** The message is lost before the server has it. */
@@ -119,6 +122,11 @@ function damage(node: Stanza): Stanza {
     return { ...part, content: bytes }
   })
   return { ...node, content: damaged }
+}
+
+/** The attributes of an acknowledgement that an `ack_hint` adds. */
+export function hintAttributes(hint: Extract<Fault, { kind: 'ack_hint' }> | undefined): Attributes {
+  return { refresh_lid: hint?.refreshLid ? 'true' : undefined, addressing_mode: hint?.addressingMode }
 }
 
 /** The refusal of a login. A temporary ban carries its code and its end. */

@@ -2,6 +2,7 @@
 import type { proto } from '../library.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID, withoutDevice } from '../wire/jid.ts'
 import { allChildren, child, children, stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
+import { addressRefusal } from './address-rules.ts'
 import type { Directory } from './directory.ts'
 import type { Addressing, Device, User } from './user.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
@@ -16,6 +17,7 @@ export interface GroupMembership {
 type Deps = { directory: Directory; clock: SimClock; findGroup: (jid: string) => GroupMembership | undefined }
 type Fanout = { node: Stanza; plain: proto.IMessage | undefined; direct: Map<Device, Stanza>; shared: Stanza[] }
 
+const STALE_ADDRESSING = 421
 /** Children that the server passes on. Others, such as tokens and reports, are only for the server. */
 const HANDED_ON = new Set(['device-identity', 'unavailable', 'meta', 'url_number', 'rcat'])
 
@@ -45,6 +47,10 @@ export class MessageSwitch {
     // An <enc> outside <participants> is for one device: a repeated message, or a message to the own phone.
     const single = fanout.shared.length > 0 ? user.devices.get(parseJid(to).device) : undefined
     if (fanout.shared.length > 0 && !single) return 404
+    const refused = single ? undefined : addressRefusal(sender.user, user, fanout.node)
+    if (refused !== undefined) return refused
+    sender.user.correspondents.add(user)
+    user.correspondents.add(sender.user)
     const recipients = [...user.devices.values(), ...sender.user.devices.values()]
     for (const target of single ? [single] : new Set(recipients)) {
       if (target === sender) continue
@@ -64,6 +70,8 @@ export class MessageSwitch {
       if (device) this.#hand(device, envelope, fanout)
       return device ? undefined : 404
     }
+    const { addressing_mode: addressing = group.addressing } = fanout.node.attrs
+    if (addressing !== group.addressing) return STALE_ADDRESSING
     for (const user of group.members()) {
       for (const target of user.devices.values()) if (target !== sender) this.#hand(target, envelope, fanout)
     }

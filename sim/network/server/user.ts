@@ -35,6 +35,12 @@ export class User {
    * The end of a restriction on writing to strangers, in milliseconds since the epoch; undefined when there is none.
    */
   restrictedUntil: number | undefined
+  /**
+   * Whether this account has moved to LIDs. The server then refuses the other kind of address. Undefined: it takes both.
+   */
+  isMigrated: boolean | undefined
+  /** The users with whom this user has exchanged a message. */
+  readonly correspondents = new Set<User>()
 
   constructor(phone: string, lid: string, pushName: string) {
     this.phone = phone
