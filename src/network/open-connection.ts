@@ -22,6 +22,7 @@ import type { AuthenticationCreds, BinaryNode, WASocket } from './library/librar
 import { ServerQueries } from './queries/server-queries.ts'
 import { JournalEntries } from './receive/journal-entries.ts'
 import { Journal } from './receive/journal.ts'
+import { noteMigrationSigns } from './receive/migration-signs.ts'
 import { NameListener } from './receive/name-listener.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
@@ -95,6 +96,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   boundRetryMemory(socket, clock)
   const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
   new NameListener(receiving).listen(socket)
+  noteMigrationSigns(socket, account.addressing)
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries

@@ -95,8 +95,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return `3EB0${randomBytes(9).toString('hex').toUpperCase()}`
   }
 
-  findPerson(phone: string): Promise<Person | null> {
-    return findPerson(this.#connection.queries.ask, phone)
+  async findPerson(phone: string): Promise<Person | null> {
+    const { queries, sender, inside } = this.#connection
+    const person = await findPerson(queries.ask, phone)
+    if (person) await inside(() => sender.noteAddresses(person))
+    return person
   }
 
   groupInfo(groupId: string): Promise<GroupInfo> {

@@ -13,6 +13,11 @@ export const networkReasons = {
     es: 'la red rechazó el mensaje (código {code})',
     pt: 'a rede recusou a mensagem (código {code})',
   },
+  newChatsCapped: {
+    en: 'WhatsApp limits how many new chats this account may begin, and the limit is reached (code 475). Wait, and write less to strangers',
+    es: 'WhatsApp limita los chats nuevos que esta cuenta puede iniciar, y se alcanzó el límite (código 475). Espere y escriba menos a desconocidos',
+    pt: 'o WhatsApp limita as conversas novas que esta conta pode iniciar, e o limite foi atingido (código 475). Espere e escreva menos a desconhecidos',
+  },
   networkBusy: {
     en: 'the network could not take the message just now (code {code})',
     es: 'la red no pudo aceptar el mensaje en este momento (código {code})',
