@@ -8,6 +8,7 @@ import { writeReason } from '../core/reasons/reason.ts'
 import type {
   Closing,
   GroupInfo,
+  NetworkRestriction,
   NetworkSession,
   OutgoingContent,
   PairingCode,
@@ -128,11 +129,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return inside(() => renewFile(message, file, { socket, clock, ownJid: jidOf(creds), gone: this.#gone.signal }))
   }
 
-  async restrictedUntil(): Promise<number | null> {
+  async restriction(): Promise<NetworkRestriction> {
     const { socket, inside } = this.#connection
     const { isActive, timeEnforcementEnds } = await inside(() => socket.fetchAccountReachoutTimelock())
     const until = timeEnforcementEnds?.getTime() ?? NaN
-    return isActive && Number.isFinite(until) ? until : null
+    return { isActive: isActive === true, until: isActive && Number.isFinite(until) ? until : null }
   }
 
   async logout(): Promise<void> {

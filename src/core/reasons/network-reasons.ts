@@ -3,10 +3,10 @@
 import type { Sentences } from './sentences.ts'
 
 export const networkReasons = {
-  networkRestricted: {
-    en: 'the network lets this account write only to people who wrote to it before (code 463)',
-    es: 'la red solo permite a esta cuenta escribir a personas que le escribieron antes (código 463)',
-    pt: 'a rede só permite que esta conta escreva a pessoas que lhe escreveram antes (código 463)',
+  firstMessageRefused: {
+    en: 'the network did not take a first message from this account to this person (code 463)',
+    es: 'la red no aceptó un primer mensaje de esta cuenta a esta persona (código 463)',
+    pt: 'a rede não aceitou uma primeira mensagem desta conta a esta pessoa (código 463)',
   },
   networkRefused: {
     en: 'the network refused the message (code {code})',

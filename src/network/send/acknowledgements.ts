@@ -17,7 +17,7 @@ export type Acknowledgement = BinaryNode['attrs']
 
 const ackTimeoutMs = 15_000
 /** The account may not write to this person first. */
-export const restricted = 463
+export const firstMessageRefused = 463
 const tooMany = 429
 /** The account has begun as many new chats as it may. Other clients do not send such a message again either. */
 const newChatsCapped = 475
@@ -72,7 +72,7 @@ function refusal(code: number): SendError {
 }
 
 function reasonOf(code: number): string {
-  if (code === restricted) return writeReason('networkRestricted')
+  if (code === firstMessageRefused) return writeReason('firstMessageRefused')
   return code === newChatsCapped ? writeReason('newChatsCapped') : writeReason('networkRefused', { code })
 }
 

@@ -15,7 +15,7 @@ import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import { isJidGroup } from '../library/library.ts'
 import type { BinaryNode, proto } from '../library/library.ts'
-import { restricted } from './acknowledgements.ts'
+import { firstMessageRefused } from './acknowledgements.ts'
 import type { Acknowledgement, Acknowledgements } from './acknowledgements.ts'
 import { badAddress } from './addresses.ts'
 import type { Addresses } from './addresses.ts'
@@ -88,8 +88,8 @@ export class MessageSender {
     const next = await this.#nextAddress(chat, refusal).catch(rethrow)
     if (next === undefined) throw refusal.error
     const again = await this.#attempt({ request, find: () => Promise.resolve(next), after })
-    // A restriction concerns the whole account, so the caller hears of it.
-    if (again) throw refusal.error.code === restricted ? refusal.error : again.error
+    // This code may concern the whole account, so the caller hears of it.
+    if (again) throw refusal.error.code === firstMessageRefused ? refusal.error : again.error
     if (next !== refusal.address) addresses.learn(next, refusal.error.code)
   }
 
@@ -120,7 +120,7 @@ export class MessageSender {
   async #nextAddress(chat: Jid, { error, address }: { error: SendError; address: Jid }): Promise<Jid | undefined> {
     const { addresses, sealer } = this.#deps
     const { code } = error
-    const other = code === badAddress || code === restricted ? await addresses.otherOf(address) : undefined
+    const other = code === badAddress || code === firstMessageRefused ? await addresses.otherOf(address) : undefined
     if (other !== undefined) return other
     if (!outOfDate.has(code)) return undefined
     sealer.refresh(address)

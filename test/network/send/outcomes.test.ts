@@ -71,8 +71,9 @@ test('what the network refuses is refused with its code; what it cannot take now
     [500, 'not_sent'],
     [503, 'not_sent'],
   ] as const) {
-    bed.sim.fault({ kind: 'ack_error', code })
+    bed.sim.fault({ kind: 'ack_error', code, times: Infinity })
     const error = await failure(session.send(chat, plain('no'), `3EB0${code}`))
+    bed.sim.clearFaults()
     assert.deepEqual([error.outcome, error.code], [outcome, code])
     assert.match(error.message, new RegExp(String(code)))
   }
