@@ -22,7 +22,7 @@ type Deps = {
 }
 
 /** `strike`: restricted, and the first refusal for an hour. */
-export type RefusalMeaning = 'strike' | 'restricted' | 'not_restricted'
+type RefusalMeaning = 'strike' | 'restricted' | 'not_restricted'
 
 /** One question for all messages that are refused at the same time. */
 type Question = { answer: Promise<NetworkRestriction | null>; isOver: boolean }

@@ -84,6 +84,18 @@ test('a message to a LID names the phone number of the recipient, one to a phone
   }
 })
 
+test('a person who cannot open a message to the LID asks for it and gets it', async () => {
+  await using set = await stage(true)
+  const { bed, bob, phone, say } = set
+  await bed.event(bob.text(phone, 'hello').id)
+  await say(bob.user.pnJid, 'first')
+  bob.reinstall()
+  await say(bob.user.pnJid, 'second')
+  await bob.messages.waitFor('the second', ({ message }) => textOfMessage(message) === 'second')
+  assert.ok(left(bed).every((to) => to.startsWith(bob.user.lid)))
+  assert.deepEqual(textsOf(bob), ['first', 'second'])
+})
+
 test('400 to a LID: the phone number is tried under the same id, and later messages go there at once', async () => {
   await using set = await stage(false)
   const { bed, bob, phone, say } = set
