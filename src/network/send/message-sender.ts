@@ -1,8 +1,8 @@
 // Sends messages: encodes, seals for every device, writes the stanza and waits for the server's acknowledgement.
 //
 // Until the stanza is written, nothing has left, and a failure says so. After that only the server's answer counts. If the
-// server refuses the address, or something that we know of the recipients, nobody has got the message. Then it is sent once
-// more under the same id: to the other address of the person, or after the network was asked again.
+// server refuses the address, or a device or group that is out of date, no recipient has got the message. Then it is sent
+// once more under the same id: to the other address of the person, or after the network was asked again.
 
 import type { Person } from '../../core/address.ts'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
