@@ -18,7 +18,8 @@ export function accountRoutes(network: SimNetwork): RouteTable {
   return {
     'POST /accounts': ({ body }) => {
       const linked = body.flag('linked') ?? false
-      const optional = defined({ lid: body.optionalText('lid'), name: body.optionalText('name') })
+      const isMigrated = body.flag('migrated')
+      const optional = defined({ lid: body.optionalText('lid'), name: body.optionalText('name'), isMigrated })
       const phone = network.account({ phone: body.text('phone'), ...optional })
       phone.asksPasskey = body.flag('passkey') ?? false
       if (!linked) return accountView(phone)
@@ -38,6 +39,9 @@ export function accountRoutes(network: SimNetwork): RouteTable {
         throw new ControlError(404, `${phone.user.phone} has no linked device ${device}`)
       }
       phone.unlink(device)
+    },
+    'POST /accounts/:phone/migrate': ({ params }) => {
+      phoneOf(params).migrate(network.people())
     },
     'POST /accounts/:phone/send': ({ params, body }) => ({ id: writeMessage(network, phoneOf(params), body) }),
     'POST /accounts/:phone/timer': ({ params, body }) => ({ id: setTimer(network, phoneOf(params), body) }),

@@ -10,6 +10,7 @@ const LASTING = [
   'login_failure',
   'foreign_certificate',
   'ack_error',
+  'ack_hint',
   'lost_ack',
   'lost_message',
   'lost_receipt',
@@ -76,6 +77,8 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
     }
     case 'ack_error':
       return { kind, code: body.whole('code', CODE), ...common }
+    case 'ack_hint':
+      return { kind, ...hintsOf(body), ...common }
     case 'reorder':
       return { kind, count: body.whole('count', COUNT), ...common }
     case 'delay':
@@ -96,6 +99,12 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
     case 'duplicate':
       return { kind, ...common }
   }
+}
+
+function hintsOf(body: Fields): Pick<Extract<Fault, { kind: 'ack_hint' }>, 'refreshLid' | 'addressingMode'> {
+  const hasMode = body.optionalText('addressing_mode') !== undefined
+  const addressingMode = hasMode ? body.oneOf('addressing_mode', ['pn', 'lid']) : undefined
+  return defined({ refreshLid: body.flag('refresh_lid'), addressingMode })
 }
 
 /** Refuses an unknown account: its fault would never strike. */

@@ -1,5 +1,6 @@
 // Keeps the lasting faults and answers, at each step of the server, whether one of them strikes there.
 import type { CompanionDevice } from './server/companion-device.ts'
+import type { Addressing } from './server/user.ts'
 import { child, stanza, type Attributes, type Stanza } from './wire/stanza.ts'
 
 /** `times` is how often the fault strikes. With Infinity it strikes until it is cleared. */
@@ -10,6 +11,8 @@ export type Fault = Lasting &
     /** Another server answers the next connection: it shows the genuine certificate and has another key. */
     | { kind: 'foreign_certificate' }
     | { kind: 'ack_error'; code: number }
+    /** The acknowledgement of a message that is taken carries these hints. */
+    | { kind: 'ack_hint'; refreshLid?: boolean; addressingMode?: Addressing }
     /** The server takes and delivers the message but sends no acknowledgement. */
     | { kind: 'lost_ack' }
     /** The message is lost before the server has it. */
@@ -123,6 +126,11 @@ function damage(node: Stanza): Stanza {
     return { ...part, content: bytes }
   })
   return { ...node, content: damaged }
+}
+
+/** The attributes of an acknowledgement that an `ack_hint` adds. */
+export function hintAttributes(hint: Extract<Fault, { kind: 'ack_hint' }> | undefined): Attributes {
+  return { refresh_lid: hint?.refreshLid ? 'true' : undefined, addressing_mode: hint?.addressingMode }
 }
 
 /** The refusal of a login. A temporary ban carries its code and its end. */

@@ -22,8 +22,20 @@ import type { Addressing } from './server/user.ts'
 import type { KeyPair } from './signal/curve.ts'
 import { ShiftableClock, type SimClock } from '../shiftable-clock.ts'
 
-export type SimNetworkOptions = ChatServerOptions & { seed?: string; port?: number; clock?: SimClock }
-export type NewAccount = { phone: string; lid?: string; name?: string }
+export type SimNetworkOptions = ChatServerOptions & {
+  seed?: string
+  port?: number
+  clock?: SimClock
+  /** Whether accounts have moved to LIDs, unless an account says otherwise. */
+  isMigrated?: boolean
+}
+export type NewAccount = {
+  phone: string
+  lid?: string
+  name?: string
+  /** Whether the account has moved to LIDs. Without it the server takes both kinds of addresses. */
+  isMigrated?: boolean
+}
 export type NewPerson = {
   phone: string
   lid?: string
@@ -54,11 +66,14 @@ export class SimNetwork {
   readonly #phones = new Map<string, SimPhone>()
   readonly #people = new Map<string, SimPerson>()
   readonly #savedPeople = new Map<SimPerson, string>()
+  readonly #isMigrated: boolean | undefined
   #preKeys: KeyPair[] | undefined
   #newsletters = 0
 
-  private constructor({ seed = 'causeway', clock = new ShiftableClock(), ...options }: SimNetworkOptions) {
+  private constructor(settings: SimNetworkOptions) {
+    const { seed = 'causeway', clock = new ShiftableClock(), isMigrated, ...options } = settings
     this.clock = clock
+    this.#isMigrated = isMigrated
     this.#random = new SeededRandom(seed)
     this.#server = new ChatServer({ random: this.#random, clock, options, phones: this.#phones })
     this.log = this.#server.log
@@ -95,9 +110,10 @@ export class SimNetwork {
   }
 
   /** Creates an account with its primary phone and no linked device. */
-  account({ phone, lid, name = 'Owner' }: NewAccount): SimPhone {
+  account({ phone, lid, name = 'Owner', isMigrated = this.#isMigrated }: NewAccount): SimPhone {
     const { parts, pairing: office } = this.#server
     const user = this.directory.register(phone, lid, name)
+    user.isMigrated = isMigrated
     const sim = new SimPhone({ user, parts, random: this.#random.fork(phone), office })
     this.#phones.set(phone, sim)
     for (const [person, saved] of this.#savedPeople) sim.saveContact(person, saved)
@@ -155,6 +171,10 @@ export class SimNetwork {
 
   personAt(number: string): SimPerson | undefined {
     return this.#people.get(number)
+  }
+
+  people(): SimPerson[] {
+    return [...this.#people.values()]
   }
 
   waitForStanza(tag: string, matches: (one: LoggedStanza) => boolean, timeoutMs?: number): Promise<LoggedStanza> {

@@ -127,6 +127,9 @@ export type GroupMember = Person & {
 
 export type GroupInfo = { id: string; subject: string; members: readonly GroupMember[] }
 
+/** `until` is the end of an active restriction in epoch milliseconds; null when the network names no end. */
+export type NetworkRestriction = { isActive: boolean; until: number | null }
+
 /** One connection. Signals come in order, never before open() has resolved, and never after close() has resolved. */
 export type NetworkSession = {
   /** Resolves when the server has answered a ping; rejects after `ms` without an answer. */
@@ -153,8 +156,8 @@ export type NetworkSession = {
   setAvailable(available: boolean): Promise<void>
   /** Asks the phone to upload a file again that the server no longer has. */
   requestFileAgain(message: MessageKey, file: FileRef): Promise<FileRef>
-  /** When the restriction to existing chats ends; null when the network names no time. */
-  restrictedUntil(): Promise<number | null>
+  /** Asks the network whether the account may write only to people who wrote to it. */
+  restriction(): Promise<NetworkRestriction>
   /** Unlinks this device; resolves when the server has acknowledged it. A `closed` signal may follow. */
   logout(): Promise<void>
   /** Closes without logging out. No `closed` signal follows. Closing an ended session has no effect. */

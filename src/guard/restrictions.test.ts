@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ManualClock } from '../../test/harness/manual-clock.ts'
+import type { NetworkRestriction } from '../core/network.ts'
 import type { Restriction, RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 import { Restrictions } from './restrictions.ts'
 
 const hour = 3_600_000
 const week = 7 * 24 * hour
+const inactive = { isActive: false, until: null }
+const active = (until: number | null) => ({ isActive: true, until })
+
+type Said = NetworkRestriction | null | Error
 
 function setUp() {
   const clock = new ManualClock(10 * hour)
@@ -15,84 +20,110 @@ function setUp() {
     save: (instance: string, row: Restriction) => Promise.resolve(void rows.set(instance, row)),
     remove: (instance: string) => Promise.resolve(void rows.delete(instance)),
   } as unknown as RestrictionStore
-  const answers: PromiseWithResolvers<number | null>[] = []
+  const questions: PromiseWithResolvers<NetworkRestriction | null>[] = []
   const askNetwork = () => {
-    const answer = Promise.withResolvers<number | null>()
-    answers.push(answer)
-    return answer.promise
+    const question = Promise.withResolvers<NetworkRestriction | null>()
+    questions.push(question)
+    return question.promise
   }
   const restrictions = new Restrictions({ store, clock, askNetwork })
-  const said = async (each: number | null | Error, which = answers.length - 1) => {
-    if (each instanceof Error) answers[which]?.reject(each)
-    else answers[which]?.resolve(each)
-    await new Promise(setImmediate)
+  const say = (said: Said) => {
+    const question = questions.at(-1)
+    if (said instanceof Error) question?.reject(said)
+    else question?.resolve(said)
   }
-  return { clock, rows, restrictions, said, now: clock.now() }
+  /** A refusal, and what the network says about the restriction. */
+  const refused = (said: Said, instance = 'a') => {
+    const meaning = restrictions.record(instance)
+    say(said)
+    return meaning
+  }
+  return { clock, rows, restrictions, questions, say, refused, now: clock.now() }
 }
 
-test('an hour until the network has said when it ends, then until that', async () => {
-  const { restrictions, rows, said, now } = setUp()
-  assert.equal(await restrictions.record('a'), true)
-  assert.equal(restrictions.until('a'), now + hour)
-  await said(now + 5 * hour)
+test('a restriction lasts until the end that the network names, and the refusal is a strike', async () => {
+  const { restrictions, rows, refused, now } = setUp()
+  assert.equal(await refused(active(now + 5 * hour)), 'strike')
   assert.equal(restrictions.until('a'), now + 5 * hour)
   assert.deepEqual(rows.get('a'), { until: now + 5 * hour, struckAt: now })
 })
 
 test('shorter than an hour is believed, longer than a week is not', async () => {
-  const { restrictions, said, now } = setUp()
-  await restrictions.record('a')
-  await said(now + 60_000)
+  const { restrictions, refused, now } = setUp()
+  await refused(active(now + 60_000))
   assert.equal(restrictions.until('a'), now + 60_000)
-  await restrictions.record('a')
-  await said(now + 1000 * week)
+  await refused(active(now + 1000 * week))
   assert.equal(restrictions.until('a'), now + week)
 })
 
-for (const [what, answer] of [
+for (const [what, until] of [
   ['no time', null],
   ['a time that is over', 1],
-  ['nothing', new Error('no answer')],
 ] as const) {
-  test(`an hour when the network says ${what}`, async () => {
-    const { restrictions, said, now } = setUp()
-    await restrictions.record('a')
-    await said(answer)
+  test(`an hour when the network confirms the restriction and names ${what}`, async () => {
+    const { restrictions, refused, now } = setUp()
+    assert.equal(await refused(active(until)), 'strike')
     assert.equal(restrictions.until('a'), now + hour)
   })
 }
 
+for (const [what, said] of [
+  ['reports no restriction', inactive],
+  ['cannot be asked', null],
+  ['does not answer', new Error('no answer')],
+] as const) {
+  test(`no restriction and no strike when the network ${what}`, async () => {
+    const { restrictions, rows, refused } = setUp()
+    assert.equal(await refused(said), 'not_restricted')
+    assert.equal(restrictions.until('a'), undefined)
+    assert.equal(rows.size, 0)
+  })
+}
+
 test('another refusal does not shorten what the network said', async () => {
-  const { restrictions, clock, said, now } = setUp()
-  await restrictions.record('a')
-  await said(now + 5 * hour)
+  const { restrictions, clock, refused, now } = setUp()
+  await refused(active(now + 5 * hour))
   await clock.advance(2 * hour)
-  assert.equal(await restrictions.record('a'), true)
-  await said(null)
+  assert.equal(await refused(active(null)), 'strike')
+  assert.equal(restrictions.until('a'), now + 5 * hour)
+  assert.equal(await refused(new Error('no answer')), 'restricted')
   assert.equal(restrictions.until('a'), now + 5 * hour)
 })
 
-test('a strike that a wrong clock dated an hour ahead does not hide the next one', async () => {
-  const { restrictions, clock } = setUp()
-  clock.set(hour)
-  assert.equal(await restrictions.record('a'), true)
-  clock.set(-hour)
-  await clock.advance(60_000)
-  assert.equal(await restrictions.record('a'), true)
-  await clock.advance(1000)
-  assert.equal(await restrictions.record('a'), false)
+test('a restriction ends when the network says that there is none', async () => {
+  const { restrictions, rows, refused, now } = setUp()
+  await refused(active(now + 5 * hour))
+  assert.equal(await refused(inactive), 'not_restricted')
+  assert.equal(restrictions.until('a'), undefined)
+  assert.deepEqual(rows.get('a'), { until: now, struckAt: now })
 })
 
-test('an answer that comes late says nothing about an account that is gone, or was refused again', async () => {
-  const { restrictions, rows, said, now } = setUp()
-  await restrictions.record('a')
+test('messages that are refused at the same time ask once and are one strike', async () => {
+  const { restrictions, questions, say, now } = setUp()
+  const meanings = [restrictions.record('a'), restrictions.record('a')]
+  assert.equal(questions.length, 1)
+  say(active(now + hour))
+  assert.deepEqual(await Promise.all(meanings), ['strike', 'restricted'])
+})
+
+test('a strike that a wrong clock dated an hour ahead does not hide the next one', async () => {
+  const { clock, refused } = setUp()
+  clock.set(hour)
+  assert.equal(await refused(active(null)), 'strike')
+  clock.set(-hour)
+  await clock.advance(60_000)
+  assert.equal(await refused(active(null)), 'strike')
+  await clock.advance(1000)
+  assert.equal(await refused(active(null)), 'restricted')
+})
+
+test('an answer that comes late says nothing about an account that is gone', async () => {
+  const { restrictions, rows, say, refused, now } = setUp()
+  const meaning = restrictions.record('a')
   await restrictions.forget('a')
-  await said(now + 5 * hour)
+  say(active(now + 5 * hour))
+  assert.equal(await meaning, 'not_restricted')
   assert.equal(restrictions.until('a'), undefined)
   assert.equal(rows.size, 0)
-  await restrictions.record('b')
-  await restrictions.record('b')
-  await said(now + 5 * hour, 2)
-  await said(now + 2 * hour, 1)
-  assert.equal(restrictions.until('b'), now + 5 * hour)
+  assert.equal(await refused(active(null)), 'strike', 'a new account of this name has its own restriction')
 })

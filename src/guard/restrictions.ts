@@ -1,9 +1,13 @@
 // Remembers which accounts the network has restricted to people who wrote to them, also across restarts.
+//
+// The network refuses a first message with the same code for several reasons. Only when the network confirms that the account
+// is restricted, other first messages are stopped and the refusal is a strike.
 
 import type { InstanceName } from '../core/ids.ts'
+import type { NetworkRestriction } from '../core/network.ts'
 import type { PerInstance } from '../core/per-instance.ts'
 import type { Clock } from '../lib/clock.ts'
-import { ignoreRejection } from '../lib/ignore.ts'
+import { getOrCreate } from '../lib/keyed.ts'
 import type { Restriction, RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 
 const hour = 3_600_000
@@ -13,13 +17,20 @@ const maxRestrictionMs = 7 * 24 * hour
 type Deps = {
   store: Pick<RestrictionStore, 'find' | 'save' | 'remove'>
   clock: Pick<Clock, 'now'>
-  /** When the restriction ends; null when the network does not say. */
-  askNetwork: (instance: InstanceName) => Promise<number | null>
+  /** Null when the network cannot be asked. */
+  askNetwork: (instance: InstanceName) => Promise<NetworkRestriction | null>
 }
+
+/** `strike`: restricted, and the first refusal for an hour. */
+type RefusalMeaning = 'strike' | 'restricted' | 'not_restricted'
+
+/** One question for all messages that are refused at the same time. */
+type Question = { answer: Promise<NetworkRestriction | null>; isOver: boolean }
 
 export class Restrictions implements PerInstance {
   readonly #deps: Deps
   readonly #known = new Map<InstanceName, Restriction>()
+  readonly #questions = new Map<InstanceName, Question>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -32,6 +43,9 @@ export class Restrictions implements PerInstance {
 
   leave(instance: InstanceName): void {
     this.#known.delete(instance)
+    const question = this.#questions.get(instance)
+    if (question) question.isOver = true
+    this.#questions.delete(instance)
   }
 
   /** When the restriction in force ends; undefined without one. */
@@ -41,27 +55,44 @@ export class Restrictions implements PerInstance {
   }
 
   /**
-   * The network refused a message because of a restriction. Returns true when that is a strike, which is at most once an hour.
-   * The restriction lasts an hour, until the network has said when it ends. The caller does not wait for that.
+   * The network refused a first message. Asks the network whether the account is restricted, and until when. Without a named
+   * end the restriction lasts an hour. Without an answer nothing changes.
    */
-  async record(instance: InstanceName): Promise<boolean> {
-    const now = this.#deps.clock.now()
-    const { until = 0, struckAt = 0 } = this.#known.get(instance) ?? {}
-    // A time in the future was stored before the clock was put back.
-    const strikes = struckAt > now || now - struckAt >= hour
-    const noted = { until: Math.max(until, now + hour), struckAt: strikes ? now : struckAt }
-    await this.#keep(instance, noted)
-    void this.#learnEnd(instance, noted)
-    return strikes
+  async record(instance: InstanceName): Promise<RefusalMeaning> {
+    const question = getOrCreate(this.#questions, instance, () => this.#ask(instance))
+    const said = await question.answer
+    if (question.isOver) return 'not_restricted'
+    if (said?.isActive) return this.#restrict(instance, said.until)
+    if (this.until(instance) === undefined) return 'not_restricted'
+    if (!said) return 'restricted'
+    await this.#lift(instance)
+    return 'not_restricted'
   }
 
-  async #learnEnd(instance: InstanceName, noted: Restriction): Promise<void> {
-    const { askNetwork, clock } = this.#deps
-    const said = await askNetwork(instance).catch(() => null)
-    const now = clock.now()
-    if (said === null || said <= now || this.#known.get(instance) !== noted) return
-    // If this is not stored, the restriction lasts an hour again after a restart.
-    await this.#keep(instance, { ...noted, until: Math.min(said, now + maxRestrictionMs) }).catch(ignoreRejection)
+  #ask(instance: InstanceName): Question {
+    const answer = this.#deps.askNetwork(instance).catch(() => null)
+    const question: Question = { answer, isOver: false }
+    void answer.then(() => {
+      if (!question.isOver) this.#questions.delete(instance)
+    })
+    return question
+  }
+
+  async #restrict(instance: InstanceName, said: number | null): Promise<RefusalMeaning> {
+    const now = this.#deps.clock.now()
+    const { until: known = 0, struckAt = 0 } = this.#known.get(instance) ?? {}
+    const isNamed = said !== null && said > now
+    const until = isNamed ? Math.min(said, now + maxRestrictionMs) : Math.max(known, now + hour)
+    // A time in the future was stored before the clock was put back.
+    const strikes = struckAt > now || now - struckAt >= hour
+    await this.#keep(instance, { until, struckAt: strikes ? now : struckAt })
+    return strikes ? 'strike' : 'restricted'
+  }
+
+  /** The network says that the restriction is over. */
+  async #lift(instance: InstanceName): Promise<void> {
+    const known = this.#known.get(instance)
+    if (known) await this.#keep(instance, { ...known, until: this.#deps.clock.now() })
   }
 
   async #keep(instance: InstanceName, restriction: Restriction): Promise<void> {

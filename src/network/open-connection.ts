@@ -27,6 +27,7 @@ import { ServerQueries } from './queries/server-queries.ts'
 import { JournalEntries } from './receive/journal-entries.ts'
 import { Journal } from './receive/journal.ts'
 import { learnTimersFromHistory } from './receive/history-timers.ts'
+import { noteMigrationSigns } from './receive/migration-signs.ts'
 import { NameListener } from './receive/name-listener.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
@@ -106,6 +107,7 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
   new NameListener(receiving).listen(socket)
   learnTimersFromHistory(socket, account)
+  noteMigrationSigns(socket, account.addressing)
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries

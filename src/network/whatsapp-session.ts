@@ -8,6 +8,7 @@ import { writeReason } from '../core/reasons/reason.ts'
 import type {
   Closing,
   GroupInfo,
+  NetworkRestriction,
   NetworkSession,
   OutgoingContent,
   PairingCode,
@@ -103,8 +104,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return `3EB0${randomBytes(9).toString('hex').toUpperCase()}`
   }
 
-  findPerson(phone: string): Promise<Person | null> {
-    return findPerson(this.#connection.queries.ask, phone)
+  async findPerson(phone: string): Promise<Person | null> {
+    const { queries, sender, inside } = this.#connection
+    const person = await findPerson(queries.ask, phone)
+    if (person) await inside(() => sender.noteAddresses(person))
+    return person
   }
 
   groupInfo(groupId: string): Promise<GroupInfo> {
@@ -133,11 +137,11 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
     return inside(() => renewFile(message, file, { socket, clock, ownJid: jidOf(creds), gone: this.#gone.signal }))
   }
 
-  async restrictedUntil(): Promise<number | null> {
+  async restriction(): Promise<NetworkRestriction> {
     const { socket, inside } = this.#connection
     const { isActive, timeEnforcementEnds } = await inside(() => socket.fetchAccountReachoutTimelock())
     const until = timeEnforcementEnds?.getTime() ?? NaN
-    return isActive && Number.isFinite(until) ? until : null
+    return { isActive: isActive === true, until: isActive && Number.isFinite(until) ? until : null }
   }
 
   async logout(): Promise<void> {

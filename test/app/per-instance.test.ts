@@ -113,7 +113,8 @@ async function openUsed(stack: AsyncDisposableStack): Promise<Used> {
     await agent.post(`/conversations/${conversations[0]}/messages`, { content, message_type: 'outgoing' })
     await bob.messages.waitFor(`"${content}"`, ({ message }) => textOfMessage(message) === content, 20_000)
   }
-  network.fault({ kind: 'ack_error', code: 463 })
+  phone.user.restrictedUntil = Date.now() + 3_600_000
+  network.fault({ kind: 'ack_error', code: 463, times: 2 })
   await agent.post(`/conversations/${conversations[0]}/messages`, { content: 'refused', message_type: 'outgoing' })
   await waitUntil('the network has refused a message', async () => {
     return ((await service.get(`${path}/outbox`)).body as { failed: number }).failed === 1

@@ -102,7 +102,7 @@ test('a message the network refuses is refused with its code', async () => {
   await bed.linked('s')
   const bob = bed.sim.person({ phone: '5511888880001' })
   const { session } = await bed.online('s')
-  bed.sim.fault({ kind: 'ack_error', code: 463 })
+  bed.sim.fault({ kind: 'ack_error', code: 463, times: 2 })
   await assert.rejects(session.send(bob.user.pnJid, plain('no'), '3EB0000000000001'), /463/)
   await session.send(bob.user.pnJid, plain('yes'), '3EB0000000000002')
 })

@@ -9,8 +9,8 @@ import { QR_PICTURE, QR_TEXT } from './harness/qr-picture.ts'
 import { SimProcess, type Json } from './harness/sim-process.ts'
 import { TestClient } from './harness/test-client.ts'
 
-async function linkedClient(sim: SimProcess, phone: string): Promise<TestClient> {
-  const { credentials } = await sim.post('/accounts', { phone, name: 'Ana', linked: true })
+async function linkedClient(sim: SimProcess, phone: string, more: object = {}): Promise<TestClient> {
+  const { credentials } = await sim.post('/accounts', { phone, name: 'Ana', linked: true, ...more })
   return TestClient.online(sim.network, memoryAuth(credentials as Parameters<typeof memoryAuth>[0]))
 }
 
@@ -129,6 +129,22 @@ test('faults are added over the control API, which also shows unacknowledged mes
   assert.deepEqual(json.problems, [])
   assert.equal((await sim.call('GET', '/nothing')).status, 404)
   assert.equal((await sim.call('POST', '/people', { phone: 5 })).status, 400)
+})
+
+test('an account migrates over the control API, and hints come with an acknowledgement', async () => {
+  await using sim = await SimProcess.start()
+  await using client = await linkedClient(sim, '5511999990001', { migrated: false })
+  await sim.post('/people', { phone: '5511888880001', lid: '200000000000001' })
+  const send = async (to: string) => {
+    const sent = await client.socket.sendMessage(to, { text: 'hi' })
+    return client.acknowledged(sent?.key.id)
+  }
+  assert.equal(await send('200000000000001@lid'), '400')
+  await sim.post('/accounts/5511999990001/migrate', {})
+  await sim.post('/faults', { kind: 'ack_hint', refresh_lid: true, addressing_mode: 'lid' })
+  assert.equal(await send('200000000000001@lid'), undefined)
+  const { refresh_lid, addressing_mode } = client.acks.entries.at(-1) as unknown as Record<string, string>
+  assert.deepEqual([refresh_lid, addressing_mode], ['true', 'lid'])
 })
 
 test('readQr reads a QR code from a picture', () => {

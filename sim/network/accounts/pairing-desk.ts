@@ -7,6 +7,7 @@ import type { CompanionKeys } from '../server/companion-device.ts'
 import type { Connection, LoginPayload } from '../wire/connection.ts'
 import { SERVER_JID } from '../wire/jid.ts'
 import { child, describeStanza, requiredBytes, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
+import { clientProps } from './lid-migration.ts'
 import { CodeLinking } from './code-linking.ts'
 import { isCounterSigned, sealIdentity, signDeviceIdentity } from './device-identity.ts'
 import { companionKeys, type Offer } from './pairing-offer.ts'
@@ -114,6 +115,7 @@ export class PairingDesk {
         stanza('device', { jid: user.jid('pn', deviceId), lid: user.jid('lid', deviceId) }),
         stanza('platform', { name: 'android' }),
         stanza('device-identity', {}, sealIdentity(identity, secret)),
+        ...clientProps(user),
       ])
       const attributes = {
         from: SERVER_JID,

@@ -21,6 +21,7 @@ import { AppState, type Collection } from './app-state.ts'
 import { ChatArchive, type PastMessage } from './chat-archive.ts'
 import { companionAnswers } from './companion-answers.ts'
 import { historyChunk, keyShare } from './history.ts'
+import { mappingSync } from './lid-migration.ts'
 
 type CompanionState = 'online' | 'offline' | 'unlinked'
 export type CompanionEvent = { device: number; state: CompanionState; at: number }
@@ -165,6 +166,13 @@ export class SimPhone extends FileAuthor {
     }
     const news = stanza('notification', attributes, [stanza('collection', { name: collection, version })])
     for (const device of this.companions) device.deliver(news)
+  }
+
+  /** The account moves to LIDs. The phone tells its companions, with the LIDs of these people. */
+  migrate(people: readonly Correspondent[] = []): void {
+    this.user.isMigrated = true
+    const users = people.map((person) => person.user)
+    for (const device of this.companions) this.tell(device, mappingSync(users, this.parts.clock.now()))
   }
 
   /** Adds a message that is older than every companion. Companions get it as history. Returns the id of the message. */

@@ -20,7 +20,8 @@ type Deps = {
 export class SimGroup implements GroupMembership, GroupFacts {
   readonly id: string
   readonly jid: string
-  readonly addressing: Addressing
+  /** A test may change it: the server announces it to no client. */
+  addressing: Addressing
   readonly creator: User
   readonly creation: string
   readonly roles = new Map<User, GroupRole>()

@@ -144,8 +144,7 @@ export class Author extends Correspondent {
 
   #isLid(to: Recipient, options: SendOptions): boolean {
     const chat = chatOf(to)
-    const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
-    return addressing === 'lid'
+    return this.addressingIn(chat, options.addressing) === 'lid'
   }
 }
 

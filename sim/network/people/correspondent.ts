@@ -3,8 +3,9 @@ import type { proto } from '../library.ts'
 import { EventLog } from '../../event-log.ts'
 import { provenIdentity, signKeyIndexes } from '../accounts/device-identity.ts'
 import type { SeededRandom } from '../seeded-random.ts'
+import { usualAddressing } from '../server/address-rules.ts'
 import { receiptIds } from '../server/receipt-switch.ts'
-import { User, type Device } from '../server/user.ts'
+import { User, type Addressing, type Device } from '../server/user.ts'
 import { SignalDevice } from '../signal/signal-device.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID } from '../wire/jid.ts'
 import { describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
@@ -73,7 +74,7 @@ export class Correspondent implements LocalDeviceOwner {
   write(chat: ChatTarget, given: proto.IMessage, options: SendOptions = {}): SentMessage {
     if (chat instanceof User) this.timers.begin(chat, this.user.defaultTimer)
     const message = this.timers.applied(chat, given)
-    const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
+    const addressing = this.addressingIn(chat, options.addressing)
     const sent = { id: options.id ?? this.#freshId(), chat, addressing, message }
     this.#memory.remember(sent)
     const to = chat instanceof User ? chat.jid(addressing) : chat.jid
@@ -94,11 +95,16 @@ export class Correspondent implements LocalDeviceOwner {
    * without ciphertext.
    */
   writeNotice(chat: ChatTarget, notice: Stanza, message: proto.IMessage, options: SendOptions = {}): string {
-    const { id = this.#freshId(), addressing = this.parts.addressing, timestamp } = options
-    const to = chat instanceof User ? chat.jid(addressing) : chat.jid
+    const { id = this.#freshId(), addressing, timestamp } = options
+    const to = chat instanceof User ? chat.jid(this.addressingIn(chat, addressing)) : chat.jid
     const t = timestamp === undefined ? undefined : String(timestamp)
     this.#route(this.device, stanza('message', { id, to, t, type: 'media' }, [notice]), message)
     return id
+  }
+
+  protected addressingIn(chat: ChatTarget, chosen?: Addressing): Addressing {
+    if (!(chat instanceof User)) return chat.addressing
+    return chosen ?? usualAddressing(this.user, chat) ?? this.parts.addressing
   }
 
   /** Sends a message to another device of the same user. It belongs to no chat. */

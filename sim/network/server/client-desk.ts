@@ -1,5 +1,5 @@
 // Handles every stanza of a logged-in client: acknowledges, routes or answers it, or reports it as unknown.
-import type { Fault, FaultKind, Faults } from '../faults.ts'
+import { hintAttributes, type Fault, type FaultKind, type Faults } from '../faults.ts'
 import { GROUP_SERVER, isGroupJid, LID_SERVER, parseJid, PHONE_SERVER } from '../wire/jid.ts'
 import { allChildren, child, describeStanza, stanza, unixSeconds, type Stanza } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
@@ -82,7 +82,8 @@ export class ClientDesk {
     if (strike('lost_ack')) return
     const { id, to: from, participant } = node.attrs
     const failed = error === undefined ? undefined : String(error)
-    const ack = { id, class: 'message', from, participant, t: unixSeconds(this.#deps.clock), error: failed }
+    const hints = failed === undefined ? hintAttributes(strike('ack_hint')) : {}
+    const ack = { id, class: 'message', from, participant, t: unixSeconds(this.#deps.clock), error: failed, ...hints }
     device.connection?.send(stanza('ack', ack))
   }
 

@@ -2,6 +2,7 @@
 import type { proto } from '../library.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID, withoutDevice } from '../wire/jid.ts'
 import { allChildren, child, children, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
+import { addressRefusal } from './address-rules.ts'
 import type { Directory } from './directory.ts'
 import { OptionalParts } from './optional-parts.ts'
 import type { Addressing, Device, User } from './user.ts'
@@ -31,6 +32,7 @@ type Fanout = {
   shared: Stanza[]
 }
 
+const STALE_ADDRESSING = 421
 /** Children that the server passes on. Others, such as privacy tokens, are only for the server. */
 const HANDED_ON = new Set(['device-identity', 'unavailable', 'meta', 'url_number', 'rcat', 'reporting'])
 
@@ -64,6 +66,10 @@ export class MessageSwitch {
     // An <enc> outside <participants> is for one device: a repeated message, or a message to the own phone.
     const single = fanout.shared.length > 0 ? user.devices.get(parseJid(to).device) : undefined
     if (fanout.shared.length > 0 && !single) return 404
+    const refused = single ? undefined : addressRefusal(sender.user, user, fanout.node)
+    if (refused !== undefined) return refused
+    sender.user.correspondents.add(user)
+    user.correspondents.add(sender.user)
     this.#onPersonal(sender.user, user)
     const recipients = [...user.devices.values(), ...sender.user.devices.values()]
     for (const target of single ? [single] : new Set(recipients)) {
@@ -84,6 +90,8 @@ export class MessageSwitch {
       if (device) this.#hand(device, envelope, fanout)
       return device ? undefined : 404
     }
+    const { addressing_mode: addressing = group.addressing } = fanout.node.attrs
+    if (addressing !== group.addressing) return STALE_ADDRESSING
     for (const user of group.members()) {
       for (const target of user.devices.values()) if (target !== sender) this.#hand(target, envelope, fanout)
     }

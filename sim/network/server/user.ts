@@ -43,6 +43,12 @@ export class User {
   signKeyIndexes: ((indexes: number[]) => Uint8Array) | undefined
   /** The salt from which the user's devices make their tokens for strangers. The phone hands it to its companions. */
   nctSalt: Buffer | undefined
+  /**
+   * Whether this account has moved to LIDs. The server then refuses the other kind of address. Undefined: it takes both.
+   */
+  isMigrated: boolean | undefined
+  /** The users with whom this user has exchanged a message. */
+  readonly correspondents = new Set<User>()
 
   constructor(phone: string, lid: string, pushName: string) {
     this.phone = phone

@@ -94,7 +94,7 @@ function createRestrictions({ clock }: OutboundDeps, { stores, accounts }: Parts
   return new Restrictions({
     store: stores.restrictions,
     clock,
-    askNetwork: async (instance) => (await accounts.sessionOf(instance)?.restrictedUntil()) ?? null,
+    askNetwork: async (instance) => (await accounts.sessionOf(instance)?.restriction()) ?? null,
   })
 }
 

@@ -3,15 +3,20 @@
 import type { Sentences } from './sentences.ts'
 
 export const networkReasons = {
-  networkRestricted: {
-    en: 'the network lets this account write only to people who wrote to it before (code 463)',
-    es: 'la red solo permite a esta cuenta escribir a personas que le escribieron antes (código 463)',
-    pt: 'a rede só permite que esta conta escreva a pessoas que lhe escreveram antes (código 463)',
+  firstMessageRefused: {
+    en: 'the network did not take a first message from this account to this person (code 463)',
+    es: 'la red no aceptó un primer mensaje de esta cuenta a esta persona (código 463)',
+    pt: 'a rede não aceitou uma primeira mensagem desta conta a esta pessoa (código 463)',
   },
   networkRefused: {
     en: 'the network refused the message (code {code})',
     es: 'la red rechazó el mensaje (código {code})',
     pt: 'a rede recusou a mensagem (código {code})',
+  },
+  newChatsCapped: {
+    en: 'WhatsApp limits how many new chats this account may begin, and the limit is reached (code 475). Wait, and write less to strangers',
+    es: 'WhatsApp limita los chats nuevos que esta cuenta puede iniciar, y se alcanzó el límite (código 475). Espere y escriba menos a desconocidos',
+    pt: 'o WhatsApp limita as conversas novas que esta conta pode iniciar, e o limite foi atingido (código 475). Espere e escreva menos a desconhecidos',
   },
   networkBusy: {
     en: 'the network could not take the message just now (code {code})',

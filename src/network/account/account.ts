@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SessionKeyStore } from '../../storage/stores/accounts/session-key-store.ts'
 import { AccountKeys } from './account-keys.ts'
+import { Addressing } from './addressing.ts'
 import { ChatTimers } from './chat-timers.ts'
 import { DeviceCache } from './device-cache.ts'
 import type { CacheLimits } from './key-cache.ts'
@@ -34,6 +35,7 @@ export class Account {
   readonly keys: AccountKeys
   readonly devices: DeviceCache
   readonly timers: ChatTimers
+  readonly addressing: Addressing
   readonly retryCounts: LibraryCache
   readonly callOffers: LibraryCache
   readonly resendRequests: LibraryCache
@@ -56,6 +58,7 @@ export class Account {
     })
     this.devices = new DeviceCache({ keys: this.keys, clock })
     this.timers = new ChatTimers({ keys: this.keys, store: deps.keys, sessionId: deps.sessionId })
+    this.addressing = new Addressing(this.keys)
     this.retryCounts = new LibraryCache({ clock, max: 500, ttlMs: hour })
     this.callOffers = new LibraryCache({ clock, max: 50, ttlMs: hour / 12 })
     this.resendRequests = new LibraryCache({ clock, max: 200, ttlMs: hour })

@@ -8,6 +8,7 @@ import type { Log } from '../../lib/log.ts'
 import type { JournalStore, UnfinishedStanza } from '../../storage/stores/messages/journal-store.ts'
 import type { Account } from '../account/account.ts'
 import { cleanId } from '../decode/clean.ts'
+import { unpackMapping } from '../decode/lid-mapping.ts'
 import type { Origin } from '../decode/origin.ts'
 import { unwrap } from '../decode/unwrap.ts'
 import { jidNormalizedUser, proto } from '../library/library.ts'
@@ -76,8 +77,13 @@ export class PhoneMessages {
   }
 
   async #handToLibrary(info: proto.WebMessageInfo): Promise<void> {
-    const { socket } = this.#deps
+    const { socket, account } = this.#deps
     const { remoteJid, id } = info.key ?? {}
+    const migration = info.message?.protocolMessage?.lidMigrationMappingSyncMessage
+    if (migration) {
+      unpackMapping(migration)
+      await account.addressing.told(true)
+    }
     if (info.message?.protocolMessage?.historySyncNotification && id) {
       await socket.sendReceipt(jidNormalizedUser(remoteJid ?? ''), undefined, [id], 'hist_sync')
     }

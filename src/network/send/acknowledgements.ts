@@ -11,11 +11,16 @@ import type { BinaryNode, WASocket } from '../library/library.ts'
 
 type Deps = { socket: WASocket; clock: Clock; gone: AbortSignal }
 /** The sends of one message that wait for the same answer. */
-type Waiting = { count: number; answer: PromiseWithResolvers<undefined> }
+type Waiting = { count: number; answer: PromiseWithResolvers<Acknowledgement> }
+/** The attributes of the server's answer. They may say that something which the sender knows is out of date. */
+export type Acknowledgement = BinaryNode['attrs']
 
 const ackTimeoutMs = 15_000
-const restricted = 463
+/** The account may not write to this person first. */
+export const firstMessageRefused = 463
 const tooMany = 429
+/** The account has begun as many new chats as it may. Other clients do not send such a message again either. */
+const newChatsCapped = 475
 
 export class Acknowledgements {
   readonly #deps: Deps
@@ -25,7 +30,7 @@ export class Acknowledgements {
     this.#deps = deps
     deps.socket.ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => {
       const { answer } = this.#waiting.get(attrs['id'] ?? '') ?? {}
-      if (attrs['error'] === undefined) answer?.resolve(undefined)
+      if (attrs['error'] === undefined) answer?.resolve(attrs)
       else answer?.reject(refusal(Number(attrs['error'])))
     })
     deps.gone.addEventListener('abort', () => {
@@ -34,13 +39,14 @@ export class Acknowledgements {
   }
 
   /** Writes the stanza and resolves when the server has acknowledged it. If it fails now, the message may have arrived. */
-  async send(id: NetworkMessageId, stanza: BinaryNode): Promise<void> {
+  async send(id: NetworkMessageId, stanza: BinaryNode): Promise<Acknowledgement> {
     const { clock, gone, socket } = this.#deps
     if (gone.aborted) throw new SendError('not_sent', writeReason('lostBeforeLeaving'))
     const waiting = this.#expect(id)
     try {
-      const both = Promise.all([socket.sendNode(stanza), waiting.answer.promise])
-      await withDeadline(clock, ackTimeoutMs, both, lateError)
+      const both = Promise.all([waiting.answer.promise, socket.sendNode(stanza)])
+      const [acknowledgement] = await withDeadline(clock, ackTimeoutMs, both, lateError)
+      return acknowledgement
     } catch (cause) {
       throw cause instanceof SendError ? cause : lostError(cause)
     } finally {
@@ -62,8 +68,12 @@ function refusal(code: number): SendError {
   if (code >= 500 || code === tooMany) {
     return new SendError('not_sent', writeReason('networkBusy', { code }), { code })
   }
-  const reason = code === restricted ? writeReason('networkRestricted') : writeReason('networkRefused', { code })
-  return new SendError('refused', reason, { code })
+  return new SendError('refused', reasonOf(code), { code })
+}
+
+function reasonOf(code: number): string {
+  if (code === firstMessageRefused) return writeReason('firstMessageRefused')
+  return code === newChatsCapped ? writeReason('newChatsCapped') : writeReason('networkRefused', { code })
 }
 
 function lostError(cause?: unknown): SendError {

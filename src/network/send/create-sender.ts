@@ -11,6 +11,7 @@ import { MediaUpload } from '../files/upload.ts'
 import type { WASocket } from '../library/library.ts'
 import type { Ask } from '../queries/user-sync.ts'
 import { Acknowledgements } from './acknowledgements.ts'
+import { Addresses } from './addresses.ts'
 import { DeviceDirectory } from './device-directory.ts'
 import { GroupResends } from './group-resends.ts'
 import { GroupRosters } from './group-rosters.ts'
@@ -41,6 +42,7 @@ export function createSender(deps: Deps): { sender: MessageSender; rosters: Grou
   const sender = new MessageSender({
     encoder: new MessageEncoder({ socket, account, upload, timers, clock, gone, findSent }),
     sealer: new MessageSealer({ socket, account, keyHolders, directory, rosters, ask, gone }),
+    addresses: new Addresses({ socket, addressing: account.addressing, ask }),
     acknowledgements: new Acknowledgements({ socket, clock, gone }),
     resends: new GroupResends({ socket, keyHolders, clock }),
     clock,

@@ -55,6 +55,14 @@ export class MessageSealer {
     else this.#deps.account.devices.del(userOf(chat))
   }
 
+  /** The network says that what we know of the recipients is out of date: their devices and the members are asked for again. */
+  refresh(chat: Jid): void {
+    const { account, rosters, socket } = this.#deps
+    const members = rosters.remembered(chat)?.participants.map(({ id }) => id)
+    for (const jid of members ?? [chat, ownIdentity(socket).jidFor(chat)]) account.devices.del(userOf(jid))
+    this.forget(chat)
+  }
+
   async #forPerson(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
     const { chat, message } = request
     const own = ownIdentity(this.#deps.socket)

@@ -1,7 +1,10 @@
 // Sends messages: encodes, seals for every device, writes the stanza and waits for the server's acknowledgement.
 //
-// Until the stanza is written, nothing has left, and a failure says so. After that only the server's answer counts.
+// Until the stanza is written, nothing has left, and a failure says so. After that only the server's answer counts. If the
+// server refuses the address, or a device or group that is out of date, no recipient has got the message. Then it is sent
+// once more under the same id: to the other address of the person, or after the network was asked again.
 
+import type { Person } from '../../core/address.ts'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import { SendError } from '../../core/network.ts'
 import type { OutgoingContent, SendOptions } from '../../core/network.ts'
@@ -10,8 +13,12 @@ import { withPausableDeadline } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
-import type { proto } from '../library/library.ts'
-import type { Acknowledgements } from './acknowledgements.ts'
+import { isJidGroup } from '../library/library.ts'
+import type { BinaryNode, proto } from '../library/library.ts'
+import { firstMessageRefused } from './acknowledgements.ts'
+import type { Acknowledgement, Acknowledgements } from './acknowledgements.ts'
+import { badAddress } from './addresses.ts'
+import type { Addresses } from './addresses.ts'
 import { envelopeOf } from './encode-content.ts'
 import type { GroupResends } from './group-resends.ts'
 import type { MessageEncoder } from './message-encoder.ts'
@@ -20,17 +27,30 @@ import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
 
 type Deps = {
   encoder: MessageEncoder
+  addresses: Addresses
   sealer: MessageSealer
   acknowledgements: Acknowledgements
   resends: GroupResends
   clock: Clock
   gone: AbortSignal
 }
+/** `find` gives the address that the message goes to. `after` is the commit that it waits for. */
+type Attempt = { request: SealRequest; find: () => Promise<Jid>; after: Promise<unknown> }
 /** An object, so that a caller can wait for the writing without waiting for the answer. */
-type Written = { answered: Promise<void>; acknowledged: (() => void) | undefined }
+type Written = {
+  stanza: BinaryNode
+  answered: Promise<Acknowledgement>
+  acknowledged: (() => void) | undefined
+}
 
 /** A message that is not ready in time has not left, and does not leave later. Storage or the server may be silent. */
 const preparationMs = 30_000
+
+/** The addressing mode of a group has changed. */
+const staleAddressing = 421
+/** The stanza does not fit, most often because a device or an address is out of date. */
+const invalidStanza = 479
+const outOfDate: ReadonlySet<number | null> = new Set([badAddress, staleAddressing, invalidStanza])
 
 export class MessageSender {
   readonly #deps: Deps
@@ -47,40 +67,85 @@ export class MessageSender {
     return message && resends.takes({ group: chat, id, asking, message }) ? undefined : message
   }
 
+  /** The network has named both addresses of a person. */
+  async noteAddresses(person: Person): Promise<void> {
+    await this.#deps.addresses.note(person).catch(ignoreRejection)
+  }
+
   async send(
     chat: Jid,
     content: OutgoingContent,
     id: NetworkMessageId,
     { after = Promise.resolve() }: SendOptions,
   ): Promise<void> {
-    const { encoder, sealer, gone } = this.#deps
+    const { encoder, addresses, gone } = this.#deps
     after.catch(ignoreRejection)
     if (gone.aborted) throw lostError()
     const message = await encoder.encode(chat, content, id).catch(rethrow)
     const request = { chat, id, message, envelope: envelopeOf(content) }
-    const { answered, acknowledged } = await this.#write(request, after).catch(rethrow)
-    await answered.catch((error: unknown) => {
-      if (error instanceof SendError && error.outcome === 'refused') sealer.forget(chat)
-      throw error
-    })
+    const refusal = await this.#attempt({ request, find: () => addresses.of(chat), after })
+    if (!refusal) return
+    const next = await this.#nextAddress(chat, refusal).catch(rethrow)
+    if (next === undefined) throw refusal.error
+    const again = await this.#attempt({ request, find: () => Promise.resolve(next), after })
+    // This code may concern the whole account, so the caller hears of it.
+    if (again) throw refusal.error.code === firstMessageRefused ? refusal.error : again.error
+    if (next !== refusal.address) addresses.learn(next, refusal.error.code)
+  }
+
+  /** Resolves with the server's refusal, if it refuses the message. */
+  async #attempt(attempt: Attempt): Promise<{ error: SendError; address: Jid } | undefined> {
+    const { stanza, answered, acknowledged } = await this.#write(attempt).catch(rethrow)
+    try {
+      this.#heed(stanza, await answered)
+    } catch (error) {
+      if (!(error instanceof SendError) || error.outcome !== 'refused') throw error
+      const address = stanza.attrs['to'] ?? ''
+      this.#deps.sealer.forget(address)
+      return { error, address }
+    }
     acknowledged?.()
+    return undefined
+  }
+
+  /** What the server says beside the acknowledgement counts for the next message. */
+  #heed({ attrs }: BinaryNode, { refresh_lid: isOldLid, addressing_mode: mode }: Acknowledgement): void {
+    const { addresses, sealer } = this.#deps
+    const { to = '', addressing_mode: usedMode } = attrs
+    if (isOldLid === 'true') addresses.refresh(to).catch(ignoreRejection)
+    if (usedMode !== undefined && mode !== undefined && mode !== usedMode) sealer.forget(to)
+  }
+
+  /** Where to send a refused message once more, after everything out of date was forgotten. Undefined: the refusal is final. */
+  async #nextAddress(chat: Jid, { error, address }: { error: SendError; address: Jid }): Promise<Jid | undefined> {
+    const { addresses, sealer } = this.#deps
+    const { code } = error
+    const other = code === badAddress || code === firstMessageRefused ? await addresses.otherOf(address) : undefined
+    if (other !== undefined) return other
+    if (!outOfDate.has(code)) return undefined
+    sealer.refresh(address)
+    if (isJidGroup(address)) return address
+    await addresses.refresh(address).catch(ignoreRejection)
+    return addresses.of(chat)
   }
 
   /** One message at a time per chat: group members can open messages only in the order in which they were sealed. */
-  #write(request: SealRequest, after: Promise<unknown>): Promise<Written> {
-    const { sealer, acknowledgements, clock, gone } = this.#deps
+  #write({ request, find, after }: Attempt): Promise<Written> {
+    const { addresses, sealer, acknowledgements, clock, gone } = this.#deps
     let isTooLate = false
     const write = (withoutDeadline: WithoutDeadline) =>
       this.#chats.run(request.chat, async () => {
         if (gone.aborted) throw lostError()
+        const chat = await find()
+        const envelope = { ...request.envelope, ...(await addresses.peerOf(chat)) }
         // The keys of the sealed message are committed before this resolves.
-        const { stanza, written, acknowledged } = await sealer.seal(request, withoutDeadline)
+        const { stanza, written, acknowledged } = await sealer.seal({ ...request, chat, envelope }, withoutDeadline)
         await after
         if (isTooLate) throw lateError()
         const answered = acknowledgements.send(request.id, stanza)
         answered.catch(ignoreRejection)
         written?.()
-        return { answered, acknowledged }
+        return { stanza, answered, acknowledged }
       })
     return withPausableDeadline(clock, preparationMs, write, () => {
       isTooLate = true

@@ -38,7 +38,7 @@ test('a restriction lasts as long as the network says, over a restart too', asyn
   await using set = await setUp()
   const { bed, offer } = set
   const until = bed.clock.now() + 24 * hour
-  bed.network.restrictedUntil = until
+  bed.network.restriction = { isActive: true, until }
   bed.network.fault({ kind: 'ack_error', code: 463 })
   assertRefused(await offer(), 'SERVICE_MESSAGE_REFUSED', /restricted/)
   const rows = () => bed.database.read(bed.database.query.selectFrom('restrictions').select('until'))
@@ -50,6 +50,17 @@ test('a restriction lasts as long as the network says, over a restart too', asyn
   assert.match((body as { error: string }).error, new RegExp(`until ${new Date(until).toISOString()}`))
   await bed.pass(22 * hour)
   assert.equal((await offer('the restriction is over')).status, 200)
+})
+
+test('a refused first message is no strike and stops no other one when the network reports no restriction', async () => {
+  await using set = await setUp()
+  const { bed, offer } = set
+  bed.network.restriction = { isActive: false, until: null }
+  bed.network.fault({ kind: 'ack_error', code: 463 })
+  assertRefused(await offer(), 'SERVICE_MESSAGE_REFUSED', /refused the message \(code 463\)/)
+  assert.equal((await offer('to the next stranger')).status, 200)
+  assert.equal(announced(bed, 'strike'), 0)
+  assert.deepEqual(bed.texts(), ['to the next stranger'])
 })
 
 test('a risk decays: velocity within a minute, refusals within ten', async () => {

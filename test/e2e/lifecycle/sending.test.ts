@@ -95,7 +95,7 @@ describe('ban_risk', () => {
   test('is told of each alert by itself', async () => {
     await using sending = await subscribedTo('ban_risk')
     const { world, subscribers } = sending
-    world.network.fault({ kind: 'ack_error', code: 479, times: Infinity })
+    world.network.fault({ kind: 'ack_error', code: 404, times: Infinity })
     await send(sending, 1, 10, 500)
     const { payload } = await subscribers.gets('/wants', 'ban_risk')
     assert.deepEqual([payload['alert'], payload['delivery_ratio'], payload['velocity']], ['low_delivery', 0, 10])
@@ -136,7 +136,8 @@ test('strike: a refusal that restricts the account is told once, not for every m
   const { world, subscribers } = sending
   const { id } = world.bob.text(world.phone, 'hi')
   await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === id, 60_000)
-  world.network.fault({ kind: 'ack_error', code: 463, times: 2 })
+  world.phone.user.restrictedUntil = Date.now() + 3_600_000
+  world.network.fault({ kind: 'ack_error', code: 463, times: 4 })
   for (const n of [1, 2]) assert.equal((await world.post(world.callback(n, `offer ${n}`))).status, 500)
   const strike = await subscribers.gets('/wants', 'strike')
   const { reason } = strike.payload

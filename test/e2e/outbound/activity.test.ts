@@ -91,7 +91,8 @@ test('restricted: a strike, strangers fail at once, chats that exist go on', asy
   const known = await world.helpdesk.waitForMessage(undefined, ({ sourceId }) => sourceId === friend.id, 20_000)
   const eve = world.network.person({ phone: '5511888880002', pushName: 'Eve' })
   const conversation = { id: 70, inbox_id: 1, meta: { sender: { phone_number: `+${eve.user.phone}` } } }
-  world.network.fault({ kind: 'ack_error', code: 463 })
+  world.phone.user.restrictedUntil = Date.now() + 3_600_000
+  world.network.fault({ kind: 'ack_error', code: 463, times: 2 })
   const first = await world.post(world.callback(9001, 'offer', { conversation }))
   assert.equal(first.status, 500)
   assert.match((first.body as { error: string }).error, /restricted/)

@@ -27,7 +27,7 @@ async function failed(world: AgentWorld, id: number): Promise<void> {
 
 test('Retry sends a failed message again, once per failure', async () => {
   await using world = await AgentWorld.open()
-  world.network.fault({ kind: 'ack_error', code: 479 })
+  world.network.fault({ kind: 'ack_error', code: 404 })
   const id = await world.write('second try')
   await failed(world, id)
   assert.deepEqual(world.texts(), [])
@@ -97,8 +97,8 @@ test('an edit changes what was sent; what is not ours, too old or not connected 
   assertRefused(await edit(waid, { content: 'x' }), 'SERVICE_BAD_REQUEST', /chat/)
   assertRefused(await edit('3EB0NOTOURS', { chat, content: 'x' }), 'SERVICE_NETWORK_FAILED', /no message of ours/)
   assertRefused(await edit(waid, { chat: '5511888880009@s.whatsapp.net', content: 'x' }), 'SERVICE_NETWORK_FAILED')
-  world.network.fault({ kind: 'ack_error', code: 479 })
-  assertRefused(await edit(waid, { chat, content: 'x' }), 'SERVICE_NETWORK_FAILED', /479/)
+  world.network.fault({ kind: 'ack_error', code: 404 })
+  assertRefused(await edit(waid, { chat, content: 'x' }), 'SERVICE_NETWORK_FAILED', /404/)
   await world.service.database.write(
     world.service.database.query.updateTable('message_map').set({ network_at: Date.now() - 901_000 }),
   )

@@ -8,12 +8,12 @@ import { openChat } from '../../sim-helpdesk/harness/desk-client.ts'
 const wanted = {
   es: {
     unknown: 'este número no está en WhatsApp: verifíquelo con el contacto',
-    refused: 'la red rechazó el mensaje (código 479)',
+    refused: 'la red rechazó el mensaje (código 404)',
     tooLong: 'el texto supera los 65536 caracteres que admite WhatsApp: envíelo en partes',
   },
   pt: {
     unknown: 'este número não está no WhatsApp: confira-o com o contato',
-    refused: 'a rede recusou a mensagem (código 479)',
+    refused: 'a rede recusou a mensagem (código 404)',
     tooLong: 'o texto passa dos 65536 caracteres que o WhatsApp aceita: envie-o em partes',
   },
 }
@@ -30,7 +30,7 @@ describe('the reason that agents see is in the language of SERVICE_LOCALE', { co
       const nobody = await openChat(desk, '5511777770001')
       await shownError(await world.write('to a number without WhatsApp', {}, nobody), unknown)
       await shownError(await world.write('x'.repeat(65_537)), tooLong)
-      network.fault({ kind: 'ack_error', code: 479 })
+      network.fault({ kind: 'ack_error', code: 404 })
       await shownError(await world.write('refused by the network'), refused)
       // Operators and programs read English.
       const line = service.logs.withMessage('outgoing message').find(({ reason }) => reason !== undefined)

@@ -83,7 +83,7 @@ test('three files, the second refused, the connection dying after the third: eac
   await using parts = await PartsWorld.open()
   const { world } = parts
   parts.before(2, () => {
-    world.network.fault({ kind: 'ack_error', code: 479 })
+    world.network.fault({ kind: 'ack_error', code: 404 })
   })
   parts.before(3, () => {
     world.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
@@ -95,7 +95,7 @@ test('three files, the second refused, the connection dying after the third: eac
   await parts.reaches(id, 'pending')
   assert.deepEqual((await parts.row(id)).states, ['sent', 'refused', 'unknown'])
   await world.reconnect()
-  assert.match(await parts.fails(id), /^part 2 of 3: .*479/)
+  assert.match(await parts.fails(id), /^part 2 of 3: .*404/)
   const before = await parts.row(id)
   assert.deepEqual(before.states, ['sent', 'refused', 'sent'])
   assert.deepEqual(shownTo(world.bob), ['a.txt: all three', 'c.txt'])

@@ -32,7 +32,7 @@ const updates = (world: AgentWorld, id: number) =>
 test('the helpdesk’s marking, our own, its extra change for sound and its transcription send nothing; Retry once', async () => {
   const quirks = { ...calm, twice: 1, retryTwice: 1 }
   await using world = await AgentWorld.open({ helpdesk: { quirks, enterprise: true, transcribeAudio: true } })
-  world.network.fault({ kind: 'ack_error', code: 479 })
+  world.network.fault({ kind: 'ack_error', code: 404 })
   const id = await attach(world, '', [mp3])
   await failed(world, id)
   assert.ok(updates(world, id).length >= 8, 'four changes, each told twice')

@@ -34,7 +34,7 @@ for (const engine of engines) {
       test(`sends the message although the helpdesk answered ${status} to its reason`, async () => {
         await using world = await AgentWorld.open({ engine, ...quiet })
         await world.helpdesk.fault({ kind: 'status', status, method: 'PATCH', path: ofMessages })
-        world.network.fault({ kind: 'ack_error', code: 479 })
+        world.network.fault({ kind: 'ack_error', code: 404 })
         const id = await world.write('second try')
         await waitUntil('the reason is refused', () => (world.helpdesk.faults[0]?.struck ?? 0) > 0)
         await retry(world, id)
@@ -46,7 +46,7 @@ for (const engine of engines) {
 
     test('counts before our reason is shown, and the reason does not replace it', async () => {
       await using world = await AgentWorld.open({ engine, ...quiet })
-      world.network.fault({ kind: 'ack_error', code: 479 })
+      world.network.fault({ kind: 'ack_error', code: 404 })
       const id = await world.write('at once')
       const shown = await world.shown(id, ({ status }) => status === 'failed')
       assert.match(errorOf(shown), /^500/, 'the helpdesk shows the status line first')
@@ -59,9 +59,9 @@ for (const engine of engines) {
     test('counts between the commit of our reason and its answer', async () => {
       await using world = await AgentWorld.open({ engine, ...quiet })
       await world.helpdesk.fault({ kind: 'timeout', commit: 'at_once', method: 'PATCH', path: ofMessages, times: 1 })
-      world.network.fault({ kind: 'ack_error', code: 479 })
+      world.network.fault({ kind: 'ack_error', code: 404 })
       const id = await world.write('in between')
-      await world.shown(id, (message) => /479/.test(errorOf(message)))
+      await world.shown(id, (message) => /404/.test(errorOf(message)))
       await retry(world, id)
       await world.received('in between')
       await assertReceived(world, ['in between'])
@@ -71,11 +71,11 @@ for (const engine of engines) {
     test('counts while our reason waits for its commit', async () => {
       await using world = await AgentWorld.open({ engine, ...quiet })
       await world.helpdesk.fault({ kind: 'slow', ms: 3000, method: 'PATCH', path: ofMessages, times: 1 })
-      world.network.fault({ kind: 'ack_error', code: 479 })
+      world.network.fault({ kind: 'ack_error', code: 404 })
       const id = await world.write('overtaken')
       await waitUntil('the reason is on its way', () => world.helpdesk.faults.length === 0)
       await retry(world, id)
-      await world.shown(id, (message) => /479/.test(errorOf(message)))
+      await world.shown(id, (message) => /404/.test(errorOf(message)))
       // The reason came after the Retry: the agent sees a failed message and presses again.
       await retry(world, id)
       await world.received('overtaken')

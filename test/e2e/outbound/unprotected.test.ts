@@ -58,7 +58,7 @@ describe('without a protection', { concurrency: true }, () => {
     await write(stage, ['never'])
     await helpdesk.waitForDelivery('the message waits', ({ status }) => status === 202)
     network.faults.clear()
-    network.fault({ kind: 'ack_error', code: 479 })
+    network.fault({ kind: 'ack_error', code: 404 })
     await service.request('POST', '/api/instances/n0/restart')
     await refused(stage, 1)
     assert.deepEqual(stage.mistakes(), { ...noMistakes, lost: ['never'], falselySent: ['never'] })

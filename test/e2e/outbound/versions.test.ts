@@ -12,7 +12,7 @@ const refused = (world: AgentWorld, id: number) => world.shown(id, ({ status }) 
 
 async function failing(version: HelpdeskVersion): Promise<AgentWorld> {
   const world = await AgentWorld.open({ helpdesk: { version } })
-  world.network.fault({ kind: 'ack_error', code: 479 })
+  world.network.fault({ kind: 'ack_error', code: 404 })
   return world
 }
 

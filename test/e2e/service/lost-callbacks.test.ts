@@ -68,7 +68,7 @@ test('a message that the service itself refused or failed is no lost callback', 
   const clock = new LeapingClock()
   await using world = await AgentWorld.open({ clock, helpdesk: { clock } })
   const { conversationId } = await customerWrites(world, clock, 'question')
-  world.network.fault({ kind: 'ack_error', code: 479 })
+  world.network.fault({ kind: 'ack_error', code: 404 })
   const id = await world.write('refused by WhatsApp', {}, conversationId)
   await world.shown(id, ({ status }) => status === 'failed')
   await customerWrites(world, clock, 'and now?')

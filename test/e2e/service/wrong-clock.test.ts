@@ -52,7 +52,7 @@ test('Retry sends a message of an instance that was created while the clock was 
   await check?.tick()
   ahead = 0
   await check?.tick()
-  world.network.fault({ kind: 'ack_error', code: 479 })
+  world.network.fault({ kind: 'ack_error', code: 404 })
   const id = await world.write('after the clock was put right')
   await world.shown(id, ({ status }) => status === 'failed')
   await world.agent.post(`/conversations/${world.conversation}/messages/${id}/retry`)

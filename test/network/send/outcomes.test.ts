@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textOfMessage } from '../../../sim/network/people/received-message.ts'
-import { SendError } from '../../../src/core/network.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { Bed } from '../harness/bed.ts'
 import { plain } from '../harness/contents.ts'
 import { FailingKeys } from '../harness/failing-keys.ts'
+import { failure } from '../harness/send-failure.ts'
 
 const id = '3EB0000000000001'
 
@@ -19,15 +19,6 @@ async function stage(options: Parameters<typeof Bed.open>[0] = {}) {
   const line = await bed.online('s')
   const [{ session }, chat] = [line, bob.user.pnJid]
   return { bed, phone, bob, line, session, chat, [Symbol.asyncDispose]: () => bed[Symbol.asyncDispose]() }
-}
-
-async function failure(sending: Promise<void>): Promise<SendError> {
-  const error = await sending.then(
-    () => assert.fail('the message was sent'),
-    (cause: unknown) => cause,
-  )
-  assert.ok(error instanceof SendError, String(error))
-  return error
 }
 
 function seenBy(person: { messages: { entries: readonly { id: string }[] } }): number {
@@ -80,8 +71,9 @@ test('what the network refuses is refused with its code; what it cannot take now
     [500, 'not_sent'],
     [503, 'not_sent'],
   ] as const) {
-    bed.sim.fault({ kind: 'ack_error', code })
+    bed.sim.fault({ kind: 'ack_error', code, times: Infinity })
     const error = await failure(session.send(chat, plain('no'), `3EB0${code}`))
+    bed.sim.clearFaults()
     assert.deepEqual([error.outcome, error.code], [outcome, code])
     assert.match(error.message, new RegExp(String(code)))
   }

@@ -28,7 +28,8 @@ import { restrictedNow } from './send-preparation.ts'
 import type { SendPreparation } from './send-preparation.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
-const restrictedCode = 463
+/** The network does not let the account write to this person first. */
+const firstMessageCode = 463
 // Long enough to upload large files. The session itself gives up on a missing acknowledgement much earlier.
 const sendDeadlineMs = 5 * 60_000
 
@@ -112,7 +113,7 @@ export class RowSender {
     return { kind: 'sent', waid: '' }
   }
 
-  /** A refused part does not stop the others, except a restriction, which would refuse them all. */
+  /** A refused part does not stop the others, except when the account may not write to this person at all. */
   async #sendAll(attempt: Attempt, progress: Progress): Promise<SendOutcome> {
     const { parts } = progress
     // The list can grow during the loop: a text that cannot be a caption becomes a part of its own.
@@ -125,11 +126,10 @@ export class RowSender {
         if (!(await this.#sendPart(attempt, progress, part))) return { kind: 'moved' }
       } catch (error) {
         if (!isRefusal(error)) throw error
-        refuse(progress.current, error)
-        if (isRestriction(error)) {
-          await this.#recordRestriction(attempt.row.instance)
-          return { kind: 'failed', reason: failureReason(parts, restrictedNow), parts }
-        }
+        const isFirstMessage = isOfFirstMessage(error)
+        const reason = isFirstMessage ? await this.#explainFirst(attempt.row.instance, error) : error.message
+        refuse(progress.current, reason)
+        if (isFirstMessage) return { kind: 'failed', reason: failureReason(parts, reason), parts }
       }
     }
     if (parts.every(({ state }) => state === 'sent')) return { kind: 'sent', waid: parts[0]?.id ?? '' }
@@ -237,9 +237,12 @@ export class RowSender {
     return { kind: 'retry', reason: reasonOf(error, mayHaveLeft), parts, claimed }
   }
 
-  async #recordRestriction(instance: InstanceName): Promise<void> {
+  /** The network refused a first message. The network also says whether the account is restricted. */
+  async #explainFirst(instance: InstanceName, error: Refusal): Promise<string> {
     const { restrictions, metrics } = this.#deps
-    if (await restrictions.record(instance)) metrics.strike(instance, restrictedCode, restrictedNow)
+    const meaning = await restrictions.record(instance)
+    if (meaning === 'strike') metrics.strike(instance, firstMessageCode, restrictedNow)
+    return meaning === 'not_restricted' ? error.message : restrictedNow
   }
 }
 
@@ -256,14 +259,14 @@ function isRefusal(error: unknown): error is Refusal {
   return error instanceof SendRefusal || (error instanceof SendError && error.outcome === 'refused')
 }
 
-function isRestriction(error: Refusal): boolean {
-  return error instanceof SendError && error.code === restrictedCode
+function isOfFirstMessage(error: Refusal): boolean {
+  return error instanceof SendError && error.code === firstMessageCode
 }
 
 /** A part that an earlier attempt left in doubt stays in doubt: it may have arrived although its repeat is refused. */
-function refuse({ part, before }: CurrentPart, error: Refusal): void {
+function refuse({ part, before }: CurrentPart, reason: string): void {
   part.state = before === 'unknown' ? 'unknown' : 'refused'
-  if (part.state === 'refused') part.refusal = isRestriction(error) ? restrictedNow : error.message
+  if (part.state === 'refused') part.refusal = reason
 }
 
 function mappedContent(content: OutgoingContent, text: string): MappedContent {

@@ -3,7 +3,7 @@
 import { personJid } from '../../../../src/core/address.ts'
 import type { Person } from '../../../../src/core/address.ts'
 import type { MessageKey } from '../../../../src/core/message.ts'
-import type { GroupInfo, GroupMember, OutgoingContent } from '../../../../src/core/network.ts'
+import type { GroupInfo, GroupMember, NetworkRestriction, OutgoingContent } from '../../../../src/core/network.ts'
 import type { Clock } from '../../../../src/lib/clock.ts'
 import { ScriptedSession } from './scripted-session.ts'
 
@@ -40,8 +40,8 @@ export class ScriptedNetwork {
   readonly presences: { instance: string; available: boolean; at: number }[] = []
   /** The instances whose frames the network neither takes nor answers. */
   readonly silent = new Set<string>()
-  /** Until when the network says that accounts are restricted. */
-  restrictedUntil: number | null = null
+  /** What the network says about the restriction of accounts. */
+  restriction: NetworkRestriction = { isActive: true, until: null }
   /** Runs when a message is made ready, before it is released. */
   whilePreparing: () => void | Promise<void> = () => undefined
   /** Runs before a frame leaves, with its number. */

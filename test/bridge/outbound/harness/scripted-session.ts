@@ -4,7 +4,13 @@ import { readFile } from 'node:fs/promises'
 import type { Person } from '../../../../src/core/address.ts'
 import type { MessageKey } from '../../../../src/core/message.ts'
 import { SendError } from '../../../../src/core/network.ts'
-import type { GroupInfo, NetworkSession, OutgoingContent, SendOptions } from '../../../../src/core/network.ts'
+import type {
+  GroupInfo,
+  NetworkRestriction,
+  NetworkSession,
+  OutgoingContent,
+  SendOptions,
+} from '../../../../src/core/network.ts'
 import type { ScriptedNetwork } from './scripted-network.ts'
 
 // As long as a real session waits for the server's answer.
@@ -69,8 +75,8 @@ export class ScriptedSession implements NetworkSession {
     return Promise.resolve()
   }
 
-  restrictedUntil(): Promise<number | null> {
-    return Promise.resolve(this.#network.restrictedUntil)
+  restriction(): Promise<NetworkRestriction> {
+    return Promise.resolve(this.#network.restriction)
   }
 
   end(): void {
