@@ -111,11 +111,9 @@ export class ChatServer {
     })
     const messages = new MessageSwitch({ directory, clock, findGroup })
     const companions = this.companions.bind(this)
-    const onUnlinked = (device: CompanionDevice): void => {
-      this.watch.tell(device, 'remove')
-    }
+    const onDeviceChange = this.watch.tell.bind(this.watch)
     const complain = this.log.complain.bind(this.log)
-    return { clock, directory, findGroup, messages, receipts, media, addressing, companions, onUnlinked, complain }
+    return { clock, directory, findGroup, messages, receipts, media, addressing, companions, onDeviceChange, complain }
   }
 
   /** A status update reaches every account: on this network every account has every author as a contact. */

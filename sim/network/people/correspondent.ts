@@ -62,6 +62,10 @@ export class Correspondent implements LocalDeviceOwner {
     return this.#writerOf(0).device
   }
 
+  deviceAt(id: number): LocalDevice {
+    return this.#writerOf(id).device
+  }
+
   /** Writes any content to a chat. The server has the message when this returns. */
   write(chat: ChatTarget, message: proto.IMessage, options: SendOptions = {}): SentMessage {
     const addressing = chat instanceof User ? (options.addressing ?? this.parts.addressing) : chat.addressing
@@ -178,9 +182,13 @@ export class Correspondent implements LocalDeviceOwner {
     if (device === this.device) this.side.add(node)
   }
 
-  /** Plays a new phone or a reinstalled app: a new identity and none of the old keys. The server tells the contacts. */
-  reinstall(): void {
+  /**
+   * Plays a new phone or a reinstalled app: a new identity and none of the old keys. The server tells the contacts, unless
+   * the notice is lost.
+   */
+  reinstall({ isTold = true } = {}): void {
     for (const writer of this.#writers) writer.startOver(new SignalDevice(this.random.fork(this.random.hex(4))))
+    if (!isTold) return
     const identity = {
       from: this.user.pnJid,
       type: 'encrypt',
@@ -190,6 +198,19 @@ export class Correspondent implements LocalDeviceOwner {
     for (const device of this.parts.companions()) {
       if (device.user !== this.user) device.deliver(stanza('notification', identity, [stanza('identity')]))
     }
+  }
+
+  /** Links one more device. The server tells the contacts, unless the notice is lost. */
+  addDevice({ isTold = true } = {}): LocalDevice {
+    const device = this.#addDevice(this.#writers.length)
+    if (isTold) this.parts.onDeviceChange(device, 'add')
+    return device
+  }
+
+  /** Logs out a device. The device keeps its keys. */
+  removeDevice(device: LocalDevice, { isTold = true } = {}): void {
+    this.user.devices.delete(device.id)
+    if (isTold) this.parts.onDeviceChange(device, 'remove')
   }
 
   #freshId(): string {
@@ -207,11 +228,12 @@ export class Correspondent implements LocalDeviceOwner {
     if (error !== undefined) throw new Error(`the server refused the message of ${this.user.phone}: ${error}`)
   }
 
-  #addDevice(id: number): void {
+  #addDevice(id: number): LocalDevice {
     const { directory } = this.parts
     const signal = new SignalDevice(this.random.fork(`device ${id}`))
     const device = new LocalDevice({ user: this.user, id, signal, directory, owner: this })
     this.user.devices.set(id, device)
     this.#writers.push(new MessageWriter({ device, random: this.random }))
+    return device
   }
 }
