@@ -35,6 +35,8 @@ export class Correspondent implements LocalDeviceOwner {
   confirmsDelivery = true
   /** False plays a phone that is off or lost: it sends no message again. */
   answersRetries = true
+  /** False plays a phone that does not ask for the messages that it could not open. */
+  asksAgain = true
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
   /** A separate stream of random numbers: retry requests of clients do not change the next ids. */
@@ -158,7 +160,7 @@ export class Correspondent implements LocalDeviceOwner {
     }
     this.undecryptable.add({ id, error: String(error) })
     const count = this.#memory.countRetry(device, id)
-    if (count <= MAX_RETRIES) this.parts.receipts.forward(device, retryRequest(device, node, count))
+    if (this.asksAgain && count <= MAX_RETRIES) this.parts.receipts.forward(device, retryRequest(device, node, count))
   }
 
   onReceipt(own: LocalDevice, receipt: Stanza): void {

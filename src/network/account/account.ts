@@ -7,6 +7,7 @@ import type { Log } from '../../lib/log.ts'
 import type { SessionKeyStore } from '../../storage/stores/accounts/session-key-store.ts'
 import { AccountKeys } from './account-keys.ts'
 import { DeviceCache } from './device-cache.ts'
+import { IdentityChanges } from './identity-changes.ts'
 import type { CacheLimits } from './key-cache.ts'
 import { LibraryCache } from '../library/library-cache.ts'
 import { jidNormalizedUser } from '../library/library.ts'
@@ -32,6 +33,7 @@ export class Account {
   readonly sessionId: string
   readonly keys: AccountKeys
   readonly devices: DeviceCache
+  readonly identities: IdentityChanges
   readonly retryCounts: LibraryCache
   readonly callOffers: LibraryCache
   readonly resendRequests: LibraryCache
@@ -53,6 +55,7 @@ export class Account {
       },
     })
     this.devices = new DeviceCache({ keys: this.keys, clock })
+    this.identities = new IdentityChanges(this.keys)
     this.retryCounts = new LibraryCache({ clock, max: 500, ttlMs: hour })
     this.callOffers = new LibraryCache({ clock, max: 50, ttlMs: hour / 12 })
     this.resendRequests = new LibraryCache({ clock, max: 200, ttlMs: hour })

@@ -50,6 +50,7 @@ const codecs: Record<string, Codec> = {
   'device-list': json,
   'sender-key-memory': json,
   'user-devices': json,
+  'identity-mark': json,
   'app-state-sync-key': {
     encode: (value) => jsonWithBytes.encode(value),
     decode: (bytes) => proto.Message.AppStateSyncKeyData.fromObject(jsonWithBytes.decode(bytes) as object),

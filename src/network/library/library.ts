@@ -23,6 +23,7 @@ export {
   Curve,
   encodeSignedDeviceIdentity,
   encodeWAMessage,
+  extractE2ESessionFromRetryReceipt,
   initAuthCreds,
   isJidGroup,
   jidDecode,

@@ -45,6 +45,12 @@ export class DeviceDirectory {
     return { devices, unnamed, without: unknown.filter((jid) => answers.get(jid)?.length === 0) }
   }
 
+  /** Forgets what is remembered about these users and asks the server. */
+  async refresh(jids: readonly Jid[]): Promise<Found> {
+    this.#deps.cache.delAll(jids.map(userOf))
+    return this.find(jids)
+  }
+
   async #ask(jids: readonly Jid[]): Promise<Map<Jid, Kept[]>> {
     const { ask, cache, socket } = this.#deps
     const users = jids.map((jid) => ({ tag: 'user', attrs: { jid } }))

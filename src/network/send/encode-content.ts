@@ -33,13 +33,6 @@ export function encodeContent(content: Plain, context: Context): proto.IMessage 
   }
 }
 
-/** The stanza attributes of an edit or a revoke. A group administrator's revoke has a number of its own. */
-export function envelopeOf(content: OutgoingContent): Record<string, string> {
-  if (content.type === 'edit') return { edit: '1' }
-  if (content.type === 'revoke') return { edit: content.target.fromMe ? '7' : '8' }
-  return {}
-}
-
 type Referring = { mentions: readonly Person[]; quote: QuotedMessage | null }
 
 export function contextInfo({ mentions, quote }: Referring, text: string, context: Context) {

@@ -12,17 +12,16 @@ import { ignoreRejection } from '../../lib/ignore.ts'
 import { KeyedLanes } from '../../lib/queues/keyed-lanes.ts'
 import type { proto } from '../library/library.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
-import { envelopeOf } from './encode-content.ts'
-import type { GroupResends } from './group-resends.ts'
 import type { MessageEncoder } from './message-encoder.ts'
 import type { MessageSealer } from './message-sealer.ts'
+import type { Resends } from './resends.ts'
 import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
 
 type Deps = {
   encoder: MessageEncoder
   sealer: MessageSealer
   acknowledgements: Acknowledgements
-  resends: GroupResends
+  resends: Resends
   clock: Clock
   gone: AbortSignal
 }
@@ -40,11 +39,12 @@ export class MessageSender {
     this.#deps = deps
   }
 
-  /** For the library, when a device asks for a message again. Undefined when the library must not answer. */
+  /** For the library, when a device asks for a message again. Rejects when the device has its answer. */
   async sentMessage(chat: Jid, id: NetworkMessageId, asking: Jid): Promise<proto.IMessage | undefined> {
     const { encoder, resends } = this.#deps
     const message = await encoder.sentMessage(chat, id)
-    return message && resends.takes({ group: chat, id, asking, message }) ? undefined : message
+    await resends.answer({ chat, id, asking, message })
+    return message
   }
 
   async send(
@@ -57,7 +57,7 @@ export class MessageSender {
     after.catch(ignoreRejection)
     if (gone.aborted) throw lostError()
     const message = await encoder.encode(chat, content, id).catch(rethrow)
-    const request = { chat, id, message, envelope: envelopeOf(content) }
+    const request = { chat, id, message }
     const { answered, acknowledged } = await this.#write(request, after).catch(rethrow)
     await answered.catch((error: unknown) => {
       if (error instanceof SendError && error.outcome === 'refused') sealer.forget(chat)
