@@ -45,10 +45,11 @@ export class DeviceDirectory {
     return { devices, unnamed, without: unknown.filter((jid) => answers.get(jid)?.length === 0) }
   }
 
-  /** Forgets what is remembered about these users and asks the server. */
-  async refresh(jids: readonly Jid[]): Promise<Found> {
-    this.#deps.cache.delAll(jids.map(userOf))
-    return this.find(jids)
+  /** Asks the server, also about users whose devices are remembered. */
+  async refresh(jids: readonly Jid[]): Promise<void> {
+    const answers = await this.#ask(jids.map((jid) => jidNormalizedUser(jid)))
+    const without = [...answers].flatMap(([jid, kept]) => (kept.length === 0 ? [userOf(jid)] : []))
+    if (without.length > 0) this.#deps.cache.delAll(without)
   }
 
   async #ask(jids: readonly Jid[]): Promise<Map<Jid, Kept[]>> {
