@@ -8,8 +8,14 @@ import type { AccountKeys } from './account-keys.ts'
 
 /** The marks of users. A user without a new identity has none. */
 export type Marks = Readonly<Record<string, string>>
+/** The name of a user and the mark, the oldest first. */
+type Stored = [string, string][]
 
 const kind = 'identity-mark'
+/** All marks are one record, because almost all users have none. */
+const all = 'all'
+/** The oldest marks are dropped. Without its mark, a phone that never got the key has to ask for it. */
+const marksKept = 2_000
 /** The number of LIDs in the names of Signal sessions. */
 const lidDomain = '1'
 
@@ -28,44 +34,56 @@ export class IdentityChanges {
 
   /** Each user may have several names. The result has the marks by the first name of each user. */
   async marksOf(users: readonly (readonly string[])[]): Promise<Marks> {
-    const found = (await this.#keys.get(kind, users.flat())) as Record<string, string>
-    const marks = users.map((names) => [names[0] ?? '', names.flatMap((name) => found[name] ?? []).join(' ')] as const)
+    const { [all]: stored = [] } = (await this.#keys.get(kind, [all])) as { [all]?: Stored }
+    if (stored.length === 0) return {}
+    const found = new Map(stored)
+    const marks = users.map(
+      (names) => [names[0] ?? '', names.flatMap((name) => found.get(name) ?? []).join(' ')] as const,
+    )
     return Object.fromEntries(marks.filter(([, mark]) => mark !== ''))
   }
 
-  /** Inside a step. `person` need not have both addresses. Returns all known names of the person. */
+  /** Inside a step. Returns all known names of the person. */
   async noteInStep(person: Person): Promise<string[]> {
-    const users = await this.#namesOf(person)
+    const names = namesOf(await this.#complete(person))
     const mark = randomBytes(6).toString('base64url')
-    await this.#keys.setInStep({ [kind]: Object.fromEntries(users.map((user) => [user, mark])) })
+    const { [all]: stored = [] } = (await this.#keys.getInStep(kind, [all])) as { [all]?: Stored }
+    const others = stored.filter(([name]) => !names.includes(name))
+    const marks = [...others, ...names.map((name) => [name, mark])].slice(-marksKept)
+    await this.#keys.setInStep({ [kind]: { [all]: marks } })
     const onSaved = () => {
       this.#revision += 1
     }
     this.#keys.addToStep({ statements: [], onSaved })
-    return users
+    return names
   }
 
   /** Inside a step: deletes the sessions with these devices of a person. The next message opens new ones. */
   async dropSessionsInStep(person: Person, isDropped: (device: number) => boolean): Promise<void> {
-    const users = await this.#namesOf(person)
-    const lists = (await this.#keys.getInStep('device-list', users)) as Record<string, string[]>
-    const devices = new Set(['0', ...Object.values(lists).flat()])
-    const dropped = [...devices].filter((device) => isDropped(Number(device)))
-    const names = users.flatMap((user) =>
-      dropped.flatMap((device) => [`${user}.${device}`, `${user}_${lidDomain}.${device}`]),
-    )
-    if (names.length > 0) await this.#keys.setInStep({ session: Object.fromEntries(names.map((name) => [name, null])) })
+    const whole = await this.#complete(person)
+    const { phone, lid } = whole
+    const lists = (await this.#keys.getInStep('device-list', namesOf(whole))) as Record<string, string[]>
+    const devices = [...new Set(['0', ...Object.values(lists).flat()])].filter((device) => isDropped(Number(device)))
+    const owners = [...(phone === null ? [] : [phone]), ...(lid === null ? [] : [`${lid}_${lidDomain}`])]
+    const sessions: Record<string, null> = {}
+    for (const owner of owners) for (const device of devices) sessions[`${owner}.${device}`] = null
+    await this.#keys.setInStep({ session: sessions })
   }
 
   /** The library stores each pair of phone and LID under both. */
-  async #namesOf({ phone, lid }: Person): Promise<string[]> {
-    const keys = [...(phone === null ? [] : [phone]), ...(lid === null ? [] : [`${lid}_reverse`])]
-    const others = Object.values(await this.#keys.getInStep('lid-mapping', keys)) as string[]
-    return [...new Set([phone, lid, ...others].filter((name) => name !== null))]
+  async #complete({ phone, lid }: Person): Promise<Person> {
+    const key = phone ?? `${lid ?? ''}_reverse`
+    if (phone !== null && lid !== null) return { phone, lid }
+    const other = (await this.#keys.getInStep('lid-mapping', [key]))[key] as string | undefined
+    return { phone: phone ?? other ?? null, lid: lid ?? other ?? null }
   }
 }
 
-/** The person that a name of a Signal session belongs to: the number or the LID, and the device. */
+function namesOf({ phone, lid }: Person): string[] {
+  return [phone, lid].filter((name) => name !== null)
+}
+
+/** The person that the name of a Signal session belongs to. */
 export function personOfSession(name: string): Person {
   const [user = ''] = name.split('.')
   const [id = '', domain] = user.split('_')

@@ -66,7 +66,8 @@ export class MessageSealer {
     const { nodes, written } = await this.#tokens.forMessageTo(chat)
     await eventLoopShare.next()
     const stanza = await sealer.toPerson(request, devices, withoutDeadline)
-    missed.expect({ request, devices, hash: participantHash(devices.map(({ jid }) => jid)) })
+    const sender = own.senderIn(jidDecode(chat)?.server ?? '')
+    missed.expect({ request, devices, hash: () => participantHash([...devices.map(({ jid }) => jid), sender]) })
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written }
   }
 
@@ -84,11 +85,7 @@ export class MessageSealer {
     const attrs = groupAttributes(metadata)
     const own = ownIdentity(socket)
     const hasKey = (device: Device) => isHolder(holders, device, marks)
-    const beforeKey = (targets: readonly Device[]) =>
-      keyHolders.noteGiven(
-        chat,
-        targets.map(({ jid }) => jid),
-      )
+    const beforeKey = (targets: readonly Device[]) => this.#noteGiven(chat, targets, holders)
     await eventLoopShare.next()
     const fanOut = { devices, sender: own.senderIn(attrs.addressing_mode), attrs, hash, hasKey, beforeKey }
     const { stanza, given } = await sealer.toGroup(request, fanOut, withoutDeadline)
@@ -97,11 +94,17 @@ export class MessageSealer {
     const readers = [...given, ...devices.filter(hasKey)]
     const others = metadata.participants.filter(({ id }) => !own.isOwn(userOf(id)))
     if (others.length > 0 && !readers.some(({ user }) => !own.isOwn(user))) throw unreachableGroupError()
-    missed.expect({ request, devices, hash })
+    missed.expect({ request, devices, hash: () => hash })
     if (given.length === 0) return { stanza }
     // If this fails, the next message carries the key again.
     const acknowledged = () => void keyHolders.confirm(chat, given, { marks, renewals }).catch(ignoreRejection)
     return { stanza, acknowledged }
+  }
+
+  /** A device without a session is a target of every message, but it is noted only once. */
+  async #noteGiven(chat: Jid, targets: readonly Device[], holders: Holders): Promise<void> {
+    const unnoted = targets.map(({ jid }) => jid).filter((jid) => !(jid in holders))
+    if (unnoted.length > 0) await this.#deps.keyHolders.noteGiven(chat, unnoted)
   }
 
   /** Asks whether the number is on the network at all, for a better error. */

@@ -18,7 +18,7 @@ import type { SealRequest, StanzaSealer } from './stanza-sealer.ts'
 
 type Deps = { socket: WASocket; sealer: StanzaSealer; directory: DeviceDirectory; rosters: GroupRosters; clock: Clock }
 /** A message on its way, the devices that it is sealed for, and their hash. */
-type Sent = { request: SealRequest; devices: readonly Device[]; hash: string }
+type Sent = { request: SealRequest; devices: readonly Device[]; hash: () => string }
 
 const messagesKept = 1_000
 const messageMs = 2 * 60_000
@@ -50,7 +50,7 @@ export class MissedDevices {
   #compare(id: string, { error, phash }: Record<string, string>): void {
     const sent = this.#sent.get(id)
     this.#sent.delete(id)
-    if (!sent || error !== undefined || phash === undefined || phash === sent.hash) return
+    if (!sent || error !== undefined || phash === undefined || phash === sent.hash()) return
     // If this fails, a group's device asks for the message.
     this.#repair(sent, phash).catch(ignoreRejection)
   }
