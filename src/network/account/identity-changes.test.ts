@@ -58,6 +58,16 @@ test('the sessions of the phone and of its companions are dropped', async () => 
   assert.deepEqual(Object.keys(left).toSorted(), ['200000000000001_1.0', '5511888880001.0', '5511888880002.0'])
 })
 
+test('the person gets our privacy token again', async () => {
+  const { keys, identities } = stage()
+  const token = Buffer.from('theirs')
+  await keys.set({ tctoken: { '200000000000001@lid': { token, timestamp: '5', senderTimestamp: 7 } } })
+  const person = { phone: '5511888880001', lid: '200000000000001' }
+  await keys.runStep(() => identities.forgetTokenInStep(person))
+  const stored = await keys.get('tctoken', ['200000000000001@lid', '5511888880001@s.whatsapp.net'])
+  assert.deepEqual(stored, { '200000000000001@lid': { token, timestamp: '5' } })
+})
+
 test('the library drops a session only together with a replaced identity', () => {
   const key = Buffer.alloc(33)
   assert.deepEqual(changedIdentities({ session: { '1.0': null }, 'identity-key': { '1.0': key } }), ['1.0'])

@@ -3,6 +3,7 @@
 // Every new identity gets a mark of its own. A device has the key of a group only if it got the key under the present mark.
 
 import { randomBytes } from 'node:crypto'
+import { lidJid, phoneJid } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
 import type { AccountKeys } from './account-keys.ts'
 
@@ -68,6 +69,15 @@ export class IdentityChanges {
     const sessions: Record<string, null> = {}
     for (const owner of owners) for (const device of devices) sessions[`${owner}.${device}`] = null
     await this.#keys.setInStep({ session: sessions })
+  }
+
+  /** Inside a step: the next message to the person gives the person our privacy token again. */
+  async forgetTokenInStep(person: Person): Promise<void> {
+    const { phone, lid } = await this.#complete(person)
+    const owners = [...(phone === null ? [] : [phoneJid(phone)]), ...(lid === null ? [] : [lidJid(lid)])]
+    const tokens = (await this.#keys.getInStep('tctoken', owners)) as Record<string, { senderTimestamp?: unknown }>
+    const changed = Object.entries(tokens).map(([owner, token]) => [owner, { ...token, senderTimestamp: undefined }])
+    if (changed.length > 0) await this.#keys.setInStep({ tctoken: Object.fromEntries(changed) as typeof tokens })
   }
 
   /** The library stores each pair of phone and LID under both. */

@@ -30,20 +30,20 @@ export class NewIdentities {
   store(stanza: BinaryNode): Promise<void> | undefined {
     const { type, from = '', lid } = stanza.attrs
     const person = type === 'encrypt' && childOf(stanza, 'identity') ? personOf(from, lid) : undefined
-    return person && this.#store(person, stanza.attrs)
+    return person && this.#store(person, from)
   }
 
-  async #store(person: Person, { from = '', offline }: Record<string, string>): Promise<void> {
+  async #store(person: Person, from: Jid): Promise<void> {
     const { account, connectionKeys, lidOf } = this.#deps
     const { devices, identities } = account
     // Sessions and groups may know the person by the LID alone.
     const lid = person.lid === null ? await lidOf(from).catch(ignoreRejection) : undefined
     const whole = personOf(from, lid) ?? person
     const device = jidDecode(from)?.device ?? 0
-    // A new phone means new companions. The library opens the session with the phone again, except in the backlog.
-    const isDropped = (one: number) => (device === 0 ? one !== 0 || offline !== undefined : one === device)
     const users = await connectionKeys.runStep(async () => {
-      await identities.dropSessionsInStep(whole, isDropped)
+      // A new phone means new companions. The library would open one new session, but not in the backlog, and not durably.
+      await identities.dropSessionsInStep(whole, (one) => device === 0 || one === device)
+      await identities.forgetTokenInStep(whole)
       return identities.noteInStep(whole)
     })
     devices.delAll(users)
