@@ -56,10 +56,10 @@ export class SenderKeyHolders {
     })
   }
 
-  /** The device asked for the key again. */
-  async forget(group: Jid, device: Jid): Promise<void> {
+  /** To be called before the key is given to a device that asked for it. The next message carries the key too. */
+  async giveAgain(group: Jid, device: Jid): Promise<void> {
     await this.#change(group, (holders) => {
-      if (device in holders) holders[device] = false
+      holders[device] = false
     })
   }
 

@@ -39,7 +39,7 @@ export function createSender(deps: Deps): { sender: MessageSender; rosters: Grou
   const directory = new DeviceDirectory({ socket, cache: account.devices, ask })
   const rosters = new GroupRosters({ socket, directory, identities: account.identities, clock })
   const sealer = new StanzaSealer(socket, gone)
-  const missed = new MissedDevices({ socket, sealer, directory, rosters, clock })
+  const missed = new MissedDevices({ socket, sealer, directory, rosters, keyHolders, clock })
   const sender = new MessageSender({
     encoder: new MessageEncoder({ socket, account, upload, clock, gone, findSent }),
     sealer: new MessageSealer({ socket, account, keyHolders, directory, rosters, ask, sealer, missed }),

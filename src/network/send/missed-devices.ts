@@ -7,6 +7,7 @@ import type { Jid } from '../../core/ids.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import { isJidGroup } from '../library/library.ts'
 import type { BinaryNode, WASocket } from '../library/library.ts'
 import { userOf } from './device-directory.ts'
@@ -16,7 +17,14 @@ import type { GroupRosters } from './group-rosters.ts'
 import { ownIdentity } from './own-identity.ts'
 import type { SealRequest, StanzaSealer } from './stanza-sealer.ts'
 
-type Deps = { socket: WASocket; sealer: StanzaSealer; directory: DeviceDirectory; rosters: GroupRosters; clock: Clock }
+type Deps = {
+  socket: WASocket
+  sealer: StanzaSealer
+  directory: DeviceDirectory
+  rosters: GroupRosters
+  keyHolders: SenderKeyHolders
+  clock: Clock
+}
 /** A message on its way, the devices that it is sealed for, and their hash. */
 type Sent = { request: SealRequest; devices: readonly Device[]; hash: () => string }
 
@@ -71,7 +79,7 @@ export class MissedDevices {
     request: SealRequest,
     { users, isMissing, serverHash }: { users: Set<string>; isMissing: (one: Device) => boolean; serverHash: string },
   ): Promise<BinaryNode | undefined> {
-    const { rosters, sealer, socket } = this.#deps
+    const { keyHolders, rosters, sealer, socket } = this.#deps
     const { chat } = request
     await this.#refreshOnce(chat, () => rosters.refresh(chat))
     const { metadata, devices, hash } = await rosters.of(chat)
@@ -80,7 +88,12 @@ export class MissedDevices {
     const missing = devices.filter((one) => !one.isHosted && isMissing(one) && isAllowed(one))
     const attrs = groupAttributes(metadata)
     const sender = ownIdentity(socket).senderIn(attrs.addressing_mode)
-    return missing.length > 0 ? sealer.toMissed(request, { sender, attrs }, missing) : undefined
+    if (missing.length === 0) return undefined
+    await keyHolders.noteGiven(
+      chat,
+      missing.map(({ jid }) => jid),
+    )
+    return sealer.toMissed(request, { sender, attrs }, missing)
   }
 
   async #forPerson(request: SealRequest, isMissing: (one: Device) => boolean): Promise<BinaryNode | undefined> {

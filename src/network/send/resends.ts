@@ -49,7 +49,7 @@ export class Resends {
     if (isJidGroup(chat)) {
       // A former member must not get the present key.
       if (!(await rosters.hasMember(chat, userOf(asking)))) throw new Error('the device belongs to no member')
-      await keyHolders.forget(chat, asking)
+      await keyHolders.giveAgain(chat, asking)
     }
     if (!message) return
     await this.#openSession(asking, receipt)

@@ -225,3 +225,35 @@ test('a device that its owner has logged out cannot read on', async () => {
   for (const { messages } of people) await messages.waitFor('the second message', (one) => one.id === id)
   await cannotRead(bob, id, laptop.id)
 })
+
+test('a former member who got the key only by asking cannot read on', async () => {
+  await using stage = await Stage.open()
+  const { people, group } = stage
+  const [founder, bob, eve] = people
+  eve.user.isUnnamed = true
+  const first = await stage.say('one')
+  await eve.messages.waitFor('what Eve asked for', (one) => one.id === first)
+  group.change(founder.user, 'remove', eve.user)
+  listen(stage, eve.user.devices.values())
+  await stage.settled()
+  const id = await stage.say('two')
+  await read([founder, bob], id)
+  await cannotRead(eve, id)
+})
+
+test('a device that got the key only because it was missing cannot read on when it is logged out', async () => {
+  await using stage = await Stage.open()
+  const { people } = stage
+  const [, bob] = people
+  await read(people, await stage.say('one'))
+  const laptop = bob.addDevice({ isTold: false })
+  bob.asksAgain = false
+  const second = await stage.say('two')
+  await bob.opened.waitFor('the message on the laptop', (one) => one.id === second && one.device === laptop.id)
+  bob.removeDevice(laptop)
+  listen(stage, [laptop])
+  await stage.settled()
+  const id = await stage.say('three')
+  for (const { messages } of people) await messages.waitFor('the third message', (one) => one.id === id)
+  await cannotRead(bob, id, laptop.id)
+})
