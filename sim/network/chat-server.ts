@@ -124,13 +124,11 @@ export class ChatServer {
     const { tokens } = this
     const messages = new MessageSwitch({ directory, clock, findGroup, onPersonal: tokens.noteMessage.bind(tokens) })
     const companions = this.companions.bind(this)
-    const onUnlinked = (device: CompanionDevice): void => {
-      this.watch.tell(device, 'remove')
-    }
+    const onDeviceChange = this.watch.tell.bind(this.watch)
     const complain = this.log.complain.bind(this.log)
     const violate = this.log.violate.bind(this.log)
     const routes = { findGroup, messages, receipts, media, addressing }
-    return { clock, directory, ...routes, tokens, companions, onUnlinked, complain, violate }
+    return { clock, directory, ...routes, tokens, companions, onDeviceChange, complain, violate }
   }
 
   /** A status update reaches every account: on this network every account has every author as a contact. */

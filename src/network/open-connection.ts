@@ -1,7 +1,7 @@
 // Builds one connection: the socket, the keys that it may use, and the parts that receive, send and ask.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { InstanceName, NetworkMessageId, RowId } from '../core/ids.ts'
+import type { InstanceName, Jid, NetworkMessageId, RowId } from '../core/ids.ts'
 import type { OutgoingContent, Reception } from '../core/network.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
@@ -29,6 +29,7 @@ import { Journal } from './receive/journal.ts'
 import { learnTimersFromHistory } from './receive/history-timers.ts'
 import { noteMigrationSigns } from './receive/migration-signs.ts'
 import { NameListener } from './receive/name-listener.ts'
+import { NewIdentities } from './receive/new-identities.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
 import { createSender } from './send/create-sender.ts'
@@ -75,20 +76,23 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   const { account, creds, endpoint, version, clock, log, receiving, isLeaving, findSent } = deps
   const { gone } = owner
   const connectionKeys = new ConnectionKeys({ keys: account.keys, creds })
-  const keyHolders = new SenderKeyHolders(connectionKeys)
+  const keyHolders = new SenderKeyHolders({ connectionKeys, creds })
   const onPhoneMessage = (message: UnfinishedStanza) => {
     inside(() => {
       phoneMessages.handle(message)
     })
   }
-  const { journal, plainStanzas } = createReceiver(deps, { connectionKeys, gone, onPhoneMessage })
+  const lidOf = (phone: Jid) => socket.signalRepository.lidMapping.getLIDForPN(phone)
+  const newIdentities = new NewIdentities({ account, connectionKeys, lidOf })
+  const parts = { connectionKeys, keyHolders, newIdentities, gone, onPhoneMessage }
+  const { journal, plainStanzas } = createReceiver(deps, parts)
   const config = socketConfig({
     endpoint,
     version: version.numbers,
     account,
     creds,
     connectionKeys,
-    repository: durableRepository({ connectionKeys, keyHolders, journal, clock }),
+    repository: durableRepository({ connectionKeys, identities: account.identities, journal, clock }),
     groupMetadata: (jid) => rosters.remembered(jid),
     sentMessage: (chat, id, asking) => sender.sentMessage(chat, id, asking),
   })
@@ -117,13 +121,15 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
 
 type ReceiverParts = {
   connectionKeys: ConnectionKeys
+  keyHolders: SenderKeyHolders
+  newIdentities: NewIdentities
   gone: AbortSignal
   onPhoneMessage: (message: UnfinishedStanza) => void
 }
 
 function createReceiver(
   { account, creds, clock, receiving }: ConnectionDeps,
-  { connectionKeys, gone, onPhoneMessage }: ReceiverParts,
+  { connectionKeys, keyHolders, newIdentities, gone, onPhoneMessage }: ReceiverParts,
 ) {
   const { instance, store, reception, nextId, isOff } = receiving
   const own = () => personOf(creds.me?.id, creds.me?.lid) ?? { phone: null, lid: null }
@@ -141,6 +147,6 @@ function createReceiver(
   const isStorageAway = () => account.keys.isStorageAway
   const reading = { entries, connectionKeys, instance, reception, own, clock }
   const journal = new Journal({ ...reading, isStorageAway, gone, isOff })
-  const plainStanzas = new PlainStanzas({ journal, account, instance, reception, own, now })
+  const plainStanzas = new PlainStanzas({ journal, account, keyHolders, newIdentities, instance, reception, own, now })
   return { journal, plainStanzas }
 }

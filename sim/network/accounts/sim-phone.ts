@@ -101,7 +101,7 @@ export class SimPhone extends FileAuthor {
 
   removeCompanion(device: CompanionDevice): void {
     this.user.devices.delete(device.id)
-    this.parts.onUnlinked(device)
+    this.parts.onDeviceChange(device, 'remove')
     device.books.clear()
     const conflict = stanza('conflict', { type: 'device_removed' })
     device.connection?.end(stanza('stream:error', { code: '401' }, [conflict]))

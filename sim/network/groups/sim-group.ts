@@ -1,7 +1,7 @@
 // A group: its settings, its members and their rights.
 import { IqError } from '../server/iq-router.ts'
 import type { GroupMembership } from '../server/message-switch.ts'
-import type { Addressing, User } from '../server/user.ts'
+import type { Addressing, Device, User } from '../server/user.ts'
 import { stanza, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
 import { groupNode, type GroupDescription, type GroupFacts, type GroupRole } from './group-node.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
@@ -25,6 +25,8 @@ export class SimGroup implements GroupMembership, GroupFacts {
   readonly creator: User
   readonly creation: string
   readonly roles = new Map<User, GroupRole>()
+  /** Devices that get the ciphertexts although their owner is no member, as if they listened on the wire. */
+  readonly listeners = new Set<Device>()
   readonly #freshId: () => string
   readonly #clock: SimClock
   subject: string

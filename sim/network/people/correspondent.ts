@@ -42,6 +42,8 @@ export class Correspondent implements LocalDeviceOwner {
   answersRetries = true
   /** The timers of disappearing messages in this person's chats. */
   readonly timers = new ChatTimers()
+  /** False plays a phone that does not ask for the messages that it could not open. */
+  asksAgain = true
   protected readonly parts: NetworkParts
   protected readonly random: SeededRandom
   /** A separate stream of random numbers: retry requests of clients do not change the next ids. */
@@ -68,6 +70,10 @@ export class Correspondent implements LocalDeviceOwner {
 
   get device(): LocalDevice {
     return this.#writerOf(0).device
+  }
+
+  deviceAt(id: number): LocalDevice {
+    return this.#writerOf(id).device
   }
 
   /** Writes any content to a chat. The server has the message when this returns. */
@@ -176,7 +182,7 @@ export class Correspondent implements LocalDeviceOwner {
     }
     this.undecryptable.add({ id, error: String(error) })
     const count = this.#memory.countRetry(device, id)
-    if (count <= MAX_RETRIES) this.parts.receipts.forward(device, retryRequest(device, node, count))
+    if (this.asksAgain && count <= MAX_RETRIES) this.parts.receipts.forward(device, retryRequest(device, node, count))
   }
 
   onReceipt(own: LocalDevice, receipt: Stanza): void {
@@ -200,9 +206,13 @@ export class Correspondent implements LocalDeviceOwner {
     if (device === this.device) this.side.add(node)
   }
 
-  /** Plays a new phone or a reinstalled app: a new identity and none of the old keys. The server tells the contacts. */
-  reinstall(): void {
+  /**
+   * Plays a new phone or a reinstalled app: a new identity and none of the old keys. The server tells the contacts, unless
+   * the notice is lost.
+   */
+  reinstall({ isTold = true } = {}): void {
     for (const writer of this.#writers) writer.startOver(new SignalDevice(this.random.fork(this.random.hex(4))))
+    if (!isTold) return
     const identity = {
       from: this.user.pnJid,
       type: 'encrypt',
@@ -217,6 +227,19 @@ export class Correspondent implements LocalDeviceOwner {
   #learnTimer({ chat, message, stanza: { attrs } }: ReceivedMessage): void {
     const person = isGroupJid(chat) ? undefined : this.parts.directory.find(chat)
     if (person) this.timers.learn(person, message, Number(attrs.t ?? '0'))
+  }
+
+  /** Links one more device. The server tells the contacts, unless the notice is lost. */
+  addDevice({ isTold = true } = {}): LocalDevice {
+    const device = this.#addDevice(this.#writers.length)
+    if (isTold) this.parts.onDeviceChange(device, 'add')
+    return device
+  }
+
+  /** Logs out a device. The device keeps its keys. */
+  removeDevice(device: LocalDevice, { isTold = true } = {}): void {
+    this.user.devices.delete(device.id)
+    if (isTold) this.parts.onDeviceChange(device, 'remove')
   }
 
   #freshId(): string {
@@ -234,11 +257,12 @@ export class Correspondent implements LocalDeviceOwner {
     if (error !== undefined) throw new Error(`the server refused the message of ${this.user.phone}: ${error}`)
   }
 
-  #addDevice(id: number): void {
+  #addDevice(id: number): LocalDevice {
     const { directory } = this.parts
     const signal = new SignalDevice(this.random.fork(`device ${id}`))
     const device = new LocalDevice({ user: this.user, id, signal, directory, owner: this })
     this.user.devices.set(id, device)
     this.#writers.push(new MessageWriter({ device, random: this.random }))
+    return device
   }
 }

@@ -42,6 +42,11 @@ export class LocalDevice implements Device {
     this.signal.forgetEverything()
   }
 
+  /** Plays a phone that has left a group: the keys of the other members are gone. */
+  forgetSenderKeys(): void {
+    this.signal.forgetSenderKeys()
+  }
+
   /**
    * Waits until the sender's call is over: a phone answers after the server has acknowledged the message, not before.
    */

@@ -6,7 +6,7 @@ import type { Directory } from '../server/directory.ts'
 import type { GroupMembership, MessageSwitch } from '../server/message-switch.ts'
 import type { ReceiptSwitch } from '../server/receipt-switch.ts'
 import type { TokenDesk } from '../server/token-desk.ts'
-import type { Addressing } from '../server/user.ts'
+import type { Addressing, Device } from '../server/user.ts'
 
 export type NetworkParts = {
   clock: SimClock
@@ -19,7 +19,8 @@ export type NetworkParts = {
   addressing: Addressing
   /** Every linked client of the network. */
   companions: () => Iterable<CompanionDevice>
-  onUnlinked: (device: CompanionDevice) => void
+  /** Tells the clients that know the devices of this user. */
+  onDeviceChange: (device: Device, change: 'add' | 'remove') => void
   /** Reports a stanza of a client that the simulator does not understand. */
   complain: (problem: string) => void
   /** Reports a stanza of a client that breaks a rule of the network. */

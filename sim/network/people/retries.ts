@@ -11,9 +11,9 @@ import type { SentMessage } from './sent-message.ts'
 
 /** Builds a retry receipt with fresh keys, so that the sender opens a new session. */
 export function retryRequest(device: LocalDevice, failed: Stanza, count: number): Stanza {
-  const { id, from, participant, t } = failed.attrs
+  const { id, from, participant, recipient, t } = failed.attrs
   const bundle = device.takeBundle()
-  return stanza('receipt', { id, to: from, participant, type: 'retry' }, [
+  return stanza('receipt', { id, to: from, participant, recipient, type: 'retry' }, [
     stanza('retry', { count: String(count), id, t, v: '1' }),
     registrationNode(bundle.registrationId),
     stanza('keys', {}, bundleNodes(bundle)),

@@ -78,12 +78,23 @@ export class ClientDesk {
     if (!ROUTED.has(parseJid(node.attrs.to ?? '@').server)) {
       this.#deps.log.complain(`a message to where the simulator does not deliver: ${describeStanza(node)}`)
     }
+    const hash = messages.hashFor(device, node)
     const error = refused ?? messages.route(device, node)
     if (strike('lost_ack')) return
     const { id, to: from, participant } = node.attrs
     const failed = error === undefined ? undefined : String(error)
     const hints = failed === undefined ? hintAttributes(strike('ack_hint')) : {}
-    const ack = { id, class: 'message', from, participant, t: unixSeconds(this.#deps.clock), error: failed, ...hints }
+    const phash = error === undefined ? hash : undefined
+    const ack = {
+      id,
+      class: 'message',
+      from,
+      participant,
+      t: unixSeconds(this.#deps.clock),
+      error: failed,
+      phash,
+      ...hints,
+    }
     device.connection?.send(stanza('ack', ack))
   }
 

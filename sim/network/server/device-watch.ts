@@ -2,7 +2,7 @@
 import type { SeededRandom } from '../seeded-random.ts'
 import { stanza, unixSeconds } from '../wire/stanza.ts'
 import type { CompanionDevice } from './companion-device.ts'
-import { keyIndexOf, type User } from './user.ts'
+import { keyIndexOf, type Device, type User } from './user.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
 export class DeviceWatch {
@@ -22,7 +22,7 @@ export class DeviceWatch {
     this.#watchers.set(user, watchers)
   }
 
-  tell(changed: CompanionDevice, change: 'add' | 'remove'): void {
+  tell(changed: Device, change: 'add' | 'remove'): void {
     const { user, id } = changed
     // Clients store devices under both addresses of a user.
     const devices = (['pn', 'lid'] as const).map((addressing) => {

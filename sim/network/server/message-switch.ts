@@ -1,10 +1,11 @@
 // Routes a message stanza from its sender to every recipient device, in the form that each device sees.
 import type { proto } from '../library.ts'
 import { isGroupJid, isLidJid, parseJid, STATUS_JID, withoutDevice } from '../wire/jid.ts'
-import { allChildren, child, children, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
+import { allChildren, bytesOf, child, children, unixSeconds, type Attributes, type Stanza } from '../wire/stanza.ts'
 import { addressRefusal } from './address-rules.ts'
 import type { Directory } from './directory.ts'
 import { OptionalParts } from './optional-parts.ts'
+import { participantHash } from './participant-hash.ts'
 import type { Addressing, Device, User } from './user.ts'
 import type { SimClock } from '../../shiftable-clock.ts'
 
@@ -16,6 +17,8 @@ export interface GroupMembership {
   readonly ephemeralSeconds?: number
   members(): Iterable<User>
   maySend(user: User): boolean
+  /** Devices that get the ciphertexts of the group although their owners are no members. */
+  readonly listeners?: Iterable<Device>
 }
 type Deps = {
   directory: Directory
@@ -55,9 +58,28 @@ export class MessageSwitch {
     const node: Stanza = { ...sent, attrs: { ...sent.attrs, t: sent.attrs.t ?? unixSeconds(this.#clock) } }
     const to = node.attrs.to ?? ''
     const direct = this.#addressed(node)
-    const fanout = { sender: sender.user, node, plain, direct, shared: children(node, 'enc') }
+    const fanout = { sender: sender.user, node, plain, direct, shared: sharedParts(node) }
     const shared = isGroupJid(to) || to === STATUS_JID
     return shared ? this.#toGroup(sender, to, fanout) : this.#toUser(sender, to, fanout)
+  }
+
+  /** The hash for the acknowledgement. Undefined when the sender knows the same devices as the server. */
+  hashFor(sender: Device, node: Stanza): string | undefined {
+    const { to = '', participant, phash, device_fanout: fanout, category } = node.attrs
+    // These messages are for single devices.
+    if (participant !== undefined || fanout === 'false' || category === 'peer') return undefined
+    const group = isGroupJid(to) ? this.#findGroup(to) : undefined
+    if (group) {
+      const hash = participantHash([...group.members()].flatMap(devicesOf), group.addressing)
+      return hash === phash ? undefined : hash
+    }
+    const user = this.#directory.find(to)
+    if (!user || sharedParts(node).length > 0) return undefined
+    const devices = new Set([...devicesOf(user), ...devicesOf(sender.user)])
+    const addressed = new Set([...this.#addressed(node).keys(), sender])
+    const isSame = children(child(node, 'participants'), 'to').length === devices.size - 1
+    if (isSame && devices.isSubsetOf(addressed)) return undefined
+    return participantHash(devices, isLidJid(to) ? 'lid' : 'pn')
   }
 
   #toUser(sender: Device, to: string, fanout: Fanout): number | undefined {
@@ -95,6 +117,7 @@ export class MessageSwitch {
     for (const user of group.members()) {
       for (const target of user.devices.values()) if (target !== sender) this.#hand(target, envelope, fanout)
     }
+    for (const target of group.listeners ?? []) this.#hand(target, envelope, { ...fanout, direct: new Map() })
     return undefined
   }
 
@@ -116,6 +139,15 @@ export class MessageSwitch {
     }
     return result
   }
+}
+
+/** The parts for all devices. A message for a few devices of a group carries an empty one. */
+function sharedParts(node: Stanza): Stanza[] {
+  return children(node, 'enc').filter((one) => (bytesOf(one)?.length ?? 0) > 0)
+}
+
+function devicesOf(user: User): Device[] {
+  return [...user.devices.values()]
 }
 
 function common(sender: Device, node: Stanza): Attributes {

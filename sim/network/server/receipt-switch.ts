@@ -50,7 +50,7 @@ export class ReceiptSwitch {
 
   /** Delivers a receipt to the author of the message, in the form that the author sees. */
   forward(from: Device, receipt: Stanza): void {
-    const { to = '', participant, type } = receipt.attrs
+    const { to = '', participant, type, recipient } = receipt.attrs
     if (type === 'read-self') {
       this.#toOwnDevices(from, receipt)
       return
@@ -60,7 +60,8 @@ export class ReceiptSwitch {
     if (!user) return
     const addressing = isGroupJid(to) ? this.#groupAddressing(to) : isLidJid(to) ? 'lid' : 'pn'
     const sender = from.user.jid(addressing, from.id)
-    const seen: Attributes = isGroupJid(to) ? { from: to, participant: sender } : { from: sender }
+    // A device that asks for a message of another own device names the chat.
+    const seen: Attributes = isGroupJid(to) ? { from: to, participant: sender } : { from: sender, recipient }
     const shownType = type === 'inactive' ? undefined : type
     const node = stanza(
       'receipt',

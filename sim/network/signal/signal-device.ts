@@ -54,6 +54,10 @@ export class SignalDevice {
     for (const known of [this.#sessions, this.#preKeys, this.#ownSenderKeys, this.#senderKeys]) known.clear()
   }
 
+  forgetSenderKeys(): void {
+    this.#senderKeys.clear()
+  }
+
   encrypt(address: string, plain: Uint8Array): Sealed {
     const session = this.#sessions.get(address)?.[0]
     if (!session) throw new Error(`no session with ${address}`)

@@ -9,6 +9,7 @@ import { AccountKeys } from './account-keys.ts'
 import { Addressing } from './addressing.ts'
 import { ChatTimers } from './chat-timers.ts'
 import { DeviceCache } from './device-cache.ts'
+import { IdentityChanges } from './identity-changes.ts'
 import type { CacheLimits } from './key-cache.ts'
 import { LibraryCache } from '../library/library-cache.ts'
 import { jidNormalizedUser } from '../library/library.ts'
@@ -36,6 +37,7 @@ export class Account {
   readonly devices: DeviceCache
   readonly timers: ChatTimers
   readonly addressing: Addressing
+  readonly identities: IdentityChanges
   readonly retryCounts: LibraryCache
   readonly callOffers: LibraryCache
   readonly resendRequests: LibraryCache
@@ -59,6 +61,7 @@ export class Account {
     this.devices = new DeviceCache({ keys: this.keys, clock })
     this.timers = new ChatTimers({ keys: this.keys, store: deps.keys, sessionId: deps.sessionId })
     this.addressing = new Addressing(this.keys)
+    this.identities = new IdentityChanges(this.keys)
     this.retryCounts = new LibraryCache({ clock, max: 500, ttlMs: hour })
     this.callOffers = new LibraryCache({ clock, max: 50, ttlMs: hour / 12 })
     this.resendRequests = new LibraryCache({ clock, max: 200, ttlMs: hour })

@@ -48,7 +48,11 @@ export class DeviceCache implements CacheStore {
   }
 
   del(user: string): void {
-    this.#write({ [user]: null })
+    this.delAll([user])
+  }
+
+  delAll(users: readonly string[]): void {
+    this.#write(Object.fromEntries(users.map((user) => [user, null])))
   }
 
   /** The library never calls it. */

@@ -1,8 +1,8 @@
 // Makes the library's Signal repository durable: when encrypt or decrypt resolves, the ratchet step is on disk.
 //
 // The library wraps encrypting and sending in one transaction, which it commits after the frame has left. A crash in between
-// would roll the ratchet back. So all keys of the ratchet bypass that transaction. The list of devices that have a group's
-// key bypasses it too, because it waits for the acknowledgement. The app state stays in the library's transaction.
+// would roll the ratchet back. So all keys of the ratchet bypass that transaction. The library's own list of devices that have
+// a group's key is not kept: sender-key-holders.ts has a better one. The app state stays in the library's transaction.
 
 import type { Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -21,8 +21,9 @@ import type {
   SignalKeyStoreWithTransaction,
   SignalRepositoryWithLIDStore,
 } from '../library/library.ts'
+import { changedIdentities, personOfSession } from './identity-changes.ts'
+import type { IdentityChanges } from './identity-changes.ts'
 import { senderKeyHoldersKind } from './sender-key-holders.ts'
-import type { SenderKeyHolders } from './sender-key-holders.ts'
 
 /** The kinds of keys that bypass the library's transaction. */
 const durableKinds = new Set([
@@ -56,7 +57,7 @@ type OpeningJournal = {
   beforeNewSession(): Promise<void>
 }
 
-type Deps = { connectionKeys: ConnectionKeys; keyHolders: SenderKeyHolders; journal: OpeningJournal; clock: Clock }
+type Deps = { connectionKeys: ConnectionKeys; identities: IdentityChanges; journal: OpeningJournal; clock: Clock }
 
 export type Sealed = Awaited<ReturnType<SignalRepositoryWithLIDStore['encryptMessage']>>
 export type DurableRepository = SignalRepositoryWithLIDStore & {
@@ -64,9 +65,9 @@ export type DurableRepository = SignalRepositoryWithLIDStore & {
   encryptAll(items: readonly { jid: Jid; data: Uint8Array }[]): Promise<(Sealed | undefined)[]>
 }
 
-export function durableRepository({ connectionKeys, keyHolders, journal, clock }: Deps) {
+export function durableRepository({ connectionKeys, identities, journal, clock }: Deps) {
   return (auth: SignalAuthState, logger: LibraryLogger, lookup: LidLookup): DurableRepository => {
-    bypassTransaction(auth.keys as SignalKeyStoreWithTransaction, connectionKeys, keyHolders)
+    bypassTransaction(auth.keys as SignalKeyStoreWithTransaction, connectionKeys)
     const inner = {
       get: async (kind: string, ids: readonly string[]) => {
         // The library reads a prekey only for a first message that has no session yet.
@@ -74,8 +75,11 @@ export function durableRepository({ connectionKeys, keyHolders, journal, clock }
         return connectionKeys.account.getInStep(kind, ids)
       },
       // Pairs of phone and LID are learnt inside and outside of steps, so they are never part of one.
-      set: (changes: SignalDataSet) =>
-        'lid-mapping' in changes ? connectionKeys.set(changes) : connectionKeys.setInStep(changes),
+      set: async (changes: SignalDataSet) => {
+        if ('lid-mapping' in changes) return connectionKeys.set(changes)
+        await connectionKeys.setInStep(changes)
+        for (const name of changedIdentities(changes)) await identities.noteInStep(personOfSession(name))
+      },
       isInTransaction: () => true,
       transaction: <T>(work: () => Promise<T>) => work(),
     }
@@ -87,23 +91,19 @@ export function durableRepository({ connectionKeys, keyHolders, journal, clock }
 }
 
 /** Replaces the methods of the library's own store object, so that all of the library's code uses them. */
-function bypassTransaction(
-  outer: SignalKeyStoreWithTransaction,
-  connectionKeys: ConnectionKeys,
-  keyHolders: SenderKeyHolders,
-): void {
+function bypassTransaction(outer: SignalKeyStoreWithTransaction, connectionKeys: ConnectionKeys): void {
   const get = outer.get.bind(outer)
   const set = outer.set.bind(outer)
   outer.get = (async (type, ids) => {
-    if (type === senderKeyHoldersKind) return keyHolders.get(ids)
+    if (type === senderKeyHoldersKind) return {}
     return durableKinds.has(type) ? connectionKeys.account.get(type, ids) : get(type, ids)
   }) as typeof outer.get
   outer.set = async (changes) => {
     const durable: KeyChanges = {}
     const rest: KeyChanges = {}
-    const { [senderKeyHoldersKind]: holders, ...others } = changes
-    for (const [kind, values] of Object.entries(others)) (durableKinds.has(kind) ? durable : rest)[kind] = values
-    if (holders) await keyHolders.set(holders)
+    for (const [kind, values] of Object.entries(changes)) {
+      if (kind !== senderKeyHoldersKind) (durableKinds.has(kind) ? durable : rest)[kind] = values
+    }
     if (Object.keys(durable).length > 0) await connectionKeys.runStep(() => connectionKeys.setInStep(durable))
     if (Object.keys(rest).length > 0) await set(rest)
   }

@@ -2,7 +2,7 @@
 
 import type { Person } from '../../core/address.ts'
 import { timerSeconds } from '../../core/chat-timer.ts'
-import type { GroupChange } from '../../core/message.ts'
+import type { GroupChange, GroupEvent } from '../../core/message.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { childOf, childrenOf } from '../library/nodes.ts'
 import { isSame, personOf } from './origin.ts'
@@ -41,6 +41,10 @@ const readers: Record<string, Reader> = {
 export function changesOf(stanza: BinaryNode, author: Person | undefined): GroupChange[] {
   if (stanza.attrs['type'] === 'picture') return [{ change: 'picture' }]
   return childrenOf(stanza).map((node) => readers[node.tag]?.(node, author) ?? { change: 'other', name: node.tag })
+}
+
+export function whoLeft({ changes }: GroupEvent): Person[] {
+  return changes.flatMap((one) => (one.change === 'remove' || one.change === 'leave' ? one.people : []))
 }
 
 function peopleIn(node: BinaryNode): Person[] {

@@ -22,6 +22,7 @@ export {
   Curve,
   encodeSignedDeviceIdentity,
   encodeWAMessage,
+  extractE2ESessionFromRetryReceipt,
   initAuthCreds,
   isJidGroup,
   jidDecode,

@@ -128,10 +128,13 @@ export class Journal {
     if (isRepeat) throw new Error('opened before')
   }
 
-  /** Stores an event under a name, once, after the messages that arrived before it. Resolves when it is stored. */
-  async storeNotice(name: string, event: NetworkEvent): Promise<void> {
+  /**
+   * Stores an event under a name, once, after the messages that arrived before it. Resolves when it is stored. `also` adds
+   * changes of keys to the same step.
+   */
+  async storeNotice(name: string, event: NetworkEvent, also?: () => Promise<void>): Promise<void> {
     await this.#order.afterEarlier()
-    await this.#storeOnce(name, event)
+    await this.#storeOnce(name, event, also)
   }
 
   /** Undefined for stanzas that belong to no chat. */
@@ -148,7 +151,7 @@ export class Journal {
     await this.#storeOnce(noticeName('undecryptable', origin), { ...origin.envelope, kind: 'undecryptable', reason })
   }
 
-  async #storeOnce(name: string, event: NetworkEvent): Promise<void> {
+  async #storeOnce(name: string, event: NetworkEvent, also?: () => Promise<void>): Promise<void> {
     const { connectionKeys, entries } = this.#deps
     const fingerprint = fingerprintOf(name)
     await connectionKeys.runStep(async () => {
@@ -157,6 +160,7 @@ export class Journal {
         return
       }
       await this.#complete([event])
+      await also?.()
       entries.addToStep({ fingerprint, events: [event] })
     })
   }

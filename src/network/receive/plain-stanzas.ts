@@ -6,16 +6,21 @@ import type { Person } from '../../core/address.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Reception } from '../../core/network.ts'
 import type { Account } from '../account/account.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
 import { callNotice, groupEvent, withheldEvent } from '../decode/notices.ts'
 import type { CallNotice } from '../decode/notices.ts'
+import { whoLeft } from '../decode/group-changes.ts'
 import type { BinaryNode } from '../library/library.ts'
 import { childrenOf } from '../library/nodes.ts'
 import { noticeName } from './journal.ts'
 import type { Journal } from './journal.ts'
+import type { NewIdentities } from './new-identities.ts'
 
 type Deps = {
   journal: Journal
   account: Account
+  keyHolders: SenderKeyHolders
+  newIdentities: NewIdentities
   instance: InstanceName
   reception: Partial<Reception>
   own: () => Person
@@ -75,8 +80,12 @@ export class PlainStanzas {
   }
 
   #notification(stanza: BinaryNode): Promise<void> | undefined {
-    const event = groupEvent(stanza, this.#context)
     const { from = '', id = '' } = stanza.attrs
-    return event && this.#deps.journal.storeNotice(`group|${from}|${id}`, event)
+    const { journal, keyHolders, newIdentities } = this.#deps
+    const event = groupEvent(stanza, this.#context)
+    if (!event) return newIdentities.store(stanza)
+    // The key of the group is renewed in the commit that stores who has left.
+    const renewKey = () => keyHolders.renewWithoutInStep(from, whoLeft(event))
+    return journal.storeNotice(`group|${from}|${id}`, event, renewKey)
   }
 }

@@ -13,12 +13,14 @@ import type { Ask } from '../queries/user-sync.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { Addresses } from './addresses.ts'
 import { DeviceDirectory } from './device-directory.ts'
-import { GroupResends } from './group-resends.ts'
 import { GroupRosters } from './group-rosters.ts'
 import { MessageEncoder } from './message-encoder.ts'
 import { MessageSealer } from './message-sealer.ts'
 import { MessageSender } from './message-sender.ts'
+import { MissedDevices } from './missed-devices.ts'
 import { OutgoingTimers } from './outgoing-timers.ts'
+import { Resends } from './resends.ts'
+import { StanzaSealer } from './stanza-sealer.ts'
 
 type Deps = {
   socket: WASocket
@@ -37,14 +39,16 @@ export function createSender(deps: Deps): { sender: MessageSender; rosters: Grou
   const { socket, account, keyHolders, clock, gone, ask, agent, findSent } = deps
   const upload = new MediaUpload({ hosts: new MediaHosts(ask, clock), agent, clock, gone })
   const directory = new DeviceDirectory({ socket, cache: account.devices, ask })
-  const rosters = new GroupRosters({ socket, directory, clock })
+  const rosters = new GroupRosters({ socket, directory, identities: account.identities, clock })
   const timers = new OutgoingTimers({ socket, account, rosters, ask, clock })
+  const sealer = new StanzaSealer(socket, gone)
+  const missed = new MissedDevices({ socket, sealer, directory, rosters, keyHolders, clock })
   const sender = new MessageSender({
     encoder: new MessageEncoder({ socket, account, upload, timers, clock, gone, findSent }),
-    sealer: new MessageSealer({ socket, account, keyHolders, directory, rosters, ask, gone }),
+    sealer: new MessageSealer({ socket, account, keyHolders, directory, rosters, ask, sealer, missed }),
     addresses: new Addresses({ socket, addressing: account.addressing, ask }),
     acknowledgements: new Acknowledgements({ socket, clock, gone }),
-    resends: new GroupResends({ socket, keyHolders, clock }),
+    resends: new Resends({ socket, keyHolders, rosters, clock }),
     clock,
     gone,
   })

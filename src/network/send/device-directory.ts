@@ -45,6 +45,13 @@ export class DeviceDirectory {
     return { devices, unnamed, without: unknown.filter((jid) => answers.get(jid)?.length === 0) }
   }
 
+  /** Asks the server, also about users whose devices are remembered. */
+  async refresh(jids: readonly Jid[]): Promise<void> {
+    const answers = await this.#ask(jids.map((jid) => jidNormalizedUser(jid)))
+    const without = [...answers].flatMap(([jid, kept]) => (kept.length === 0 ? [userOf(jid)] : []))
+    if (without.length > 0) this.#deps.cache.delAll(without)
+  }
+
   async #ask(jids: readonly Jid[]): Promise<Map<Jid, Kept[]>> {
     const { ask, cache, socket } = this.#deps
     const users = jids.map((jid) => ({ tag: 'user', attrs: { jid } }))

@@ -35,13 +35,6 @@ export function encodeContent(content: Plain, context: Context): proto.IMessage 
   }
 }
 
-/** The stanza attributes of an edit or a revoke. A group administrator's revoke has a number of its own. */
-export function envelopeOf(content: OutgoingContent): Record<string, string> {
-  if (content.type === 'edit') return { edit: '1' }
-  if (content.type === 'revoke') return { edit: content.target.fromMe ? '7' : '8' }
-  return {}
-}
-
 /** Whether the timer of a chat applies to this content. Reactions, edits and revokes share the fate of their message. */
 export function isTimed({ type }: OutgoingContent): boolean {
   return type === 'text' || type === 'file'

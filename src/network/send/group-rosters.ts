@@ -5,12 +5,18 @@ import { SendError } from '../../core/network.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { IdentityChanges, Marks } from '../account/identity-changes.ts'
+import { userOf } from './device-directory.ts'
 import type { DeviceDirectory, Found } from './device-directory.ts'
 import type { BinaryNode, GroupMetadata, WASocket } from '../library/library.ts'
+import { ownIdentity } from './own-identity.ts'
+import { participantHash } from './participant-hash.ts'
 
-type Deps = { socket: WASocket; directory: DeviceDirectory; clock: Clock }
-type Roster = Found & { metadata: GroupMetadata }
-type Known = { metadata: Promise<GroupMetadata>; found?: { revision: number; found: Found } }
+type Deps = { socket: WASocket; directory: DeviceDirectory; identities: IdentityChanges; clock: Clock }
+/** `jids` are those of the devices. `hash` is the hash of the devices and of this one. */
+type Members = Found & { jids: ReadonlySet<Jid>; marks: Marks; hash: string }
+export type Roster = Members & { metadata: GroupMetadata }
+type Known = { metadata: Promise<GroupMetadata>; members?: { revision: number; members: Members } }
 
 const trustedMs = 5 * 60 * 1000
 const groupsKept = 200
@@ -47,13 +53,39 @@ export class GroupRosters {
   async of(group: Jid): Promise<Roster> {
     const known = this.#knownOf(group)
     const metadata = await known.metadata
-    const { directory } = this.#deps
-    // The devices of the whole group are read again only if some devices have changed.
-    const { revision } = directory
-    if (known.found?.revision === revision) return { metadata, ...known.found.found }
-    const found = await directory.find(metadata.participants.map(({ id }) => id))
-    if (found.unnamed.length === 0) known.found = { revision, found }
-    return { metadata, ...found }
+    const { directory, identities } = this.#deps
+    // The devices of the whole group are read again only if some devices or identities have changed.
+    const revision = directory.revision + identities.revision
+    if (known.members?.revision === revision) return { metadata, ...known.members.members }
+    const members = await this.#membersOf(metadata)
+    if (members.unnamed.length === 0) known.members = { revision, members }
+    return { metadata, ...members }
+  }
+
+  /** Asks the server for the members and for their devices. */
+  async refresh(group: Jid): Promise<void> {
+    this.forget(group)
+    const { participants } = await this.#ask(group).metadata
+    await this.#deps.directory.refresh(participants.map(({ id }) => id))
+  }
+
+  /** `user` is a phone number or a LID. */
+  async hasMember(group: Jid, user: string): Promise<boolean> {
+    const { participants } = await (this.#known.get(group) ?? this.#ask(group)).metadata
+    return participants.some((one) => namesOf(one).includes(user))
+  }
+
+  async #membersOf(metadata: GroupMetadata): Promise<Members> {
+    const { directory, identities, socket } = this.#deps
+    const ids = metadata.participants.map(({ id }) => id)
+    const [found, marks] = await Promise.all([
+      directory.find(ids),
+      identities.marksOf(metadata.participants.map(namesOf)),
+    ])
+    const sender = ownIdentity(socket).senderIn(groupAttributes(metadata).addressing_mode)
+    const named = found.devices.filter(({ isHosted }) => !isHosted).map(({ jid }) => jid)
+    const hash = participantHash([...named, sender])
+    return { ...found, marks, hash, jids: new Set(found.devices.map(({ jid }) => jid)) }
   }
 
   #knownOf(group: Jid): Known {
@@ -74,6 +106,16 @@ export class GroupRosters {
     )
     return known
   }
+}
+
+/** The attributes that every stanza to the group has. */
+export function groupAttributes({ addressingMode, ephemeralDuration }: GroupMetadata) {
+  return { addressing_mode: addressingMode ?? 'lid', ...(ephemeralDuration && { expiration: `${ephemeralDuration}` }) }
+}
+
+/** The names of a member, first the one by which the group addresses the member. */
+function namesOf({ id, lid, phoneNumber }: GroupMetadata['participants'][number]): string[] {
+  return [id, lid, phoneNumber].flatMap((jid) => (jid === undefined ? [] : userOf(jid)))
 }
 
 const notAllowed = new Set([401, 403, 404, 410])

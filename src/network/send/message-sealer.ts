@@ -8,16 +8,19 @@ import { eventLoopShare } from '../../lib/event-loop-share.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Account } from '../account/account.ts'
 import { userOf } from './device-directory.ts'
-import type { DeviceDirectory } from './device-directory.ts'
-import type { GroupRosters } from './group-rosters.ts'
+import type { Device, DeviceDirectory } from './device-directory.ts'
+import { groupAttributes } from './group-rosters.ts'
+import type { GroupRosters, Roster } from './group-rosters.ts'
+import type { MissedDevices } from './missed-devices.ts'
+import { participantHash } from './participant-hash.ts'
 import { isJidGroup, jidDecode } from '../library/library.ts'
 import type { BinaryNode, WASocket } from '../library/library.ts'
 import { ownIdentity } from './own-identity.ts'
-import { StanzaSealer } from './stanza-sealer.ts'
-import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
+import type { SealRequest, StanzaSealer, WithoutDeadline } from './stanza-sealer.ts'
 import { findPerson } from '../queries/find-person.ts'
 import { PrivacyTokens } from './privacy-tokens.ts'
-import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
+import { isHolder } from '../account/sender-key-holders.ts'
+import type { Holders, SenderKeyHolders } from '../account/sender-key-holders.ts'
 import type { Ask } from '../queries/user-sync.ts'
 
 type Deps = {
@@ -27,19 +30,18 @@ type Deps = {
   directory: DeviceDirectory
   rosters: GroupRosters
   ask: Ask
-  gone: AbortSignal
+  sealer: StanzaSealer
+  missed: MissedDevices
 }
 /** A stanza to write, and what to do when it is written and when it is acknowledged. */
 type SealedMessage = { stanza: BinaryNode; written?: () => void; acknowledged?: () => void }
 
 export class MessageSealer {
   readonly #deps: Deps
-  readonly #sealer: StanzaSealer
   readonly #tokens: PrivacyTokens
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#sealer = new StanzaSealer(deps.socket, deps.gone)
     this.#tokens = new PrivacyTokens(deps.socket)
   }
 
@@ -65,34 +67,52 @@ export class MessageSealer {
 
   async #forPerson(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
     const { chat, message } = request
-    const own = ownIdentity(this.#deps.socket)
-    const { devices, unnamed, without } = await this.#deps.directory.find([own.jidFor(chat), chat])
+    const { directory, missed, sealer, socket } = this.#deps
+    const own = ownIdentity(socket)
+    const { devices, unnamed, without } = await directory.find([own.jidFor(chat), chat])
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
     const { nodes, written } = await this.#tokens.forMessageTo(chat, message)
     await eventLoopShare.next()
-    const stanza = await this.#sealer.toPerson(request, devices, withoutDeadline)
+    const stanza = await sealer.toPerson(request, devices, withoutDeadline)
+    const sender = own.senderIn(jidDecode(chat)?.server ?? '')
+    missed.expect({ request, devices, hash: () => participantHash([...devices.map(({ jid }) => jid), sender]) })
     return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written }
   }
 
   async #forGroup(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
     const { chat } = request
-    const { keyHolders, rosters, socket } = this.#deps
-    const { metadata, devices } = await rosters.of(chat)
-    const { addressingMode = 'lid', ephemeralDuration } = metadata
-    const attrs = { addressing_mode: addressingMode, ...(ephemeralDuration && { expiration: `${ephemeralDuration}` }) }
+    const { keyHolders, rosters, socket, sealer, missed } = this.#deps
+    const roster = await rosters.of(chat)
+    const { metadata, devices, marks, hash } = roster
+    const renewals = keyHolders.renewalsOf(chat)
     const holders = await keyHolders.of(chat)
-    const hasKey = (jid: Jid) => holders[jid] === true
+    if (isOutdated(holders, roster)) {
+      await keyHolders.renew(chat)
+      return this.#forGroup(request, withoutDeadline)
+    }
+    const attrs = groupAttributes(metadata)
     const own = ownIdentity(socket)
-    const sender = own.senderIn(addressingMode)
+    const hasKey = (device: Device) => isHolder(holders, device, marks)
+    const beforeKey = (targets: readonly Device[]) => this.#noteGiven(chat, targets, holders)
     await eventLoopShare.next()
-    const { stanza, given } = await this.#sealer.toGroup(request, { devices, sender, attrs, hasKey }, withoutDeadline)
-    const readers = new Set([...given, ...devices.map(({ jid }) => jid).filter(hasKey)])
+    const fanOut = { devices, sender: own.senderIn(attrs.addressing_mode), attrs, hash, hasKey, beforeKey }
+    const { stanza, given } = await sealer.toGroup(request, fanOut, withoutDeadline)
+    // A member has left meanwhile, and the message is sealed with the old key.
+    if (renewals !== keyHolders.renewalsOf(chat)) return this.#forGroup(request, withoutDeadline)
+    const readers = [...given, ...devices.filter(hasKey)]
     const others = metadata.participants.filter(({ id }) => !own.isOwn(userOf(id)))
-    if (others.length > 0 && !readers.values().some((jid) => !own.isOwn(userOf(jid)))) throw unreachableGroupError()
+    if (others.length > 0 && !readers.some(({ user }) => !own.isOwn(user))) throw unreachableGroupError()
+    missed.expect({ request, devices, hash: () => hash })
     if (given.length === 0) return { stanza }
     // If this fails, the next message carries the key again.
-    const acknowledged = () => void keyHolders.add(chat, given).catch(ignoreRejection)
+    const acknowledged = () => void keyHolders.confirm(chat, given, { marks, renewals }).catch(ignoreRejection)
     return { stanza, acknowledged }
+  }
+
+  /** A device without a session is a target of every message, but it is noted only once. */
+  async #noteGiven(chat: Jid, targets: readonly Device[], holders: Holders): Promise<void> {
+    const unnoted = targets.map(({ jid }) => jid).filter((jid) => !(jid in holders))
+    if (unnoted.length > 0) await this.#deps.keyHolders.noteGiven(chat, unnoted)
   }
 
   /** Asks whether the number is on the network at all, for a better error. */
@@ -103,6 +123,15 @@ export class MessageSealer {
     if (!isUnknown) return unnamedError(missing)
     return new SendError('refused', writeReason('phoneUnknown'))
   }
+}
+
+/** Whether a device that may have the key does not belong to the group any more. */
+function isOutdated(holders: Holders, { jids, unnamed }: Roster): boolean {
+  const strangers = Object.keys(holders).filter((jid) => !jids.has(jid))
+  if (strangers.length === 0) return false
+  // The server did not say which devices these members have.
+  const unknown = new Set(unnamed.map(userOf))
+  return strangers.some((jid) => !unknown.has(userOf(jid)))
 }
 
 /** In this case the library would send to the owner's phone only and report success. */

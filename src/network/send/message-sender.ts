@@ -19,10 +19,9 @@ import { firstMessageRefused } from './acknowledgements.ts'
 import type { Acknowledgement, Acknowledgements } from './acknowledgements.ts'
 import { badAddress } from './addresses.ts'
 import type { Addresses } from './addresses.ts'
-import { envelopeOf } from './encode-content.ts'
-import type { GroupResends } from './group-resends.ts'
 import type { MessageEncoder } from './message-encoder.ts'
 import type { MessageSealer } from './message-sealer.ts'
+import type { Resends } from './resends.ts'
 import type { SealRequest, WithoutDeadline } from './stanza-sealer.ts'
 
 type Deps = {
@@ -30,7 +29,7 @@ type Deps = {
   addresses: Addresses
   sealer: MessageSealer
   acknowledgements: Acknowledgements
-  resends: GroupResends
+  resends: Resends
   clock: Clock
   gone: AbortSignal
 }
@@ -60,11 +59,12 @@ export class MessageSender {
     this.#deps = deps
   }
 
-  /** For the library, when a device asks for a message again. Undefined when the library must not answer. */
+  /** For the library, when a device asks for a message again. Rejects when the device has its answer. */
   async sentMessage(chat: Jid, id: NetworkMessageId, asking: Jid): Promise<proto.IMessage | undefined> {
     const { encoder, resends } = this.#deps
     const message = await encoder.sentMessage(chat, id)
-    return message && resends.takes({ group: chat, id, asking, message }) ? undefined : message
+    await resends.answer({ chat, id, asking, message })
+    return message
   }
 
   /** The network has named both addresses of a person. */
@@ -82,7 +82,7 @@ export class MessageSender {
     after.catch(ignoreRejection)
     if (gone.aborted) throw lostError()
     const message = await encoder.encode(chat, content, id).catch(rethrow)
-    const request = { chat, id, message, envelope: envelopeOf(content) }
+    const request = { chat, id, message }
     const refusal = await this.#attempt({ request, find: () => addresses.of(chat), after })
     if (!refusal) return
     const next = await this.#nextAddress(chat, refusal).catch(rethrow)

@@ -1,13 +1,27 @@
 // Chooses the attributes of a stanza that describe the sealed message.
 
-import type { proto } from '../library/library.ts'
+import { proto } from '../library/library.ts'
 
-type Labels = { type: 'text' | 'media' | 'reaction'; sealed: Record<string, string> }
+type Attributes = Record<string, string>
+/** `edit` is for the stanza, `sealed` for the parts with the message, `hidden` for the parts with the group's key. */
+type Labels = { type: 'text' | 'media' | 'reaction'; edit: Attributes; sealed: Attributes; hidden: Attributes }
+
+const { MESSAGE_EDIT, REVOKE } = proto.Message.ProtocolMessage.Type
 
 export function labelsOf(message: proto.IMessage): Labels {
-  if (message.reactionMessage) return { type: 'reaction', sealed: { 'decrypt-fail': 'hide' } }
+  const edit = editOf(message.protocolMessage)
   const media = mediaTypeOf(message.documentWithCaptionMessage?.message ?? message)
-  return media === undefined ? { type: 'text', sealed: {} } : { type: 'media', sealed: { mediatype: media } }
+  const type = message.reactionMessage ? 'reaction' : media === undefined ? 'text' : 'media'
+  // Such a message only changes another one. A device that cannot open it shows nothing in its place.
+  const isHidden = type === 'reaction' || 'edit' in edit
+  const hidden: Attributes = isHidden ? { 'decrypt-fail': 'hide' } : {}
+  return { type, edit, sealed: media === undefined ? hidden : { mediatype: media, ...hidden }, hidden }
+}
+
+/** A group administrator's revoke has a number of its own. */
+function editOf(change: proto.Message.IProtocolMessage | null | undefined): Attributes {
+  if (change?.type === MESSAGE_EDIT) return { edit: '1' }
+  return change?.type === REVOKE ? { edit: change.key?.fromMe ? '7' : '8' } : {}
 }
 
 function mediaTypeOf(message: proto.IMessage): string | undefined {

@@ -21,7 +21,16 @@ export type SealRequest = {
   chat: Jid
   id: NetworkMessageId
   message: proto.IMessage
-  envelope: Record<string, string>
+  envelope?: Record<string, string>
+}
+/** `sender` is the account as the group addresses it. */
+type Group = { sender: Jid; attrs: Record<string, string> }
+type GroupFanOut = Group & {
+  devices: readonly Device[]
+  hash: string
+  hasKey: (device: Device) => boolean
+  /** Called with the devices that get the key, before it is sealed for them. */
+  beforeKey: (devices: readonly Device[]) => Promise<void>
 }
 /** Runs a wait that does not count against the message's deadline. */
 export type WithoutDeadline = <Result>(wait: () => Promise<Result>) => Promise<Result>
@@ -49,17 +58,12 @@ export class StanzaSealer {
     withoutDeadline: WithoutDeadline,
   ): Promise<BinaryNode> {
     const { chat, message } = request
-    const copy = { deviceSentMessage: { destinationJid: chat, message }, ...contextOf(message) }
-    const [forThem, forUs] = [encodeWAMessage(message), encodeWAMessage(copy)]
-    const own = ownIdentity(this.#socket)
-    const items = devices
-      .filter((device) => !isThis(own, device))
-      .map((device) => ({ device, data: own.isOwn(device.user) ? forUs : forThem }))
+    const items = this.#itemsFor(devices, message, copyOf(chat, message))
     const addressed = await this.#sealAll(items, withoutDeadline)
     const unreached = usersOf(items).difference(usersOf(addressed)).size
     if (unreached > 0) throw keylessError(unreached)
-    const envelope = { attrs: {}, sender: own.jidFor(chat) }
-    return this.#envelope(request, envelope, [participants(request, addressed)], addressed)
+    const envelope = { attrs: {}, sender: ownIdentity(this.#socket).jidFor(chat) }
+    return this.#envelope(request, envelope, [participants(addressed, labelsOf(message).sealed)], addressed)
   }
 
   /**
@@ -68,15 +72,11 @@ export class StanzaSealer {
    */
   async toGroup(
     request: SealRequest,
-    group: {
-      devices: readonly Device[]
-      sender: Jid
-      attrs: Record<string, string>
-      hasKey: (jid: Jid) => boolean
-    },
+    group: GroupFanOut,
     withoutDeadline: WithoutDeadline,
-  ): Promise<{ stanza: BinaryNode; given: Jid[] }> {
+  ): Promise<{ stanza: BinaryNode; given: Device[] }> {
     const { chat, message } = request
+    const { sealed, hidden } = labelsOf(message)
     const data = encodeWAMessage(message)
     const { ciphertext, senderKeyDistributionMessage } = await this.#repository.encryptGroupMessage({
       group: chat,
@@ -84,17 +84,38 @@ export class StanzaSealer {
       meId: group.sender,
     })
     const own = ownIdentity(this.#socket)
-    const targets = group.devices.filter((one) => !isThis(own, one) && !one.isHosted && !group.hasKey(one.jid))
+    const targets = group.devices.filter((one) => !isThis(own, one) && !one.isHosted && !group.hasKey(one))
     const key = { groupId: chat, axolotlSenderKeyDistributionMessage: senderKeyDistributionMessage }
     const keyMessage = encodeWAMessage({ senderKeyDistributionMessage: key })
+    if (targets.length > 0) await group.beforeKey(targets)
     const addressed = await this.#sealAll(
       targets.map((device) => ({ device, data: keyMessage })),
       withoutDeadline,
     )
-    const shared = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...labelsOf(message).sealed }, content: ciphertext }
-    const content = addressed.length > 0 ? [shared, participants(request, addressed)] : [shared]
-    const stanza = this.#envelope(request, group, content, addressed)
-    return { stanza, given: addressed.map(({ device }) => device.jid) }
+    const shared = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...sealed }, content: ciphertext }
+    const content = addressed.length > 0 ? [shared, participants(addressed, hidden)] : [shared]
+    const { sender, hash } = group
+    const stanza = this.#envelope(request, { sender, attrs: { phash: hash, ...group.attrs } }, content, addressed)
+    return { stanza, given: addressed.map(({ device }) => device) }
+  }
+
+  /** Seals a group message, which the group has already, for single devices that missed it, together with the key. */
+  async toMissed(request: SealRequest, { sender, attrs }: Group, devices: readonly Device[]): Promise<BinaryNode> {
+    const { chat, message } = request
+    const { sealed } = labelsOf(message)
+    const whole = await withGroupKey(this.#repository, { group: chat, sender, message })
+    const addressed = await this.#sealAll(this.#itemsFor(devices, whole, copyOf(chat, whole)), (wait) => wait())
+    // The empty part says that the message was sealed for the group.
+    const marker = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...sealed } }
+    return this.#envelope(request, { sender, attrs }, [participants(addressed, sealed), marker], addressed)
+  }
+
+  #itemsFor(devices: readonly Device[], forThem: proto.IMessage, forUs: proto.IMessage): Item[] {
+    const own = ownIdentity(this.#socket)
+    const [theirs, ours] = [encodeWAMessage(forThem), encodeWAMessage(forUs)]
+    return devices
+      .filter((device) => !isThis(own, device))
+      .map((device) => ({ device, data: own.isOwn(device.user) ? ours : theirs }))
   }
 
   /** Seals for all devices whose keys can be had. Opens missing sessions first. */
@@ -132,7 +153,8 @@ export class StanzaSealer {
     content: BinaryNode[],
     addressed: readonly Addressed[],
   ): BinaryNode {
-    const attrs = { id, to: chat, type: labelsOf(message).type, ...attributes, ...envelope }
+    const { type, edit } = labelsOf(message)
+    const attrs = { id, to: chat, type, ...edit, ...attributes, ...envelope }
     const isFirst = addressed.some(({ sealed }) => sealed.type === 'pkmsg')
     const identity = isFirst ? deviceIdentity(this.#socket) : []
     const report = reportingToken(message, { id, sender, chat })
@@ -162,8 +184,7 @@ function isThis(own: OwnIdentity, { user, device }: Device): boolean {
   return own.isOwn(user) && device === own.device
 }
 
-function participants({ message }: SealRequest, addressed: readonly Addressed[]): BinaryNode {
-  const { sealed: labels } = labelsOf(message)
+function participants(addressed: readonly Addressed[], labels: Record<string, string>): BinaryNode {
   const content = addressed.map(({ device, sealed }) => ({
     tag: 'to',
     attrs: { jid: device.jid },
@@ -172,6 +193,18 @@ function participants({ message }: SealRequest, addressed: readonly Addressed[])
   return { tag: 'participants', attrs: {}, content }
 }
 
-function contextOf({ messageContextInfo }: proto.IMessage): proto.IMessage {
-  return messageContextInfo ? { messageContextInfo } : {}
+/** The copy for our own devices names the chat. */
+export function copyOf(chat: Jid, message: proto.IMessage): proto.IMessage {
+  const { messageContextInfo } = message
+  const copy = { deviceSentMessage: { destinationJid: chat, message } }
+  return messageContextInfo ? { ...copy, messageContextInfo } : copy
+}
+
+/** The message together with our key of the group. */
+export async function withGroupKey(
+  repository: DurableRepository,
+  { group, sender, message }: { group: Jid; sender: Jid; message: proto.IMessage },
+): Promise<proto.IMessage> {
+  const key = await repository.getSenderKeyDistributionMessage({ group, meId: sender })
+  return { ...message, senderKeyDistributionMessage: { groupId: group, axolotlSenderKeyDistributionMessage: key } }
 }

@@ -116,7 +116,7 @@ for (const [who, makeSo] of [
     if (odd) makeSo(odd.user)
     await session.send(group.jid, plain('hello'), '3EB0000000000001')
     await allRead([...others, phone], '3EB0000000000001')
-    await odd?.messages.waitFor('what it asked for', (one) => one.id === '3EB0000000000001')
+    await waitUntil('both devices have what they asked for', () => odd?.opened.length === 2)
     await session.send(group.jid, plain('next'), '3EB0000000000002')
     await allRead([...others, phone], '3EB0000000000002')
     await odd?.messages.waitFor('the next message', (one) => one.id === '3EB0000000000002')

@@ -11,7 +11,7 @@ import { ConnectionKeys } from '../../../src/network/account/connection-keys.ts'
 import { applyLibraryPatches } from '../../../src/network/library/patches/apply.ts'
 import { Curve, initAuthCreds } from '../../../src/network/library/library.ts'
 import type { LibraryLogger, SignalAuthState } from '../../../src/network/library/library.ts'
-import { SenderKeyHolders } from '../../../src/network/account/sender-key-holders.ts'
+import { IdentityChanges } from '../../../src/network/account/identity-changes.ts'
 import type { SessionKeyWrite } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { silentLog } from '../../harness/logs.ts'
 
@@ -41,7 +41,7 @@ function setUp() {
   const connectionKeys = new ConnectionKeys({ keys, creds })
   const create = durableRepository({
     connectionKeys,
-    keyHolders: new SenderKeyHolders(connectionKeys),
+    identities: new IdentityChanges(keys),
     journal: {} as never,
     clock: systemClock,
   })

@@ -1,0 +1,122 @@
+// Sends a message also to the devices that the account did not know of when it sealed the message.
+//
+// The server compares lists of devices by their hash. If the hash in its acknowledgement differs from ours, the lists are
+// asked for again, and the message goes to the missing devices under the same id.
+
+import type { Jid } from '../../core/ids.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
+import { isJidGroup } from '../library/library.ts'
+import type { BinaryNode, WASocket } from '../library/library.ts'
+import { userOf } from './device-directory.ts'
+import type { Device, DeviceDirectory } from './device-directory.ts'
+import { groupAttributes } from './group-rosters.ts'
+import type { GroupRosters } from './group-rosters.ts'
+import { ownIdentity } from './own-identity.ts'
+import type { SealRequest, StanzaSealer } from './stanza-sealer.ts'
+
+type Deps = {
+  socket: WASocket
+  sealer: StanzaSealer
+  directory: DeviceDirectory
+  rosters: GroupRosters
+  keyHolders: SenderKeyHolders
+  clock: Clock
+}
+/** A message on its way, the devices that it is sealed for, and their hash. */
+type Sent = { request: SealRequest; devices: readonly Device[]; hash: () => string }
+
+const messagesKept = 1_000
+const messageMs = 2 * 60_000
+/** The lists of a chat are asked for at most once in this time, also if the server's hash stays another one. */
+const refreshMs = 60_000
+const chatsKept = 200
+const once = { device_fanout: 'false' }
+
+export class MissedDevices {
+  readonly #deps: Deps
+  readonly #sent: BoundedMap<Sent>
+  readonly #refreshed: BoundedMap<Promise<unknown>>
+
+  constructor(deps: Deps) {
+    const { clock, socket } = deps
+    this.#deps = deps
+    this.#sent = new BoundedMap({ clock, max: messagesKept, ttlMs: messageMs })
+    this.#refreshed = new BoundedMap({ clock, max: chatsKept, ttlMs: refreshMs })
+    socket.ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => {
+      this.#compare(attrs['id'] ?? '', attrs)
+    })
+  }
+
+  /** To be called before the message leaves. */
+  expect(sent: Sent): void {
+    this.#sent.set(sent.request.id, sent)
+  }
+
+  #compare(id: string, { error, phash }: Record<string, string>): void {
+    const sent = this.#sent.get(id)
+    this.#sent.delete(id)
+    if (!sent || error !== undefined || phash === undefined || phash === sent.hash()) return
+    // If this fails, a group's device asks for the message.
+    this.#repair(sent, phash).catch(ignoreRejection)
+  }
+
+  async #repair({ request, devices }: Sent, serverHash: string): Promise<void> {
+    const { socket } = this.#deps
+    const { chat } = request
+    const known = new Set(devices.map(({ jid }) => jid))
+    const isMissing = ({ jid }: Device) => !known.has(jid)
+    const resent = { ...request, envelope: { ...request.envelope, ...once } }
+    const stanza = isJidGroup(chat)
+      ? await this.#forGroup(resent, { users: usersOf(devices), isMissing, serverHash })
+      : await this.#forPerson(resent, isMissing)
+    if (stanza) await socket.sendNode(stanza)
+  }
+
+  async #forGroup(
+    request: SealRequest,
+    { users, isMissing, serverHash }: { users: Set<string>; isMissing: (one: Device) => boolean; serverHash: string },
+  ): Promise<BinaryNode | undefined> {
+    const { keyHolders, rosters, sealer, socket } = this.#deps
+    const { chat } = request
+    await this.#refreshOnce(chat, () => rosters.refresh(chat))
+    const { metadata, devices, hash } = await rosters.of(chat)
+    // With the server's hash these were the members when the message came. Otherwise a member may have joined later.
+    const isAllowed = ({ user }: Device) => hash === serverHash || users.has(user)
+    const missing = devices.filter((one) => !one.isHosted && isMissing(one) && isAllowed(one))
+    const attrs = groupAttributes(metadata)
+    const sender = ownIdentity(socket).senderIn(attrs.addressing_mode)
+    if (missing.length === 0) return undefined
+    await keyHolders.noteGiven(
+      chat,
+      missing.map(({ jid }) => jid),
+    )
+    return sealer.toMissed(request, { sender, attrs }, missing)
+  }
+
+  async #forPerson(request: SealRequest, isMissing: (one: Device) => boolean): Promise<BinaryNode | undefined> {
+    const { directory, sealer, socket } = this.#deps
+    const { chat } = request
+    const both = [ownIdentity(socket).jidFor(chat), chat]
+    await this.#refreshOnce(chat, () => directory.refresh(both))
+    const missing = (await directory.find(both)).devices.filter(isMissing)
+    return missing.length > 0 ? sealer.toPerson(request, missing, (wait) => wait()) : undefined
+  }
+
+  /** Messages at once share one question. */
+  async #refreshOnce(chat: Jid, refresh: () => Promise<unknown>): Promise<void> {
+    const known = this.#refreshed.get(chat)
+    const refreshed = known ?? refresh()
+    if (!known) {
+      this.#refreshed.set(chat, refreshed)
+      refreshed.catch(() => this.#refreshed.delete(chat))
+    }
+    await refreshed
+  }
+}
+
+function usersOf(devices: readonly Device[]): Set<string> {
+  return new Set(devices.map(({ jid }) => userOf(jid)))
+}

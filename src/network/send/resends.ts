@@ -1,0 +1,109 @@
+// Sends a message again to the one device that could not open it, in a group together with the group's key.
+//
+// The library would answer a phone by sending to all devices of the chat. So the service answers the request, while the
+// library waits for the message. The error at the end tells the library to do nothing more than to confirm the request.
+
+import type { Jid, NetworkMessageId } from '../../core/ids.ts'
+import { BoundedMap } from '../../lib/bounded-map.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { DurableRepository } from '../account/durable-signal.ts'
+import type { SenderKeyHolders } from '../account/sender-key-holders.ts'
+import { encodeWAMessage, extractE2ESessionFromRetryReceipt, isJidGroup } from '../library/library.ts'
+import type { BinaryNode, proto, WASocket } from '../library/library.ts'
+import { childOf } from '../library/nodes.ts'
+import { userOf } from './device-directory.ts'
+import type { GroupRosters } from './group-rosters.ts'
+import { ownIdentity } from './own-identity.ts'
+import { labelsOf } from './stanza-labels.ts'
+import { copyOf, deviceIdentity, withGroupKey } from './stanza-sealer.ts'
+
+type Deps = { socket: WASocket; keyHolders: SenderKeyHolders; rosters: GroupRosters; clock: Clock }
+/** `asking` is the device that asks. Without a message the service does not know what the device asks for. */
+type Request = { chat: Jid; id: NetworkMessageId; asking: Jid; message: proto.IMessage | undefined }
+type E2ESession = Parameters<DurableRepository['injectE2ESession']>[0]['session']
+type Known = Request & { message: proto.IMessage }
+
+const requestsKept = 1_000
+const requestMs = 60_000
+
+export class Resends {
+  readonly #deps: Deps
+  readonly #receipts: BoundedMap<BinaryNode>
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#receipts = new BoundedMap({ clock: deps.clock, max: requestsKept, ttlMs: requestMs })
+    deps.socket.ws.on('CB:receipt', (receipt: BinaryNode) => {
+      const { type, from = '', participant: asking = from, id = '' } = receipt.attrs
+      if (type === 'retry') this.#receipts.set(nameOf({ id, asking }), receipt)
+    })
+  }
+
+  /** Resolves when the library itself must go on. Rejects when the request has its answer, or cannot get one. */
+  async answer(request: Request): Promise<void> {
+    const { chat, asking, message } = request
+    const receipt = this.#receipts.get(nameOf(request))
+    if (!receipt) return
+    this.#receipts.delete(nameOf(request))
+    const { keyHolders, rosters } = this.#deps
+    if (isJidGroup(chat)) {
+      // A former member must not get the present key.
+      if (!(await rosters.hasMember(chat, userOf(asking)))) throw new Error('the device belongs to no member')
+      await keyHolders.giveAgain(chat, asking)
+    }
+    if (!message) return
+    await this.#openSession(asking, receipt)
+    await this.#send({ ...request, message }, childOf(receipt, 'retry')?.attrs['count'] ?? '1')
+    throw new Error('the message was sent again')
+  }
+
+  /** The old session is not trusted. The request carries the keys for a new one, or the server has them. */
+  async #openSession(asking: Jid, receipt: BinaryNode): Promise<void> {
+    const { socket } = this.#deps
+    const session = extractE2ESessionFromRetryReceipt(receipt)
+    // The library declares the one-time prekey as required, but works without it.
+    if (session) await this.#repository.injectE2ESession({ jid: asking, session: session as E2ESession })
+    else await socket.assertSessions([asking], true)
+  }
+
+  async #send(request: Known, count: string): Promise<void> {
+    const { socket } = this.#deps
+    const { id, asking, message } = request
+    const data = encodeWAMessage(await this.#contentFor(request))
+    const [sealed] = await this.#repository.encryptAll([{ jid: asking, data }])
+    if (!sealed) throw new Error('there is no session with the device')
+    const { type, edit, sealed: labels } = labelsOf(message)
+    const enc = { tag: 'enc', attrs: { v: '2', type: sealed.type, count, ...labels }, content: sealed.ciphertext }
+    const attrs = { id, type, ...edit, ...this.#addressOf(request) }
+    await socket.sendNode({ tag: 'message', attrs, content: [enc, ...deviceIdentity(socket)] })
+  }
+
+  async #contentFor({ chat, asking, message }: Known): Promise<proto.IMessage> {
+    const own = ownIdentity(this.#deps.socket)
+    const sender = isJidGroup(chat) ? await this.#senderIn(chat) : undefined
+    const whole =
+      sender === undefined ? message : await withGroupKey(this.#repository, { group: chat, sender, message })
+    return own.isOwn(userOf(asking)) ? copyOf(chat, whole) : whole
+  }
+
+  /** The account as the group addresses it. */
+  async #senderIn(group: Jid): Promise<Jid> {
+    const own = ownIdentity(this.#deps.socket)
+    const byLid = own.senderIn('lid')
+    return (await this.#repository.hasSenderKey({ group, meId: byLid })) ? byLid : own.senderIn('pn')
+  }
+
+  #addressOf({ chat, asking }: Request): Record<string, string> {
+    if (isJidGroup(chat)) return { to: chat, participant: asking }
+    const isOwn = ownIdentity(this.#deps.socket).isOwn(userOf(asking))
+    return { to: asking, device_fanout: 'false', ...(isOwn && { recipient: chat }) }
+  }
+
+  get #repository(): DurableRepository {
+    return this.#deps.socket.signalRepository as DurableRepository
+  }
+}
+
+function nameOf({ id, asking }: Pick<Request, 'id' | 'asking'>): string {
+  return `${id} ${asking}`
+}

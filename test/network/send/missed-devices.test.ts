@@ -1,0 +1,114 @@
+// The server knows a device that the account does not know: the device gets the message too, under the same id.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { textOfMessage } from '../../../sim/network/people/received-message.ts'
+import { participantHash } from '../../../sim/network/server/participant-hash.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+import { Bed } from '../harness/bed.ts'
+import { plain } from '../harness/contents.ts'
+
+async function stage() {
+  const bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  const eve = bed.sim.person({ phone: '5511888880002' })
+  const group = bed.sim.group('Team', bob, [phone, eve])
+  const { session } = await bed.online('s')
+  const stanzas = (id: string) =>
+    bed.sim.log.find({ tag: 'message' }).filter((one) => one.direction === 'in' && one.attrs['id'] === id)
+  const acks = () => bed.sim.log.find({ tag: 'ack' }).filter((one) => one.direction === 'out')
+  const close = () => bed[Symbol.asyncDispose]()
+  return { bed, phone, bob, eve, group, session, stanzas, acks, [Symbol.asyncDispose]: close }
+}
+
+test('a group message carries the hash of all devices, and the server agrees', async () => {
+  await using set = await stage()
+  const { group, session, stanzas, acks } = set
+  await session.send(group.jid, plain('one'), '3EB0000000000001')
+  const devices = [...group.members()].flatMap((user) => [...user.devices.values()])
+  assert.equal(stanzas('3EB0000000000001')[0]?.attrs['phash'], participantHash(devices, 'lid'))
+  assert.deepEqual(
+    acks().flatMap(({ attrs }) => attrs['phash'] ?? []),
+    [],
+  )
+})
+
+test('a new device of a member, of which no notice came, reads the message and the next one', async () => {
+  await using set = await stage()
+  const { bob, eve, group, session, stanzas } = set
+  await session.send(group.jid, plain('one'), '3EB0000000000001')
+  const laptop = bob.addDevice({ isTold: false })
+  bob.asksAgain = false
+  await session.send(group.jid, plain('two'), '3EB0000000000002')
+  await bob.opened.waitFor('the message on the laptop', (one) => one.device === laptop.id)
+  // Only the laptop gets the message again.
+  assert.equal(stanzas('3EB0000000000002').length, 2)
+  assert.equal(stanzas('3EB0000000000002')[1]?.attrs['device_fanout'], 'false')
+  for (const { duplicates } of [bob, eve]) assert.equal(duplicates, 0)
+  await session.send(group.jid, plain('three'), '3EB0000000000003')
+  await bob.opened.waitFor('the next message', (one) => one.device === laptop.id && one.id === '3EB0000000000003')
+  assert.equal(stanzas('3EB0000000000003').length, 1)
+})
+
+test('a new member, of whom no notice came, reads the message', async () => {
+  await using set = await stage()
+  const { bed, group, session } = set
+  await session.send(group.jid, plain('one'), '3EB0000000000001')
+  const carl = bed.sim.person({ phone: '5511888880003' })
+  carl.asksAgain = false
+  group.roles.set(carl.user, 'member')
+  await session.send(group.jid, plain('two'), '3EB0000000000002')
+  const received = await carl.messages.waitFor('the message', (one) => one.id === '3EB0000000000002')
+  assert.equal(textOfMessage(received.message), 'two')
+})
+
+test('a member who joins after the message does not get it', async () => {
+  await using set = await stage()
+  const { bed, bob, group, session, stanzas } = set
+  await session.send(group.jid, plain('one'), '3EB0000000000001')
+  const laptop = bob.addDevice({ isTold: false })
+  bob.asksAgain = false
+  const carl = bed.sim.person({ phone: '5511888880003' })
+  // Carl joins while the account asks for the members again.
+  const stop = bed.sim.router.override('w:g2 get query', () => {
+    group.roles.set(carl.user, 'member')
+    return null
+  })
+  await session.send(group.jid, plain('two'), '3EB0000000000002')
+  await bob.opened.waitFor('the message on the laptop', (one) => one.device === laptop.id)
+  stop()
+  assert.ok(group.roles.has(carl.user), 'the account asked for the members')
+  assert.equal(carl.messages.length, 0)
+  assert.equal(stanzas('3EB0000000000002').length, 2)
+})
+
+test('a new device of a person, of which no notice came, reads the message', async () => {
+  await using set = await stage()
+  const { bob, session, stanzas } = set
+  await session.send(bob.user.pnJid, plain('one'), '3EB0000000000001')
+  const laptop = bob.addDevice({ isTold: false })
+  await session.send(bob.user.pnJid, plain('two'), '3EB0000000000002')
+  await bob.opened.waitFor('the message on the laptop', (one) => one.device === laptop.id)
+  assert.equal(bob.duplicates, 0)
+  await session.send(bob.user.pnJid, plain('three'), '3EB0000000000003')
+  await bob.opened.waitFor('the next message', (one) => one.device === laptop.id && one.id === '3EB0000000000003')
+  assert.equal(stanzas('3EB0000000000003').length, 1)
+})
+
+test('a hash that stays another one costs one question, not one for every message', async () => {
+  await using set = await stage()
+  const { bed, bob, session, acks } = set
+  const isQuestion = ({ attrs }: { attrs: Record<string, string> }) => attrs['xmlns'] === 'usync'
+  const questions = () => bed.sim.log.find({ tag: 'iq' }).filter(isQuestion).length
+  await session.send(bob.user.pnJid, plain('one'), '3EB0000000000001')
+  const before = questions()
+  bob.user.hasNoKeys = true
+  bob.addDevice({ isTold: false })
+  await session.send(bob.user.pnJid, plain('two'), '3EB0000000000002')
+  await waitUntil('the devices are asked for', () => questions() > before)
+  for (const id of ['3EB0000000000003', '3EB0000000000004']) await session.send(bob.user.pnJid, plain('more'), id)
+  await session.probe(5_000)
+  assert.equal(acks().filter(({ attrs }) => attrs['phash'] !== undefined).length, 3)
+  assert.equal(questions(), before + 1)
+})
