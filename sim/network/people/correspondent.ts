@@ -72,7 +72,7 @@ export class Correspondent implements LocalDeviceOwner {
     const content = chat instanceof User ? writer.forUser(chat, addressing, message) : writer.forGroup(chat, message)
     const t = options.timestamp === undefined ? undefined : String(options.timestamp)
     const attributes = { id: sent.id, to, t, type: stanzaType(message), edit: editAttribute(message) }
-    this.#route(writer.device, stanza('message', attributes, content), message)
+    this.#route(writer.device, stanza(options.carrier ?? 'message', attributes, content), message)
     return sent
   }
 

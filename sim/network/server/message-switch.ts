@@ -76,7 +76,7 @@ export class MessageSwitch {
     const handedOn = allChildren(node).filter((one) => HANDED_ON.has(one.tag))
     // The sender did not know this device. A real server answers with a hash mismatch.
     if (sealed.length === 0 && !plain && !child(node, 'unavailable')) return
-    target.deliver(stanza('message', envelope, [...sealed, ...handedOn]), plain)
+    target.deliver(stanza(node.tag, envelope, [...sealed, ...handedOn]), plain)
   }
 
   #addressed(node: Stanza): Map<Device, Stanza> {
