@@ -25,6 +25,7 @@ import { Journal } from './receive/journal.ts'
 import { NameListener } from './receive/name-listener.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
+import { acknowledgeStatusUpdates, isStatusUpdate } from './receive/status-updates.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
 
@@ -58,6 +59,7 @@ export type Connection = {
   sender: MessageSender
   queries: ServerQueries
   phoneMessages: PhoneMessages
+  journal: Journal
   /** Runs work where faults are traced to this connection. */
   inside: <Result>(work: () => Result) => Result
 }
@@ -83,8 +85,8 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
     sentMessage: (chat, id, asking) => sender.sentMessage(chat, id, asking),
   })
   const hooks = {
-    // Without the listener of the login the library does not ask for the messages that wait on the server.
-    isHeard: (event: string) => !isLeaving || !event.startsWith('CB:') || farewells.has(event),
+    isHeard: (event: string) => isHeard(event, isLeaving),
+    isWithheld: (event: string, ...args: unknown[]) => isStatusUpdate(event, args[0] as BinaryNode),
     onFault: owner.onListenerFault,
     beforeListeners: (event: string, ...args: unknown[]) => plainStanzas.storeFirst(event, args[0] as BinaryNode),
   }
@@ -95,11 +97,18 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   boundRetryMemory(socket, clock)
   const phoneMessages = new PhoneMessages({ socket, account, store: receiving.store, gone, log })
   new NameListener(receiving).listen(socket)
+  if (!isLeaving) acknowledgeStatusUpdates({ ...receiving, socket })
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, gone, ask, agent, findSent })
-  return { socket, connectionKeys, sender, queries, phoneMessages, inside }
+  return { socket, connectionKeys, sender, queries, phoneMessages, journal, inside }
+}
+
+/** A session that is leaving confirms nothing. `BacklogDrain` asks for the messages that wait on the server. */
+function isHeard(event: string, isLeaving: boolean): boolean {
+  if (event === 'CB:ib,,offline_preview') return false
+  return !isLeaving || !event.startsWith('CB:') || farewells.has(event)
 }
 
 type ReceiverParts = {

@@ -50,7 +50,7 @@ export class PlainStanzas {
     )
     if (ciphertexts.length > 0) return journal.announce(stanza, ciphertexts)
     const origin = journal.originOf(stanza)
-    if (origin) return journal.storeNotice(noticeName('withheld', origin), withheldEvent(origin, stanza, now()))
+    if (origin) return journal.storeNotice(noticeName('withheld', origin), withheldEvent(origin, stanza, now()), stanza)
     reception.onPassedOver?.(instance, 'no chat')
     return undefined
   }
@@ -64,7 +64,7 @@ export class PlainStanzas {
     account.calls.set(callId, this.#remembered(notice, known))
     if (state !== 'rings' && (state !== 'missed' || known?.isAnswered === true)) return undefined
     const video = event.video || known?.video === true
-    return journal.storeNotice(`call|${callId}|${state}`, { ...event, video })
+    return journal.storeNotice(`call|${callId}|${state}`, { ...event, video }, stanza)
   }
 
   #remembered({ state, event }: CallNotice, known: { video: boolean; isAnswered: boolean } | undefined) {
@@ -77,6 +77,6 @@ export class PlainStanzas {
   #notification(stanza: BinaryNode): Promise<void> | undefined {
     const event = groupEvent(stanza, this.#context)
     const { from = '', id = '' } = stanza.attrs
-    return event && this.#deps.journal.storeNotice(`group|${from}|${id}`, event)
+    return event && this.#deps.journal.storeNotice(`group|${from}|${id}`, event, stanza)
   }
 }
