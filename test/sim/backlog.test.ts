@@ -11,8 +11,7 @@ test('a client that asks once gets one window of the backlog, and no message tha
   await using network = await SimNetwork.start({ window: 20 })
   const { phone, bob, auth } = addCast(network)
   for (let n = 0; n < 25; n++) bob.text(phone, `waiting ${n}`)
-  const client = new TestClient(network, auth)
-  await using _ = client
+  await using client = new TestClient(network, auth)
   await waitUntil('the window is taken', () => phone.companion.books.size === 5)
   bob.text(phone, 'live')
   assert.equal(phone.companion.books.size, 6)
@@ -30,7 +29,8 @@ test('with a backlog that is overtaken, a new message comes before the rest of i
   await using network = await SimNetwork.start({ window: 2, isBacklogOvertaken: true })
   const { phone, bob, auth } = addCast(network)
   for (let n = 0; n < 5; n++) bob.text(phone, `waiting ${n}`)
-  await using _ = new TestClient(network, auth)
+  await using stack = new AsyncDisposableStack()
+  stack.use(new TestClient(network, auth))
   await waitUntil('the window is taken', () => phone.companion.books.size === 3)
   const { id } = bob.text(phone, 'live')
   await waitUntil('the new message is taken', () => !phone.companion.books.unacknowledgedIds().includes(id))
@@ -44,7 +44,8 @@ test('an error in an acknowledgement does not settle a message, unless the netwo
     bob.answersRetries = false
     network.fault({ kind: 'undecryptable' })
     const { id } = bob.text(phone, 'damaged')
-    await using _ = await TestClient.online(network, auth)
+    await using stack = new AsyncDisposableStack()
+    stack.use(await TestClient.online(network, auth))
     await network.waitForStanza('ack', ({ attrs }) => attrs.id === id && attrs.error !== undefined)
     await waitUntil('the error is noted', () => phone.companion.books.settled.nack === 1)
     assert.deepEqual(phone.companion.books.unacknowledgedIds(), nacksSettle ? [] : [id])
@@ -58,13 +59,13 @@ test('a status that the client answers with an error keeps the other messages ba
   network.fault({ kind: 'undecryptable' })
   const status = bob.status('my day')
   {
-    await using _ = await TestClient.online(network, auth)
+    await using stack = new AsyncDisposableStack()
+    stack.use(await TestClient.online(network, auth))
     await waitUntil('the status is refused', () => phone.companion.books.refusedStatus !== undefined)
   }
   bob.text(phone, 'waiting')
   const { redelivered } = phone.companion.books
-  const client = new TestClient(network, auth)
-  await using _ = client
+  await using client = new TestClient(network, auth)
   await waitUntil('the status is refused again', () => phone.companion.books.settled.nack === 2)
   assert.equal(phone.companion.books.redelivered, redelivered + 1)
   assert.equal(phone.companion.live, false)
@@ -88,7 +89,8 @@ test('a status stanza without an acknowledgement ends the stream after 50 minute
 test('an inactive receipt of a client that is not available settles the message and tells its author', async () => {
   await using network = await SimNetwork.start()
   const { phone, bob, auth } = addCast(network)
-  await using _ = await TestClient.online(network, auth, { markOnlineOnConnect: false })
+  await using stack = new AsyncDisposableStack()
+  stack.use(await TestClient.online(network, auth, { markOnlineOnConnect: false }))
   const { id } = bob.text(phone, 'hello')
   await network.waitForStanza('receipt', ({ attrs }) => attrs.id === id && attrs.type === 'inactive')
   const receipt = await bob.receipts.waitFor('the receipt', (one) => one.id === id && one.device > 0)

@@ -21,7 +21,7 @@ export type CompanionKeys = {
 /** Returns the stanzas to deliver in place of one. A fault drops, repeats, damages or delays the stanza here. */
 export type DeliveryFilter = (device: CompanionDevice, node: Stanza) => Stanza[]
 export type DeliveryOptions = {
-  /** The most stanzas of the backlog for one request. Without it the client gets as many as it asks for. */
+  /** How many stanzas of the backlog one request brings. Without it the client gets as many as it asks for. */
   window?: number
   /** Whether new stanzas overtake a backlog that is not handed over yet. Otherwise they wait behind it. */
   isBacklogOvertaken?: boolean
@@ -117,7 +117,7 @@ export class CompanionDevice implements Device {
 
   /** The client asks for so many stanzas of its backlog. */
   ask(count: number): void {
-    this.#backlog.allow(Math.min(count, this.#options.window ?? Infinity))
+    this.#backlog.allow(this.#options.window ?? count)
   }
 
   /** Delivers what the client has asked for. True once, when nothing waits any more. */

@@ -44,7 +44,8 @@ export class TortureBed {
   /** The slower the disk, the more likely a kill strikes between a frame and the write of the keys behind it. */
   static async open(way: ClientOptions['way'], saveMs: number): Promise<TortureBed> {
     await using stack = new AsyncDisposableStack()
-    const sim = stack.use(await SimNetwork.start({ seed: 'torture' }))
+    // The library asks only once, so a stock client gets the whole backlog at once.
+    const sim = stack.use(await SimNetwork.start({ seed: 'torture', window: way === 'stock' ? Infinity : 5 }))
     const { location } = stack.use(await newLocation('sqlite'))
     await using database = await openDatabase({ location, encryptionKeys: [], log: silentLog })
     const epoch = (await new LeaseStore(database).acquire('torture', 600_000)) ?? 0
