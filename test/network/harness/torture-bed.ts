@@ -13,6 +13,7 @@ import type { Database } from '../../../src/storage/database.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { newLocation } from '../../harness/databases.ts'
+import { harshNetwork } from '../../harness/harsh-network.ts'
 import { silentLog } from '../../harness/logs.ts'
 import type { ClientOptions } from './client-process.ts'
 import { Line } from './line.ts'
@@ -45,7 +46,9 @@ export class TortureBed {
   static async open(way: ClientOptions['way'], saveMs: number): Promise<TortureBed> {
     await using stack = new AsyncDisposableStack()
     // The library asks only once, so a stock client gets the whole backlog at once.
-    const sim = stack.use(await SimNetwork.start({ seed: 'torture', window: way === 'stock' ? Infinity : 5 }))
+    const sim = stack.use(
+      await SimNetwork.start({ ...harshNetwork, seed: 'torture', ...(way === 'stock' && { window: Infinity }) }),
+    )
     const { location } = stack.use(await newLocation('sqlite'))
     await using database = await openDatabase({ location, encryptionKeys: [], log: silentLog })
     const epoch = (await new LeaseStore(database).acquire('torture', 600_000)) ?? 0
