@@ -42,6 +42,8 @@ export class BacklogDrain {
   #unstored = 0
   /** The counted time of the last progress. */
   #progressAt = 0
+  /** The counted time of the last request. */
+  #askedAt = 0
   /** How long nothing may come before the service asks again. */
   #patienceMs = pauseMs
   #cancelLook: (() => void) | undefined
@@ -80,6 +82,7 @@ export class BacklogDrain {
     const request = { tag: 'offline_batch', attrs: { count: String(windowSize) } }
     socket.sendNode({ tag: 'ib', attrs: {}, content: [request] }).catch(ignoreRejection)
     this.#awaited = windowSize
+    this.#askedAt = this.#time.ms
     this.#lookLater()
   }
 
@@ -90,7 +93,7 @@ export class BacklogDrain {
 
   #look(): void {
     this.#noteStored()
-    const idleMs = this.#time.ms - this.#progressAt
+    const idleMs = this.#time.ms - Math.max(this.#progressAt, this.#askedAt)
     const isTaken = this.#awaited <= 0 || idleMs >= this.#patienceMs
     const isRoom = this.#unstored <= mostUnstored || idleMs >= longestPauseMs
     if (!isTaken || !isRoom || this.#deps.isStorageAway()) {
