@@ -12,7 +12,7 @@ import { rounds } from '../../harness/rounds.ts'
 import { mistakesIn, noMistakes } from '../../harness/truth.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 
-const waiting = rounds({ gate: 600, long: 5000 })
+const waiting = rounds({ gate: 400, long: 5000 })
 const chats = 25
 const pictureBytes = 30_000
 const mostGrowth = 64 * 1024 * 1024

@@ -45,10 +45,9 @@ export class TortureBed {
   /** The slower the disk, the more likely a kill strikes between a frame and the write of the keys behind it. */
   static async open(way: ClientOptions['way'], saveMs: number): Promise<TortureBed> {
     await using stack = new AsyncDisposableStack()
-    // The library asks only once, so a stock client gets the whole backlog at once.
-    const sim = stack.use(
-      await SimNetwork.start({ ...harshNetwork, seed: 'torture', ...(way === 'stock' && { window: Infinity }) }),
-    )
+    // The library asks for the backlog only once, so a stock client gets all of it then.
+    const behaviour = way === 'stock' ? { window: Infinity, nacksSettle: true } : harshNetwork
+    const sim = stack.use(await SimNetwork.start({ ...behaviour, seed: 'torture' }))
     const { location } = stack.use(await newLocation('sqlite'))
     await using database = await openDatabase({ location, encryptionKeys: [], log: silentLog })
     const epoch = (await new LeaseStore(database).acquire('torture', 600_000)) ?? 0
