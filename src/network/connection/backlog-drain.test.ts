@@ -30,8 +30,8 @@ class Played {
       isStorageAway: () => this.isStorageAway,
       unstored: () => this.unstored,
       gone: this.gone.signal,
-      onBegin: () => void this.begun++,
-      onEnd: () => void this.ended++,
+      onBegin: () => (this.begun += 1),
+      onEnd: () => (this.ended += 1),
     })
     drain.listen()
     this.ev.emit('connection.update', { connection: 'open' })
