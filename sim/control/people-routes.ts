@@ -87,7 +87,10 @@ function signRoutes(network: SimNetwork, personOf: PersonOf): RouteTable {
       const video = call.body.flag('video') ?? false
       return { id: personOf(call).call(recipientAt(network, call.body.text('to')), { video }).id }
     },
-    'POST /people/:phone/status': (call) => ({ id: personOf(call).status(call.body.text('text')).id }),
+    'POST /people/:phone/status': (call) => {
+      const carrier = call.body.oneOf('carrier', ['message', 'status'], 'message')
+      return { id: personOf(call).status(call.body.text('text'), { carrier }).id }
+    },
     'POST /people/:phone/rename': (call) => {
       personOf(call).user.pushName = call.body.text('push_name')
     },

@@ -13,7 +13,7 @@ import type { NetworkParts } from './people/network-parts.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { ClientDesk } from './server/client-desk.ts'
 import { ClientVersions } from './server/client-versions.ts'
-import { CompanionDevice, type CompanionKeys } from './server/companion-device.ts'
+import { CompanionDevice, type CompanionKeys, type DeliveryOptions } from './server/companion-device.ts'
 import { DeviceWatch } from './server/device-watch.ts'
 import { Directory } from './server/directory.ts'
 import { FrontDoor } from './server/front-door.ts'
@@ -31,7 +31,7 @@ import { ServerIdentity } from './wire/server-identity.ts'
 import { stanza, unixSeconds } from './wire/stanza.ts'
 import type { SimClock } from '../shiftable-clock.ts'
 
-export type ChatServerOptions = {
+export type ChatServerOptions = DeliveryOptions & {
   /** How people address one-to-one chats. A message can choose another way. */
   addressing?: Addressing
   qrRefs?: number
@@ -66,11 +66,13 @@ export class ChatServer {
   readonly #random: SeededRandom
   readonly #clock: SimClock
   readonly #phones: ReadonlyMap<string, SimPhone>
+  readonly #delivery: DeliveryOptions
 
   constructor({ random, clock, options, phones }: Deps) {
     this.#random = random
     this.#clock = clock
     this.#phones = phones
+    this.#delivery = options
     this.log = new StanzaLog(options.logLimit ?? 5_000, clock)
     this.router = new IqRouter(this.log)
     this.identity = new ServerIdentity(random.fork('server'))
@@ -98,7 +100,8 @@ export class ChatServer {
   addCompanion(phone: SimPhone, id: number, keys: CompanionKeys): CompanionDevice {
     const random = this.#random.fork(`${phone.user.phone} device ${id}`)
     const filter = this.faults.filter.bind(this.faults)
-    const device = new CompanionDevice({ user: phone.user, id, keys, random, filter })
+    const options = this.#delivery
+    const device = new CompanionDevice({ user: phone.user, id, keys, random, clock: this.#clock, filter, options })
     phone.user.devices.set(id, device)
     this.watch.tell(device, 'add')
     return device
@@ -155,7 +158,7 @@ export class ChatServer {
 
   #makeDoor(): FrontDoor {
     const { directory, versions, faults, log, router, pairing, identity } = this
-    const desk = new ClientDesk({ router, faults, log, onReady: this.#handOver.bind(this), ...this.parts })
+    const desk = new ClientDesk({ router, faults, log, handOver: this.#handOver.bind(this), ...this.parts })
     return new FrontDoor({
       identity,
       random: this.#random.fork('connections'),
@@ -174,6 +177,7 @@ export class ChatServer {
 
   /** Announces the waiting stanzas to a client that is now active. The client then asks for them. */
   #activate(device: CompanionDevice): void {
+    device.isActive = true
     if (device.books.size === 0) {
       this.#handOver(device)
       return
@@ -186,12 +190,14 @@ export class ChatServer {
       receipt: count('receipt'),
       notification: count('notification'),
       call: count('call'),
+      status: count('status'),
     })
     device.connection?.send(stanza('ib', { from: SERVER_JID, t: unixSeconds(this.#clock) }, [preview]))
   }
 
   #handOver(device: CompanionDevice): void {
-    device.handOverBacklog(this.faults.strike('lost_backlog_end', device.user.phone) === undefined)
+    if (!device.handOverBacklog()) return
+    if (!this.faults.strike('lost_backlog_end', device.user.phone)) device.announceBacklogEnd()
     this.#report(device, 'online')
     if (!device.onboarded) this.#phones.get(device.user.phone)?.onboard(device)
   }

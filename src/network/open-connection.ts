@@ -32,6 +32,7 @@ import { NameListener } from './receive/name-listener.ts'
 import { NewIdentities } from './receive/new-identities.ts'
 import { PhoneMessages } from './receive/phone-messages.ts'
 import { PlainStanzas } from './receive/plain-stanzas.ts'
+import { acknowledgeStatusUpdates, isStatusUpdate } from './receive/status-updates.ts'
 import { createSender } from './send/create-sender.ts'
 import type { MessageSender } from './send/message-sender.ts'
 import type { VersionInUse } from './version/client-version.ts'
@@ -68,6 +69,7 @@ export type Connection = {
   presence: OwnPresence
   queries: ServerQueries
   phoneMessages: PhoneMessages
+  journal: Journal
   /** Runs work where faults are traced to this connection. */
   inside: <Result>(work: () => Result) => Result
 }
@@ -98,8 +100,8 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   })
   const storeSalt = (salt: Uint8Array | null) => void connectionKeys.set(saltChange(salt)).catch(ignoreRejection)
   const hooks = {
-    // Without the listener of the login the library does not ask for the messages that wait on the server.
-    isHeard: (event: string) => !isLeaving || !event.startsWith('CB:') || farewells.has(event),
+    isHeard: (event: string) => isHeard(event, isLeaving),
+    isWithheld: (event: string, ...args: unknown[]) => isStatusUpdate(event, args[0] as BinaryNode),
     onFault: owner.onListenerFault,
     beforeListeners: (event: string, ...args: unknown[]) => plainStanzas.storeFirst(event, args[0] as BinaryNode),
   }
@@ -112,11 +114,18 @@ export function openConnection(deps: ConnectionDeps, owner: Owner): Connection {
   new NameListener(receiving).listen(socket)
   learnTimersFromHistory(socket, account)
   noteMigrationSigns(socket, account.addressing)
+  if (!isLeaving) acknowledgeStatusUpdates({ ...receiving, socket })
   const queries = new ServerQueries({ socket, clock, gone, inside })
   const agent = endpoint.proxied?.agent
   const { ask } = queries
   const { sender, rosters } = createSender({ socket, account, keyHolders, clock, gone, ask, agent, findSent })
-  return { socket, connectionKeys, sender, presence, queries, phoneMessages, inside }
+  return { socket, connectionKeys, sender, presence, queries, phoneMessages, journal, inside }
+}
+
+/** A session that is leaving confirms nothing. `BacklogDrain` asks for the messages that wait on the server. */
+function isHeard(event: string, isLeaving: boolean): boolean {
+  if (event === 'CB:ib,,offline_preview') return false
+  return !isLeaving || !event.startsWith('CB:') || farewells.has(event)
 }
 
 type ReceiverParts = {

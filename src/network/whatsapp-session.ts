@@ -17,7 +17,7 @@ import type {
 } from '../core/network.ts'
 import { ignoreRejection } from '../lib/ignore.ts'
 import { isLinked, jidOf } from './account/account.ts'
-import { BacklogWatch } from './connection/backlog-watch.ts'
+import { BacklogDrain } from './connection/backlog-drain.ts'
 import { closingOf, explained, refusedVersionClosing, through, versionRefused } from './connection/close-causes.ts'
 import type { FaultOwner } from './connection/fault-isolation.ts'
 import { failQueries, terminate } from './connection/open-socket.ts'
@@ -198,20 +198,25 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
 
   #followLogin(events: SessionEvents): void {
     const { account, clock, isLeaving } = this.#deps
-    const { socket } = this.#connection
+    const { socket, journal } = this.#connection
     if (isLeaving) {
       // The library prepares the connection before it reports the login. A logout need not wait for that.
       socket.ws.on('CB:success', events.loggedIn.bind(events))
       return
     }
-    const watch = new BacklogWatch({
+    const drain = new BacklogDrain({
       socket,
       clock,
       isStorageAway: () => account.keys.isStorageAway,
+      unstored: () => journal.unstoredBacklog,
       gone: this.#gone.signal,
-      onQuiet: events.backlogEnded.bind(events),
+      onBegin: journal.backlogBegins.bind(journal),
+      onEnd: () => {
+        journal.backlogEnds()
+        events.backlogEnded()
+      },
     })
-    watch.listen()
+    drain.listen()
   }
 
   /** Only the first reason counts. First nothing leaves any more, then the last writes are stored, then `closed` is given. */

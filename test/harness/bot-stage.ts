@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/storage/database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { DeskClient, openChat } from '../sim-helpdesk/harness/desk-client.ts'
 import { silentLog } from './logs.ts'
+import { harshNetwork } from './harsh-network.ts'
 import { ProcessWorld } from './process-world.ts'
 import type { ProcessWorldOptions } from './process-world.ts'
 import { mistakesIn } from './truth.ts'
@@ -39,6 +40,7 @@ export class BotStage {
   static async open({ customers: count, ...options }: ProcessWorldOptions & { customers: number }): Promise<BotStage> {
     const world = await ProcessWorld.open({
       ...options,
+      network: { ...harshNetwork, ...options.network },
       helpdesk: { quirks: busy, messagesPerMinute: 10_000, ...options.helpdesk },
       environment: { SERVICE_DRAIN_RATE: '0', SERVICE_SHUTDOWN_GRACE: '1s', ...options.environment },
     })

@@ -64,6 +64,11 @@ export class ServiceProcess {
     return this.#lines.some(({ msg }) => msg === message)
   }
 
+  /** Everything that was logged with this message. */
+  allLogged(message: string): LogLine[] {
+    return this.#lines.filter(({ msg }) => msg === message)
+  }
+
   /** Whether an instance has come to this state. */
   reached(state: string): boolean {
     return this.#lines.some(({ msg, to }) => msg === 'instance state changed' && to === state)

@@ -223,7 +223,8 @@ test('a message with a lost receipt stays unacknowledged and is delivered again 
     false,
   )
   assert.equal(phone.companion.books.redelivered, 2)
-  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [])
+  // The stock client has used up the key and answers with an error, which settles nothing.
+  assert.deepEqual(phone.companion.books.unacknowledgedIds(), [sent.id])
 })
 
 test('every one-time prekey is handed out once', async () => {

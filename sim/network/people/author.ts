@@ -96,10 +96,10 @@ export class Author extends Correspondent {
   }
 
   /** A status update. Every account gets it, and it belongs to no chat. */
-  status(body: string): SentMessage {
+  status(body: string, options: Pick<SendOptions, 'carrier'> = {}): SentMessage {
     const audience = this.parts.findGroup(STATUS_JID)
     if (!audience) throw new Error('this network has no audience for status updates')
-    return this.write(audience, { extendedTextMessage: { text: body } })
+    return this.write(audience, { extendedTextMessage: { text: body } }, options)
   }
 
   typing(to: Recipient, state: TypingState = 'composing', addressing = this.parts.addressing): void {

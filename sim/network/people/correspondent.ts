@@ -92,7 +92,7 @@ export class Correspondent implements LocalDeviceOwner {
     const prove = (): Uint8Array => provenIdentity(this.device.signal.identity, device.signal.identity, device.id)
     const written = { id: sent.id, sender: this.user.jid(addressing), chat: to, message }
     const attached = attachedNodes(written, content, device === this.device ? undefined : prove)
-    this.#route(device, stanza('message', attributes, [...content, ...attached]), message)
+    this.#route(device, stanza(options.carrier ?? 'message', attributes, [...content, ...attached]), message)
     return sent
   }
 

@@ -5,5 +5,12 @@ import type { Addressing, User } from '../server/user.ts'
 
 export type ChatTarget = User | GroupMembership
 export type SentMessage = { id: string; chat: ChatTarget; addressing: Addressing; message: proto.IMessage }
-/** `device` is the number of the author's device that writes. The default is the first device. */
-export type SendOptions = { id?: string; addressing?: Addressing; timestamp?: number; device?: number }
+export type SendOptions = {
+  id?: string
+  addressing?: Addressing
+  timestamp?: number
+  /** The number of the author's device that writes. The default is the first device. */
+  device?: number
+  /** The stanza that carries the message. Newer servers carry status updates in a stanza of their own. */
+  carrier?: 'message' | 'status'
+}

@@ -21,8 +21,8 @@ type Deps = {
   tokens: TokenDesk
   clock: SimClock
   findGroup: (jid: string) => GroupMembership | undefined
-  /** The client is ready for the stanzas that wait for it. */
-  onReady: (device: CompanionDevice) => void
+  /** The client may get more of the stanzas that wait for it: it has asked for them, or acknowledged one. */
+  handOver: (device: CompanionDevice) => void
 }
 
 /** The error of a message to a stranger without a privacy token. */
@@ -106,6 +106,7 @@ export class ClientDesk {
     const { id, class: kind, error, to: from, participant, type } = node.attrs
     if (id === undefined || kind === undefined) return
     device.books.settle(kind, { id, from, participant, type }, error === undefined ? 'ack' : 'nack')
+    if (device.isActive) this.#deps.handOver(device)
   }
 
   #presence(device: CompanionDevice, node: Stanza): void {
@@ -139,8 +140,11 @@ export class ClientDesk {
   }
 
   #information(device: CompanionDevice, node: Stanza): void {
-    if (child(node, 'offline_batch')) this.#deps.onReady(device)
-    else if (!child(node, 'unified_session')) {
+    const batch = child(node, 'offline_batch')
+    if (batch) {
+      device.ask(Number(batch.attrs.count))
+      this.#deps.handOver(device)
+    } else if (!child(node, 'unified_session')) {
       this.#deps.log.complain(`information the simulator does not know: ${describeStanza(node)}`)
     }
   }

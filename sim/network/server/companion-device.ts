@@ -5,8 +5,11 @@ import type { PublishedBundle } from '../signal/signal-device.ts'
 import type { Connection } from '../wire/connection.ts'
 import { SERVER_JID } from '../wire/jid.ts'
 import { child, children, requiredBytes, stanza, type Stanza } from '../wire/stanza.ts'
+import { Backlog } from './backlog.ts'
 import { DeliveryBooks } from './delivery-books.ts'
+import { OwedAcks } from './owed-acks.ts'
 import type { Device, User } from './user.ts'
+import type { SimClock } from '../../shiftable-clock.ts'
 
 export type CompanionKeys = {
   noiseKey: Buffer
@@ -17,7 +20,23 @@ export type CompanionKeys = {
 }
 /** Returns the stanzas to deliver in place of one. A fault drops, repeats, damages or delays the stanza here. */
 export type DeliveryFilter = (device: CompanionDevice, node: Stanza) => Stanza[]
-type Deps = { user: User; id: number; keys: CompanionKeys; random: SeededRandom; filter: DeliveryFilter }
+export type DeliveryOptions = {
+  /** How many stanzas of the backlog one request brings. Without it the client gets as many as it asks for. */
+  window?: number
+  /** Whether new stanzas overtake a backlog that is not handed over yet. Otherwise they wait behind it. */
+  isBacklogOvertaken?: boolean
+  /** Whether an acknowledgement with an error removes a message. A status message is never removed by it. */
+  nacksSettle?: boolean
+}
+type Deps = {
+  user: User
+  id: number
+  keys: CompanionKeys
+  random: SeededRandom
+  clock: SimClock
+  filter: DeliveryFilter
+  options: DeliveryOptions
+}
 
 const LOW_PREKEYS = 5
 /** Stanzas that the server does not store: an offline or unavailable client misses them. */
@@ -27,7 +46,10 @@ export class CompanionDevice implements Device {
   readonly user: User
   readonly id: number
   readonly keys: CompanionKeys
-  readonly books = new DeliveryBooks()
+  readonly books: DeliveryBooks
+  readonly #backlog: Backlog
+  readonly #owedAcks: OwedAcks
+  readonly #options: DeliveryOptions
   /** The users whose presence the client asked for on this connection. */
   readonly subscriptions = new Set<User>()
   readonly #filter: DeliveryFilter
@@ -36,15 +58,21 @@ export class CompanionDevice implements Device {
   /** True once the client is active and has taken the stanzas that waited for it. */
   live = false
   available = false
+  /** True once the client has said that it is active. */
+  isActive = false
   onboarded = false
   bundlesHandedOut = 0
 
-  constructor({ user, id, keys, random, filter }: Deps) {
+  constructor({ user, id, keys, random, clock, filter, options }: Deps) {
     this.user = user
     this.id = id
     this.keys = keys
     this.#random = random
     this.#filter = filter
+    this.#options = options
+    this.books = new DeliveryBooks({ nacksSettle: options.nacksSettle ?? false })
+    this.#backlog = new Backlog({ books: this.books, send: this.#send.bind(this) })
+    this.#owedAcks = new OwedAcks(clock, this.books)
   }
 
   get isConnected(): boolean {
@@ -71,20 +99,36 @@ export class CompanionDevice implements Device {
     }
     for (const one of this.#filter(this, node)) {
       this.books.enter(one)
-      if (this.live) this.connection?.send(one)
+      if (!this.live && !this.#isOvertaking) continue
+      this.#backlog.skip(one)
+      this.#send(one)
     }
   }
 
-  /** Delivers all unacknowledged stanzas, oldest first, and then announces the end of them. */
-  handOverBacklog(isEndAnnounced: boolean): void {
-    const pending = this.books.pending()
-    pending.forEach((node, index) => {
-      this.books.redelivered += 1
-      this.connection?.send({ ...node, attrs: { ...node.attrs, offline: String(index) } })
-    })
+  /** A client has logged in. It gets nothing before it is active. */
+  admit(connection: Connection): void {
+    this.connection = connection
+    this.live = false
+    this.available = false
+    this.isActive = false
+    this.subscriptions.clear()
+    this.#backlog.restart()
+  }
+
+  /** The client asks for so many stanzas of its backlog. */
+  ask(count: number): void {
+    this.#backlog.allow(this.#options.window ?? count)
+  }
+
+  /** Delivers what the client has asked for. True once, when nothing waits any more. */
+  handOverBacklog(): boolean {
+    if (this.live || !this.#backlog.handOver()) return false
     this.live = true
-    if (!isEndAnnounced) return
-    const count = stanza('offline', { count: String(pending.length) })
+    return true
+  }
+
+  announceBacklogEnd(): void {
+    const count = stanza('offline', { count: String(this.#backlog.count) })
     this.connection?.send(stanza('ib', { from: SERVER_JID }, [count]))
   }
 
@@ -102,6 +146,16 @@ export class CompanionDevice implements Device {
     // Phones open no session with a prekey that its owner did not sign.
     if (!verifySignature(this.keys.identityKey, typed(publicKey), signature)) throw new Error('a prekey badly signed')
     this.keys.signedPreKey = { id, publicKey, signature }
+  }
+
+  get #isOvertaking(): boolean {
+    return this.isActive && this.#options.isBacklogOvertaken === true
+  }
+
+  #send(node: Stanza): void {
+    if (!this.connection) return
+    this.connection.send(node)
+    this.#owedAcks.watch(this.connection, node)
   }
 
   #askForPreKeys(): void {

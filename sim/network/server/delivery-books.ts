@@ -1,4 +1,5 @@
 // The books of one companion device: the stanzas that it got and has not acknowledged yet, in order.
+import { STATUS_JID } from '../wire/jid.ts'
 import type { Stanza } from '../wire/stanza.ts'
 
 export type Settlement = 'receipt' | 'ack' | 'nack'
@@ -16,11 +17,24 @@ function entryName(kind: string, { id, from, participant, type }: Named): string
 
 export class DeliveryBooks {
   readonly #pending = new Map<string, Stanza>()
+  /** Status messages that the client answered with an error. */
+  readonly #refusedStatuses = new Set<string>()
+  readonly #nacksSettle: boolean
   readonly settled = { receipt: 0, ack: 0, nack: 0, unknown: 0 }
   redelivered = 0
 
+  constructor({ nacksSettle }: { nacksSettle: boolean }) {
+    this.#nacksSettle = nacksSettle
+  }
+
   get size(): number {
     return this.#pending.size
+  }
+
+  /** The status message that keeps everything else back: the client answered it with an error. */
+  get refusedStatus(): Stanza | undefined {
+    for (const name of this.#refusedStatuses) return this.#pending.get(name)
+    return undefined
   }
 
   enter(node: Stanza): void {
@@ -30,13 +44,30 @@ export class DeliveryBooks {
 
   /** Removes a stanza that the client acknowledged. Nothing else removes a stanza. */
   settle(kind: string, named: Named, how: Settlement): boolean {
-    const known = this.#pending.delete(entryName(kind, named))
+    const name = entryName(kind, named)
+    const known = this.#pending.get(name)
     this.settled[known ? how : 'unknown'] += 1
-    return known
+    if (!known) return false
+    const isStatus = known.attrs['from'] === STATUS_JID
+    if (how === 'nack' && (isStatus || !this.#nacksSettle)) {
+      if (isStatus) this.#refusedStatuses.add(name)
+      return false
+    }
+    this.#refusedStatuses.delete(name)
+    return this.#pending.delete(name)
   }
 
   pending(): Stanza[] {
     return [...this.#pending.values()]
+  }
+
+  /** The pending stanzas, oldest first, without a copy of the list. */
+  [Symbol.iterator](): Iterator<Stanza> {
+    return this.#pending.values()
+  }
+
+  has({ tag, attrs: { id = '', from, participant, type } }: Stanza): boolean {
+    return this.#pending.has(entryName(tag, { id, from, participant, type }))
   }
 
   unacknowledgedIds(): string[] {
@@ -45,5 +76,6 @@ export class DeliveryBooks {
 
   clear(): void {
     this.#pending.clear()
+    this.#refusedStatuses.clear()
   }
 }

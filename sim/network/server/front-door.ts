@@ -133,10 +133,7 @@ export class FrontDoor {
   #admit(connection: Connection, device: CompanionDevice): void {
     const earlier = device.connection
     this.#connections.set(connection, device)
-    device.connection = connection
-    device.live = false
-    device.available = false
-    device.subscriptions.clear()
+    device.admit(connection)
     earlier?.end(stanza('stream:error', {}, [stanza('conflict', { type: 'replaced' })]))
     connection.delayMs = this.#deps.faults.delayFor(device.user.phone)
     const { random, clock } = this.#deps

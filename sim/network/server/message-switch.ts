@@ -127,7 +127,7 @@ export class MessageSwitch {
     const handedOn = allChildren(node).filter((one) => HANDED_ON.has(one.tag))
     // The sender did not know this device. A real server answers with a hash mismatch.
     if (sealed.length === 0 && !plain && !child(node, 'unavailable')) return
-    target.deliver(this.parts.message(sender, envelope, [...sealed, ...handedOn]), plain)
+    target.deliver(this.parts.message({ tag: node.tag, sender, envelope }, [...sealed, ...handedOn]), plain)
   }
 
   #addressed(node: Stanza): Map<Device, Stanza> {

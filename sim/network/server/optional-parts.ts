@@ -10,11 +10,13 @@ export type OptionalPart = (typeof OPTIONAL_PARTS)[number]
 const REPORTING_TAG = stanza('reporting_tag', {}, Buffer.alloc(20, 1))
 const SERIAL = '4711'
 
+type Envelope = { tag: string; sender: User; envelope: Attributes }
+
 export class OptionalParts {
   /** The parts that no client gets. */
   readonly omitted = new Set<OptionalPart>()
 
-  message(sender: User, envelope: Attributes, content: Stanza[]): Stanza {
+  message({ tag, sender, envelope }: Envelope, content: Stanza[]): Stanza {
     const isPeer = envelope['category'] === 'peer'
     const certificate = sender.businessName === undefined ? [] : [nameCertificate(sender.businessName)]
     const named = certificate.length > 0 ? { verified_name: SERIAL, verified_level: 'unknown' } : {}
@@ -23,7 +25,7 @@ export class OptionalParts {
     for (const part of this.omitted) attributes[part] = undefined
     const omitted: ReadonlySet<string> = this.omitted
     return stanza(
-      'message',
+      tag,
       attributes,
       children.filter(({ tag }) => !omitted.has(tag)),
     )

@@ -9,6 +9,8 @@ type Listener = (...args: unknown[]) => unknown
 type Hooks = {
   /** Whether the library gets this event. */
   isHeard: (event: string) => boolean
+  /** Whether the library does not get this stanza, although it hears the event. */
+  isWithheld: (event: string, ...args: unknown[]) => boolean
   /** A listener of this event has failed. */
   onFault: (event: string, fault: unknown) => void
   /** Returns a promise if the library's listeners must wait. If the promise rejects, they never get the event. */
@@ -28,8 +30,9 @@ export function openSocket(config: UserFacingSocketConfig, hooks: Hooks): WASock
   return socket
 }
 
-function contained(event: string, listener: Listener, { onFault, beforeListeners }: Hooks): Listener {
+function contained(event: string, listener: Listener, { onFault, isWithheld, beforeListeners }: Hooks): Listener {
   const run: Listener = (...args) => {
+    if (isWithheld(event, ...args)) return undefined
     const ready = beforeListeners(event, ...args)
     return ready ? ready.then(() => listener(...args)) : listener(...args)
   }

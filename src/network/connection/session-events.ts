@@ -57,15 +57,13 @@ export class SessionEvents {
 
   #onUpdate(update: Partial<ConnectionState>): void {
     const { creds, connectionKeys, signals, offer, onClosed } = this.#deps
-    const { connection, qr, isNewLogin, receivedPendingNotifications, lastDisconnect } = update
+    const { connection, qr, isNewLogin, lastDisconnect } = update
     if (qr !== undefined) {
       offer.takeCode()
       signals.announce({ kind: 'qr', text: qr })
     }
     if (isNewLogin) signals.announce({ kind: 'paired', jid: jidOf(creds) }, { after: connectionKeys.saveCreds() })
     if (connection === 'open') this.loggedIn()
-    // The library may report the end of the backlog before the login.
-    if (receivedPendingNotifications === true) this.backlogEnded()
     if (connection === 'close') onClosed(lastDisconnect?.error)
   }
 
@@ -77,7 +75,7 @@ export class SessionEvents {
     this.#announceDrained()
   }
 
-  /** Only the first call has an effect. */
+  /** Only the first call has an effect. It may come before the login. */
   backlogEnded(): void {
     if (this.#deps.phase.move('drain')) this.#announceDrained()
   }

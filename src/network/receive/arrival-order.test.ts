@@ -128,3 +128,49 @@ test('nothing is left behind when the connection ends', () => {
   void order.afterEarlier()
   assert.equal(clock.pending, 0)
 })
+
+test('a live message waits for the part of the backlog that has not come yet, and for no later live message', async () => {
+  const order = orderOn(new ManualClock())
+  const [first, live, last] = [{}, {}, {}]
+  order.backlogBegins()
+  void order.expect('a', [first], true)
+  const turn = order.afterEarlier()
+  void order.expect('b', [live], false)
+  void order.expect('a', [last], true)
+  void order.expect('c', [{}], false)
+  order.done(first)
+  order.backlogEnds()
+  assert.equal(await isSettled(turn), false)
+  order.done(last)
+  assert.equal(await isSettled(turn), true)
+})
+
+test('a notice of the backlog waits for the backlog before it, not for a live message', async () => {
+  const order = orderOn(new ManualClock())
+  const earlier = {}
+  order.backlogBegins()
+  void order.expect('a', [{}], false)
+  void order.expect('b', [earlier], true)
+  const turn = order.afterEarlierBacklog()
+  void order.expect('b', [{}], true)
+  assert.equal(await isSettled(turn), false)
+  order.done(earlier)
+  assert.equal(await isSettled(turn), true)
+})
+
+test('while the backlog is being opened a live message goes on waiting, however long that takes', async () => {
+  const clock = new ManualClock()
+  const order = orderOn(clock)
+  const waiting = Array.from({ length: 5 }, () => ({}))
+  order.backlogBegins()
+  const turn = order.afterEarlier()
+  for (const one of waiting) {
+    void order.expect('a', [one], true)
+    await clock.advance(stallMs - 1000)
+    order.done(one)
+  }
+  assert.equal(await isSettled(turn), false)
+  order.backlogEnds()
+  assert.equal(await isSettled(turn), true)
+  assert.equal(clock.pending, 0)
+})

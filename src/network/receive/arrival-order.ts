@@ -1,9 +1,10 @@
 // Keeps messages in the order of their arrival where the library does not.
 //
 // The library opens the backlog (messages that waited on the server) one by one, and live messages overtake it. A live group
-// message could then come before the message that carries its key, and could not be opened. While the library resolves a
-// phone number to a LID, later messages of that person can overtake the message that triggered it. Notices need no
-// decryption, so they would come before the messages that they follow.
+// message could then come before the message that carries its key, and could not be opened. So live messages wait for the
+// backlog, also for the part of it that the server has not delivered yet. While the library resolves a phone number to a
+// LID, later messages of that person can overtake the message that triggered it. Notices need no decryption, so they would
+// come before the messages that they follow.
 
 import type { Jid } from '../../core/ids.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -14,7 +15,9 @@ type Arrival = { chat: Jid; number: number; left: Set<object> }
 type Wait = {
   /** The wait goes on while arrivals up to this number are opened now and then. */
   upTo: number
-  isOver: (firstUnopened: number) => boolean
+  /** It also goes on while later arrivals of the backlog are opened. */
+  isForBacklog: boolean
+  isOver: () => boolean
   /** What it waits for. */
   left: () => object[]
   /** The counted time of the last progress. */
@@ -42,13 +45,16 @@ export class ArrivalOrder {
   readonly #unopened = new Map<object, number>()
   /** Includes ciphertexts that are not waited for any more, because they may still be opened. */
   readonly #arrivals = new WeakMap<object, Arrival>()
-  readonly #backlog = new Set<object>()
+  /** Those of them that belong to the backlog. */
+  readonly #backlog = new Map<object, number>()
   readonly #waits = new Set<Wait>()
   /** The last arrival of each chat, while it is not opened. */
   readonly #newest = new Map<Jid, Arrival>()
   #arrived = 0
-  /** How many callers wait for everything before them. */
+  /** How many live callers wait for everything before them. */
   #behind = 0
+  /** Whether the server has not delivered all of the backlog. */
+  #isBacklogComing = false
 
   constructor({ clock, isStorageAway, gone }: Deps) {
     this.#gone = gone
@@ -60,12 +66,31 @@ export class ArrivalOrder {
     gone.addEventListener('abort', this.#time.stop.bind(this.#time), { once: true })
   }
 
-  /** True while some of the backlog is not opened yet, or a caller waits for it. */
+  /** True while some of the backlog is not opened yet, or a live caller waits for it. */
   get isBehind(): boolean {
-    return this.#backlog.size > 0 || this.#behind > 0
+    return this.#isBacklogComing || this.#backlog.size > 0 || this.#behind > 0
   }
 
-  /** Returns a promise if the previous message of the same chat must be opened first. */
+  /** How many ciphertexts of the backlog have come and are not opened yet. */
+  get unopenedBacklog(): number {
+    return this.#backlog.size
+  }
+
+  /** The server delivers the backlog from now on. */
+  backlogBegins(): void {
+    this.#isBacklogComing = true
+  }
+
+  /** All of the backlog has come. */
+  backlogEnds(): void {
+    this.#isBacklogComing = false
+    this.#notify()
+  }
+
+  /**
+   * Returns a promise if the previous message of the same chat must be opened first. The library opens the backlog one by
+   * one anyway.
+   */
   expect(chat: Jid, ciphertexts: readonly object[], isBacklog: boolean): Promise<void> | undefined {
     if (ciphertexts.length === 0) return undefined
     const before = this.#newest.get(chat)
@@ -75,34 +100,44 @@ export class ArrivalOrder {
     for (const ciphertext of ciphertexts) {
       this.#unopened.set(ciphertext, number)
       this.#arrivals.set(ciphertext, arrival)
-      if (isBacklog) this.#backlog.add(ciphertext)
+      if (isBacklog) this.#backlog.set(ciphertext, number)
     }
-    if (!before) return undefined
+    if (!before || isBacklog) return undefined
     const isOver = () => before.left.size === 0
-    return this.#wait({ upTo: before.number, isOver, left: () => [...before.left] })
+    return this.#wait({ upTo: before.number, isForBacklog: false, isOver, left: () => [...before.left] })
   }
 
   /** To be called when the ciphertext is opened, or cannot be opened. */
   done(ciphertext: object): void {
     const number = this.#unopened.get(ciphertext)
+    const isBacklog = this.#backlog.has(ciphertext)
     const arrival = this.#arrivals.get(ciphertext)
     this.#forget(ciphertext)
     arrival?.left.delete(ciphertext)
     if (arrival?.left.size === 0 && this.#newest.get(arrival.chat) === arrival) this.#newest.delete(arrival.chat)
-    this.#notify(number)
+    this.#notify(number, isBacklog)
   }
 
-  /** Resolves when everything that arrived before this call is opened. */
+  /** Resolves when everything that arrived before this call is opened, and all of the backlog. */
   async afterEarlier(): Promise<void> {
-    if (this.#unopened.size === 0) return
+    if (this.#unopened.size === 0 && !this.#isBacklogComing) return
     const upTo = this.#arrived
-    const left = () => [...this.#unopened].filter(([, number]) => number <= upTo).map(([ciphertext]) => ciphertext)
+    const isOver = () => !this.#isBacklogComing && this.#backlog.size === 0 && firstOf(this.#unopened) > upTo
+    const left = () => [...upToNumber(this.#unopened, upTo), ...this.#backlog.keys()]
     this.#behind++
-    await this.#wait({ upTo, isOver: (first) => first > upTo, left })
+    await this.#wait({ upTo, isForBacklog: true, isOver, left })
     this.#behind--
   }
 
-  #wait(about: Pick<Wait, 'upTo' | 'isOver' | 'left'>): Promise<void> {
+  /** For a part of the backlog: resolves when the backlog that arrived before this call is opened. */
+  async afterEarlierBacklog(): Promise<void> {
+    if (this.#backlog.size === 0) return
+    const upTo = this.#arrived
+    const isOver = () => firstOf(this.#backlog) > upTo
+    await this.#wait({ upTo, isForBacklog: false, isOver, left: () => upToNumber(this.#backlog, upTo) })
+  }
+
+  #wait(about: Omit<Wait, 'progressAt' | 'end'>): Promise<void> {
     return new Promise((resolve) => {
       if (!this.#gone.aborted) this.#time.start()
       const end = () => {
@@ -127,12 +162,11 @@ export class ArrivalOrder {
   }
 
   /** Ends the waits that are over, and notes progress for the others. */
-  #notify(opened = Infinity): void {
-    const first = this.#unopened.values().next().value ?? Infinity
+  #notify(opened = Infinity, isBacklog = false): void {
     const now = this.#time.ms
     for (const wait of this.#waits) {
-      if (wait.isOver(first)) wait.end()
-      else if (opened <= wait.upTo) wait.progressAt = now
+      if (wait.isOver()) wait.end()
+      else if (opened <= wait.upTo || (isBacklog && wait.isForBacklog)) wait.progressAt = now
     }
   }
 
@@ -140,4 +174,13 @@ export class ArrivalOrder {
     this.#unopened.delete(ciphertext)
     this.#backlog.delete(ciphertext)
   }
+}
+
+/** The number of the first arrival. Arrivals are in the order of their numbers. */
+function firstOf(arrivals: ReadonlyMap<object, number>): number {
+  return arrivals.values().next().value ?? Infinity
+}
+
+function upToNumber(arrivals: ReadonlyMap<object, number>, upTo: number): object[] {
+  return [...arrivals].filter(([, number]) => number <= upTo).map(([ciphertext]) => ciphertext)
 }

@@ -56,6 +56,8 @@ export class Journal {
   /** The stanza of each ciphertext. The library hands the ciphertext alone to the Signal step. */
   readonly #stanzas = new WeakMap<Uint8Array, BinaryNode>()
   readonly #order: ArrivalOrder
+  /** How many notices of the backlog are being stored. */
+  #noticesOfBacklog = 0
   /** The fingerprint that the current step decrypts. */
   #decrypting: string | undefined
 
@@ -64,14 +66,26 @@ export class Journal {
     this.#order = new ArrivalOrder(deps)
   }
 
+  /** How many stanzas of the backlog have come and are not stored yet. */
+  get unstoredBacklog(): number {
+    return this.#order.unopenedBacklog + this.#noticesOfBacklog
+  }
+
+  /** The server delivers the backlog from now on. Live messages wait for its end. */
+  backlogBegins(): void {
+    this.#order.backlogBegins()
+  }
+
+  backlogEnds(): void {
+    this.#order.backlogEnds()
+  }
+
   /** To be called before the library sees a stanza with ciphertexts. Returns a promise if the library must wait. */
   announce(stanza: BinaryNode, ciphertexts: readonly Uint8Array[]): Promise<void> | undefined {
-    const isBacklog = stanza.attrs['offline'] !== undefined
+    const isBacklog = isOfBacklog(stanza)
     for (const ciphertext of ciphertexts) this.#stanzas.set(ciphertext, stanza)
     const backlog = !isBacklog && this.#order.isBehind ? this.#order.afterEarlier() : undefined
     const before = this.#order.expect(stanza.attrs['from'] ?? '', ciphertexts, isBacklog)
-    // The library opens the backlog one by one anyway.
-    if (isBacklog) return undefined
     return backlog && before ? backlog.then(() => before) : (backlog ?? before)
   }
 
@@ -132,9 +146,19 @@ export class Journal {
    * Stores an event under a name, once, after the messages that arrived before it. Resolves when it is stored. `also` adds
    * changes of keys to the same step.
    */
-  async storeNotice(name: string, event: NetworkEvent, also?: () => Promise<void>): Promise<void> {
-    await this.#order.afterEarlier()
-    await this.#storeOnce(name, event, also)
+  async storeNotice(name: string, event: NetworkEvent, stanza: BinaryNode, also?: () => Promise<void>): Promise<void> {
+    if (!isOfBacklog(stanza)) {
+      await this.#order.afterEarlier()
+      await this.#storeOnce(name, event, also)
+      return
+    }
+    this.#noticesOfBacklog++
+    try {
+      await this.#order.afterEarlierBacklog()
+      await this.#storeOnce(name, event, also)
+    } finally {
+      this.#noticesOfBacklog--
+    }
   }
 
   /** Undefined for stanzas that belong to no chat. */
@@ -196,6 +220,11 @@ export class Journal {
       this.#deps.connectionKeys.account.getInStep(kind, ids),
     )
   }
+}
+
+/** Whether the stanza waited on the server. */
+function isOfBacklog({ attrs }: BinaryNode): boolean {
+  return attrs['offline'] !== undefined
 }
 
 /** The name of a notice about a message, which is stored once. */

@@ -55,7 +55,7 @@ export class PlainStanzas {
     )
     if (ciphertexts.length > 0) return journal.announce(stanza, ciphertexts)
     const origin = journal.originOf(stanza)
-    if (origin) return journal.storeNotice(noticeName('withheld', origin), withheldEvent(origin, stanza, now()))
+    if (origin) return journal.storeNotice(noticeName('withheld', origin), withheldEvent(origin, stanza, now()), stanza)
     reception.onPassedOver?.(instance, 'no chat')
     return undefined
   }
@@ -69,7 +69,7 @@ export class PlainStanzas {
     account.calls.set(callId, this.#remembered(notice, known))
     if (state !== 'rings' && (state !== 'missed' || known?.isAnswered === true)) return undefined
     const video = event.video || known?.video === true
-    return journal.storeNotice(`call|${callId}|${state}`, { ...event, video })
+    return journal.storeNotice(`call|${callId}|${state}`, { ...event, video }, stanza)
   }
 
   #remembered({ state, event }: CallNotice, known: { video: boolean; isAnswered: boolean } | undefined) {
@@ -86,6 +86,6 @@ export class PlainStanzas {
     if (!event) return newIdentities.store(stanza)
     // The key of the group is renewed in the commit that stores who has left.
     const renewKey = () => keyHolders.renewWithoutInStep(from, whoLeft(event))
-    return journal.storeNotice(`group|${from}|${id}`, event, renewKey)
+    return journal.storeNotice(`group|${from}|${id}`, event, stanza, renewKey)
   }
 }

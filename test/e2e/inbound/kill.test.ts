@@ -5,8 +5,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { lifelike } from '../../../sim/helpdesk/settings.ts'
+import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'
+import type { SimNetwork } from '../../../sim/network/sim-network.ts'
 import type { EngineName } from '../../../src/storage/database.ts'
+import { harshNetwork } from '../../harness/harsh-network.ts'
 import { ProcessWorld } from '../../harness/process-world.ts'
 import { rounds } from '../../harness/rounds.ts'
 import { mistakesIn, noMistakes } from '../../harness/truth.ts'
@@ -39,6 +42,7 @@ async function writeAndKill(world: ProcessWorld, { messages, kills, chats }: Run
     for (let index = 0; index < messages; index++) {
       const sender = index % people.length
       const isForGroup = index % chats === 0
+      if (index % 10 === 5) writeStatus(network, people[sender] ?? first)
       const { id } = (people[sender] ?? first).text(isForGroup ? group : phone, `m${index}`)
       written.push({ id, chat: isForGroup ? -1 : sender })
       await pause(random.below(40))
@@ -54,6 +58,12 @@ async function writeAndKill(world: ProcessWorld, { messages, kills, chats }: Run
   }
   await Promise.all([write(), kill()])
   return [...Map.groupBy(written, ({ chat }) => chat).values()].map((chat) => chat.map(({ id }) => id))
+}
+
+/** A status that cannot be opened. */
+function writeStatus(network: SimNetwork, author: SimPerson): void {
+  network.fault({ kind: 'undecryptable' })
+  author.status('my day')
 }
 
 /** The helpdesk calls the process that runs now. */
@@ -90,7 +100,7 @@ describe('a killed service loses nothing, doubles nothing and keeps the order', 
     const name = `${run.kills} × kill -9 among ${run.messages} messages on ${run.engine}`
     test(name, { timeout: 300_000 }, async () => {
       const { engine, messages, chats } = run
-      await using world = await ProcessWorld.open({ engine, helpdesk: { quirks: lifelike } })
+      await using world = await ProcessWorld.open({ engine, network: harshNetwork, helpdesk: { quirks: lifelike } })
       const { helpdesk } = world
       await listen(world)
       const written = await writeAndKill(world, run)

@@ -6,6 +6,7 @@ import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import { SeededRandom } from '../../../sim/network/seeded-random.ts'
 import { openDatabase } from '../../../src/storage/database.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
+import { harshNetwork } from '../../harness/harsh-network.ts'
 import { numberOf } from '../../harness/linked-seed.ts'
 import { silentLog } from '../../harness/logs.ts'
 import { ProcessWorld } from '../../harness/process-world.ts'
@@ -21,7 +22,7 @@ const count = rounds({ gate: 6, long: 15 })
 const accounts = 4
 
 test(`after ${count} rounds of chaos every instance is ready and reads and writes as before`, async () => {
-  await using world = await ProcessWorld.open({ accounts, network: { seed } })
+  await using world = await ProcessWorld.open({ accounts, network: { ...harshNetwork, seed } })
   const { network } = world
   const people = Array.from({ length: 3 }, (_, i) => network.person({ phone: `55118${String(20_000_000 + i)}` }))
   await wreak(world, people)

@@ -10,6 +10,7 @@ import type { EngineName } from '../../../src/storage/database.ts'
 import { shownTo } from '../../harness/agent-files.ts'
 import { engines } from '../../harness/databases.ts'
 import type { TestLocation } from '../../harness/databases.ts'
+import { harshNetwork } from '../../harness/harsh-network.ts'
 import type { Answer } from '../../harness/http-request.ts'
 import { ServiceProcess } from '../../harness/service-process.ts'
 import { silentLog } from '../../harness/logs.ts'
@@ -31,7 +32,7 @@ type Death = {
 
 /** Two messages, of which the process dies during the first; what the customer has seen at the end. */
 async function dieAt({ step, nth = 1, engine = 'sqlite', files = false, between }: Death): Promise<string[]> {
-  await using world = await AgentWorld.open({ engine })
+  await using world = await AgentWorld.open({ engine, network: harshNetwork })
   const attachments = files ? await upload(world, ['a.txt', 'b.txt']) : []
   await world.stop()
   const { environment } = world

@@ -7,6 +7,7 @@ import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
 import type { EngineName } from '../../../src/storage/database.ts'
 import { engines } from '../../harness/databases.ts'
 import type { Answer } from '../../harness/http-request.ts'
+import { harshNetwork } from '../../harness/harsh-network.ts'
 import { ProcessWorld } from '../../harness/process-world.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { DeskClient, openChat } from '../../sim-helpdesk/harness/desk-client.ts'
@@ -28,7 +29,7 @@ class BurstStage {
   static async open(engine: EngineName, count: number) {
     await using stack = new AsyncDisposableStack()
     const catcher = stack.use(await WebhookCatcher.start())
-    const world = stack.use(await ProcessWorld.open({ engine }))
+    const world = stack.use(await ProcessWorld.open({ engine, network: harshNetwork }))
     const agent = new DeskClient(world.helpdesk)
     const conversation = await openChat(agent, '5511888880001')
     await world.allReady()

@@ -13,6 +13,7 @@ import type { Database } from '../../../src/storage/database.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { newLocation } from '../../harness/databases.ts'
+import { harshNetwork } from '../../harness/harsh-network.ts'
 import { silentLog } from '../../harness/logs.ts'
 import type { ClientOptions } from './client-process.ts'
 import { Line } from './line.ts'
@@ -44,7 +45,9 @@ export class TortureBed {
   /** The slower the disk, the more likely a kill strikes between a frame and the write of the keys behind it. */
   static async open(way: ClientOptions['way'], saveMs: number): Promise<TortureBed> {
     await using stack = new AsyncDisposableStack()
-    const sim = stack.use(await SimNetwork.start({ seed: 'torture' }))
+    // The library asks for the backlog only once, so a stock client gets all of it then.
+    const behaviour = way === 'stock' ? { window: Infinity, nacksSettle: true } : harshNetwork
+    const sim = stack.use(await SimNetwork.start({ ...behaviour, seed: 'torture' }))
     sim.log.areViolationsAllowed = way === 'stock'
     const { location } = stack.use(await newLocation('sqlite'))
     await using database = await openDatabase({ location, encryptionKeys: [], log: silentLog })

@@ -417,8 +417,8 @@ test('contents without meaning for people are passed over and counted', async ()
   assert.deepEqual(timer.changes, [{ change: 'ephemeral', seconds: 60 }])
   await waitUntil('both are counted', () => new Set(bed.passedOver).size === 2)
   assert.deepEqual([...new Set(bed.passedOver)].toSorted(), [
-    'no chat',
     'protocol INITIAL_SECURITY_NOTIFICATION_SETTING_SYNC',
+    'status',
   ])
 })
 

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import { test } from 'node:test'
+import { ManualClock } from '../../../test/harness/manual-clock.ts'
+import type { WASocket } from '../library/library.ts'
+import { BacklogDrain } from './backlog-drain.ts'
+
+/** A connection without a server: the test plays what the server sends. */
+class Played {
+  readonly clock = new ManualClock()
+  readonly ws = new EventEmitter()
+  readonly ev = new EventEmitter()
+  readonly gone = new AbortController()
+  /** The times of the requests. */
+  readonly asked: number[] = []
+  readonly #began = this.clock.monotonic()
+  unstored = 0
+  isStorageAway = false
+  begun = 0
+  ended = 0
+
+  constructor() {
+    const sendNode = () => {
+      this.asked.push(this.clock.monotonic() - this.#began)
+      return Promise.resolve()
+    }
+    const drain = new BacklogDrain({
+      socket: { ws: this.ws, ev: this.ev, sendNode } as unknown as WASocket,
+      clock: this.clock,
+      isStorageAway: () => this.isStorageAway,
+      unstored: () => this.unstored,
+      gone: this.gone.signal,
+      onBegin: () => (this.begun += 1),
+      onEnd: () => (this.ended += 1),
+    })
+    drain.listen()
+    this.ev.emit('connection.update', { connection: 'open' })
+  }
+
+  preview(): void {
+    this.ws.emit('CB:ib,,offline_preview', { tag: 'ib', attrs: {} })
+  }
+
+  deliver(count: number): void {
+    for (let n = 0; n < count; n++) this.ws.emit('frame', { tag: 'message', attrs: { offline: String(n) } })
+  }
+
+  announceEnd(): void {
+    this.ev.emit('connection.update', { receivedPendingNotifications: true })
+  }
+}
+
+test('the next window is asked for when the last one has come, but not within 100 ms', async () => {
+  const played = new Played()
+  played.preview()
+  for (let window = 0; window < 3; window++) {
+    played.deliver(100)
+    await played.clock.advance(99)
+    assert.equal(played.asked.length, window + 1)
+    await played.clock.advance(1)
+  }
+  assert.deepEqual(played.asked, [0, 100, 200, 300])
+  played.announceEnd()
+  await played.clock.advance(60_000)
+  assert.equal(played.asked.length, 4)
+  assert.deepEqual([played.begun, played.ended, played.clock.pending], [1, 1, 0])
+})
+
+test('no window is asked for while more than 50 stanzas are not stored, or storage is away', async () => {
+  const played = new Played()
+  played.preview()
+  played.deliver(100)
+  played.unstored = 51
+  await played.clock.advance(4000)
+  assert.equal(played.asked.length, 1)
+  played.isStorageAway = true
+  played.unstored = 50
+  await played.clock.advance(60_000)
+  assert.equal(played.asked.length, 1)
+  played.isStorageAway = false
+  await played.clock.advance(100)
+  assert.equal(played.asked.length, 2)
+})
+
+test('stanzas that are never stored stop the requests for 5 s at most', async () => {
+  const played = new Played()
+  played.preview()
+  played.deliver(100)
+  played.unstored = 80
+  await played.clock.advance(6000)
+  assert.equal(played.asked.length, 2)
+})
+
+test('when less comes than was asked for, the pauses grow; the backlog is over after 20 s without progress', async () => {
+  const played = new Played()
+  played.preview()
+  played.deliver(7)
+  await played.clock.advance(19_900)
+  assert.deepEqual(played.asked, [0, 100, 300, 700, 1500, 3100, 6300, 11_300, 16_300])
+  assert.equal(played.ended, 0)
+  await played.clock.advance(1100)
+  assert.equal(played.ended, 1)
+  assert.equal(played.clock.pending, 0)
+})
+
+test('a backlog that is slowly stored is not over', async () => {
+  const played = new Played()
+  played.preview()
+  played.deliver(100)
+  for (played.unstored = 100; played.unstored > 60; played.unstored -= 10) await played.clock.advance(15_000)
+  assert.equal(played.ended, 0)
+})
+
+test('nothing is asked for after the connection has ended', async () => {
+  const played = new Played()
+  played.preview()
+  played.deliver(100)
+  played.gone.abort()
+  await played.clock.advance(60_000)
+  assert.equal(played.asked.length, 1)
+  assert.deepEqual([played.ended, played.clock.pending], [0, 0])
+})

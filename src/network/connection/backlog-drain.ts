@@ -1,0 +1,135 @@
+// Takes the backlog from the server, one window at a time, and notices its end.
+//
+// The server delivers as many stanzas as the client asks for, and then nothing until the client asks again. New messages
+// wait behind the backlog on the server, so a client that stops asking gets nothing any more. The next window is asked for
+// when the last one has come and most of it is stored: this bounds the memory. The server announces the end of the backlog.
+// Without an announcement the backlog is over when nothing of it has come or was stored for a while.
+
+import type { Clock } from '../../lib/clock.ts'
+import { CountedTime } from '../../lib/counted-time.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
+import type { BinaryNode, WASocket } from '../library/library.ts'
+
+const windowSize = 100
+/** The next window is not asked for while more messages than this are not stored. */
+const mostUnstored = 50
+/** The shortest time from one request to the next. */
+const pauseMs = 100
+/** The longest time from one request to the next, when nothing comes. A server may give less than it was asked for. */
+const longestPauseMs = 5000
+/** The server announces the end within seconds. */
+const quietMs = 20_000
+
+type Deps = {
+  socket: WASocket
+  clock: Clock
+  /** The library takes the next message of the backlog only when the one before is stored. */
+  isStorageAway: () => boolean
+  /** How many stanzas of the backlog have come and are not stored yet. */
+  unstored: () => number
+  /** Aborts when the connection ends. */
+  gone: AbortSignal
+  /** The server has a backlog. */
+  onBegin: () => void
+  onEnd: () => void
+}
+
+export class BacklogDrain {
+  readonly #deps: Deps
+  readonly #time: CountedTime
+  /** How many stanzas were asked for and have not come. */
+  #awaited = 0
+  #unstored = 0
+  /** The counted time of the last progress. */
+  #progressAt = 0
+  /** The counted time of the last request. */
+  #askedAt = 0
+  /** How long nothing may come before the service asks again. */
+  #patienceMs = pauseMs
+  #cancelLook: (() => void) | undefined
+  #isOver = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#time = new CountedTime({
+      clock: deps.clock,
+      counts: () => !deps.isStorageAway(),
+      onSlice: this.#endIfQuiet.bind(this),
+    })
+  }
+
+  /** Takes the backlog from the login to its end. */
+  listen(): void {
+    const { socket, gone, onBegin } = this.#deps
+    socket.ws.on('CB:ib,,offline_preview', () => {
+      if (this.#isOver) return
+      onBegin()
+      this.#time.start()
+      this.#ask()
+    })
+    socket.ws.on('frame', ({ attrs }: Partial<BinaryNode>) => {
+      if (attrs?.['offline'] !== undefined) this.#noteArrival()
+    })
+    socket.ev.on('connection.update', ({ connection, receivedPendingNotifications }) => {
+      if (receivedPendingNotifications === true) this.#end()
+      if (connection === 'open' && !this.#isOver) this.#time.start()
+    })
+    gone.addEventListener('abort', this.#stop.bind(this), { once: true })
+  }
+
+  #ask(): void {
+    const { socket } = this.#deps
+    const request = { tag: 'offline_batch', attrs: { count: String(windowSize) } }
+    socket.sendNode({ tag: 'ib', attrs: {}, content: [request] }).catch(ignoreRejection)
+    this.#awaited = windowSize
+    this.#askedAt = this.#time.ms
+    this.#lookLater()
+  }
+
+  #lookLater(): void {
+    this.#cancelLook?.()
+    this.#cancelLook = this.#deps.clock.after(pauseMs, this.#look.bind(this))
+  }
+
+  #look(): void {
+    this.#noteStored()
+    const idleMs = this.#time.ms - Math.max(this.#progressAt, this.#askedAt)
+    const isTaken = this.#awaited <= 0 || idleMs >= this.#patienceMs
+    const isRoom = this.#unstored <= mostUnstored || idleMs >= longestPauseMs
+    if (!isTaken || !isRoom || this.#deps.isStorageAway()) {
+      this.#lookLater()
+      return
+    }
+    if (this.#awaited > 0) this.#patienceMs = Math.min(this.#patienceMs * 2, longestPauseMs)
+    this.#ask()
+  }
+
+  #noteArrival(): void {
+    this.#awaited -= 1
+    this.#patienceMs = pauseMs
+    this.#progressAt = this.#time.ms
+  }
+
+  #noteStored(): void {
+    const unstored = this.#deps.unstored()
+    if (unstored !== this.#unstored) this.#progressAt = this.#time.ms
+    this.#unstored = unstored
+  }
+
+  #endIfQuiet(): void {
+    this.#noteStored()
+    if (this.#time.ms - this.#progressAt >= quietMs) this.#end()
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#stop()
+    this.#deps.onEnd()
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    this.#time.stop()
+    this.#cancelLook?.()
+  }
+}

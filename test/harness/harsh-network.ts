@@ -1,0 +1,6 @@
+// A simulated network that behaves as badly as the real one may: the backlog comes in small windows, new messages overtake it,
+// and an error in an acknowledgement settles nothing.
+
+import type { SimNetworkOptions } from '../../sim/network/sim-network.ts'
+
+export const harshNetwork: SimNetworkOptions = { window: 5, isBacklogOvertaken: true, nacksSettle: false }
