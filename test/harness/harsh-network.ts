@@ -1,6 +1,11 @@
 // A simulated network that behaves as badly as the real one may: the backlog comes in small windows, new messages overtake it,
-// and an error in an acknowledgement settles nothing.
+// an error in an acknowledgement settles nothing, and the accounts have moved to LIDs.
 
 import type { SimNetworkOptions } from '../../sim/network/sim-network.ts'
 
-export const harshNetwork: SimNetworkOptions = { window: 5, isBacklogOvertaken: true, nacksSettle: false }
+export const harshNetwork: SimNetworkOptions = {
+  window: 5,
+  isBacklogOvertaken: true,
+  nacksSettle: false,
+  isMigrated: true,
+}
