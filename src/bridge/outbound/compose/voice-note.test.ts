@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -50,5 +50,18 @@ test('a recording that ffmpeg cannot read is not converted, with or without ffmp
   for (let count = 0; count < 2; count++) {
     const { signal } = new AbortController()
     assert.equal(await transcode(join(place.path, 'missing.wav'), join(place.path, 'voice.ogg'), signal), false)
+  }
+})
+
+test('every recording is given to the command, and is converted when the command succeeds', async () => {
+  await using place = await directory()
+  const [command, to] = [join(place.path, 'converter'), join(place.path, 'voice.ogg')]
+  // The last argument is the file that the converter writes.
+  await writeFile(command, '#!/bin/sh\nfor last; do :; done\necho voice > "$last"\n', { mode: 0o700 })
+  const transcode = createTranscoder(command)
+  for (let count = 0; count < 2; count++) {
+    assert.equal(await transcode(join(place.path, 'tone.wav'), to, new AbortController().signal), true)
+    assert.equal(await readFile(to, 'utf8'), 'voice\n')
+    await rm(to)
   }
 })
