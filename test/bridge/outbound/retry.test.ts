@@ -241,6 +241,21 @@ test('a change of a message that was written before the first callback does noth
   assert.deepEqual([bed.texts(), bed.desk.message(id).status, bed.desk.marks], [[], 'sent', []])
 })
 
+test('Retry of a message that never came to us and lacks a file does not send it, and says why', async () => {
+  await using bed = await OutboundBed.open()
+  await bed.write('the first callback', { private: true })
+  await bed.stop()
+  const id = await bed.write('see', { attachments: [{ id: 1, file_type: 'file' }] })
+  await bed.start()
+  await bed.pass(20_000)
+  await bed.desk.retry(id)
+  assert.equal(bed.desk.message(id).status, 'sent')
+  await bed.shown(id, ({ status, contentAttributes: { external_error: error } }) => {
+    return status === 'failed' && /where to fetch an attached file/.test(String(error))
+  })
+  await assertArrived(bed, [])
+})
+
 test('Retry of a message from before its instance was created anew does not send it, and says why', async () => {
   await using bed = await OutboundBed.open({ accounts: 2 })
   const id = await failed(bed, 'from the account before')
