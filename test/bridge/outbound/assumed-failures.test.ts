@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DownstreamError } from '../../../src/core/downstream.ts'
 import type { MessageStatus } from '../../../src/core/downstream.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { OutboundBed } from './harness/outbound-bed.ts'
@@ -114,5 +115,21 @@ test('a Retry whose callback is lost is noticed when the helpdesk has told of th
   status.set(102, 'failed')
   await told(102, offer, '422 Unprocessable Entity')
   status.set(102, 'sent')
+  await bed.until('it is sent', () => bed.texts().length === 2)
+})
+
+test('a failure at a helpdesk that cannot be asked for a day counts as shown: a Retry after that sends the message', async () => {
+  await using bed = await OutboundBed.open()
+  const { status, told } = slowDesk(bed)
+  await blocked(bed, 102)
+  bed.helpdesk.script = (call) => {
+    if (call === 'findMessage') throw new DownstreamError('transient', 'HTTP 500')
+  }
+  bed.clock.freeze(24 * 3_600_000)
+  await bed.until('no look is planned', async () => (await rowOf(bed, 102)).look_at === null)
+  assert.equal((await rowOf(bed, 102)).shown, 'failed')
+  bed.helpdesk.script = () => undefined
+  status.set(102, 'sent')
+  await told(102, offer, null)
   await bed.until('it is sent', () => bed.texts().length === 2)
 })
