@@ -33,6 +33,7 @@ const escaped: [given: string, wanted: string][] = [
   ['~~gone~~', '~~gone\\~~'],
   ['__init__.py', '__init\\__.py'],
   ['``code``', '\\``code``'],
+  ['````\n```', '`\\```\n\\```'],
   ['# 1', '\\# 1'],
   ['1) one', '1\\) one'],
   ['1. one\n1. two', '1\\. one\n1\\. two'],
