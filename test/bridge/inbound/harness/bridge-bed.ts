@@ -8,7 +8,7 @@ import { loadConfig } from '../../../../src/config/config.ts'
 import type { Destination } from '../../../../src/core/downstream.ts'
 import type { Chat } from '../../../../src/core/address.ts'
 import type { Content, Envelope, FileRef, MessageEvent, NetworkEvent } from '../../../../src/core/message.ts'
-import type { NetworkSession } from '../../../../src/core/network.ts'
+import type { Network, NetworkSession } from '../../../../src/core/network.ts'
 import { Metrics } from '../../../../src/ledger/metrics.ts'
 import { Usage } from '../../../../src/ledger/usage.ts'
 import { createRowIds } from '../../../../src/lib/row-ids.ts'
@@ -47,6 +47,7 @@ export class BridgeBed {
   /** Where each instance delivers to; an instance without an entry has no destination. */
   readonly routes = new Map<string, Destination>()
   download: (file: FileRef, signal: AbortSignal) => Promise<Readable> = () => Promise.reject(new Error('no file'))
+  unseal: Network['unseal'] = () => null
   session: Partial<NetworkSession> | undefined
   set: InboundSet
   readonly metrics: Metrics
@@ -187,7 +188,10 @@ export class BridgeBed {
       database,
       epoch: () => this.#epoch,
       instances: { find, list: () => [] },
-      network: { download: (_instance, file, signal) => this.download(file, signal), unseal: () => null },
+      network: {
+        download: (_instance, file, signal) => this.download(file, signal),
+        unseal: (event, target) => this.unseal(event, target),
+      },
       downstream,
       routing: {
         accessOf: (record) => Promise.resolve(routes.get((record as { name?: string }).name ?? '') ?? null),
