@@ -44,8 +44,8 @@ async function assertTakenBack(bed: OutboundBed, id: number, text: string): Prom
 }
 
 describe('SQLite stuck for longer than the answer may take', () => {
-  test('a refused message is not sent while it cannot be taken back', async () => {
-    await using bed = await OutboundBed.open()
+  /** The database has stored a refused message and does not let it be taken back, until the returned function is called. */
+  async function keepRefused(bed: OutboundBed): Promise<{ id: number; yields: () => Promise<unknown> }> {
     const change = (sql: string) => bed.database.write({ sql, parameters: [] })
     await change(`CREATE TRIGGER keeps BEFORE UPDATE OF status ON outbox WHEN NEW.status = 'refused'
                   BEGIN SELECT RAISE(ABORT, 'no'); END`)
@@ -54,10 +54,24 @@ describe('SQLite stuck for longer than the answer may take', () => {
     const id = await writeWhileStuck(bed, 'too slow')
     lock.release()
     await bed.until('it is stored', async () => (await bed.outbox()).pending === 1)
+    return { id, yields: () => change('DROP TRIGGER keeps') }
+  }
+
+  test('a refused message is not sent while it cannot be taken back', async () => {
+    await using bed = await OutboundBed.open()
+    const { id, yields } = await keepRefused(bed)
     // What is stored is looked through every 5 s.
     await bed.pass(11_000)
     assert.deepEqual(bed.texts(), [])
-    await change('DROP TRIGGER keeps')
+    await yields()
+    await assertTakenBack(bed, id, 'too slow')
+  })
+
+  test('a process that ends takes a refused message back, so that the next process does not send it', async () => {
+    await using bed = await OutboundBed.open()
+    const { id, yields } = await keepRefused(bed)
+    await yields()
+    await bed.restart()
     await assertTakenBack(bed, id, 'too slow')
   })
 })
