@@ -14,6 +14,7 @@ const LASTING = [
   'lost_ack',
   'lost_message',
   'lost_receipt',
+  'paused_backlog',
   'lost_backlog_end',
   'token_required',
   'undecryptable',
@@ -93,6 +94,7 @@ function lastingFault(network: SimNetwork, body: Fields): Fault {
     case 'lost_ack':
     case 'lost_message':
     case 'lost_receipt':
+    case 'paused_backlog':
     case 'lost_backlog_end':
     case 'token_required':
     case 'undecryptable':

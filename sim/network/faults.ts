@@ -19,6 +19,8 @@ export type Fault = Lasting &
     | { kind: 'lost_message' }
     /** A receipt of the client is lost, so its message stays unacknowledged. */
     | { kind: 'lost_receipt' }
+    /** The server pauses: it gives nothing for a request of the backlog. */
+    | { kind: 'paused_backlog' }
     /** The server does not announce the end of the backlog. */
     | { kind: 'lost_backlog_end' }
     /** A message to a stranger without a right privacy token is refused (463). */

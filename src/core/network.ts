@@ -117,7 +117,8 @@ export type OutgoingContent =
   | { type: 'edit'; target: MessageKey; text: string }
   | { type: 'revoke'; target: MessageKey }
 
-export type SendOptions = { after?: Promise<unknown> | undefined }
+/** `isFirst`: the service knows no earlier message of the chat. */
+export type SendOptions = { after?: Promise<unknown> | undefined; isFirst?: boolean }
 
 export type GroupMember = Person & {
   name: string | null

@@ -142,6 +142,7 @@ export class ClientDesk {
   #information(device: CompanionDevice, node: Stanza): void {
     const batch = child(node, 'offline_batch')
     if (batch) {
+      if (this.#deps.faults.strike('paused_backlog', device.user.phone)) return
       device.ask(Number(batch.attrs.count))
       this.#deps.handOver(device)
     } else if (!child(node, 'unified_session')) {

@@ -24,6 +24,10 @@ type StoredTimer = Timer & { isUntold?: true }
 type Read = (kind: string, ids: readonly string[]) => Promise<Record<string, unknown>>
 
 const timerKind = 'chat-timer'
+/** Chats without a timer that were in the history. They are many, and are not read for every message. */
+const oldKind = 'old-chat'
+/** How many old chats one commit stores. */
+const oldPerStep = 500
 
 export class ChatTimers {
   readonly #deps: Deps
@@ -66,6 +70,22 @@ export class ChatTimers {
     })
   }
 
+  /** Notes that these chats are older than the account's link. */
+  async noteOld(people: readonly Person[]): Promise<void> {
+    const { keys } = this.#deps
+    for (let at = 0; at < people.length; at += oldPerStep) {
+      const addresses = people.slice(at, at + oldPerStep).flatMap(namedAddresses)
+      const old = Object.fromEntries(addresses.map((address) => [address, true]))
+      await keys.runStep(() => keys.setInStep({ [oldKind]: old }))
+    }
+  }
+
+  /** Whether the chat was in the history. */
+  async isOld(person: Person): Promise<boolean> {
+    const read: Read = (kind, ids) => this.#deps.keys.get(kind, ids)
+    return Object.keys(await read(oldKind, await addressesOf(person, read))).length > 0
+  }
+
   /** A message shows the timer that was noted before. */
   async #tellLate(addresses: readonly Jid[], known: StoredTimer, told: Timer): Promise<boolean> {
     const { isUntold = false, ...timer } = known
@@ -98,7 +118,10 @@ export class ChatTimers {
 async function addressesOf(person: Person, read: Read): Promise<Jid[]> {
   const whole = { ...person }
   await completePeople([whole], read)
-  const { phone, lid } = whole
+  return namedAddresses(whole)
+}
+
+function namedAddresses({ phone, lid }: Person): Jid[] {
   return [...(phone === null ? [] : [phoneJid(phone)]), ...(lid === null ? [] : [lidJid(lid)])]
 }
 

@@ -100,8 +100,46 @@ test('when less comes than was asked for, the pauses grow; the backlog is over a
   assert.equal(played.ended, 0)
   await played.clock.advance(1100)
   assert.equal(played.ended, 1)
-  assert.equal(played.clock.pending, 0)
 })
+
+test('a server that pauses for longer than 20 s is asked until it announces the end', async () => {
+  const played = new Played()
+  played.preview()
+  played.deliver(60)
+  await played.clock.advance(25_000)
+  assert.equal(played.ended, 1)
+  const { length } = played.asked
+  await played.clock.advance(60_000)
+  assert.equal(played.asked.length, length + 12)
+  played.deliver(100)
+  await played.clock.advance(100)
+  assert.equal(played.asked.length, length + 13)
+  played.announceEnd()
+  await played.clock.advance(60_000)
+  assert.equal(played.asked.length, length + 13)
+  assert.deepEqual([played.begun, played.ended, played.clock.pending], [1, 1, 0])
+})
+
+test('a server that announces no backlog is not asked until it does, and the wait ends after 20 s', async () => {
+  const played = new Played()
+  await played.clock.advance(21_000)
+  assert.deepEqual([played.asked.length, played.ended, played.clock.pending], [0, 1, 0])
+  played.preview()
+  assert.deepEqual([played.asked.length, played.begun], [1, 0])
+})
+
+for (const delayMs of [50, 300, 900]) {
+  test(`a window that comes ${delayMs} ms after its request is not asked for twice`, async () => {
+    const played = new Played()
+    played.preview()
+    for (let window = 1; window <= 3; window++) {
+      await played.clock.advance(delayMs)
+      assert.equal(played.asked.length, window)
+      played.deliver(100)
+      while (played.asked.length === window) await played.clock.advance(10)
+    }
+  })
+}
 
 test('a backlog that is slowly stored is not over', async () => {
   const played = new Played()

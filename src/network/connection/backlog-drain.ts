@@ -3,7 +3,8 @@
 // The server delivers as many stanzas as the client asks for, and then nothing until the client asks again. New messages
 // wait behind the backlog on the server, so a client that stops asking gets nothing any more. The next window is asked for
 // when the last one has come and most of it is stored: this bounds the memory. The server announces the end of the backlog.
-// Without an announcement the backlog is over when nothing of it has come or was stored for a while.
+// Without an announcement the backlog counts as over when nothing of it has come or was stored for a while. The service
+// still asks then: the server may only have paused.
 
 import type { Clock } from '../../lib/clock.ts'
 import { CountedTime } from '../../lib/counted-time.ts'
@@ -15,9 +16,11 @@ const windowSize = 100
 const mostUnstored = 50
 /** The shortest time from one request to the next. */
 const pauseMs = 100
+/** How long the first window may take before the service asks again. Later windows may take twice as long as the last one. */
+const firstPatienceMs = 1000
 /** The longest time from one request to the next, when nothing comes. A server may give less than it was asked for. */
 const longestPauseMs = 5000
-/** The server announces the end within seconds. */
+/** After this time without progress the account does not wait for the end any longer. */
 const quietMs = 20_000
 
 type Deps = {
@@ -31,6 +34,7 @@ type Deps = {
   gone: AbortSignal
   /** The server has a backlog. */
   onBegin: () => void
+  /** The backlog counts as over. */
   onEnd: () => void
 }
 
@@ -44,10 +48,14 @@ export class BacklogDrain {
   #progressAt = 0
   /** The counted time of the last request. */
   #askedAt = 0
-  /** How long nothing may come before the service asks again. */
-  #patienceMs = pauseMs
+  /** How long nothing may come after a request before the service asks again. It grows while nothing comes. */
+  #patienceMs = firstPatienceMs
+  #usualPatienceMs = firstPatienceMs
   #cancelLook: (() => void) | undefined
+  /** The backlog counts as over. */
   #isOver = false
+  /** Nothing is asked for any more. */
+  #isStopped = false
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -62,8 +70,8 @@ export class BacklogDrain {
   listen(): void {
     const { socket, gone, onBegin } = this.#deps
     socket.ws.on('CB:ib,,offline_preview', () => {
-      if (this.#isOver) return
-      onBegin()
+      if (this.#isStopped) return
+      if (!this.#isOver) onBegin()
       this.#time.start()
       this.#ask()
     })
@@ -72,7 +80,7 @@ export class BacklogDrain {
     })
     socket.ev.on('connection.update', ({ connection, receivedPendingNotifications }) => {
       if (receivedPendingNotifications === true) this.#end()
-      if (connection === 'open' && !this.#isOver) this.#time.start()
+      if (connection === 'open' && !this.#isOver && !this.#isStopped) this.#time.start()
     })
     gone.addEventListener('abort', this.#stop.bind(this), { once: true })
   }
@@ -105,8 +113,10 @@ export class BacklogDrain {
   }
 
   #noteArrival(): void {
+    const isFirstOfWindow = this.#awaited === windowSize
+    if (isFirstOfWindow) this.#usualPatienceMs = patienceAfter(this.#time.ms - this.#askedAt)
     this.#awaited -= 1
-    this.#patienceMs = pauseMs
+    this.#patienceMs = this.#usualPatienceMs
     this.#progressAt = this.#time.ms
   }
 
@@ -118,18 +128,31 @@ export class BacklogDrain {
 
   #endIfQuiet(): void {
     this.#noteStored()
-    if (this.#time.ms - this.#progressAt >= quietMs) this.#end()
+    if (this.#time.ms - this.#progressAt < quietMs) return
+    this.#countAsOver()
+    // The server has announced no backlog. There is nothing to ask for until it does.
+    if (!this.#cancelLook) this.#time.stop()
   }
 
   #end(): void {
-    if (this.#isOver) return
+    if (this.#isStopped) return
     this.#stop()
+    this.#countAsOver()
+  }
+
+  #countAsOver(): void {
+    if (this.#isOver) return
+    this.#isOver = true
     this.#deps.onEnd()
   }
 
   #stop(): void {
-    this.#isOver = true
+    this.#isStopped = true
     this.#time.stop()
     this.#cancelLook?.()
   }
+}
+
+function patienceAfter(answerMs: number): number {
+  return Math.min(Math.max(pauseMs, answerMs * 2), longestPauseMs)
 }

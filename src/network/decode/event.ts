@@ -120,7 +120,9 @@ function protocolEvent(message: proto.Message.IProtocolMessage, unwrapped: Unwra
     const content = contentOf(edited) ?? { type: 'unsupported', name: 'editedMessage', text: null }
     return { event: { ...origin.envelope, kind: 'edit', target, content, mentions: mentionsOf(contextOf(edited)) } }
   }
-  const timer = type === Type.EPHEMERAL_SETTING ? setTimer(message, origin.envelope) : undefined
+  // The server tells the timer of a group. A member cannot set it with a message.
+  const isSetting = type === Type.EPHEMERAL_SETTING && origin.envelope.chat.kind === 'person'
+  const timer = isSetting ? setTimer(message, origin.envelope) : undefined
   if (timer) {
     const changes = [{ change: 'ephemeral' as const, seconds: timer.seconds }]
     return { event: { ...origin.envelope, kind: 'group', changes }, timer }

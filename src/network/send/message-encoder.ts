@@ -30,9 +30,9 @@ export class MessageEncoder {
     this.#deps = deps
   }
 
-  async encode(chat: Jid, content: OutgoingContent, id: NetworkMessageId): Promise<proto.IMessage> {
+  async encode(chat: Jid, content: OutgoingContent, id: NetworkMessageId, isFirst = false): Promise<proto.IMessage> {
     const { sent } = this.#deps.account
-    const message = sent.get(id) ?? (await this.#encode(chat, content))
+    const message = sent.get(id) ?? (await this.#encode(chat, content, isFirst))
     sent.set(id, message)
     return message
   }
@@ -46,9 +46,9 @@ export class MessageEncoder {
     return content ? this.encode(chat, content, id) : undefined
   }
 
-  async #encode(chat: Jid, content: OutgoingContent): Promise<proto.IMessage> {
+  async #encode(chat: Jid, content: OutgoingContent, isFirst: boolean): Promise<proto.IMessage> {
     const { upload, timers, clock, gone, socket } = this.#deps
-    const timer = isTimed(content) ? await timers.of(chat) : undefined
+    const timer = isTimed(content) ? await timers.of(chat, isFirst) : undefined
     const context = { chat, ownJid: ownIdentity(socket).jidFor(chat), now: clock.now(), timer }
     const message =
       content.type === 'file' ? await encodeFile(content, context, { upload, gone }) : encodeContent(content, context)

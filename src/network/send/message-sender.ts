@@ -76,12 +76,12 @@ export class MessageSender {
     chat: Jid,
     content: OutgoingContent,
     id: NetworkMessageId,
-    { after = Promise.resolve() }: SendOptions,
+    { after = Promise.resolve(), isFirst }: SendOptions,
   ): Promise<void> {
     const { encoder, addresses, gone } = this.#deps
     after.catch(ignoreRejection)
     if (gone.aborted) throw lostError()
-    const message = await encoder.encode(chat, content, id).catch(rethrow)
+    const message = await encoder.encode(chat, content, id, isFirst).catch(rethrow)
     const request = { chat, id, message }
     const refusal = await this.#attempt({ request, find: () => addresses.of(chat), after })
     if (!refusal) return

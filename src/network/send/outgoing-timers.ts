@@ -15,13 +15,12 @@ import type { WASocket } from '../library/library.ts'
 import { askDefaultTimer } from '../queries/default-timer.ts'
 import type { DefaultTimer } from '../queries/default-timer.ts'
 import type { Ask } from '../queries/user-sync.ts'
-import { userOf } from './device-directory.ts'
 import type { GroupRosters } from './group-rosters.ts'
 import { ownIdentity } from './own-identity.ts'
 
 type Deps = {
   socket: WASocket
-  account: Pick<Account, 'timers' | 'keys'>
+  account: Pick<Account, 'timers'>
   rosters: Pick<GroupRosters, 'metadataOf'>
   ask: Ask
   clock: Clock
@@ -41,8 +40,8 @@ export class OutgoingTimers {
   }
 
   /** Undefined when messages of this chat stay. */
-  async of(chat: Jid): Promise<Timer | undefined> {
-    const found = isJidGroup(chat) ? this.#ofGroup(chat) : this.#ofPerson(chat)
+  async of(chat: Jid, isFirst: boolean): Promise<Timer | undefined> {
+    const found = isJidGroup(chat) ? this.#ofGroup(chat) : this.#ofPerson(chat, isFirst)
     const late = () => new Error(writeReason('notReadyInTime', { seconds: lookupMs / 1000 }))
     const timer = await withDeadline(this.#deps.clock, lookupMs, found, late)
     return timer && timer.seconds > 0 ? timer : undefined
@@ -53,29 +52,23 @@ export class OutgoingTimers {
     return { seconds: timerSeconds(ephemeralDuration) ?? 0, setAt: 0, toldAt: 0, by: 'chat' }
   }
 
-  async #ofPerson(chat: Jid): Promise<Timer | undefined> {
+  async #ofPerson(chat: Jid, isFirst: boolean): Promise<Timer | undefined> {
     const person = parseChat(chat)
     if (person?.kind !== 'person') return undefined
-    return (await this.#deps.account.timers.of(person)) ?? this.#ofNewChat(chat, person)
+    const known = await this.#deps.account.timers.of(person)
+    return known ?? (isFirst ? this.#ofNewChat(person) : undefined)
   }
 
-  /** A new chat begins with the timer that the owner has chosen for new chats. */
-  async #ofNewChat(chat: Jid, person: Person): Promise<Timer | undefined> {
+  /** A new chat begins with the timer that the owner has chosen for new chats. The phone may know the chat longer than we. */
+  async #ofNewChat(person: Person): Promise<Timer | undefined> {
+    const { timers } = this.#deps.account
     const known = this.#knownDefault()
-    if (known?.seconds === 0 || !(await this.#isNew(chat))) return undefined
+    if (known?.seconds === 0 || (await timers.isOld(person))) return undefined
     const { seconds = 0, setAt = 0 } = known ?? (await this.#askDefault()) ?? {}
     if (seconds === 0) return undefined
     const timer: Timer = { seconds, setAt, toldAt: 0, by: 'me' }
-    await this.#deps.account.timers.note(person, timer)
+    await timers.note(person, timer)
     return timer
-  }
-
-  /** Whether this account has neither sent a message to the person nor opened one of theirs. */
-  async #isNew(chat: Jid): Promise<boolean> {
-    const { account, socket } = this.#deps
-    const user = userOf(chat)
-    const { [user]: devices } = await account.keys.get('user-devices', [user])
-    return devices === undefined && !(await socket.signalRepository.validateSession(chat)).exists
   }
 
   /** The server tells changes, and the library keeps them with the credentials. */

@@ -205,6 +205,19 @@ describe('what refers to another message', () => {
     assert.equal(message.content, '> `↪ +5511910000000`\n> line one\n> line two {{contact.name}}\n\nyes')
   })
 
+  test("a quote of the owner's status", async () => {
+    const status = world.phone.status('we are open')
+    const context = {
+      stanzaId: status.id,
+      participant: world.phone.user.pnJid,
+      remoteJid: 'status@broadcast',
+      quotedMessage: { extendedTextMessage: { text: 'we are open' } },
+    }
+    const message = await world.arrived(maria.text(world.phone, 'until when?', { context }))
+    assert.equal(message.content, '> `↪ +5511910000000`\n> we are open\n\nuntil when?')
+    assert.equal(message.conversationId, (await world.arrived(first)).conversationId)
+  })
+
   test('a reaction, and its end', async () => {
     const up = await replyTo(maria.react(first, '👍'))
     assert.equal(up.content, '`+5511988887777 · ~Maria`\nreacted with 👍')

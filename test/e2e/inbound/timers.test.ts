@@ -3,8 +3,10 @@
 import '../../sim/harness/quiet.ts'
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { proto } from 'baileys'
 import { AgentWorld } from '../../harness/agent-world.ts'
-import { day, noticesAre, noticesIn, quarter, week } from '../../harness/timers.ts'
+import { day, noticesAre, noticesIn, quarter, timerOfAnswer, week } from '../../harness/timers.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
 
 type Wanted = { set: string; found: string; off: string; foundOff: string }
 
@@ -75,8 +77,26 @@ test('a member of a group cannot set its timer with a message', async () => {
   const group = world.network.group('Team', bob, [phone])
   const { conversationId } = await world.arrived(bob.text(group, 'hello'))
   await world.arrived(bob.text(group, 'for a day', { context: { expiration: day } }))
+  const type = proto.Message.ProtocolMessage.Type.EPHEMERAL_SETTING
+  bob.send(group, { protocolMessage: { type, ephemeralExpiration: week } })
+  await world.arrived(bob.text(group, 'as before'))
   await world.write('stays', {}, conversationId)
   const { message } = await world.received('stays')
   assert.equal(message.extendedTextMessage?.contextInfo?.expiration ?? undefined, undefined)
   assert.deepEqual(noticesIn(world, conversationId), [])
+  const counted = 'service_passed_over_total{instance="n0",kind="protocol EPHEMERAL_SETTING"}'
+  assert.equal(await world.metric(counted), 1)
+})
+
+test('a change of the timer alone opens no conversation, and is in force for the first answer', async () => {
+  await using world = await AgentWorld.open()
+  const { phone, network, helpdesk } = world
+  const eve = network.person({ phone: '5511888880777', pushName: 'Eve' })
+  const before = helpdesk.see.conversations().length
+  eve.setTimer(phone, week)
+  const counted = 'service_realtime_events_total{feature="group_event",result="no_contact",instance="n0"}'
+  await waitUntil('the change is handled', async () => (await world.metric(counted)) === 1)
+  assert.equal(helpdesk.see.conversations().length, before)
+  const { conversationId } = await world.arrived(eve.text(phone, 'hello'))
+  assert.equal(await timerOfAnswer(world, 'to Eve', conversationId, eve), week)
 })

@@ -44,6 +44,24 @@ describe('the default timer of the account', () => {
     await world.arrived(bob.text(phone, 'and bye'))
     assert.equal(await timerOfAnswer(world, 'the chat keeps its timer'), week)
   })
+
+  test('applies to a member of a shared group, and not to a customer with a new phone', async () => {
+    await using world = await AgentWorld.open()
+    const { bob, phone, network } = world
+    const eve = network.person({ phone: '5511888880002', pushName: 'Eve' })
+    const group = network.group('Team', eve, [phone])
+    const { conversationId } = await world.arrived(eve.text(group, 'hello'))
+    assert.equal(await timerOfAnswer(world, 'to the group', conversationId, eve), undefined)
+    await world.arrived(bob.text(phone, 'hello'))
+    assert.equal(await timerOfAnswer(world, 'to Bob'), undefined)
+    phone.setDefaultTimer(week)
+    bob.reinstall()
+    await world.arrived(eve.text(group, 'and again'))
+    assert.equal(await timerOfAnswer(world, 'to Bob again'), undefined)
+    const conversation = await openChat(world.desk, eve.user.phone)
+    assert.equal(await timerOfAnswer(world, 'to Eve', conversation, eve), week)
+  })
+
   test('is asked for once when the phone has not told it', async () => {
     await using world = await AgentWorld.open({ accounts: 0 })
     const phone = await world.pair('n0')

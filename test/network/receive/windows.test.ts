@@ -68,6 +68,30 @@ test('live messages that overtake the windows of a backlog are received after it
   )
 })
 
+test('after a pause of the server in the middle of the backlog the rest comes, and then new messages', async () => {
+  const clock = new ManualClock()
+  await using bed = await Bed.open({ clock })
+  const phone = await bed.linked('s')
+  const bob = bed.sim.person({ phone: '5511988880001' })
+  const written = write([bob], phone, 250)
+  const line = await bed.dial('s')
+  await waitUntil('the first window is received', () => bed.received.length === 100)
+  bed.sim.fault({ kind: 'paused_backlog', times: Infinity })
+  await clock.advance(25_000)
+  await line.drained()
+  assert.equal(bed.received.length, 100)
+  bed.sim.clearFaults()
+  written.push(bob.text(phone, 'new').id)
+  await waitUntil('everything is received', async () => {
+    await clock.advance(100)
+    return bed.received.length === written.length
+  })
+  assert.deepEqual(
+    bed.received.entries.map(({ event }) => event.id),
+    written,
+  )
+})
+
 test('while storage does not answer, no more than two windows are in memory', async () => {
   const keys = new AwayKeys()
   const clock = new ManualClock()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
+import type { SendOptions } from '../../../src/core/network.ts'
 import { engines } from '../../harness/databases.ts'
 import { day, timerOf, week } from '../../harness/timers.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
@@ -13,14 +14,22 @@ import { FailingKeys } from '../harness/failing-keys.ts'
 import type { Line } from '../harness/line.ts'
 
 /** Sends a text to the person. Returns the timer that the person sees on it. */
-async function timerOfText({ session }: Line, person: SimPerson): Promise<number | undefined> {
+async function timerOfText(
+  { session }: Line,
+  person: SimPerson,
+  options: SendOptions = {},
+): Promise<number | undefined> {
   const id = session.newMessageId()
-  await session.send(person.user.pnJid, plain('hello'), id)
+  await session.send(person.user.pnJid, plain('hello'), id, options)
   return timerOf(await person.messages.waitFor('the text', (one) => one.id === id))
 }
 
 async function storedTimers(bed: Bed): Promise<string[]> {
   return bed.store.idsOf('s', 'chat-timer')
+}
+
+async function storedOld(bed: Bed): Promise<string[]> {
+  return bed.store.idsOf('s', 'old-chat')
 }
 
 for (const engine of engines) {
@@ -36,6 +45,23 @@ for (const engine of engines) {
       const line = await bed.online('s')
       await waitUntil('the timer is stored', async () => (await storedTimers(bed)).length > 0)
       assert.equal(await timerOfText(line, bob), week)
+    })
+
+    test('are not the default of the account where the chat is in the history', async () => {
+      await using bed = await Bed.open({ engine })
+      const phone = bed.sim.account({ phone: '5511999990001', name: 'Ana' })
+      const bob = bed.sim.person({ phone: '5511888880001', pushName: 'Bob' })
+      const eve = bed.sim.person({ phone: '5511888880002', pushName: 'Eve' })
+      bob.text(phone, 'long ago')
+      phone.user.defaultTimer = { seconds: week, setAt: 1_750_000_000 }
+      const pairing = await bed.dial('s')
+      await phone.scan(await pairing.qr())
+      await pairing.closing()
+      const line = await bed.online('s')
+      await waitUntil('the chat is stored', async () => (await storedOld(bed)).length > 0)
+      assert.equal(await timerOfText(line, bob, { isFirst: true }), undefined)
+      assert.equal(await timerOfText(line, eve), undefined)
+      assert.equal(await timerOfText(line, eve, { isFirst: true }), week)
     })
 
     test('are stored with the message that told them, for both addresses, and go with the session', async () => {

@@ -46,7 +46,7 @@ export type EventDraft = {
   replyTo: NetworkMessageId | null
   media: MediaContent | null
   remember: MappedContent | null
-  /** Whether the message may open a conversation. A reaction may not. */
+  /** Whether the message may open a conversation. A reaction and a change of the timer may not. */
   opens: boolean
   /** The text. A notice stands below the words of the person, or instead of them. */
   write: (extra?: { notice: string; instead?: boolean }) => string
@@ -179,7 +179,8 @@ export class EventComposer {
     const nameOf = (person: Person) => names.get(keyOf(person)) ?? ''
     const text = renderGroupChanges(changes, actor === '' ? null : actor, nameOf, texts.change)
     const write = () => truncate(text, 'activity', limits, texts)
-    return { ...this.#plain(given, text), type: 'activity', write }
+    const opens = changes.some(({ change }) => change !== 'ephemeral')
+    return { ...this.#plain(given, text), type: 'activity', opens, write }
   }
 
   async #body(

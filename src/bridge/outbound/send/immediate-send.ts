@@ -14,7 +14,14 @@ import type { SendingAccounts } from './sending-accounts.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
 /** Where a message goes and what it consists of. Its parts have the ids under which they leave. */
-export type PreparedSend = { address: Jid; chatId: ChatId; draft: MessageDraft; parts: OutboxPart[] }
+export type PreparedSend = {
+  address: Jid
+  chatId: ChatId
+  /** No message of the chat is known, of either side. */
+  isFirst: boolean
+  draft: MessageDraft
+  parts: OutboxPart[]
+}
 
 /** A prepared message whose row is being stored. It leaves when `stored` resolves to true, and never when to false. */
 export type SendWhenStored = { prepared: PreparedSend; stored: Promise<boolean> }
@@ -46,7 +53,9 @@ export class ImmediateSend {
     const of = draft?.plan[0]
     if (!known || !draft || of === undefined || draft.plan.length > 1) return undefined
     const parts: OutboxPart[] = [{ id: session.newMessageId(), of, state: 'new' }]
-    return { address: known.jid, chatId: known.chatId, draft, parts }
+    // The facts are about the chat of the callback.
+    const isFirst = !ref.isGroup && !facts.isKnown && known.chatId === ref.chatId
+    return { address: known.jid, chatId: known.chatId, isFirst, draft, parts }
   }
 
   async #draft(

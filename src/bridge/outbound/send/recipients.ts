@@ -27,6 +27,9 @@ type Deps = {
 /** Where to send, and our key of the chat once the network has confirmed the person. */
 export type Address = { jid: Jid; chatId: ChatId }
 
+/** `isFirst`: no message of the chat with this person is known, of either side. */
+export type RecipientAddress = Address & { isFirst: boolean }
+
 /**
  * The chat that a callback means when its conversation is not stored. Our own source id comes first: the contact may be another
  * one since an agent merged two contacts. The contact counts only in conversations that agents began.
@@ -82,14 +85,20 @@ export class Recipients {
   }
 
   /** The address from which the chat last wrote, else the address that the network confirms. */
-  async addressOf(instance: InstanceName, ref: ChatRef, session: Pick<NetworkSession, 'findPerson'>): Promise<Address> {
+  async addressOf(
+    instance: InstanceName,
+    ref: ChatRef,
+    session: Pick<NetworkSession, 'findPerson'>,
+  ): Promise<RecipientAddress> {
     const { sent, people } = this.#deps
-    if (ref.isGroup) return { jid: ref.jid, chatId: ref.chatId }
+    if (ref.isGroup) return { jid: ref.jid, chatId: ref.chatId, isFirst: false }
     const lastAddress = await sent.lastAddress(instance, ref.chatId)
     const person = await people.ofId(instance, ref.chatId)
     const isKnown = () => sent.isKnown(instance, ref.chatId)
     const found = await this.#withoutNetwork(instance, ref, { lastAddress, person, isKnown })
-    return 'jid' in found ? found : this.#confirm(instance, found.unconfirmed, session)
+    const address = 'jid' in found ? found : await this.#confirm(instance, found.unconfirmed, session)
+    const isFirst = lastAddress === undefined && !(await sent.isKnown(instance, address.chatId))
+    return { ...address, isFirst }
   }
 
   /** The same from facts that were read before; undefined when the network has to be asked. */

@@ -60,6 +60,7 @@ type Attempt = {
   session: NetworkSession
   address: Jid
   chatId: ChatId
+  isFirst: boolean
   draft: MessageDraft
   signal: AbortSignal
 }
@@ -94,12 +95,13 @@ export class RowSender {
     stored?.catch(ignoreRejection)
     const progress: Progress = { parts, claimed: immediate !== undefined, stored }
     try {
-      const { address, chatId, draft } = immediate?.prepared ?? (await this.#deps.preparation.prepare(row, session))
+      const prepared = immediate?.prepared ?? (await this.#deps.preparation.prepare(row, session))
+      const { address, chatId, isFirst, draft } = prepared
       if (progress.parts.length === 0) {
         progress.parts = draft.plan.map((of) => ({ id: session.newMessageId(), of, state: 'new' as const }))
       }
       for (const part of progress.parts) if (part.id === '') part.id = session.newMessageId()
-      const attempt = { row, session, address, chatId, draft, signal }
+      const attempt = { row, session, address, chatId, isFirst, draft, signal }
       return await (progress.parts.length > 0 ? this.#sendAll(attempt, progress) : this.#finish(attempt, progress))
     } catch (error) {
       return this.#explain(error, progress)
@@ -183,7 +185,7 @@ export class RowSender {
   }
 
   async #send(
-    { session, address, signal }: Attempt,
+    { session, address, isFirst, signal }: Attempt,
     part: OutboxPart,
     content: OutgoingContent,
     stored: Promise<void> | undefined,
@@ -191,7 +193,7 @@ export class RowSender {
     if (signal.aborted) throw new SendError('not_sent', writeReason('closedBefore'))
     const late = () => new SendError('unknown', writeReason('unacknowledgedInTime'))
     const closed = () => new SendError('unknown', writeReason('closedMeanwhile'))
-    const sending = session.send(address, content, part.id, { after: stored })
+    const sending = session.send(address, content, part.id, { after: stored, isFirst })
     sending.catch(ignoreRejection)
     // When the row was not stored, the session may take its time: this attempt ends at once.
     const sent = stored ? stored.then(() => sending) : sending

@@ -8,7 +8,7 @@ import type { Restrictions } from '../../../guard/restrictions.ts'
 import type { OpenOutboxRow } from '../../../storage/stores/messages/outbox-rows.ts'
 import type { MessageComposer, MessageDraft } from '../compose/message-composer.ts'
 import type { PreparedSend } from './immediate-send.ts'
-import type { Address, Recipients } from './recipients.ts'
+import type { RecipientAddress, Recipients } from './recipients.ts'
 import type { RevokeContents } from './revoke-contents.ts'
 import { SendRefusal } from '../compose/send-refusal.ts'
 
@@ -30,17 +30,17 @@ export class SendPreparation {
   }
 
   async prepare(row: OpenOutboxRow, session: NetworkSession): Promise<Omit<PreparedSend, 'parts'>> {
-    const { jid: address, chatId } = await this.#addressOf(row, session)
-    return { address, chatId, draft: await this.#draftOf(row, address, session) }
+    const { jid: address, chatId, isFirst } = await this.#addressOf(row, session)
+    return { address, chatId, isFirst, draft: await this.#draftOf(row, address, session) }
   }
 
-  async #addressOf(row: OpenOutboxRow, session: NetworkSession): Promise<Address> {
+  async #addressOf(row: OpenOutboxRow, session: NetworkSession): Promise<RecipientAddress> {
     const { recipients, restrictions } = this.#deps
     const { instance, chatId, remoteJid: jid, payload } = row
     const ref = { chatId, jid, isGroup: jid.endsWith('@g.us') }
     // A revoke goes to the address of its message, and so does the repeat of a part that may have left.
     if (payload.type === 'revoke' || row.parts.some(({ state }) => state === 'sent' || state === 'unknown')) {
-      return { jid, chatId }
+      return { jid, chatId, isFirst: false }
     }
     const until = restrictions.until(instance)
     if (until !== undefined && !(await recipients.hasWritten(instance, ref))) throw new SendRefusal(restricted(until))
