@@ -57,12 +57,11 @@ export class MessageSealer {
     else this.#deps.account.devices.del(userOf(chat))
   }
 
-  /** The network says that what we know of the recipients is out of date: their devices and the members are asked for again. */
-  refresh(chat: Jid): void {
+  /** The network says that what we know of the recipients is out of date: the members and all devices are asked for again. */
+  async refresh(chat: Jid): Promise<void> {
     const { account, rosters, socket } = this.#deps
-    const members = rosters.remembered(chat)?.participants.map(({ id }) => id)
-    for (const jid of members ?? [chat, ownIdentity(socket).jidFor(chat)]) account.devices.del(userOf(jid))
-    this.forget(chat)
+    if (isJidGroup(chat)) await rosters.refresh(chat)
+    else account.devices.delAll([chat, ownIdentity(socket).jidFor(chat)].map(userOf))
   }
 
   async #forPerson(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {

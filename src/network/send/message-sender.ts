@@ -123,7 +123,7 @@ export class MessageSender {
     const other = code === badAddress || code === firstMessageRefused ? await addresses.otherOf(address) : undefined
     if (other !== undefined) return other
     if (!outOfDate.has(code)) return undefined
-    sealer.refresh(address)
+    await sealer.refresh(address)
     if (isJidGroup(address)) return address
     await addresses.refresh(address).catch(ignoreRejection)
     return addresses.of(chat)
