@@ -25,6 +25,8 @@ type Deps = {
   keyHolders: SenderKeyHolders
   clock: Clock
 }
+/** `users` are those whom the message was sealed for. */
+type Lists = { users: Set<string>; isMissing: (one: Device) => boolean; serverHash: string }
 /** A message on its way, the devices that it is sealed for, and their hash. */
 type Sent = { request: SealRequest; devices: readonly Device[]; hash: () => string }
 
@@ -64,36 +66,36 @@ export class MissedDevices {
   }
 
   async #repair({ request, devices }: Sent, serverHash: string): Promise<void> {
-    const { socket } = this.#deps
+    const { rosters, socket } = this.#deps
     const { chat } = request
     const known = new Set(devices.map(({ jid }) => jid))
     const isMissing = ({ jid }: Device) => !known.has(jid)
     const resent = { ...request, envelope: { ...request.envelope, ...once } }
+    if (isJidGroup(chat)) await this.#refreshOnce(chat, () => rosters.refresh(chat))
     const stanza = isJidGroup(chat)
       ? await this.#forGroup(resent, { users: usersOf(devices), isMissing, serverHash })
       : await this.#forPerson(resent, isMissing)
     if (stanza) await socket.sendNode(stanza)
   }
 
-  async #forGroup(
-    request: SealRequest,
-    { users, isMissing, serverHash }: { users: Set<string>; isMissing: (one: Device) => boolean; serverHash: string },
-  ): Promise<BinaryNode | undefined> {
+  async #forGroup(request: SealRequest, lists: Lists): Promise<BinaryNode | undefined> {
     const { keyHolders, rosters, sealer, socket } = this.#deps
     const { chat } = request
-    await this.#refreshOnce(chat, () => rosters.refresh(chat))
+    const { users, isMissing, serverHash } = lists
+    const renewals = keyHolders.renewalsOf(chat)
     const { metadata, devices, hash } = await rosters.of(chat)
     // With the server's hash these were the members when the message came. Otherwise a member may have joined later.
     const isAllowed = ({ user }: Device) => hash === serverHash || users.has(user)
     const missing = devices.filter((one) => !one.isHosted && isMissing(one) && isAllowed(one))
+    if (missing.length === 0) return undefined
     const attrs = groupAttributes(metadata)
     const sender = ownIdentity(socket).senderIn(attrs.addressing_mode)
-    if (missing.length === 0) return undefined
-    await keyHolders.noteGiven(
-      chat,
-      missing.map(({ jid }) => jid),
-    )
-    return sealer.toMissed(request, { sender, attrs }, missing)
+    const jids = missing.map(({ jid }) => jid)
+    await keyHolders.noteGiven(chat, jids)
+    const stanza = await sealer.toMissed(request, { sender, attrs }, missing)
+    // A member has left meanwhile. The stanza may hold the new key for this member, and the note about it is gone.
+    if (renewals !== keyHolders.renewalsOf(chat)) return this.#forGroup(request, lists)
+    return stanza
   }
 
   async #forPerson(request: SealRequest, isMissing: (one: Device) => boolean): Promise<BinaryNode | undefined> {
