@@ -27,12 +27,14 @@ type Deps = {
 }
 /** `users` are those whom the message was sealed for. */
 type Lists = { users: Set<string>; isMissing: (one: Device) => boolean; serverHash: string }
+/** The lists were asked for because the server sent this hash. */
+type Refresh = { serverHash: string; done: Promise<void> }
 /** A message on its way, the devices that it is sealed for, and their hash. */
 type Sent = { request: SealRequest; devices: readonly Device[]; hash: () => string }
 
 const messagesKept = 1_000
 const messageMs = 2 * 60_000
-/** The lists of a chat are asked for at most once in this time, also if the server's hash stays another one. */
+/** For the same hash of the server the lists of a chat are asked for at most once in this time. */
 const refreshMs = 60_000
 const chatsKept = 200
 const once = { device_fanout: 'false' }
@@ -40,7 +42,7 @@ const once = { device_fanout: 'false' }
 export class MissedDevices {
   readonly #deps: Deps
   readonly #sent: BoundedMap<Sent>
-  readonly #refreshed: BoundedMap<Promise<unknown>>
+  readonly #refreshed: BoundedMap<Refresh>
 
   constructor(deps: Deps) {
     const { clock, socket } = deps
@@ -66,12 +68,13 @@ export class MissedDevices {
   }
 
   async #repair({ request, devices }: Sent, serverHash: string): Promise<void> {
-    const { rosters, socket } = this.#deps
+    const { socket } = this.#deps
     const { chat } = request
+    const own = ownIdentity(socket)
     const known = new Set(devices.map(({ jid }) => jid))
-    const isMissing = ({ jid }: Device) => !known.has(jid)
+    const isMissing = (one: Device) => !known.has(one.jid) && !own.isThis(one)
     const resent = { ...request, envelope: { ...request.envelope, ...once } }
-    if (isJidGroup(chat)) await this.#refreshOnce(chat, () => rosters.refresh(chat))
+    await this.#refresh(chat, serverHash)
     const stanza = isJidGroup(chat)
       ? await this.#forGroup(resent, { users: usersOf(devices), isMissing, serverHash })
       : await this.#forPerson(resent, isMissing)
@@ -99,23 +102,28 @@ export class MissedDevices {
   }
 
   async #forPerson(request: SealRequest, isMissing: (one: Device) => boolean): Promise<BinaryNode | undefined> {
-    const { directory, sealer, socket } = this.#deps
-    const { chat } = request
-    const both = [ownIdentity(socket).jidFor(chat), chat]
-    await this.#refreshOnce(chat, () => directory.refresh(both))
-    const missing = (await directory.find(both)).devices.filter(isMissing)
+    const { directory, sealer } = this.#deps
+    const { devices } = await directory.find(this.#bothSides(request.chat))
+    const missing = devices.filter(isMissing)
     return missing.length > 0 ? sealer.toPerson(request, missing, (wait) => wait()) : undefined
   }
 
   /** Messages at once share one question. */
-  async #refreshOnce(chat: Jid, refresh: () => Promise<unknown>): Promise<void> {
-    const known = this.#refreshed.get(chat)
-    const refreshed = known ?? refresh()
-    if (!known) {
-      this.#refreshed.set(chat, refreshed)
-      refreshed.catch(() => this.#refreshed.delete(chat))
-    }
-    await refreshed
+  #refresh(chat: Jid, serverHash: string): Promise<void> {
+    const { directory, rosters } = this.#deps
+    const last = this.#refreshed.get(chat)
+    if (last?.serverHash === serverHash) return last.done
+    const done = isJidGroup(chat) ? rosters.refresh(chat) : directory.refresh(this.#bothSides(chat))
+    const refresh = { serverHash, done }
+    this.#refreshed.set(chat, refresh)
+    done.catch(() => {
+      if (this.#refreshed.get(chat) === refresh) this.#refreshed.delete(chat)
+    })
+    return done
+  }
+
+  #bothSides(chat: Jid): Jid[] {
+    return [ownIdentity(this.#deps.socket).jidFor(chat), chat]
   }
 }
 

@@ -14,7 +14,6 @@ import type { BinaryNode, proto, WASocket } from '../library/library.ts'
 import { reportingToken } from './reporting-token.ts'
 import { labelsOf } from './stanza-labels.ts'
 import { ownIdentity } from './own-identity.ts'
-import type { OwnIdentity } from './own-identity.ts'
 
 /** `envelope` holds more attributes of the stanza. */
 export type SealRequest = {
@@ -84,7 +83,7 @@ export class StanzaSealer {
       meId: group.sender,
     })
     const own = ownIdentity(this.#socket)
-    const targets = group.devices.filter((one) => !isThis(own, one) && !one.isHosted && !group.hasKey(one))
+    const targets = group.devices.filter((one) => !own.isThis(one) && !one.isHosted && !group.hasKey(one))
     const key = { groupId: chat, axolotlSenderKeyDistributionMessage: senderKeyDistributionMessage }
     const keyMessage = encodeWAMessage({ senderKeyDistributionMessage: key })
     if (targets.length > 0) await group.beforeKey(targets)
@@ -99,12 +98,20 @@ export class StanzaSealer {
     return { stanza, given: addressed.map(({ device }) => device) }
   }
 
-  /** Seals a group message, which the group has already, for single devices that missed it, together with the key. */
-  async toMissed(request: SealRequest, { sender, attrs }: Group, devices: readonly Device[]): Promise<BinaryNode> {
+  /**
+   * Seals a group message, which the group has already, for single devices that missed it, together with the key. Undefined
+   * when the keys of none of them can be had.
+   */
+  async toMissed(
+    request: SealRequest,
+    { sender, attrs }: Group,
+    devices: readonly Device[],
+  ): Promise<BinaryNode | undefined> {
     const { chat, message } = request
     const { sealed } = labelsOf(message)
     const whole = await withGroupKey(this.#repository, { group: chat, sender, message })
     const addressed = await this.#sealAll(this.#itemsFor(devices, whole, copyOf(chat, whole)), (wait) => wait())
+    if (addressed.length === 0) return undefined
     // The empty part says that the message was sealed for the group.
     const marker = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...sealed } }
     return this.#envelope(request, { sender, attrs }, [participants(addressed, sealed), marker], addressed)
@@ -114,7 +121,7 @@ export class StanzaSealer {
     const own = ownIdentity(this.#socket)
     const [theirs, ours] = [encodeWAMessage(forThem), encodeWAMessage(forUs)]
     return devices
-      .filter((device) => !isThis(own, device))
+      .filter((device) => !own.isThis(device))
       .map((device) => ({ device, data: own.isOwn(device.user) ? ours : theirs }))
   }
 
@@ -178,10 +185,6 @@ function keylessError(count: number): SendError {
 export function deviceIdentity({ authState }: WASocket): BinaryNode[] {
   const { account } = authState.creds
   return account ? [{ tag: 'device-identity', attrs: {}, content: encodeSignedDeviceIdentity(account, true) }] : []
-}
-
-function isThis(own: OwnIdentity, { user, device }: Device): boolean {
-  return own.isOwn(user) && device === own.device
 }
 
 function participants(addressed: readonly Addressed[], labels: Record<string, string>): BinaryNode {
