@@ -46,21 +46,24 @@ export class Resends {
     const receipt = this.#receipts.get(nameOf(request))
     if (!receipt) return
     this.#receipts.delete(nameOf(request))
-    if (!message) {
-      await this.#noteAsking(request)
-      return
+    if (message) {
+      await this.#send({ ...request, message }, receipt)
+      throw new Error('the message was sent again')
     }
-    await this.#send({ ...request, message }, receipt)
-    throw new Error('the message was sent again')
+    if (isJidGroup(request.chat)) await this.#noteAsking(request)
   }
 
-  /** Notes that the device may get the key of the group. */
-  async #noteAsking({ chat, asking }: Request): Promise<void> {
+  /**
+   * Notes that the device may have the key of the group. False for a device that its owner's list does not name: it must not
+   * get the key, because the next message would find a stranger with the key and make a new one for all.
+   */
+  async #noteAsking({ chat, asking }: Request): Promise<boolean> {
     const { keyHolders, rosters } = this.#deps
-    if (!isJidGroup(chat)) return
     // A former member must not get the present key.
     if (!(await rosters.hasMember(chat, userOf(asking)))) throw new Error('the device belongs to no member')
+    if (!(await rosters.hasDevice(chat, asking))) return false
     await keyHolders.giveAgain(chat, asking)
+    return true
   }
 
   /** The old session is not trusted. The request carries the keys for a new one, or the server has them. */
@@ -76,9 +79,11 @@ export class Resends {
     const { keyHolders, socket } = this.#deps
     const { chat, id, asking, message } = request
     const renewals = keyHolders.renewalsOf(chat)
-    await this.#noteAsking(request)
+    const getsKey = isJidGroup(chat) && (await this.#noteAsking(request))
     await this.#openSession(asking, receipt)
-    const data = encodeWAMessage(await this.#contentFor(request))
+    const whole = getsKey ? await this.#withKey(request) : message
+    const isOwn = ownIdentity(socket).isOwn(userOf(asking))
+    const data = encodeWAMessage(isOwn ? copyOf(chat, whole) : whole)
     const [sealed] = await this.#repository.encryptAll([{ jid: asking, data }])
     if (!sealed) throw new Error('there is no session with the device')
     // A member has left meanwhile. If the device is the member's, it must not get the new key.
@@ -90,13 +95,10 @@ export class Resends {
     await socket.sendNode({ tag: 'message', attrs, content: [enc, ...deviceIdentity(socket)] })
   }
 
-  async #contentFor({ chat, asking, message }: Known): Promise<proto.IMessage> {
+  async #withKey({ chat, message }: Known): Promise<proto.IMessage> {
     const { rosters, socket } = this.#deps
-    const own = ownIdentity(socket)
-    const content = (whole: proto.IMessage) => (own.isOwn(userOf(asking)) ? copyOf(chat, whole) : whole)
-    if (!isJidGroup(chat)) return content(message)
-    const sender = own.senderIn(groupAttributes(await rosters.metadataOf(chat)).addressing_mode)
-    return content(await withGroupKey(this.#repository, { group: chat, sender, message }))
+    const { addressing_mode: mode } = groupAttributes(await rosters.metadataOf(chat))
+    return withGroupKey(this.#repository, { group: chat, sender: ownIdentity(socket).senderIn(mode), message })
   }
 
   #addressOf({ chat, asking }: Request): Record<string, string> {
