@@ -81,9 +81,9 @@ export class MessageSealer {
   async #forGroup(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
     const { chat } = request
     const { keyHolders, rosters, socket, sealer, missed } = this.#deps
+    const renewals = keyHolders.renewalsOf(chat)
     const roster = await rosters.of(chat)
     const { metadata, devices, marks, hash } = roster
-    const renewals = keyHolders.renewalsOf(chat)
     const holders = await keyHolders.of(chat)
     if (isOutdated(holders, roster)) {
       await keyHolders.renew(chat)

@@ -1,7 +1,8 @@
-// A member leaves while a message is sealed again for a device of this member: the device does not get the new key.
+// A member leaves while a message is sealed, or sealed again: the devices of this member do not get the new key.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { child, children } from '../../../sim/network/wire/stanza.ts'
 import type { SessionKeyWrite } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
 import { Bed } from '../harness/bed.ts'
@@ -76,4 +77,24 @@ test('a member who is removed while the message is sealed for a missed device ge
   await cannotReadOn(set)
   const frames = bed.sim.log.find({ tag: 'message' }).filter(({ attrs }) => attrs['id'] === '3EB02')
   assert.equal(frames.filter(({ direction }) => direction === 'in').length, 1)
+})
+
+test('a member who is removed while the devices of the group are asked for cannot read the message', async () => {
+  await using set = await stage()
+  const { keys, bed, bob, group, phone, session } = set
+  const carl = bed.sim.person({ phone: '5511888880003' })
+  group.change(bob.user, 'add', carl.user)
+  await session.probe(5_000)
+  await waitUntil('all notices are confirmed', () => phone.companion.books.size === 0)
+  // The account knows no devices of Carl, so it asks for them.
+  const { reached, release } = keys.hold(({ kind }) => kind === 'device-list')
+  const sending = session.send(group.jid, plain('two'), '3EB02')
+  await reached
+  await remove(set)
+  release()
+  await sending
+  const [sent] = bed.sim.log.find({ tag: 'message' }).filter(({ attrs }) => attrs['id'] === '3EB02')
+  const given = children(child(sent?.node, 'participants'), 'to').flatMap(({ attrs }) => attrs['jid'] ?? [])
+  assert.deepEqual(given.toSorted(), [phone.user.pnJid, bob.user.pnJid, carl.user.pnJid].toSorted())
+  await cannotReadOn(set)
 })
