@@ -76,13 +76,16 @@ export class Resends {
   }
 
   async #send(request: Known, receipt: BinaryNode): Promise<void> {
-    const { keyHolders, socket } = this.#deps
+    const { keyHolders, rosters, socket } = this.#deps
     const { chat, id, asking, message } = request
     const renewals = keyHolders.renewalsOf(chat)
     const getsKey = isJidGroup(chat) && (await this.#noteAsking(request))
     await this.#openSession(asking, receipt)
-    const whole = getsKey ? await this.#withKey(request) : message
-    const isOwn = ownIdentity(socket).isOwn(userOf(asking))
+    const own = ownIdentity(socket)
+    const mode = isJidGroup(chat) ? groupAttributes(await rosters.metadataOf(chat)).addressing_mode : 'pn'
+    const key = { group: chat, sender: own.senderIn(mode), message }
+    const whole = getsKey ? await withGroupKey(this.#repository, key) : message
+    const isOwn = own.isOwn(userOf(asking))
     const data = encodeWAMessage(isOwn ? copyOf(chat, whole) : whole)
     const [sealed] = await this.#repository.encryptAll([{ jid: asking, data }])
     if (!sealed) throw new Error('there is no session with the device')
@@ -91,18 +94,13 @@ export class Resends {
     const { type, edit, sealed: labels } = labelsOf(message)
     const count = childOf(receipt, 'retry')?.attrs['count'] ?? '1'
     const enc = { tag: 'enc', attrs: { v: '2', type: sealed.type, count, ...labels }, content: sealed.ciphertext }
-    const attrs = { id, type, ...edit, ...this.#addressOf(request) }
-    await socket.sendNode({ tag: 'message', attrs, content: [enc, ...deviceIdentity(socket)] })
+    const attrs = { id, type, ...edit, ...this.#addressOf(request, mode) }
+    const identity = sealed.type === 'pkmsg' ? deviceIdentity(socket) : []
+    await socket.sendNode({ tag: 'message', attrs, content: [enc, ...identity] })
   }
 
-  async #withKey({ chat, message }: Known): Promise<proto.IMessage> {
-    const { rosters, socket } = this.#deps
-    const { addressing_mode: mode } = groupAttributes(await rosters.metadataOf(chat))
-    return withGroupKey(this.#repository, { group: chat, sender: ownIdentity(socket).senderIn(mode), message })
-  }
-
-  #addressOf({ chat, asking }: Request): Record<string, string> {
-    if (isJidGroup(chat)) return { to: chat, participant: asking }
+  #addressOf({ chat, asking }: Request, mode: string): Record<string, string> {
+    if (isJidGroup(chat)) return { to: chat, participant: asking, addressing_mode: mode }
     const isOwn = ownIdentity(this.#deps.socket).isOwn(userOf(asking))
     return { to: asking, device_fanout: 'false', ...(isOwn && { recipient: chat }) }
   }
