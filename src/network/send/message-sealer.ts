@@ -72,10 +72,15 @@ export class MessageSealer {
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
     const { nodes, written } = await this.#tokens.forMessageTo(chat, message)
     await eventLoopShare.next()
-    const stanza = await sealer.toPerson(request, devices, withoutDeadline)
+    const welcome = { ...request, nodes }
+    const stanza = await sealer.toPerson(welcome, devices, withoutDeadline)
     const sender = own.senderIn(jidDecode(chat)?.server ?? '')
-    missed.expect({ request, devices, hash: () => participantHash([...devices.map(({ jid }) => jid), sender]) })
-    return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written }
+    missed.expect({
+      request: welcome,
+      devices,
+      hash: () => participantHash([...devices.map(({ jid }) => jid), sender]),
+    })
+    return { stanza, written }
   }
 
   async #forGroup(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {

@@ -15,12 +15,13 @@ import { reportingToken } from './reporting-token.ts'
 import { labelsOf } from './stanza-labels.ts'
 import { ownIdentity } from './own-identity.ts'
 
-/** `envelope` holds more attributes of the stanza. */
+/** `envelope` holds more attributes of the stanza, `nodes` more of its content. */
 export type SealRequest = {
   chat: Jid
   id: NetworkMessageId
   message: proto.IMessage
   envelope?: Record<string, string>
+  nodes?: readonly BinaryNode[]
 }
 /** `sender` is the account as the group addresses it. */
 type Group = { sender: Jid; attrs: Record<string, string> }
@@ -155,7 +156,7 @@ export class StanzaSealer {
   }
 
   #envelope(
-    { chat, id, message, envelope }: SealRequest,
+    { chat, id, message, envelope, nodes = [] }: SealRequest,
     { attrs: attributes, sender }: { attrs: Record<string, string>; sender: Jid },
     content: BinaryNode[],
     addressed: readonly Addressed[],
@@ -165,7 +166,7 @@ export class StanzaSealer {
     const isFirst = addressed.some(({ sealed }) => sealed.type === 'pkmsg')
     const identity = isFirst ? deviceIdentity(this.#socket) : []
     const report = reportingToken(message, { id, sender, chat })
-    return { tag: 'message', attrs, content: [...content, ...identity, ...report] }
+    return { tag: 'message', attrs, content: [...content, ...identity, ...report, ...nodes] }
   }
 
   get #repository(): DurableRepository {
