@@ -3,16 +3,27 @@
 import type { SessionKeyStore, SessionKeyWrite } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import type { NetworkDeps } from './network-room.ts'
 
-type Held = { matches: (write: SessionKeyWrite) => boolean; reached: () => void; released: Promise<void> }
+type Held = { matches: (write: SessionKeyWrite) => boolean; reached: () => void; released: Promise<undefined> }
 
 export class HeldKeys {
   #held: Held | undefined
 
   /** Holds the next write that matches. `reached` resolves when the write waits. */
-  hold(matches: Held['matches']): { reached: Promise<void>; release: () => void } {
-    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    this.#held = { matches, reached: reached.resolve, released: released.promise }
-    return { reached: reached.promise, release: released.resolve }
+  hold(matches: Held['matches']): { reached: Promise<undefined>; release: () => void } {
+    const [reached, released] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()]
+    this.#held = {
+      matches,
+      reached: () => {
+        reached.resolve(undefined)
+      },
+      released: released.promise,
+    }
+    return {
+      reached: reached.promise,
+      release: () => {
+        released.resolve(undefined)
+      },
+    }
   }
 
   in(store: SessionKeyStore): NetworkDeps['keys'] {
