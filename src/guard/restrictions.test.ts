@@ -67,16 +67,25 @@ for (const [what, until] of [
   })
 }
 
+test('no restriction and no strike when the network reports no restriction', async () => {
+  const { restrictions, rows, refused } = setUp()
+  assert.equal(await refused(inactive), 'not_restricted')
+  assert.equal(restrictions.until('a'), undefined)
+  assert.equal(rows.size, 0)
+})
+
 for (const [what, said] of [
-  ['reports no restriction', inactive],
   ['cannot be asked', null],
   ['does not answer', new Error('no answer')],
 ] as const) {
-  test(`no restriction and no strike when the network ${what}`, async () => {
-    const { restrictions, rows, refused } = setUp()
+  test(`ten minutes without first messages, and no strike, when the network ${what}`, async () => {
+    const { restrictions, rows, refused, clock, now } = setUp()
     assert.equal(await refused(said), 'not_restricted')
+    assert.equal(restrictions.until('a'), now + 600_000)
+    assert.deepEqual(rows.get('a'), { until: now + 600_000, struckAt: 0 })
+    await clock.advance(600_000)
     assert.equal(restrictions.until('a'), undefined)
-    assert.equal(rows.size, 0)
+    assert.equal(await refused(active(null)), 'strike', 'the unanswered question was no strike')
   })
 }
 

@@ -1,7 +1,8 @@
 // Remembers which accounts the network has restricted to people who wrote to them, also across restarts.
 //
 // The network refuses a first message with the same code for several reasons. Only when the network confirms that the account
-// is restricted, other first messages are stopped and the refusal is a strike.
+// is restricted, the refusal is a strike and other first messages are stopped until the restriction ends. While the network does
+// not answer, they are stopped for some minutes, because more of them would harm an account that is restricted.
 
 import type { InstanceName } from '../core/ids.ts'
 import type { NetworkRestriction } from '../core/network.ts'
@@ -11,6 +12,7 @@ import { getOrCreate } from '../lib/keyed.ts'
 import type { Restriction, RestrictionStore } from '../storage/stores/accounts/restriction-store.ts'
 
 const hour = 3_600_000
+const unansweredMs = 10 * 60_000
 /** A later end is not believed: a wrong number must not stop an account for ever. */
 const maxRestrictionMs = 7 * 24 * hour
 
@@ -21,7 +23,7 @@ type Deps = {
   askNetwork: (instance: InstanceName) => Promise<NetworkRestriction | null>
 }
 
-/** `strike`: restricted, and the first refusal for an hour. */
+/** `strike`: restricted, and the first refusal for an hour. `not_restricted`: the network does not confirm a restriction. */
 type RefusalMeaning = 'strike' | 'restricted' | 'not_restricted'
 
 /** One question for all messages that are refused at the same time. */
@@ -56,16 +58,17 @@ export class Restrictions implements PerInstance {
 
   /**
    * The network refused a first message. Asks the network whether the account is restricted, and until when. Without a named
-   * end the restriction lasts an hour. Without an answer nothing changes.
+   * end the restriction lasts an hour.
    */
   async record(instance: InstanceName): Promise<RefusalMeaning> {
     const question = getOrCreate(this.#questions, instance, () => this.#ask(instance))
     const said = await question.answer
     if (question.isOver) return 'not_restricted'
     if (said?.isActive) return this.#restrict(instance, said.until)
-    if (this.until(instance) === undefined) return 'not_restricted'
-    if (!said) return 'restricted'
-    await this.#lift(instance)
+    const isKnown = this.until(instance) !== undefined
+    if (!said && isKnown) return 'restricted'
+    if (!said) await this.#stopForMinutes(instance)
+    else if (isKnown) await this.#lift(instance)
     return 'not_restricted'
   }
 
@@ -87,6 +90,12 @@ export class Restrictions implements PerInstance {
     const strikes = struckAt > now || now - struckAt >= hour
     await this.#keep(instance, { until, struckAt: strikes ? now : struckAt })
     return strikes ? 'strike' : 'restricted'
+  }
+
+  /** The network does not say whether the account is restricted. */
+  async #stopForMinutes(instance: InstanceName): Promise<void> {
+    const { struckAt = 0 } = this.#known.get(instance) ?? {}
+    await this.#keep(instance, { until: this.#deps.clock.now() + unansweredMs, struckAt })
   }
 
   /** The network says that the restriction is over. */

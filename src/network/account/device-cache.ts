@@ -43,8 +43,12 @@ export class DeviceCache implements CacheStore {
   }
 
   set(user: string, devices: unknown): void {
-    const stored: Stored = { at: this.#deps.clock.now(), devices }
-    this.#write({ [user]: stored })
+    this.setAll(new Map([[user, devices]]))
+  }
+
+  setAll(lists: ReadonlyMap<string, unknown>): void {
+    const at = this.#deps.clock.now()
+    this.#write(Object.fromEntries([...lists].map(([user, devices]) => [user, { at, devices }])))
   }
 
   del(user: string): void {

@@ -58,17 +58,16 @@ export class DeviceDirectory {
     const answers = await askAboutUsers(ask, { context: 'message', about, users })
     await this.#learnLids(answers)
     const found = new Map<Jid, Kept[]>()
-    const lists: Record<string, string[]> = {}
     for (const { jid, about: facts } of answers) {
       const kept = keptOf(jid, facts.get('devices'))
-      if (!kept) continue
-      found.set(jid, kept)
-      if (kept.length === 0) continue
-      cache.set(userOf(jid), kept)
-      lists[userOf(jid)] = kept.map(({ device }) => String(device))
+      if (kept) found.set(jid, kept)
     }
+    const lists = new Map([...found].flatMap(([jid, kept]) => (kept.length > 0 ? [[userOf(jid), kept]] : [])))
+    if (lists.size === 0) return found
+    cache.setAll(lists)
     // The library reads it when it moves sessions from a phone number to a LID.
-    if (Object.keys(lists).length > 0) await socket.authState.keys.set({ 'device-list': lists })
+    const ids = [...lists].map(([user, kept]) => [user, kept.map(({ device }) => String(device))] as const)
+    await socket.authState.keys.set({ 'device-list': Object.fromEntries(ids) })
     return found
   }
 

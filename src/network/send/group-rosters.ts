@@ -5,6 +5,7 @@ import { SendError } from '../../core/network.ts'
 import { writeReason } from '../../core/reasons/reason.ts'
 import { BoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { ignoreRejection } from '../../lib/ignore.ts'
 import type { IdentityChanges, Marks } from '../account/identity-changes.ts'
 import { userOf } from './device-directory.ts'
 import type { DeviceDirectory, Found } from './device-directory.ts'
@@ -73,6 +74,19 @@ export class GroupRosters {
   async hasMember(group: Jid, user: string): Promise<boolean> {
     const { participants } = await (this.#known.get(group) ?? this.#ask(group)).metadata
     return participants.some((one) => namesOf(one).includes(user))
+  }
+
+  /** Asks the server again about a device that is not in the list of its owner. */
+  async hasDevice(group: Jid, device: Jid): Promise<boolean> {
+    if (await this.#lists(group, device)) return true
+    await this.#deps.directory.refresh([device]).catch(ignoreRejection)
+    return this.#lists(group, device)
+  }
+
+  async #lists(group: Jid, device: Jid): Promise<boolean> {
+    const { jids, unnamed } = await this.of(group)
+    // The server did not say which devices the unnamed members have.
+    return jids.has(device) || unnamed.some((jid) => userOf(jid) === userOf(device))
   }
 
   async #membersOf(metadata: GroupMetadata): Promise<Members> {

@@ -57,12 +57,11 @@ export class MessageSealer {
     else this.#deps.account.devices.del(userOf(chat))
   }
 
-  /** The network says that what we know of the recipients is out of date: their devices and the members are asked for again. */
-  refresh(chat: Jid): void {
+  /** The network says that what we know of the recipients is out of date: the members and all devices are asked for again. */
+  async refresh(chat: Jid): Promise<void> {
     const { account, rosters, socket } = this.#deps
-    const members = rosters.remembered(chat)?.participants.map(({ id }) => id)
-    for (const jid of members ?? [chat, ownIdentity(socket).jidFor(chat)]) account.devices.del(userOf(jid))
-    this.forget(chat)
+    if (isJidGroup(chat)) await rosters.refresh(chat)
+    else account.devices.delAll([chat, ownIdentity(socket).jidFor(chat)].map(userOf))
   }
 
   async #forPerson(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
@@ -73,18 +72,23 @@ export class MessageSealer {
     if (unnamed.length + without.length > 0) throw await this.#unreachable(chat, unnamed.length + without.length)
     const { nodes, written } = await this.#tokens.forMessageTo(chat, message)
     await eventLoopShare.next()
-    const stanza = await sealer.toPerson(request, devices, withoutDeadline)
+    const welcome = { ...request, nodes }
+    const stanza = await sealer.toPerson(welcome, devices, withoutDeadline)
     const sender = own.senderIn(jidDecode(chat)?.server ?? '')
-    missed.expect({ request, devices, hash: () => participantHash([...devices.map(({ jid }) => jid), sender]) })
-    return { stanza: { ...stanza, content: [...(stanza.content as BinaryNode[]), ...nodes] }, written }
+    missed.expect({
+      request: welcome,
+      devices,
+      hash: () => participantHash([...devices.map(({ jid }) => jid), sender]),
+    })
+    return { stanza, written }
   }
 
   async #forGroup(request: SealRequest, withoutDeadline: WithoutDeadline): Promise<SealedMessage> {
     const { chat } = request
     const { keyHolders, rosters, socket, sealer, missed } = this.#deps
+    const renewals = keyHolders.renewalsOf(chat)
     const roster = await rosters.of(chat)
     const { metadata, devices, marks, hash } = roster
-    const renewals = keyHolders.renewalsOf(chat)
     const holders = await keyHolders.of(chat)
     if (isOutdated(holders, roster)) {
       await keyHolders.renew(chat)

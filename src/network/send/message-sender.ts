@@ -35,6 +35,7 @@ type Deps = {
 }
 /** `find` gives the address that the message goes to. `after` is the commit that it waits for. */
 type Attempt = { request: SealRequest; find: () => Promise<Jid>; after: Promise<unknown> }
+type Refusal = { error: SendError; address: Jid }
 /** An object, so that a caller can wait for the writing without waiting for the answer. */
 type Written = {
   stanza: BinaryNode
@@ -85,16 +86,24 @@ export class MessageSender {
     const request = { chat, id, message }
     const refusal = await this.#attempt({ request, find: () => addresses.of(chat), after })
     if (!refusal) return
-    const next = await this.#nextAddress(chat, refusal).catch(rethrow)
+    await this.#sendAgain(request, after, refusal).catch((error: unknown) => {
+      const isUnknown = error instanceof SendError && error.outcome === 'unknown'
+      // This code may concern the whole account, so the caller hears of it, unless the message may have arrived.
+      throw refusal.error.code === firstMessageRefused && !isUnknown ? refusal.error : error
+    })
+  }
+
+  async #sendAgain(request: SealRequest, after: Promise<unknown>, refusal: Refusal): Promise<void> {
+    const { addresses } = this.#deps
+    const next = await this.#nextAddress(request.chat, refusal).catch(rethrow)
     if (next === undefined) throw refusal.error
     const again = await this.#attempt({ request, find: () => Promise.resolve(next), after })
-    // This code may concern the whole account, so the caller hears of it.
-    if (again) throw refusal.error.code === firstMessageRefused ? refusal.error : again.error
+    if (again) throw again.error
     if (next !== refusal.address) addresses.learn(next, refusal.error.code)
   }
 
   /** Resolves with the server's refusal, if it refuses the message. */
-  async #attempt(attempt: Attempt): Promise<{ error: SendError; address: Jid } | undefined> {
+  async #attempt(attempt: Attempt): Promise<Refusal | undefined> {
     const { stanza, answered, acknowledged } = await this.#write(attempt).catch(rethrow)
     try {
       this.#heed(stanza, await answered)
@@ -117,13 +126,13 @@ export class MessageSender {
   }
 
   /** Where to send a refused message once more, after everything out of date was forgotten. Undefined: the refusal is final. */
-  async #nextAddress(chat: Jid, { error, address }: { error: SendError; address: Jid }): Promise<Jid | undefined> {
+  async #nextAddress(chat: Jid, { error, address }: Refusal): Promise<Jid | undefined> {
     const { addresses, sealer } = this.#deps
     const { code } = error
     const other = code === badAddress || code === firstMessageRefused ? await addresses.otherOf(address) : undefined
     if (other !== undefined) return other
     if (!outOfDate.has(code)) return undefined
-    sealer.refresh(address)
+    await sealer.refresh(address)
     if (isJidGroup(address)) return address
     await addresses.refresh(address).catch(ignoreRejection)
     return addresses.of(chat)

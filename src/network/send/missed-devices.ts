@@ -25,12 +25,16 @@ type Deps = {
   keyHolders: SenderKeyHolders
   clock: Clock
 }
+/** `users` are those whom the message was sealed for. */
+type Lists = { users: Set<string>; isMissing: (one: Device) => boolean; serverHash: string }
+/** The lists were asked for because the server sent this hash. */
+type Refresh = { serverHash: string; done: Promise<void> }
 /** A message on its way, the devices that it is sealed for, and their hash. */
 type Sent = { request: SealRequest; devices: readonly Device[]; hash: () => string }
 
 const messagesKept = 1_000
 const messageMs = 2 * 60_000
-/** The lists of a chat are asked for at most once in this time, also if the server's hash stays another one. */
+/** For the same hash of the server the lists of a chat are asked for at most once in this time. */
 const refreshMs = 60_000
 const chatsKept = 200
 const once = { device_fanout: 'false' }
@@ -38,7 +42,7 @@ const once = { device_fanout: 'false' }
 export class MissedDevices {
   readonly #deps: Deps
   readonly #sent: BoundedMap<Sent>
-  readonly #refreshed: BoundedMap<Promise<unknown>>
+  readonly #refreshed: BoundedMap<Refresh>
 
   constructor(deps: Deps) {
     const { clock, socket } = deps
@@ -66,54 +70,60 @@ export class MissedDevices {
   async #repair({ request, devices }: Sent, serverHash: string): Promise<void> {
     const { socket } = this.#deps
     const { chat } = request
+    const own = ownIdentity(socket)
     const known = new Set(devices.map(({ jid }) => jid))
-    const isMissing = ({ jid }: Device) => !known.has(jid)
+    const isMissing = (one: Device) => !known.has(one.jid) && !own.isThis(one)
     const resent = { ...request, envelope: { ...request.envelope, ...once } }
+    await this.#refresh(chat, serverHash)
     const stanza = isJidGroup(chat)
       ? await this.#forGroup(resent, { users: usersOf(devices), isMissing, serverHash })
       : await this.#forPerson(resent, isMissing)
     if (stanza) await socket.sendNode(stanza)
   }
 
-  async #forGroup(
-    request: SealRequest,
-    { users, isMissing, serverHash }: { users: Set<string>; isMissing: (one: Device) => boolean; serverHash: string },
-  ): Promise<BinaryNode | undefined> {
+  async #forGroup(request: SealRequest, lists: Lists): Promise<BinaryNode | undefined> {
     const { keyHolders, rosters, sealer, socket } = this.#deps
     const { chat } = request
-    await this.#refreshOnce(chat, () => rosters.refresh(chat))
+    const { users, isMissing, serverHash } = lists
+    const renewals = keyHolders.renewalsOf(chat)
     const { metadata, devices, hash } = await rosters.of(chat)
     // With the server's hash these were the members when the message came. Otherwise a member may have joined later.
     const isAllowed = ({ user }: Device) => hash === serverHash || users.has(user)
     const missing = devices.filter((one) => !one.isHosted && isMissing(one) && isAllowed(one))
+    if (missing.length === 0) return undefined
     const attrs = groupAttributes(metadata)
     const sender = ownIdentity(socket).senderIn(attrs.addressing_mode)
-    if (missing.length === 0) return undefined
-    await keyHolders.noteGiven(
-      chat,
-      missing.map(({ jid }) => jid),
-    )
-    return sealer.toMissed(request, { sender, attrs }, missing)
+    const jids = missing.map(({ jid }) => jid)
+    await keyHolders.noteGiven(chat, jids)
+    const stanza = await sealer.toMissed(request, { sender, attrs }, missing)
+    // A member has left meanwhile. The stanza may hold the new key for this member, and the note about it is gone.
+    if (renewals !== keyHolders.renewalsOf(chat)) return this.#forGroup(request, lists)
+    return stanza
   }
 
   async #forPerson(request: SealRequest, isMissing: (one: Device) => boolean): Promise<BinaryNode | undefined> {
-    const { directory, sealer, socket } = this.#deps
-    const { chat } = request
-    const both = [ownIdentity(socket).jidFor(chat), chat]
-    await this.#refreshOnce(chat, () => directory.refresh(both))
-    const missing = (await directory.find(both)).devices.filter(isMissing)
+    const { directory, sealer } = this.#deps
+    const { devices } = await directory.find(this.#bothSides(request.chat))
+    const missing = devices.filter(isMissing)
     return missing.length > 0 ? sealer.toPerson(request, missing, (wait) => wait()) : undefined
   }
 
   /** Messages at once share one question. */
-  async #refreshOnce(chat: Jid, refresh: () => Promise<unknown>): Promise<void> {
-    const known = this.#refreshed.get(chat)
-    const refreshed = known ?? refresh()
-    if (!known) {
-      this.#refreshed.set(chat, refreshed)
-      refreshed.catch(() => this.#refreshed.delete(chat))
-    }
-    await refreshed
+  #refresh(chat: Jid, serverHash: string): Promise<void> {
+    const { directory, rosters } = this.#deps
+    const last = this.#refreshed.get(chat)
+    if (last?.serverHash === serverHash) return last.done
+    const done = isJidGroup(chat) ? rosters.refresh(chat) : directory.refresh(this.#bothSides(chat))
+    const refresh = { serverHash, done }
+    this.#refreshed.set(chat, refresh)
+    done.catch(() => {
+      if (this.#refreshed.get(chat) === refresh) this.#refreshed.delete(chat)
+    })
+    return done
+  }
+
+  #bothSides(chat: Jid): Jid[] {
+    return [ownIdentity(this.#deps.socket).jidFor(chat), chat]
   }
 }
 

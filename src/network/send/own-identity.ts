@@ -6,8 +6,9 @@ import { jidDecode, jidNormalizedUser } from '../library/library.ts'
 import type { WASocket } from '../library/library.ts'
 
 export type OwnIdentity = {
-  device: number
   isOwn(user: string): boolean
+  /** Whether it is the device that this service is. */
+  isThis(one: { user: string; device: number }): boolean
   /** Without the device, as the chat addresses the account. */
   jidFor(chat: Jid): Jid
   /** With the device. A group knows our key under this jid. */
@@ -18,9 +19,10 @@ export function ownIdentity({ authState }: WASocket): OwnIdentity {
   const { id = '', lid } = authState.creds.me ?? {}
   const { user, device = 0 } = jidDecode(id) ?? {}
   const lidUser = jidDecode(lid)?.user
+  const isOwn = (other: string) => other === user || other === lidUser
   return {
-    device,
-    isOwn: (other) => other === user || other === lidUser,
+    isOwn,
+    isThis: (one) => isOwn(one.user) && one.device === device,
     jidFor: (chat) => jidNormalizedUser(lid !== undefined && jidDecode(chat)?.server === lidDomain ? lid : id),
     senderIn: (addressing) => (addressing === 'lid' && lid !== undefined ? lid : id),
   }

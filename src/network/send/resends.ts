@@ -12,6 +12,7 @@ import { encodeWAMessage, extractE2ESessionFromRetryReceipt, isJidGroup } from '
 import type { BinaryNode, proto, WASocket } from '../library/library.ts'
 import { childOf } from '../library/nodes.ts'
 import { userOf } from './device-directory.ts'
+import { groupAttributes } from './group-rosters.ts'
 import type { GroupRosters } from './group-rosters.ts'
 import { ownIdentity } from './own-identity.ts'
 import { labelsOf } from './stanza-labels.ts'
@@ -41,20 +42,28 @@ export class Resends {
 
   /** Resolves when the library itself must go on. Rejects when the request has its answer, or cannot get one. */
   async answer(request: Request): Promise<void> {
-    const { chat, asking, message } = request
+    const { message } = request
     const receipt = this.#receipts.get(nameOf(request))
     if (!receipt) return
     this.#receipts.delete(nameOf(request))
-    const { keyHolders, rosters } = this.#deps
-    if (isJidGroup(chat)) {
-      // A former member must not get the present key.
-      if (!(await rosters.hasMember(chat, userOf(asking)))) throw new Error('the device belongs to no member')
-      await keyHolders.giveAgain(chat, asking)
+    if (message) {
+      await this.#send({ ...request, message }, receipt)
+      throw new Error('the message was sent again')
     }
-    if (!message) return
-    await this.#openSession(asking, receipt)
-    await this.#send({ ...request, message }, childOf(receipt, 'retry')?.attrs['count'] ?? '1')
-    throw new Error('the message was sent again')
+    if (isJidGroup(request.chat)) await this.#noteAsking(request)
+  }
+
+  /**
+   * Notes that the device may have the key of the group. False for a device that its owner's list does not name: it must not
+   * get the key, because the next message would find a stranger with the key and make a new one for all.
+   */
+  async #noteAsking({ chat, asking }: Request): Promise<boolean> {
+    const { keyHolders, rosters } = this.#deps
+    // A former member must not get the present key.
+    if (!(await rosters.hasMember(chat, userOf(asking)))) throw new Error('the device belongs to no member')
+    if (!(await rosters.hasDevice(chat, asking))) return false
+    await keyHolders.giveAgain(chat, asking)
+    return true
   }
 
   /** The old session is not trusted. The request carries the keys for a new one, or the server has them. */
@@ -66,35 +75,32 @@ export class Resends {
     else await socket.assertSessions([asking], true)
   }
 
-  async #send(request: Known, count: string): Promise<void> {
-    const { socket } = this.#deps
-    const { id, asking, message } = request
-    const data = encodeWAMessage(await this.#contentFor(request))
+  async #send(request: Known, receipt: BinaryNode): Promise<void> {
+    const { keyHolders, rosters, socket } = this.#deps
+    const { chat, id, asking, message } = request
+    const renewals = keyHolders.renewalsOf(chat)
+    const getsKey = isJidGroup(chat) && (await this.#noteAsking(request))
+    await this.#openSession(asking, receipt)
+    const own = ownIdentity(socket)
+    const mode = isJidGroup(chat) ? groupAttributes(await rosters.metadataOf(chat)).addressing_mode : 'pn'
+    const key = { group: chat, sender: own.senderIn(mode), message }
+    const whole = getsKey ? await withGroupKey(this.#repository, key) : message
+    const isOwn = own.isOwn(userOf(asking))
+    const data = encodeWAMessage(isOwn ? copyOf(chat, whole) : whole)
     const [sealed] = await this.#repository.encryptAll([{ jid: asking, data }])
     if (!sealed) throw new Error('there is no session with the device')
+    // A member has left meanwhile. If the device is the member's, it must not get the new key.
+    if (renewals !== keyHolders.renewalsOf(chat)) return this.#send(request, receipt)
     const { type, edit, sealed: labels } = labelsOf(message)
+    const count = childOf(receipt, 'retry')?.attrs['count'] ?? '1'
     const enc = { tag: 'enc', attrs: { v: '2', type: sealed.type, count, ...labels }, content: sealed.ciphertext }
-    const attrs = { id, type, ...edit, ...this.#addressOf(request) }
-    await socket.sendNode({ tag: 'message', attrs, content: [enc, ...deviceIdentity(socket)] })
+    const attrs = { id, type, ...edit, ...this.#addressOf(request, mode) }
+    const identity = sealed.type === 'pkmsg' ? deviceIdentity(socket) : []
+    await socket.sendNode({ tag: 'message', attrs, content: [enc, ...identity] })
   }
 
-  async #contentFor({ chat, asking, message }: Known): Promise<proto.IMessage> {
-    const own = ownIdentity(this.#deps.socket)
-    const sender = isJidGroup(chat) ? await this.#senderIn(chat) : undefined
-    const whole =
-      sender === undefined ? message : await withGroupKey(this.#repository, { group: chat, sender, message })
-    return own.isOwn(userOf(asking)) ? copyOf(chat, whole) : whole
-  }
-
-  /** The account as the group addresses it. */
-  async #senderIn(group: Jid): Promise<Jid> {
-    const own = ownIdentity(this.#deps.socket)
-    const byLid = own.senderIn('lid')
-    return (await this.#repository.hasSenderKey({ group, meId: byLid })) ? byLid : own.senderIn('pn')
-  }
-
-  #addressOf({ chat, asking }: Request): Record<string, string> {
-    if (isJidGroup(chat)) return { to: chat, participant: asking }
+  #addressOf({ chat, asking }: Request, mode: string): Record<string, string> {
+    if (isJidGroup(chat)) return { to: chat, participant: asking, addressing_mode: mode }
     const isOwn = ownIdentity(this.#deps.socket).isOwn(userOf(asking))
     return { to: asking, device_fanout: 'false', ...(isOwn && { recipient: chat }) }
   }

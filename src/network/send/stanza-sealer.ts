@@ -14,14 +14,14 @@ import type { BinaryNode, proto, WASocket } from '../library/library.ts'
 import { reportingToken } from './reporting-token.ts'
 import { labelsOf } from './stanza-labels.ts'
 import { ownIdentity } from './own-identity.ts'
-import type { OwnIdentity } from './own-identity.ts'
 
-/** `envelope` holds more attributes of the stanza. */
+/** `envelope` holds more attributes of the stanza, `nodes` more of its content. */
 export type SealRequest = {
   chat: Jid
   id: NetworkMessageId
   message: proto.IMessage
   envelope?: Record<string, string>
+  nodes?: readonly BinaryNode[]
 }
 /** `sender` is the account as the group addresses it. */
 type Group = { sender: Jid; attrs: Record<string, string> }
@@ -84,7 +84,7 @@ export class StanzaSealer {
       meId: group.sender,
     })
     const own = ownIdentity(this.#socket)
-    const targets = group.devices.filter((one) => !isThis(own, one) && !one.isHosted && !group.hasKey(one))
+    const targets = group.devices.filter((one) => !own.isThis(one) && !one.isHosted && !group.hasKey(one))
     const key = { groupId: chat, axolotlSenderKeyDistributionMessage: senderKeyDistributionMessage }
     const keyMessage = encodeWAMessage({ senderKeyDistributionMessage: key })
     if (targets.length > 0) await group.beforeKey(targets)
@@ -99,12 +99,20 @@ export class StanzaSealer {
     return { stanza, given: addressed.map(({ device }) => device) }
   }
 
-  /** Seals a group message, which the group has already, for single devices that missed it, together with the key. */
-  async toMissed(request: SealRequest, { sender, attrs }: Group, devices: readonly Device[]): Promise<BinaryNode> {
+  /**
+   * Seals a group message, which the group has already, for single devices that missed it, together with the key. Undefined
+   * when the keys of none of them can be had.
+   */
+  async toMissed(
+    request: SealRequest,
+    { sender, attrs }: Group,
+    devices: readonly Device[],
+  ): Promise<BinaryNode | undefined> {
     const { chat, message } = request
     const { sealed } = labelsOf(message)
     const whole = await withGroupKey(this.#repository, { group: chat, sender, message })
     const addressed = await this.#sealAll(this.#itemsFor(devices, whole, copyOf(chat, whole)), (wait) => wait())
+    if (addressed.length === 0) return undefined
     // The empty part says that the message was sealed for the group.
     const marker = { tag: 'enc', attrs: { v: '2', type: 'skmsg', ...sealed } }
     return this.#envelope(request, { sender, attrs }, [participants(addressed, sealed), marker], addressed)
@@ -114,7 +122,7 @@ export class StanzaSealer {
     const own = ownIdentity(this.#socket)
     const [theirs, ours] = [encodeWAMessage(forThem), encodeWAMessage(forUs)]
     return devices
-      .filter((device) => !isThis(own, device))
+      .filter((device) => !own.isThis(device))
       .map((device) => ({ device, data: own.isOwn(device.user) ? ours : theirs }))
   }
 
@@ -148,7 +156,7 @@ export class StanzaSealer {
   }
 
   #envelope(
-    { chat, id, message, envelope }: SealRequest,
+    { chat, id, message, envelope, nodes = [] }: SealRequest,
     { attrs: attributes, sender }: { attrs: Record<string, string>; sender: Jid },
     content: BinaryNode[],
     addressed: readonly Addressed[],
@@ -158,7 +166,7 @@ export class StanzaSealer {
     const isFirst = addressed.some(({ sealed }) => sealed.type === 'pkmsg')
     const identity = isFirst ? deviceIdentity(this.#socket) : []
     const report = reportingToken(message, { id, sender, chat })
-    return { tag: 'message', attrs, content: [...content, ...identity, ...report] }
+    return { tag: 'message', attrs, content: [...content, ...identity, ...report, ...nodes] }
   }
 
   get #repository(): DurableRepository {
@@ -178,10 +186,6 @@ function keylessError(count: number): SendError {
 export function deviceIdentity({ authState }: WASocket): BinaryNode[] {
   const { account } = authState.creds
   return account ? [{ tag: 'device-identity', attrs: {}, content: encodeSignedDeviceIdentity(account, true) }] : []
-}
-
-function isThis(own: OwnIdentity, { user, device }: Device): boolean {
-  return own.isOwn(user) && device === own.device
 }
 
 function participants(addressed: readonly Addressed[], labels: Record<string, string>): BinaryNode {

@@ -165,6 +165,26 @@ test('a second refusal is final: 463 at both addresses leaves after two frames',
   assert.equal(left(bed)[2], bob.user.pnJid, 'nothing was learnt from two refusals')
 })
 
+test('463, and nothing leaves for the other address: the caller hears of the refusal', async () => {
+  await using set = await stage(undefined)
+  const { bed, bob, session } = set
+  await session.send(bob.user.pnJid, plain('warm up'), '3EB00')
+  bed.sim.fault({ kind: 'ack_error', code: 463 })
+  bed.sim.fault({ kind: 'query_error', query: 'usync get usync', code: 500, times: Infinity })
+  const error = await failure(session.send(bob.user.pnJid, plain('no'), '3EB01'))
+  assert.deepEqual([error.outcome, error.code], ['refused', 463])
+  assert.deepEqual(left(bed), [bob.user.pnJid, bob.user.pnJid])
+})
+
+test('463, and no answer for the other address: the outcome is unknown', async () => {
+  await using set = await stage(undefined)
+  const { bed, bob, session } = set
+  bed.sim.fault({ kind: 'ack_error', code: 463 })
+  bed.sim.fault({ kind: 'drop_on', tag: 'message', nth: 2 })
+  const error = await failure(session.send(bob.user.pnJid, plain('no'), '3EB01'))
+  assert.equal(error.outcome, 'unknown')
+})
+
 for (const [code, kind] of [
   [479, 'pnJid'],
   [400, 'lidJid'],

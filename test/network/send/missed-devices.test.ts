@@ -96,6 +96,61 @@ test('a new device of a person, of which no notice came, reads the message', asy
   assert.equal(stanzas('3EB0000000000003').length, 1)
 })
 
+test('a second new device within a minute reads the message too', async () => {
+  await using set = await stage()
+  const { bob, group, session } = set
+  bob.asksAgain = false
+  for (const [n, chat] of [bob.user.pnJid, group.jid].entries()) {
+    await session.send(chat, plain('one'), `3EB00000000000${n}1`)
+    for (const step of [2, 3]) {
+      const id = `3EB00000000000${n}${step}`
+      const added = bob.addDevice({ isTold: false })
+      await session.send(chat, plain('new device'), id)
+      await bob.opened.waitFor(`${id} on the new device`, (one) => one.device === added.id && one.id === id)
+    }
+  }
+  assert.equal(bob.duplicates, 0)
+})
+
+test('a missing device without keys: no stanza leaves that reaches no device', async () => {
+  await using set = await stage()
+  const { bed, bob, group, session, stanzas } = set
+  await session.send(group.jid, plain('one'), '3EB0000000000001')
+  bob.asksAgain = false
+  bob.user.hasNoKeys = true
+  const laptop = bob.addDevice({ isTold: false })
+  const isAsked = () =>
+    bed.sim.log
+      .find({ tag: 'iq' })
+      .some(
+        ({ direction, node }) => direction === 'in' && JSON.stringify(node).includes(bob.user.jid('lid', laptop.id)),
+      )
+  await session.send(group.jid, plain('two'), '3EB0000000000002')
+  await waitUntil('the keys of the laptop are asked for', isAsked)
+  await session.probe(5_000)
+  await session.send(group.jid, plain('three'), '3EB0000000000003')
+  assert.equal(stanzas('3EB0000000000002').length, 1)
+})
+
+test('this device, which the remembered list did not name, gets no stanza of its own', async () => {
+  await using set = await stage()
+  const { bed, phone, bob, session, stanzas } = set
+  const { devices } = phone.user
+  const [[id, device] = assert.fail('the account has no second device')] = [...devices].filter(([one]) => one !== 0)
+  const laptop = bob.addDevice({ isTold: false })
+  devices.delete(id)
+  await session.send(bob.user.pnJid, plain('one'), '3EB0000000000001')
+  devices.set(id, device)
+  bob.user.devices.delete(laptop.id)
+  const questions = () => bed.sim.log.find({ tag: 'iq' }).filter(({ attrs }) => attrs['xmlns'] === 'usync').length
+  const before = questions()
+  await session.send(bob.user.pnJid, plain('two'), '3EB0000000000002')
+  await waitUntil('the devices are asked for', () => questions() > before)
+  await session.probe(5_000)
+  await session.send(bob.user.pnJid, plain('three'), '3EB0000000000003')
+  assert.equal(stanzas('3EB0000000000002').length, 1)
+})
+
 test('a hash that stays another one costs one question, not one for every message', async () => {
   await using set = await stage()
   const { bed, bob, session, acks } = set

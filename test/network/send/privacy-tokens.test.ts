@@ -118,6 +118,21 @@ test('the token that a person gave is sent instead of one of our own', async () 
   assert.equal(cstoken, undefined)
 })
 
+test('the message to a device that missed it carries the token too', async () => {
+  await using bed = await Bed.open()
+  const { line } = await pair(bed)
+  const bob = bed.sim.person({ phone: '5511888880001' })
+  await saltStored(bed, true)
+  await sendText(line, bob.user.pnJid)
+  const laptop = bob.addDevice({ isTold: false })
+  const id = await sendText(line, bob.user.pnJid)
+  await bob.opened.waitFor('the message on the laptop', (one) => one.id === id && one.device === laptop.id)
+  const sent = bed.sim.log.find({ tag: 'message' }).filter((one) => one.direction === 'in' && one.attrs['id'] === id)
+  const tokens = sent.map(({ node }) => bytesOf(child(node, 'cstoken'))?.toString('hex'))
+  assert.deepEqual(tokens, [tokensOf(bed, id).cstoken, tokensOf(bed, id).cstoken])
+  assert.ok(tokens[0])
+})
+
 test('the switches of the server decide whether messages carry tokens and to which address tokens are issued', async () => {
   await using bed = await Bed.open()
   bed.sim.abProps.set('10518', '0').set('14303', '1')

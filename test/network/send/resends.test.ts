@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textOfMessage } from '../../../sim/network/people/received-message.ts'
-import { child } from '../../../sim/network/wire/stanza.ts'
+import { child, children } from '../../../sim/network/wire/stanza.ts'
 import { Bed } from '../harness/bed.ts'
 import { plain } from '../harness/contents.ts'
 
@@ -22,6 +22,12 @@ async function stage() {
       .slice(1)
   const close = () => bed[Symbol.asyncDispose]()
   return { bed, phone, bob, eve, group, session, again, [Symbol.asyncDispose]: close }
+}
+
+/** The devices that got the key with this message. */
+function given(bed: Bed, id: string): string[] {
+  const [sent] = bed.sim.log.find({ tag: 'message' }).filter(({ attrs }) => attrs['id'] === id)
+  return children(child(sent?.node, 'participants'), 'to').flatMap(({ attrs }) => attrs['jid'] ?? [])
 }
 
 test("a person's phone that asks gets the message again, and the other devices do not", async () => {
@@ -80,12 +86,56 @@ test('a member that asks gets the message and the key, and the others get neithe
   await session.send(group.jid, plain('two'), '3EB0000000000002')
   const received = await eve.messages.waitFor('the second message', (one) => one.id === '3EB0000000000002')
   assert.equal(child(received.stanza, 'enc')?.attrs['count'], '1')
-  assert.equal(again('3EB0000000000002').length, 1)
+  assert.deepEqual(
+    again('3EB0000000000002').map(({ attrs }) => attrs['addressing_mode']),
+    ['lid'],
+  )
   await session.send(group.jid, plain('three'), '3EB0000000000003')
   const [third] = bed.sim.log.find({ tag: 'message' }).filter(({ attrs }) => attrs['id'] === '3EB0000000000003')
   const given = child(third?.node, 'participants')?.content
   assert.equal(Array.isArray(given) ? given.length : 0, 1, 'only Eve gets the key with the next message')
   assert.equal(bob.duplicates, 0)
+})
+
+test('a new device, of which no notice came, asks and gets the key, and the others do not get a new one', async () => {
+  await using set = await stage()
+  const { bed, bob, group, session, again } = set
+  await session.send(group.jid, plain('one'), '3EB0000000000001')
+  const laptop = bob.addDevice({ isTold: false })
+  const { devices } = bob.user
+  group.listeners.add(laptop)
+  // The server lists the device after the message, so its acknowledgement does not betray the device.
+  devices.delete(laptop.id)
+  const id = '3EB0000000000002'
+  const listed = bob.undecryptable.waitFor('the failure', () => true).then(() => devices.set(laptop.id, laptop))
+  await session.send(group.jid, plain('two'), id)
+  await listed
+  group.listeners.delete(laptop)
+  await bob.opened.waitFor('the message on the laptop', (one) => one.id === id && one.device === laptop.id)
+  assert.equal(again(id)[0]?.attrs['participant'], bob.user.jid('lid', laptop.id))
+  await session.send(group.jid, plain('three'), '3EB0000000000003')
+  assert.deepEqual(given(bed, '3EB0000000000003'), [bob.user.jid('lid', laptop.id)])
+  await session.send(group.jid, plain('four'), '3EB0000000000004')
+  assert.deepEqual(given(bed, '3EB0000000000004'), [])
+})
+
+test('a device that the server does not list gets the message without the key, and the key stays', async () => {
+  await using set = await stage()
+  const { bed, bob, group, session } = set
+  await session.send(group.jid, plain('one'), '3EB0000000000001')
+  const laptop = bob.addDevice({ isTold: false })
+  const { devices } = bob.user
+  bed.sim.router.override('usync get usync', () => {
+    devices.delete(laptop.id)
+    queueMicrotask(() => devices.set(laptop.id, laptop))
+    return null
+  })
+  for (const n of [2, 3, 4]) {
+    const id = `3EB000000000000${n}`
+    await session.send(group.jid, plain('more'), id)
+    await bob.opened.waitFor('the message on the laptop', (one) => one.id === id && one.device === laptop.id)
+    assert.deepEqual(given(bed, id), [])
+  }
 })
 
 test('a device that cannot open a change of a message shows nothing in its place', async () => {
