@@ -34,7 +34,7 @@ export type VersionInUse = {
   refused(): Promise<Refusal>
 }
 
-/** `another`: a version that was not refused is used next. `none`: no other version is known. */
+/** `another`: a version that was not refused is used next. `none`: the network refuses all versions that are known. */
 export type Refusal = 'another' | 'none' | 'pinned'
 
 const day = 86_400_000
@@ -127,7 +127,7 @@ export class ClientVersion {
     this.#known.noteRefused(version)
     await this.#question.askBecauseOf(formatVersion(version), isCurrent)
     void this.#save()
-    return this.#known.isWorthTrying(this.#known.current) ? 'another' : 'none'
+    return this.#known.isRefused(this.#known.current) ? 'none' : 'another'
   }
 
   /** A version that cannot be read is learnt again. */
