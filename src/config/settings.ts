@@ -108,7 +108,7 @@ export const settings = {
     rootKey: setting('SERVICE_NETWORK_ROOT_KEY', hexKey, '', 'Noise root key of that network'),
     caFile: setting('SERVICE_NETWORK_CA', text, '', 'PEM file trusted for the media host of that network'),
     version: setting('SERVICE_NETWORK_VERSION', list('three numbers', (part) => /^\d{1,10}$/.test(part)), '', 'Pins the client version, as 2,3000,1234567890; empty: the service asks WhatsApp for the newest one'),
-    proxy: setting('SERVICE_NETWORK_PROXY', url('http:', 'https:', 'socks5:'), '', 'Proxy for connections, media and the version query, unless the instance has its own; if it fails, the instance does not connect without it'),
+    proxy: setting('SERVICE_NETWORK_PROXY', url('http:', 'https:', 'socks5:'), '', 'Proxy for the daily version query, and for the connections and media of instances without their own; if it fails, the instance does not connect without it'),
   },
   history: {
     importEnabled: planned('SERVICE_HISTORY_IMPORT_ENABLED', bool, 'false', 'Allow history import'),

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
+import { DEFAULT_CONNECTION_CONFIG } from 'baileys'
 import { assertRefused } from '../../harness/assertions.ts'
 import { attach, textFile } from '../../harness/agent-files.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
@@ -96,6 +97,18 @@ for (const [name, start] of proxies) {
     assert.doesNotMatch(await everythingSaid(world), canary)
   })
 }
+
+test('a refused version is asked for through the proxy of the instance', async () => {
+  await using proxy = await Proxy.http()
+  await using world = await openHidden()
+  await world.pair('a', owner, { network_proxy: proxy.url })
+  const { versions } = world.network
+  const newest = DEFAULT_CONNECTION_CONFIG.version[2] + 1000
+  Object.assign(versions, { newest, oldest: newest })
+  await world.network.strike({ kind: 'drop' })
+  await waitUntil('a login with the newest version', () => versions.seen.at(-1) === newest)
+  await world.reaches('a', 'ready')
+})
 
 test('an instance whose proxy is gone does not connect at all, and connects at once through the next proxy', async () => {
   const gone = await goneProxy()
