@@ -88,7 +88,7 @@ export const settings = {
   },
   outbound: {
     rateLimit: setting('SERVICE_OUTGOING_RATE_LIMIT', integer(0, 100_000), '0', 'Messages per minute and instance, unless the instance has its own limit; more messages wait in order; 0: no limit'),
-    warmupDays: setting('SERVICE_WARMUP_DAYS', integer(0, 365), '0', 'How many days a newly linked number sends less: after d of N days it may send 0.2 + 0.8·d/N of its limit, or of 30 per minute without a limit; 0: off'),
+    warmupDays: setting('SERVICE_WARMUP_DAYS', integer(0, 365), '0', 'How many days a newly linked number sends less: on day d of N it may send 0.2 + 0.8·d/N of its limit, or of 30 per minute without a limit; 0: off'),
     drainRate: setting('SERVICE_DRAIN_RATE', decimal(0, 1000), '1', 'Queued messages per second and instance after a reconnect; 0: unlimited'),
     callbackMaxAge: setting('SERVICE_CALLBACK_MAX_AGE', duration('2s', '10m'), '5s', "Set it as Chatwoot's WEBHOOK_TIMEOUT. A callback that is read later is refused, because Chatwoot already shows its message as failed"),
     spamguard: setting('SERVICE_SPAMGUARD_ENABLED', bool, 'true', 'false turns the spamguard off for every instance'),
