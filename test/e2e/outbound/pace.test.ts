@@ -30,6 +30,8 @@ async function paceOf(world: World, name = 'a'): Promise<[limit: number, day: nu
 /** As if all times of links lay so many days further back. */
 async function age(world: World, days: number): Promise<void> {
   const { database } = world.service
+  const unstored = database.query.selectFrom('instances').select('name').where('linked_at', 'is', null)
+  await waitUntil('the link is stored', async () => (await database.read(unstored)).length === 0)
   const earlier = (column: 'linked_at' | 'unlinked_at') =>
     sql<number>`${sql.ref(column)} - CAST(${days * day} AS BIGINT)`
   const changes = { linked_at: earlier('linked_at'), unlinked_at: earlier('unlinked_at') }
