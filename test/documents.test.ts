@@ -1,4 +1,4 @@
-// The documents name files that exist.
+// The documents name files that exist, and their tables say each thing once.
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -24,7 +24,24 @@ function missingIn(document: string, text: string): string[] {
   ]
 }
 
+/** The first cells that a table has twice. */
+function repeatedIn(text: string): string[] {
+  const repeated: string[] = []
+  let seen = new Set<string>()
+  for (const line of text.split('\n')) {
+    const cell = /^\|((?:\\.|[^|\\])+)\|/.exec(line)?.[1]?.trim()
+    if (cell === undefined) seen = new Set()
+    else if (seen.has(cell)) repeated.push(cell)
+    else seen.add(cell)
+  }
+  return repeated
+}
+
 for (const document of documents) {
+  test(`no table of ${document} has a first cell twice`, () => {
+    assert.deepEqual(repeatedIn(readFileSync(document, 'utf8')), [])
+  })
+
   test(`${document} names only files that exist`, () => {
     assert.deepEqual(missingIn(document, readFileSync(document, 'utf8')), [])
   })
@@ -33,4 +50,10 @@ for (const document of documents) {
 test('a file that does not exist is found', () => {
   const text = 'see `core/nowhere.ts`, `core/ids.ts`, `ids.ts` and [this](nowhere.md)'
   assert.deepEqual(missingIn('docs/architecture.md', text), ['core/nowhere.ts', 'nowhere.md'])
+})
+
+test('a first cell that a table repeats is found', () => {
+  const table = (...cells: string[]) => cells.map((cell) => `| ${cell} | text |\n`).join('')
+  const text = `${table('name', '----', 'a', 'b \\| c', 'a', 'b \\| d')}\n${table('name', '----', 'b')}`
+  assert.deepEqual(repeatedIn(text), ['a'])
 })

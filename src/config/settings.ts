@@ -88,7 +88,7 @@ export const settings = {
   },
   outbound: {
     rateLimit: setting('SERVICE_OUTGOING_RATE_LIMIT', integer(0, 100_000), '0', 'Messages per minute and instance, unless the instance has its own limit; more messages wait in order; 0: no limit'),
-    warmupDays: setting('SERVICE_WARMUP_DAYS', integer(0, 365), '0', 'How many days a newly linked number sends less: after d of N days it may send 0.2 + 0.8·d/N of its limit, or of 30 per minute without a limit; 0: off'),
+    warmupDays: setting('SERVICE_WARMUP_DAYS', integer(0, 365), '0', 'How many days a newly linked number sends less: on day d of N it may send 0.2 + 0.8·d/N of its limit, or of 30 per minute without a limit; 0: off'),
     drainRate: setting('SERVICE_DRAIN_RATE', decimal(0, 1000), '1', 'Queued messages per second and instance after a reconnect; 0: unlimited'),
     callbackMaxAge: setting('SERVICE_CALLBACK_MAX_AGE', duration('2s', '10m'), '5s', "Set it as Chatwoot's WEBHOOK_TIMEOUT. A callback that is read later is refused, because Chatwoot already shows its message as failed"),
     spamguard: setting('SERVICE_SPAMGUARD_ENABLED', bool, 'true', 'false turns the spamguard off for every instance'),
@@ -108,7 +108,7 @@ export const settings = {
     rootKey: setting('SERVICE_NETWORK_ROOT_KEY', hexKey, '', 'Noise root key of that network'),
     caFile: setting('SERVICE_NETWORK_CA', text, '', 'PEM file trusted for the media host of that network'),
     version: setting('SERVICE_NETWORK_VERSION', list('three numbers', (part) => /^\d{1,10}$/.test(part)), '', 'Pins the client version, as 2,3000,1234567890; empty: the service asks WhatsApp for the newest one'),
-    proxy: setting('SERVICE_NETWORK_PROXY', url('http:', 'https:', 'socks5:'), '', 'Proxy for connections, media and the version query, unless the instance has its own; if it fails, the instance does not connect without it'),
+    proxy: setting('SERVICE_NETWORK_PROXY', url('http:', 'https:', 'socks5:'), '', 'Proxy for the daily version query, and for the connections and media of instances without their own; if it fails, the instance does not connect without it'),
   },
   history: {
     importEnabled: planned('SERVICE_HISTORY_IMPORT_ENABLED', bool, 'false', 'Allow history import'),

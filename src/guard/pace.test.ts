@@ -117,6 +117,31 @@ test('a limit that changes counts for messages that wait already, within seconds
   assert.deepEqual(turns.slice(3), ['4@10000', '5@10000'])
 })
 
+test('a message that comes after the limit was lifted waits for the ones before it', async () => {
+  const { clock, pace, limit, turns, ask } = setUp(1, 0)
+  for (const name of ['1', '2', '3']) ask('a', name)
+  await clock.advance(1000)
+  limit.perMinute = 0
+  ask('a', '4')
+  assert.equal(pace.tryAcquire('a'), false)
+  await clock.advance(4000)
+  assert.deepEqual(turns, ['1@0', '2@5000', '3@5000', '4@5000'])
+  assert.equal(pace.tryAcquire('a'), true)
+})
+
+test('messages that waited and left without a limit count when there is a limit again', async () => {
+  const { clock, pace, limit, turns, ask } = setUp(1, 0)
+  for (const name of ['1', '2', '3']) ask('a', name)
+  await clock.advance(1000)
+  limit.perMinute = 0
+  await clock.advance(4000)
+  assert.equal(turns.length, 3)
+  limit.perMinute = 2
+  assert.equal(pace.tryAcquire('a'), false)
+  await clock.advance(60_000)
+  assert.equal(pace.tryAcquire('a'), true)
+})
+
 test('a lower limit counts the messages of the last minute', async () => {
   const { clock, pace, limit } = setUp(4, 0)
   for (let n = 0; n < 4; n++) assert.equal(pace.tryAcquire('a'), true)

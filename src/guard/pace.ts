@@ -48,7 +48,7 @@ export class Pace implements PerInstance {
     const { drainPerSecond } = this.#deps
     // Messages that waited for a connection have a lane of their own, so that a new message need not wait for them.
     if (isDrained && drainPerSecond > 0) await gauge.drain.run(() => this.#drainTurn(gauge, signal))
-    if (this.#isLimited(instance) && !signal.aborted) {
+    if (this.#mustQueue(instance, gauge) && !signal.aborted) {
       gauge.waiting += 1
       await gauge.minute.run(() => this.#minuteTurn(instance, gauge, signal)).finally(() => (gauge.waiting -= 1))
     }
@@ -57,11 +57,10 @@ export class Pace implements PerInstance {
 
   /** False when the message would have to wait. */
   tryAcquire(instance: InstanceName): boolean {
-    const { perMinute } = this.limitOf(instance)
-    if (perMinute === 0) return true
     const gauge = this.#gaugeOf(instance)
-    if (gauge.waiting > 0 || this.#pauseOf(gauge, perMinute) > 0) return false
-    this.#take(gauge, perMinute)
+    if (!this.#mustQueue(instance, gauge)) return true
+    if (gauge.waiting > 0 || this.#pauseOf(gauge, this.limitOf(instance).perMinute) > 0) return false
+    this.#take(gauge)
     return true
   }
 
@@ -88,8 +87,9 @@ export class Pace implements PerInstance {
     gauge.nextDrainAt = clock.monotonic() + (1000 / drainPerSecond) * (0.75 + 0.5 * random())
   }
 
-  #isLimited(instance: InstanceName): boolean {
-    return this.limitOf(instance).perMinute > 0
+  /** Without a limit too, while messages wait that came before the limit was lifted. */
+  #mustQueue(instance: InstanceName, { waiting }: Gauge): boolean {
+    return waiting > 0 || this.limitOf(instance).perMinute > 0
   }
 
   async #minuteTurn(instance: InstanceName, gauge: Gauge, signal: AbortSignal): Promise<void> {
@@ -99,16 +99,19 @@ export class Pace implements PerInstance {
       const pause = this.#pauseOf(gauge, perMinute)
       if (signal.aborted) return
       if (pause === 0) {
-        this.#take(gauge, perMinute)
+        this.#take(gauge)
         return
       }
       await sleep(clock, Math.min(pause, lookMs), signal)
     }
   }
 
-  #take({ taken }: Gauge, perMinute: number): void {
-    taken.push(this.#deps.clock.monotonic())
-    if (taken.length > perMinute) taken.splice(0, taken.length - perMinute)
+  /** Turns that are older than a minute no longer count. */
+  #take({ taken }: Gauge): void {
+    const now = this.#deps.clock.monotonic()
+    taken.push(now)
+    const firstThatCounts = taken.findIndex((at) => at > now - minute)
+    if (firstThatCounts > 0) taken.splice(0, firstThatCounts)
   }
 
   /** Without a limit there is no pause. */

@@ -38,7 +38,7 @@ export class SendLimits {
   }
 }
 
-/** After `d` whole days of `n`, a number may send 0.2 + 0.8·d/n of its limit. */
+/** On day `d` of `n`, a number may send 0.2 + 0.8·d/n of its limit. On the last day this is the whole limit. */
 function sendLimitOf(
   record: Readonly<Limited> | undefined,
   { perMinute: ofService, warmupDays: days }: Pick<Deps, 'perMinute' | 'warmupDays'>,
@@ -47,10 +47,10 @@ function sendLimitOf(
   const perMinute = record?.outgoingRateLimit ?? ofService
   const linkedAt = record?.linkedAt ?? null
   // A time in the future was stored before the clock was put back.
-  const wholeDays = linkedAt === null ? days : Math.max(0, Math.floor((now - linkedAt) / dayMs))
-  if (wholeDays >= days) return { perMinute, warmup: null }
+  const day = linkedAt === null ? Infinity : Math.max(0, Math.floor((now - linkedAt) / dayMs)) + 1
+  if (day > days) return { perMinute, warmup: null }
   const full = perMinute === 0 ? unlimitedPerMinute : perMinute
   // In whole numbers, because a fraction could fall just below one.
-  const reduced = Math.floor((full * (days + 4 * wholeDays)) / (5 * days))
-  return { perMinute: Math.max(1, reduced), warmup: { day: wholeDays + 1, days } }
+  const reduced = Math.floor((full * (days + 4 * day)) / (5 * days))
+  return { perMinute: Math.max(1, reduced), warmup: { day, days } }
 }

@@ -102,8 +102,10 @@ export class AccountRecord {
       this.announce('strike', extras)
     }
     this.apply('dropped', { extras })
+    // The next attempt at once shows whether the refusal lasts.
+    if (closing.mayRetryNow && pauseMs === 0) return
     // The operator must know of a refusal before the login, too, but only once.
-    const refusal = refusals.has(closing.cause) && !closing.mayRetryNow ? closing.cause : undefined
+    const refusal = refusals.has(closing.cause) ? closing.cause : undefined
     if (refusal && !wasActive && refusal !== this.#refusedFor) this.announce('disconnected', extras)
     this.#refusedFor = refusal
   }

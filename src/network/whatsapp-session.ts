@@ -239,7 +239,8 @@ export class WhatsappSession implements NetworkSession, FaultOwner {
   /** After a refused version the signal waits until it is known whether another version can be tried. */
   async #closedSignal(closing: Closing): Promise<SessionSignal> {
     if (closing.code !== versionRefused) return { kind: 'closed', closing }
-    return { kind: 'closed', closing: refusedVersionClosing(await this.#deps.version.refused()) }
+    const { version, endpoint } = this.#deps
+    return { kind: 'closed', closing: refusedVersionClosing(await version.refused(endpoint.proxied?.agent)) }
   }
 
   #onListenerFault(event: string, fault: unknown): void {

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { passkeyRequest } from '../../sim/network/accounts/passkey-request.ts'
+import { SeededRandom } from '../../sim/network/seeded-random.ts'
 import { engines } from '../harness/databases.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { Bed } from './harness/bed.ts'
@@ -102,6 +104,17 @@ for (const way of ['scanned', 'typed'] as const) {
     assert.equal(await bed.network.storedJid('s'), null)
   })
 }
+
+test('a request for a passkey to an account that is linked is acknowledged, and the session stays', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  const line = await bed.online('s')
+  const request = passkeyRequest(new SeededRandom('a late request'))
+  phone.companions[0]?.deliver(request)
+  await bed.sim.waitForStanza('ack', ({ attrs }) => attrs['id'] === request.attrs['id'])
+  await line.session.probe(5_000)
+  assert.deepEqual(line.kinds, ['authenticated', 'drained'])
+})
 
 test('a stored account logs in again and again without a phone', async () => {
   await using bed = await Bed.open()

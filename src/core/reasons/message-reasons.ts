@@ -45,9 +45,9 @@ export const messageReasons = {
     pt: 'a conta atingiu o limite de {rate} por minuto e já há {count} mensagens à espera: tente de novo em alguns minutos',
   },
   fullByWarmup: {
-    en: 'the number is new and may send {rate} messages per minute today (day {day} of {days}), and {count} messages already wait: try again in a few minutes',
-    es: 'el número es nuevo y hoy puede enviar {rate} mensajes por minuto (día {day} de {days}), y ya esperan {count} mensajes: inténtelo de nuevo en unos minutos',
-    pt: 'o número é novo e hoje pode enviar {rate} mensagens por minuto (dia {day} de {days}), e já há {count} mensagens à espera: tente de novo em alguns minutos',
+    en: 'the number is new and may send at most {rate} per minute today (day {day} of {days}), and {count} messages already wait: try again in a few minutes',
+    es: 'el número es nuevo y hoy puede enviar como máximo {rate} por minuto (día {day} de {days}), y ya esperan {count} mensajes: inténtelo de nuevo en unos minutos',
+    pt: 'o número é novo e hoje pode enviar no máximo {rate} por minuto (dia {day} de {days}), e já há {count} mensagens à espera: tente de novo em alguns minutos',
   },
   disconnectedTooLong: {
     en: 'the account was not connected for 5 minutes',

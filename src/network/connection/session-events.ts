@@ -1,7 +1,7 @@
 // Translates the library's reports about a connection into signals of the service.
 
 import type { Closing } from '../../core/network.ts'
-import { jidOf } from '../account/account.ts'
+import { isLinked, jidOf } from '../account/account.ts'
 import type { ConnectionKeys } from '../account/connection-keys.ts'
 import type { AuthenticationCreds, BinaryNode, ConnectionState, WASocket } from '../library/library.ts'
 import { passkeyClosing } from './close-causes.ts'
@@ -36,7 +36,7 @@ export class SessionEvents {
   }
 
   listen(): void {
-    const { socket, end, onClosed } = this.#deps
+    const { socket, creds, end, onClosed } = this.#deps
     socket.ev.on('connection.update', (update) => {
       this.#onUpdate(update)
     })
@@ -51,7 +51,8 @@ export class SessionEvents {
       onClosed(new Error(`status ${statusCode}`))
     })
     socket.ws.on('CB:notification', ({ attrs }: BinaryNode) => {
-      if (passkeyRequests.has(attrs['type'] ?? '')) end(passkeyClosing)
+      // A linked account needs no passkey. The library acknowledges the request.
+      if (passkeyRequests.has(attrs['type'] ?? '') && !isLinked(creds)) end(passkeyClosing)
     })
   }
 

@@ -125,6 +125,18 @@ test('refusals of one version share a question; a later refusal asks again', asy
   await bench.asked(2)
 })
 
+test('when all known versions are refused, none is another one, also after 15 minutes', async () => {
+  const bench = new Bench()
+  await using version = bench.version
+  ;(await version.take()).worked()
+  bench.page = `"client_revision":${library + 1}`
+  assert.equal(await (await version.take()).refused(), 'another')
+  for (let n = 0; n < 3; n++) {
+    assert.equal(await (await version.take()).refused(), 'none')
+    await bench.clock.advance(15 * minute)
+  }
+})
+
 test('a refusal of a version that is no longer used asks nothing', async () => {
   const bench = new Bench()
   await using version = bench.version
@@ -159,6 +171,17 @@ test('a stored version that cannot be read is not overwritten, and is read later
   assert.equal(bench.stored.newest, name(library + 5))
   bench.isStorageAway = false
   assert.deepEqual((await version.take()).numbers, [2, 3000, library + 5])
+})
+
+test('a version that worked while the storage was away is not replaced by the stored one', async () => {
+  const bench = new Bench()
+  await using version = bench.version
+  bench.stored = { newest: name(library), worked: name(library - 1), refused: null }
+  bench.isStorageAway = true
+  ;(await version.take()).worked()
+  bench.isStorageAway = false
+  await version.take()
+  assert.equal(version.state.worked, name(library))
 })
 
 test('a pinned version is used as it is, and the network is never asked', async () => {

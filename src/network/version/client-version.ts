@@ -4,6 +4,7 @@
 // and the last version that worked. The newest is used until the network refuses it; then the other one is used. When the
 // network refuses both, it is asked for a newer one at each refusal, and the two are tried in turn.
 
+import type { Agent } from 'node:https'
 import type { ClientVersionState } from '../../core/network.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
@@ -30,11 +31,11 @@ type Deps = {
 export type VersionInUse = {
   numbers: WAVersion
   worked(): void
-  /** Resolves when it is known whether another attempt can succeed. Never rejects. */
-  refused(): Promise<Refusal>
+  /** Resolves when it is known whether another attempt can succeed. `agent` is the proxy of the connection. Never rejects. */
+  refused(agent?: Agent): Promise<Refusal>
 }
 
-/** `another`: a version that was not refused is used next. `none`: no other version is known. */
+/** `another`: a version that was not refused is used next. `none`: the network refuses all versions that are known. */
 export type Refusal = 'another' | 'none' | 'pinned'
 
 const day = 86_400_000
@@ -86,7 +87,7 @@ export class ClientVersion {
       worked: () => {
         this.#worked(numbers)
       },
-      refused: () => this.#refused(numbers),
+      refused: (agent) => this.#refused(numbers, agent),
     }
   }
 
@@ -117,7 +118,7 @@ export class ClientVersion {
     if (!this.#pinned && this.#known.noteWorked(version)) void this.#save()
   }
 
-  async #refused(version: WAVersion): Promise<Refusal> {
+  async #refused(version: WAVersion, agent: Agent | undefined): Promise<Refusal> {
     if (this.#pinned) {
       this.#isPinRefused = true
       return 'pinned'
@@ -125,9 +126,9 @@ export class ClientVersion {
     // Another account may have changed the version since this connection began.
     const isCurrent = formatVersion(version) === formatVersion(this.#known.current)
     this.#known.noteRefused(version)
-    await this.#question.askBecauseOf(formatVersion(version), isCurrent)
+    await this.#question.askBecauseOf(formatVersion(version), { isCurrent, agent })
     void this.#save()
-    return this.#known.isWorthTrying(this.#known.current) ? 'another' : 'none'
+    return this.#known.isRefused(this.#known.current) ? 'none' : 'another'
   }
 
   /** A version that cannot be read is learnt again. */

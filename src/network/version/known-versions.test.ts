@@ -27,7 +27,7 @@ test('a refused version gives way to the last one that worked, and comes back wh
   versions.learn(newer)
   versions.noteRefused(newer)
   assert.deepEqual(versions.current, library)
-  assert.equal(versions.isWorthTrying(library), true)
+  assert.equal(versions.isRefused(library), false)
   assert.equal(versions.noteWorked(newer), true)
   assert.deepEqual([versions.current, versions.worked], [newer, newer])
   assert.equal(versions.noteWorked(newer), false, 'this is no news')
@@ -44,7 +44,7 @@ test('a refused version is no measure for the next one', () => {
   assert.deepEqual(versions.current, newer)
 })
 
-test('two refused versions are tried in turn, each at most every 15 minutes', async () => {
+test('two refused versions are tried in turn', async () => {
   const clock = new ManualClock()
   const versions = known(clock)
   versions.noteWorked(library)
@@ -53,9 +53,8 @@ test('two refused versions are tried in turn, each at most every 15 minutes', as
   await clock.advance(minute)
   versions.noteRefused(library)
   assert.deepEqual(versions.current, newer)
-  assert.equal(versions.isWorthTrying(newer), false)
-  await clock.advance(14 * minute)
-  assert.equal(versions.isWorthTrying(newer), true)
+  assert.equal(versions.isRefused(newer), true)
+  await clock.advance(15 * minute)
   versions.noteRefused(newer)
   assert.deepEqual(versions.current, library)
 })

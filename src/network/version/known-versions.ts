@@ -5,9 +5,6 @@ import type { StoredVersions } from '../../storage/stores/accounts/client-versio
 import type { WAVersion } from '../library/library.ts'
 import { compareVersions, formatVersion, parseVersion } from './version-numbers.ts'
 
-/** The pause before a version that was refused is tried again. */
-const refusalCountsMs = 15 * 60_000
-
 export class KnownVersions {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #library: WAVersion
@@ -29,22 +26,12 @@ export class KnownVersions {
   /** A version that was never refused, or else the one whose refusal is the longest ago. The newest comes first. */
   get current(): WAVersion {
     const other = this.#worked ?? this.#library
-    const refusedAt = (version: WAVersion) => this.refusedSince(version) ?? -Infinity
+    const refusedAt = (version: WAVersion) => this.#refusedSince(version) ?? -Infinity
     return refusedAt(other) < refusedAt(this.#newest) ? other : this.#newest
   }
 
-  refusedSince(version: WAVersion): number | undefined {
-    return this.#refusedAt.get(formatVersion(version))
-  }
-
   isRefused(version: WAVersion): boolean {
-    return this.refusedSince(version) !== undefined
-  }
-
-  /** False when the network refused this version a moment ago. */
-  isWorthTrying(version: WAVersion): boolean {
-    const at = this.refusedSince(version)
-    return at === undefined || this.#clock.monotonic() - at >= refusalCountsMs
+    return this.#refusedSince(version) !== undefined
   }
 
   /** The network names this version. True when it is taken: it is higher than the ones that may be used. */
@@ -75,8 +62,9 @@ export class KnownVersions {
   restore({ newest, worked, refused }: StoredVersions): void {
     const stored = parseVersion(newest)
     if (stored && compareVersions(stored, this.#newest) > 0) this.#newest = stored
-    this.#worked = (worked === null ? null : parseVersion(worked)) ?? null
-    if (refused !== null) this.#refusedAt.set(refused, this.#clock.monotonic() - refusalCountsMs)
+    // A login may have succeeded before the stored versions could be read.
+    this.#worked ??= (worked === null ? null : parseVersion(worked)) ?? null
+    if (refused !== null) this.#refusedAt.set(refused, this.#clock.monotonic())
     this.#forgetOthers()
   }
 
@@ -87,6 +75,10 @@ export class KnownVersions {
       worked: this.#worked && formatVersion(this.#worked),
       refused: this.isRefused(this.#newest) ? newest : null,
     }
+  }
+
+  #refusedSince(version: WAVersion): number | undefined {
+    return this.#refusedAt.get(formatVersion(version))
   }
 
   /** Only refusals of versions that may be used again are remembered. */

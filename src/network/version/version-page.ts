@@ -11,7 +11,7 @@ type Deps = {
   /** The WebSocket URL of another network; null for the real one. */
   url: string | null
   egress: Pick<Egress, 'request'>
-  /** The proxy's agent. With a proxy, the page is never read directly. */
+  /** The proxy of the service. With a proxy, the page is never read directly. */
   agent: Agent | undefined
   clock: Clock
 }
@@ -38,8 +38,7 @@ export class VersionPage {
   }
 
   /** Rejects when the page cannot be read. */
-  async read(signal: AbortSignal): Promise<string> {
-    const { agent } = this.#deps
+  async read(signal: AbortSignal, agent = this.#deps.agent): Promise<string> {
     const { status, body } = await (agent ? this.#readThrough(agent, signal) : this.#readDirectly(signal))
     if (status !== 200) throw new Error(`${this.#url.host} answered with status ${status}`)
     return body

@@ -1,5 +1,6 @@
 // Asks the network for its newest client version: one question at a time, and only the first of several failures is logged.
 
+import type { Agent } from 'node:https'
 import type { Clock } from '../../lib/clock.ts'
 import { ignoreRejection } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
@@ -16,6 +17,8 @@ type Deps = {
   stop: AbortSignal
   onAnswer: (version: WAVersion) => Promise<void>
 }
+
+type Circumstances = { isCurrent: boolean; agent: Agent | undefined }
 
 /** The answer to a question that a refusal caused serves later refusals of the same version for this long. */
 const answerServesMs = 60_000
@@ -37,9 +40,9 @@ export class VersionQuestion {
     return this.#answeredAt
   }
 
-  /** Joins a question that is under way. Rejects when there is no answer. */
-  ask(): Promise<void> {
-    this.#asking ??= this.#readPage().finally(() => {
+  /** Joins a question that is under way. `agent` is a proxy instead of the usual one. Rejects when there is no answer. */
+  ask(agent?: Agent): Promise<void> {
+    this.#asking ??= this.#readPage(agent).finally(() => {
       this.#asking = undefined
     })
     return this.#asking
@@ -47,15 +50,15 @@ export class VersionQuestion {
 
   /**
    * Many accounts are refused together: one question serves all of them. `isCurrent` is false when the version is no longer
-   * in use; then no question is asked. Never rejects.
+   * in use; then no question is asked. `agent` is the proxy of the refused connection. Never rejects.
    */
-  async askBecauseOf(refused: string, isCurrent: boolean): Promise<void> {
+  async askBecauseOf(refused: string, { isCurrent, agent }: Circumstances): Promise<void> {
     const { clock, log } = this.#deps
     const at = clock.monotonic()
     const isAsked = this.#caused?.version === refused && at - this.#caused.at < answerServesMs
     if (isCurrent && !isAsked) {
       log.warn({ version: refused }, 'the network refuses this client version')
-      this.#caused = { version: refused, at, answered: this.#askAnew() }
+      this.#caused = { version: refused, at, answered: this.#askAnew(agent) }
     }
     if (this.#caused?.version === refused) await this.#caused.answered
   }
@@ -69,14 +72,14 @@ export class VersionQuestion {
   }
 
   /** A question that is under way was asked before the refusal, so its answer may be too old. */
-  async #askAnew(): Promise<void> {
+  async #askAnew(agent: Agent | undefined): Promise<void> {
     await this.#asking?.catch(ignoreRejection)
-    await this.ask().catch(this.onFailure.bind(this))
+    await this.ask(agent).catch(this.onFailure.bind(this))
   }
 
-  async #readPage(): Promise<void> {
+  async #readPage(agent: Agent | undefined): Promise<void> {
     const { page, clock, stop, onAnswer } = this.#deps
-    const found = findRevision(await page.read(stop))
+    const found = findRevision(await page.read(stop, agent))
     if (found === undefined) throw new Error('the page of the network names no client version')
     this.#answeredAt = clock.now()
     this.#isFailing = false

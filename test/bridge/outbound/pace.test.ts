@@ -18,14 +18,14 @@ async function assertSentAtOnce(bed: OutboundBed, count: number, expected: numbe
   assert.deepEqual([await sent(), (await bed.outbox()).pending], [expected, count - expected])
 }
 
-test('a newly linked number sends a fifth of 30 a minute on its first day, and as much as it likes after the last', async () => {
+test('a newly linked number sends 8 a minute on the first of ten days, more later, and as much as it likes after the last', async () => {
   await using bed = await OutboundBed.open({ environment: { SERVICE_WARMUP_DAYS: '10' } })
   bed.change('n0', { linkedAt: bed.clock.now() })
-  await assertSentAtOnce(bed, 10, 6)
+  await assertSentAtOnce(bed, 10, 8)
   await bed.until('all are sent', async () => (await bed.outbox()).pending === 0, { stepMs: 5000 })
   await bed.pass(60_000)
   bed.change('n0', { linkedAt: bed.clock.now() - 5 * day })
-  await assertSentAtOnce(bed, 20, 18, 2000)
+  await assertSentAtOnce(bed, 25, 20, 2000)
   await bed.until('all are sent', async () => (await bed.outbox()).pending === 0, { stepMs: 5000 })
   bed.change('n0', { linkedAt: bed.clock.now() - 10 * day })
   await assertSentAtOnce(bed, 40, 40, 3000)
@@ -40,7 +40,7 @@ test('the own limit of an instance comes before the limit of the service, and it
   await bed.until('all are sent', async () => (await bed.outbox()).pending === 0)
   bed.change('n0', { outgoingRateLimit: 10, linkedAt: bed.clock.now() })
   await bed.pass(60_000)
-  await assertSentAtOnce(bed, 4, 2, 2000)
+  await assertSentAtOnce(bed, 4, 3, 2000)
 })
 
 test('when 200 messages wait in the warm-up of a number, the refusal says so', async () => {
@@ -53,6 +53,6 @@ test('when 200 messages wait in the warm-up of a number, the refusal says so', a
     await bed.clock.advance(4000)
     for (const { status } of await Promise.all(batch)) assert.equal(status, 202)
   }
-  const reason = /may send 1 messages per minute today \(day 2 of 7\), and 200 messages already wait/
+  const reason = /may send at most 1 per minute today \(day 2 of 7\), and 200 messages already wait/
   assertRefused(await bed.post(bed.callback(5000, 'one too many')), 'SERVICE_OUTBOX_FULL', reason)
 })

@@ -130,3 +130,31 @@ test('a pinned version is not asked for, and its refusal says what to do', async
   const { current, pinned, refused } = await shown(world)
   assert.deepEqual([current, pinned, refused], [name(library - 1), true, true])
 })
+
+test('when both known versions are refused, the operator is told once, and one login is tried every 15 minutes', async () => {
+  const clock = new ManualClock()
+  await using world = await World.open({ clock })
+  const { versions } = world.network
+  const told = async () => (await world.events('n0'))['disconnected']
+  Object.assign(versions, { newest: next, oldest: wrong })
+  await world.network.strike({ kind: 'drop' })
+  await world.reaches('n0', 'disconnected')
+  await clock.advance(2000)
+  await waitUntil('both were refused', () => versions.seen.length === 3)
+  await waitUntil('both refusals are told', async () => (await told()) === 2)
+  for (const tried of [next, library, next]) {
+    await world.reaches('n0', 'disconnected')
+    const before = versions.seen.length
+    const asked = versions.questions
+    await clock.advance(14 * 60_000)
+    assert.equal(versions.seen.length, before)
+    await clock.advance(60_000)
+    await askedAgain(world, asked)
+    await world.reaches('n0', 'disconnected')
+    assert.deepEqual(versions.seen.slice(before), [tried])
+    assert.equal(await told(), 2, 'the drop and the refusal')
+  }
+  versions.oldest = 0
+  await clock.advance(15 * 60_000)
+  await world.allReady()
+})

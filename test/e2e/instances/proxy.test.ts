@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
+import { DEFAULT_CONNECTION_CONFIG } from 'baileys'
 import { assertRefused } from '../../harness/assertions.ts'
 import { attach, textFile } from '../../harness/agent-files.ts'
 import { AgentWorld } from '../../harness/agent-world.ts'
@@ -97,6 +98,18 @@ for (const [name, start] of proxies) {
   })
 }
 
+test('a refused version is asked for through the proxy of the instance', async () => {
+  await using proxy = await Proxy.http()
+  await using world = await openHidden()
+  await world.pair('a', owner, { network_proxy: proxy.url })
+  const { versions } = world.network
+  const newest = DEFAULT_CONNECTION_CONFIG.version[2] + 1000
+  Object.assign(versions, { newest, oldest: newest })
+  await world.network.strike({ kind: 'drop' })
+  await waitUntil('a login with the newest version', () => versions.seen.at(-1) === newest)
+  await world.reaches('a', 'ready')
+})
+
 test('an instance whose proxy is gone does not connect at all, and connects at once through the next proxy', async () => {
   const gone = await goneProxy()
   await using proxy = await Proxy.http()
@@ -122,6 +135,7 @@ test('the same proxy again changes nothing; without one, the proxy of the servic
   await using proxy = await Proxy.socks(secret)
   await using world = await openHidden()
   await world.restartService({ ...hidden(world), SERVICE_NETWORK_PROXY: shared.url })
+  await waitUntil('the version was asked for', () => shared.targets.length === 1)
   await world.pair('a', owner, { network_proxy: proxy.url })
   const logins = world.network.loginAttempts
   for (const same of [proxy.url, `${proxy.url}/`]) {
@@ -129,7 +143,7 @@ test('the same proxy again changes nothing; without one, the proxy of the servic
     assert.equal((await world.detail('a')).state, 'ready')
   }
   assert.equal((await world.create({ name: 'a', network_proxy: proxy.url })).status, 200)
-  assert.deepEqual([world.network.loginAttempts, shared.targets], [logins, []])
+  assert.deepEqual([world.network.loginAttempts, shared.targets.length], [logins, 1])
   for (const nothing of [null, '']) {
     await world.patch('a', { network_proxy: proxy.url })
     await world.reaches('a', 'ready')

@@ -100,6 +100,29 @@ test('an account that was linked without a salt asks for it once', async () => {
   await waitUntil('the question is noted', async () => (await asked()).length === 1)
 })
 
+test('an account whose question for the salt fails asks again at its next connection', async () => {
+  await using bed = await Bed.open()
+  const phone = await bed.linked('s')
+  await bed.online('s')
+  phone.changeSalt(Buffer.alloc(32, 9))
+  await saltStored(bed, true)
+  await bed.network.release('s')
+  await bed.store.save(bed.epoch, 's', [{ kind: 'tctoken', id: '__nct_salt', value: null }])
+  const question = 'w:sync:app:state set sync'
+  bed.sim.fault({ kind: 'query_error', query: question, code: 503, times: 1 })
+  const before = bed.sim.log.find({ tag: 'iq' }).length
+  const answers = () =>
+    bed.sim.log
+      .find({ tag: 'iq' })
+      .slice(before)
+      .filter(({ attrs }) => attrs['type'] === 'error')
+  await bed.online('s')
+  await waitUntil('the question has failed', () => answers().length === 1)
+  await bed.network.release('s')
+  await bed.online('s')
+  await saltStored(bed, true)
+})
+
 test('the token that a person gave is sent instead of one of our own', async () => {
   await using bed = await Bed.open()
   const phone = await bed.linked('s')
