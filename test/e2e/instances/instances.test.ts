@@ -66,6 +66,7 @@ describe('instance records', () => {
         last_jid: null,
         reconnect_attempts: 0,
         last_error: null,
+        last_error_code: null,
         network_proxy: 'http://proxy.example:8080',
         outgoing_rate_limit: 20,
         pending_logout: false,
