@@ -1,4 +1,6 @@
 // Encodes outgoing content as a message of the network. Files are encoded in encode-file.ts.
+//
+// Half of a surrogate pair has no valid encoding, and a phone may refuse the whole message. `toWellFormed` replaces it.
 
 import { personJid, lidJid, phoneJid } from '../../core/address.ts'
 import type { Person } from '../../core/address.ts'
@@ -16,7 +18,9 @@ type Plain = Exclude<OutgoingContent, { type: 'file' }>
 export function encodeContent(content: Plain, context: Context): proto.IMessage {
   switch (content.type) {
     case 'text':
-      return { extendedTextMessage: { text: content.text, ...contextInfo(content, content.text, context) } }
+      return {
+        extendedTextMessage: { text: content.text.toWellFormed(), ...contextInfo(content, content.text, context) },
+      }
     case 'reaction':
       return {
         reactionMessage: { key: libraryKey(content.target), text: content.emoji, senderTimestampMs: context.now },
@@ -26,7 +30,7 @@ export function encodeContent(content: Plain, context: Context): proto.IMessage 
         protocolMessage: {
           key: libraryKey(content.target),
           type: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT,
-          editedMessage: { extendedTextMessage: { text: content.text } },
+          editedMessage: { extendedTextMessage: { text: content.text.toWellFormed() } },
           timestampMs: context.now,
         },
       }
@@ -62,7 +66,7 @@ function quoteOf({ key, text }: QuotedMessage, { chat, ownJid }: Context): proto
   return {
     stanzaId: key.id,
     participant: jidNormalizedUser(author),
-    quotedMessage: { conversation: text },
+    quotedMessage: { conversation: text.toWellFormed() },
     ...(key.chat !== chat && { remoteJid: key.chat }),
   }
 }

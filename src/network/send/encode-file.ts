@@ -42,7 +42,7 @@ export async function encodeFile(
     mimetype: file.mimeType,
     ...contextInfo(content, caption ?? '', context),
   }
-  return describe(file, fields, caption === null ? {} : { caption })
+  return describe(file, fields, caption === null ? {} : { caption: caption.toWellFormed() })
 }
 
 async function describe(
@@ -67,7 +67,8 @@ async function describe(
     case 'voice':
       return { audioMessage: { ...fields, ...(await recording(file)) } }
     case 'document': {
-      const documentMessage = { ...fields, ...caption, fileName: file.fileName, title: file.fileName }
+      const name = file.fileName.toWellFormed()
+      const documentMessage = { ...fields, ...caption, fileName: name, title: name }
       if (caption.caption === undefined) return { documentMessage }
       return { documentWithCaptionMessage: { message: { documentMessage } } }
     }

@@ -156,6 +156,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     const { message } = await world.received('see above')
     assert.equal(message.extendedTextMessage?.contextInfo?.quotedMessage?.conversation, odd)
     assert.equal((await world.post(world.callback(3, 'half \uD83D of a pair'))).status, 200)
+    await world.received('half \uFFFD of a pair')
     assert.equal(world.bob.messages.length, 3)
   })
 }
