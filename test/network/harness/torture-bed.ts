@@ -45,8 +45,10 @@ export class TortureBed {
   /** The slower the disk, the more likely a kill strikes between a frame and the write of the keys behind it. */
   static async open(way: ClientOptions['way'], saveMs: number): Promise<TortureBed> {
     await using stack = new AsyncDisposableStack()
+    // A client without the journal refuses what it cannot open a second time, and would wait for it for ever.
+    const harsh = { ...harshNetwork, nacksSettle: way !== 'protected' }
     // The library asks for the backlog only once, so a stock client gets all of it then.
-    const behaviour = way === 'stock' ? { window: Infinity, nacksSettle: true } : harshNetwork
+    const behaviour = way === 'stock' ? { window: Infinity, nacksSettle: true } : harsh
     const sim = stack.use(await SimNetwork.start({ ...behaviour, seed: 'torture' }))
     sim.log.areViolationsAllowed = way === 'stock'
     const { location } = stack.use(await newLocation('sqlite'))
