@@ -132,7 +132,7 @@ export type GroupChange =
   | { change: 'description'; description: string }
   | { change: 'picture' }
   | { change: 'locked' | 'announce' | 'approval'; on: boolean }
-  /** `isFound`: a message shows that the timer is another one, and not by whom it was set. */
+  /** `isFound`: a message shows the new timer, and does not say who set it. */
   | { change: 'ephemeral'; seconds: number; isFound?: true }
   | { change: 'add' | 'remove' | 'leave' | 'join' | 'promote' | 'demote'; people: readonly Person[] }
   | { change: 'created' | 'invite_link' | 'other'; name: string }

@@ -1,6 +1,6 @@
 // The proxy of an instance: which URLs are accepted, and which part of them may be shown.
 
-/** What is accepted, for people. */
+/** The accepted URLs, in words for people. */
 export const networkProxyRule =
   'a proxy URL: http://, https:// or socks5://, a host, and no path; user and password are optional and percent-encoded'
 

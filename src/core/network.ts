@@ -175,7 +175,7 @@ export type SessionName = {
   isLeaving?: boolean
   /**
    * The proxy for everything of this session, with user and password; null or absent: the proxy of the service, if there is
-   * one. A session whose proxy cannot be used never connects without it.
+   * one. If the proxy fails, the session does not connect.
    */
   networkProxy?: string | null
 }

@@ -1,4 +1,4 @@
-// Cuts a text without cutting a character in half.
+// Returns the beginning of a text. It never ends in the middle of a character.
 
 /** At most `length` UTF-16 units. */
 export function beginningOf(text: string, length: number): string {

@@ -120,7 +120,7 @@ test('a server that pauses for longer than 20 s is asked until it announces the 
   assert.deepEqual([played.begun, played.ended, played.clock.pending], [1, 1, 0])
 })
 
-test('a server that announces no backlog is not asked until it does, and the wait ends after 20 s', async () => {
+test('a server gets no request before it announces a backlog, and the account stops waiting after 20 s', async () => {
   const played = new Played()
   await played.clock.advance(21_000)
   assert.deepEqual([played.asked.length, played.ended, played.clock.pending], [0, 1, 0])

@@ -4,7 +4,7 @@
 // wait behind the backlog on the server, so a client that stops asking gets nothing any more. The next window is asked for
 // when the last one has come and most of it is stored: this bounds the memory. The server announces the end of the backlog.
 // Without an announcement the backlog counts as over when nothing of it has come or was stored for a while. The service
-// still asks then: the server may only have paused.
+// goes on asking, because the server may only have paused.
 
 import type { Clock } from '../../lib/clock.ts'
 import { CountedTime } from '../../lib/counted-time.ts'
@@ -130,7 +130,7 @@ export class BacklogDrain {
     this.#noteStored()
     if (this.#time.ms - this.#progressAt < quietMs) return
     this.#countAsOver()
-    // The server has announced no backlog. There is nothing to ask for until it does.
+    // The server has announced no backlog, so there is nothing to ask for.
     if (!this.#cancelLook) this.#time.stop()
   }
 

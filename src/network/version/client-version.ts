@@ -19,7 +19,7 @@ import type { VersionPage } from './version-page.ts'
 import { VersionQuestion } from './version-question.ts'
 
 type Deps = {
-  /** Empty, or three numbers that are always used. */
+  /** The three numbers of the version that the operator sets. Empty: the service chooses the version. */
   pinned: readonly string[]
   page: Pick<VersionPage, 'read'>
   store: Pick<ClientVersionStore, 'find' | 'save'>
@@ -150,7 +150,7 @@ export class ClientVersion {
     }
   }
 
-  /** What was not read must not be overwritten. */
+  /** A stored version that could not be read is not overwritten. */
   async #save(): Promise<void> {
     if (!this.#isLoaded || this.#stop.signal.aborted) return
     await this.#deps.store.save(this.#known.toStored()).catch((err: unknown) => {

@@ -20,7 +20,7 @@ type Deps = {
 
 type Circumstances = { isCurrent: boolean; agent: Agent | undefined }
 
-/** The answer to a question that a refusal caused serves later refusals of the same version for this long. */
+/** After a refusal the service asks once. Later refusals of the same version use that answer for this long. */
 const answerServesMs = 60_000
 
 export class VersionQuestion {

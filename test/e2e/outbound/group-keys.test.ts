@@ -1,4 +1,4 @@
-// Group keys after kill -9: a new phone gets the key again, and a former member cannot read on.
+// Group keys after kill -9: a new phone gets the key again, and a former member cannot read later messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -43,7 +43,7 @@ for (const [when, isAwaited] of [
   ['at the removal', false],
   ['after the removal is stored', true],
 ] as const) {
-  test(`a former member cannot read on after kill -9 ${when}`, async () => {
+  test(`a former member cannot read later messages after kill -9 ${when}`, async () => {
     await using set = await team()
     const { stage, bob, eve, group, say, confirmed } = set
     group.change(bob.user, 'remove', eve.user)

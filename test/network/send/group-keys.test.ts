@@ -1,4 +1,4 @@
-// The account's key of a group: a new phone gets it again, and a former member cannot read on.
+// The account's key of a group: a new phone gets it again, and a former member cannot read later messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -133,7 +133,7 @@ for (const addressing of ['lid', 'pn'] as const) {
 }
 
 for (const addressing of ['lid', 'pn'] as const) {
-  test(`a removed member cannot read on, in a group addressed by ${addressing}`, async () => {
+  test(`a removed member cannot read later messages, in a group addressed by ${addressing}`, async () => {
     await using stage = await Stage.open({ addressing })
     const { people, group } = stage
     const [founder, bob, eve] = people
@@ -152,7 +152,7 @@ for (const addressing of ['lid', 'pn'] as const) {
   })
 }
 
-test('a member who leaves while the service is away cannot read on', async () => {
+test('a member who leaves while the service is away cannot read later messages', async () => {
   await using stage = await Stage.open()
   const { people, group } = stage
   const [founder, bob, eve] = people
@@ -166,7 +166,7 @@ test('a member who leaves while the service is away cannot read on', async () =>
   await cannotRead(eve, id)
 })
 
-test('a former member cannot read on if the notice of the removal is lost', async () => {
+test('a former member cannot read later messages if the notice of the removal is lost', async () => {
   await using stage = await Stage.open()
   const { people, group } = stage
   const [founder, bob, eve] = people
@@ -180,7 +180,7 @@ test('a former member cannot read on if the notice of the removal is lost', asyn
   await cannotRead(eve, id)
 })
 
-test('a former member cannot read on if the message with the key was never acknowledged', async () => {
+test('a former member cannot read later messages if the message with the key was never acknowledged', async () => {
   await using stage = await Stage.open()
   const { bed, people, group } = stage
   const [founder, bob, eve] = people
@@ -211,7 +211,7 @@ test('a member who leaves and comes back gets the key again', async () => {
   await read(people, await stage.say('two'))
 })
 
-test('a device that its owner has logged out cannot read on', async () => {
+test('a device that its owner has logged out cannot read later messages', async () => {
   await using stage = await Stage.open({ devices: 2 })
   const { people } = stage
   const [, bob] = people
@@ -226,7 +226,7 @@ test('a device that its owner has logged out cannot read on', async () => {
   await cannotRead(bob, id, laptop.id)
 })
 
-test('a former member who got the key only by asking cannot read on', async () => {
+test('a former member who got the key only by asking cannot read later messages', async () => {
   await using stage = await Stage.open()
   const { people, group } = stage
   const [founder, bob, eve] = people
@@ -241,7 +241,7 @@ test('a former member who got the key only by asking cannot read on', async () =
   await cannotRead(eve, id)
 })
 
-test('a device that got the key only because it was missing cannot read on when it is logged out', async () => {
+test('a device that got the key only because it was missing cannot read later messages when it is logged out', async () => {
   await using stage = await Stage.open()
   const { people } = stage
   const [, bob] = people

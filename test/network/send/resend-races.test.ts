@@ -52,7 +52,7 @@ async function cannotReadOn({ bob, eve, group, phone, session }: Stage): Promise
   }
 }
 
-test('a member who asks and is removed before the answer is sealed cannot read on', async () => {
+test('a member who asks and is removed before the answer is sealed cannot read later messages', async () => {
   await using set = await stage()
   const { keys, eve, group, session } = set
   eve.device.forgetEverything()
