@@ -280,33 +280,33 @@ test('a process that stood still waits for the callbacks that came meanwhile', a
 
 test('a process that stood still during a question waits for the answer', async () => {
   const stage = new Stage()
-  stage.written = [1, 2, 3]
+  stage.written = [1, 3, 5]
   const asked = Promise.withResolvers<undefined>()
   stage.answer = (found) => asked.promise.then(() => found)
-  for (const id of [1, 3]) stage.comes(id)
+  for (const id of [1, 5]) stage.comes(id)
   await stage.clock.advance(10)
   stage.clock.freeze(5000)
   await stage.clock.advance(0)
-  stage.comes(2, { writtenMsAgo: 5000 })
+  stage.comes(3, { writtenMsAgo: 5000 })
   await stage.clock.advance(10)
   asked.resolve(undefined)
   await stage.clock.advance(0)
-  assert.deepEqual(stage.ids, [1, 2, 3])
+  assert.deepEqual(stage.ids, [1, 3, 5])
 })
 
 test('a process that stood still during a question may read callbacks before its timers run', async () => {
   const stage = new Stage()
-  stage.written = [1, 2, 3, 4]
+  stage.written = [1, 3, 5, 7]
   const asked = Promise.withResolvers<undefined>()
   stage.answer = (found) => asked.promise.then(() => found)
-  for (const id of [1, 4]) stage.comes(id)
+  for (const id of [1, 7]) stage.comes(id)
   await stage.clock.advance(10)
   stage.clock.freeze(5000)
-  for (const id of [3, 2]) stage.comes(id, { writtenMsAgo: 5000 })
+  for (const id of [5, 3]) stage.comes(id, { writtenMsAgo: 5000 })
   await stage.clock.advance(10)
   asked.resolve(undefined)
   await stage.clock.advance(0)
-  assert.deepEqual(stage.ids, [1, 2, 3, 4])
+  assert.deepEqual(stage.ids, [1, 3, 5, 7])
 })
 
 test('a message that is refused is not waited for once its callback came', async () => {
