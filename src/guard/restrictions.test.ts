@@ -38,23 +38,23 @@ function setUp() {
     say(said)
     return meaning
   }
-  const until = () => restrictions.stopOf('a')?.until
-  return { clock, rows, restrictions, questions, say, refused, until, now: clock.now() }
+  const end = () => restrictions.stopOf('a')?.until
+  return { clock, rows, restrictions, questions, say, refused, end, now: clock.now() }
 }
 
 test('a restriction lasts until the end that the network names, and the refusal is a strike', async () => {
-  const { rows, refused, now, until } = setUp()
+  const { rows, refused, now, end } = setUp()
   assert.equal(await refused(active(now + 5 * hour)), 'strike')
-  assert.equal(until(), now + 5 * hour)
+  assert.equal(end(), now + 5 * hour)
   assert.deepEqual(rows.get('a'), { until: now + 5 * hour, struckAt: now })
 })
 
 test('shorter than an hour is believed, longer than a week is not', async () => {
-  const { refused, now, until } = setUp()
+  const { refused, now, end } = setUp()
   await refused(active(now + 60_000))
-  assert.equal(until(), now + 60_000)
+  assert.equal(end(), now + 60_000)
   await refused(active(now + 1000 * week))
-  assert.equal(until(), now + week)
+  assert.equal(end(), now + week)
 })
 
 for (const [what, until] of [
@@ -62,16 +62,16 @@ for (const [what, until] of [
   ['a time that is over', 1],
 ] as const) {
   test(`an hour when the network confirms the restriction and names ${what}`, async () => {
-    const { refused, now, until } = setUp()
+    const { refused, now, end } = setUp()
     assert.equal(await refused(active(until)), 'strike')
-    assert.equal(until(), now + hour)
+    assert.equal(end(), now + hour)
   })
 }
 
 test('no restriction and no strike when the network reports no restriction', async () => {
-  const { rows, refused, until } = setUp()
+  const { rows, refused, end } = setUp()
   assert.equal(await refused(inactive), 'not_restricted')
-  assert.equal(until(), undefined)
+  assert.equal(end(), undefined)
   assert.equal(rows.size, 0)
 })
 
@@ -121,20 +121,20 @@ test('the ten minutes end with the memory of the instance', async () => {
 })
 
 test('another refusal does not shorten what the network said', async () => {
-  const { clock, refused, now, until } = setUp()
+  const { clock, refused, now, end } = setUp()
   await refused(active(now + 5 * hour))
   await clock.advance(2 * hour)
   assert.equal(await refused(active(null)), 'strike')
-  assert.equal(until(), now + 5 * hour)
+  assert.equal(end(), now + 5 * hour)
   assert.equal(await refused(new Error('no answer')), 'restricted')
-  assert.equal(until(), now + 5 * hour)
+  assert.equal(end(), now + 5 * hour)
 })
 
 test('a restriction ends when the network says that there is none', async () => {
-  const { rows, refused, now, until } = setUp()
+  const { rows, refused, now, end } = setUp()
   await refused(active(now + 5 * hour))
   assert.equal(await refused(inactive), 'not_restricted')
-  assert.equal(until(), undefined)
+  assert.equal(end(), undefined)
   assert.deepEqual(rows.get('a'), { until: now, struckAt: now })
 })
 
@@ -158,12 +158,12 @@ test('a strike that a wrong clock dated an hour ahead does not hide the next one
 })
 
 test('an answer that comes late says nothing about an account that is gone', async () => {
-  const { restrictions, rows, say, refused, now, until } = setUp()
+  const { restrictions, rows, say, refused, now, end } = setUp()
   const meaning = restrictions.record('a')
   await restrictions.forget('a')
   say(active(now + 5 * hour))
   assert.equal(await meaning, 'not_restricted')
-  assert.equal(until(), undefined)
+  assert.equal(end(), undefined)
   assert.equal(rows.size, 0)
   assert.equal(await refused(active(null)), 'strike', 'a new account of this name has its own restriction')
 })
