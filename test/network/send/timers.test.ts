@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SimPhone } from '../../../sim/network/accounts/sim-phone.ts'
 import type { SimPerson } from '../../../sim/network/people/sim-person.ts'
+import { IqError } from '../../../sim/network/server/iq-router.ts'
 import { child, stanza } from '../../../sim/network/wire/stanza.ts'
 import type { Stanza } from '../../../sim/network/wire/stanza.ts'
 import type { SendOptions } from '../../../src/core/network.ts'
@@ -33,6 +34,10 @@ async function storedTimers(bed: Bed): Promise<string[]> {
 
 async function storedOld(bed: Bed): Promise<string[]> {
   return bed.store.idsOf('s', 'old-chat')
+}
+
+function refuseToAnswer(): never {
+  throw new IqError(503, 'service-unavailable')
 }
 
 /** The server answers about the account, but cannot tell its default. */
@@ -75,18 +80,21 @@ for (const engine of engines) {
 
     test('are the default of the account in the next new chat, after a question for it has failed', async () => {
       await using bed = await Bed.open({ engine })
-      const phone = await bed.linked('s')
-      phone.user.defaultTimer = { seconds: week, setAt: 1_750_000_000 }
-      const line = await bed.online('s')
+      const phone = bed.sim.account({ phone: '5511999990001', name: 'Ana' })
       const [bob, carl, eve] = ['1', '2', '3'].map((n) => bed.sim.person({ phone: `551188888000${n}` }))
       assert.ok(bob && carl && eve)
-      bed.sim.fault({ kind: 'query_error', query: 'usync get usync', code: 500, times: 1 })
-      assert.equal(await timerOfText(line, bob, { isFirst: true }), undefined)
-      const stop = bed.sim.router.override('usync get usync', ({ content }) =>
-        child(child(content, 'query'), 'disappearing_mode') ? answerWithoutTimer(phone) : null,
+      const pairing = await bed.dial('s')
+      await phone.scan(await pairing.qr())
+      await pairing.closing()
+      const line = await bed.online('s')
+      phone.user.defaultTimer = { seconds: week, setAt: 1_750_000_000 }
+      const answers = [() => refuseToAnswer(), () => answerWithoutTimer(phone)]
+      bed.sim.router.override('usync get usync', ({ content }) =>
+        child(child(content, 'query'), 'disappearing_mode') ? (answers.shift()?.() ?? null) : null,
       )
+      assert.equal(await timerOfText(line, bob, { isFirst: true }), undefined)
       assert.equal(await timerOfText(line, carl, { isFirst: true }), undefined)
-      stop()
+      assert.equal(answers.length, 0)
       assert.equal(await timerOfText(line, eve, { isFirst: true }), week)
     })
 
