@@ -285,7 +285,11 @@ describe('lanes', () => {
     await bed.receive(message('by phone', { chat: person('5511988887777') }))
     await bed.receive(message('by lid again', { chat: lidOnly }))
     await bed.receive(message('by both', { chat: both }))
-    await bed.settle()
+    // The first message is being worked on.
+    await waitUntil('the other three wait in one queue', () => {
+      const { chats, longest } = bed.inbound.queues()
+      return chats === 1 && longest === 3
+    })
     bed.routes.set('a', desk)
     bed.set.held.releaseAll()
     await bed.posted(4)
