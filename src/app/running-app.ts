@@ -67,6 +67,11 @@ export class RunningApp {
     return this.#parts.perInstance
   }
 
+  /** The accounts of this process. */
+  get instances(): Pick<InstanceRegistry, 'get'> {
+    return this.#parts.instances
+  }
+
   get ended(): Promise<Error> {
     return this.#parts.ended
   }
