@@ -1,9 +1,7 @@
 // The administrator's side of the helpdesk port: what the set-up and the checks of a helpdesk inbox need.
 
-import type { InboxAccess } from './downstream.ts'
-
 /** How an account of a helpdesk is reached. */
-export type AccountAccess = Omit<InboxAccess, 'inboxId'>
+export type AccountAccess = { baseUrl: string; apiToken: string; accountId: number }
 
 /** A helpdesk inbox as the owner of the token sees it. */
 export type InboxSettings = {
