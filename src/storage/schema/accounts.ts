@@ -77,6 +77,14 @@ export type DestinationPlaceTable = {
   key: DestinationKey
 }
 
+/** The secret with which a helpdesk inbox signs its callbacks. */
+export type WebhookSecretTable = {
+  destination: DestinationKey
+  /** The sealed secret is bound to this id, because the row may be moved to another destination. */
+  seal_id: string
+  secret: Sealed
+}
+
 export type SessionKeyTable = {
   session_id: string
   kind: string
@@ -140,6 +148,12 @@ export const tenantSecrets = {
   table: 'tenants',
   key: ['owner_tag'],
   columns: ['downstream_api_token', 'webhook_hmac_secret'],
+} as const satisfies SecretColumns
+
+export const webhookSecretColumns = {
+  table: 'webhook_secrets',
+  key: ['seal_id'],
+  columns: ['secret'],
 } as const satisfies SecretColumns
 
 export const sessionKeySecrets = {
