@@ -40,10 +40,11 @@ export class SetupWorld extends World {
   }
 
   static override async open(options: Omit<WorldOptions, 'accounts'> = {}): Promise<SetupWorld> {
-    const address = await PublicAddress.start()
+    await using stack = new AsyncDisposableStack()
+    const address = stack.use(await PublicAddress.start())
     const environment = { SERVICE_PUBLIC_URL: address.url, ...noInbox, ...options.environment }
     const running = await World.start({ ...options, environment, accounts: 0 })
-    running.owned.use(address)
+    running.owned.use(stack.move())
     address.target = running.service.app.url
     const world = new SetupWorld(running, address)
     return world.begin(async () => {

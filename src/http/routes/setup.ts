@@ -14,12 +14,12 @@ export type SetupDeps = { setup: Pick<InboxSetup, 'setUp' | 'assertPossible'> }
 const maxId = 2 ** 31 - 1
 const maxMembers = 1000
 
-const Members = Type.Unsafe<MembersRequest>({
+const Members = Type.Unsafe<MembersRequest | null>({
   description:
     'Who sees the inbox besides administrators: "all" agents, "none", or a list of user ids. Members who are there already ' +
     'stay. Absent: "all" for a new inbox, "none" for one that exists',
   anyOf: [
-    { type: 'string', enum: ['all', 'none'] },
+    { type: 'string', enum: ['all', 'none', null], nullable: true },
     { type: 'array', items: { type: 'integer', minimum: 1, maximum: maxId }, maxItems: maxMembers },
   ],
 })
@@ -37,7 +37,7 @@ const InboxBody = Type.Object(
     inbox_id: Type.Optional(
       nullable(Type.Integer({ minimum: 1, maximum: maxId, description: 'Adopt this inbox instead of creating one' })),
     ),
-    members: Type.Optional(nullable(Members)),
+    members: Type.Optional(Members),
     force: Type.Optional(
       nullable(
         Type.Boolean({
