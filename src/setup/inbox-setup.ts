@@ -98,7 +98,10 @@ export class InboxSetup {
     const members = await addMembers(client, inbox.id, request.members ?? (await usualMembers(client, made)))
     const hasSecret = await this.#keepSecret(account, inbox)
     const facts = { inbox_id: inbox.id, action, shared: isShared, secret_stored: hasSecret, members }
-    await instances.connectInbox(name, chosen?.source === 'tenant' ? null : inbox.id, { ...facts, force: request.force })
+    await instances.connectInbox(name, chosen?.source === 'tenant' ? null : inbox.id, {
+      ...facts,
+      force: request.force,
+    })
     log.info({ instance: name, ...facts }, 'a helpdesk inbox is set up')
     const webhookUrl = shownAddress(inbox.webhookUrl)
     return { inboxId: inbox.id, name: inbox.name, webhookUrl, action, isShared, hasSecret, members }
@@ -157,7 +160,8 @@ async function assertAdministrator(client: HelpdeskAccount, { baseUrl, accountId
   const role = await client.role()
   if (role === 'administrator') return
   const where = `account ${accountId} at ${new URL(baseUrl).origin}`
-  const who = role === null ? `does not belong to ${where}` : `is no administrator of ${where}, but has the role ${role}`
+  const who =
+    role === null ? `does not belong to ${where}` : `is no administrator of ${where}, but has the role ${role}`
   throw new BridgeError(
     'SERVICE_NOT_ADMINISTRATOR',
     `the owner of the API token ${who}: set the token of an administrator (DOWNSTREAM_API_TOKEN, or that of the tenant)`,

@@ -38,7 +38,12 @@ test('credentials of the public URL are part of the address that Chatwoot calls'
 test('other texts name no instance', () => {
   const host = 'https://bridge.example'
   for (const text of [
-    ...['', 'not a url', 'bridge.example/api/instances/sales/webhook', 'ftp://bridge.example/api/instances/sales/webhook'],
+    ...[
+      '',
+      'not a url',
+      'bridge.example/api/instances/sales/webhook',
+      'ftp://bridge.example/api/instances/sales/webhook',
+    ],
     ...[host, `${host}/api/instances/sales`, `${host}/api/instances/sales/webhook/more`, `${host}/instances/x/webhook`],
     ...[`${host}/api/instances/bulk/webhook`, `${host}/api/instances/.a/webhook`, `${host}/api/instances/%41/webhook`],
   ]) {

@@ -47,7 +47,7 @@ export class SetupWorld extends World {
     running.owned.use(stack.move())
     address.target = running.service.app.url
     const world = new SetupWorld(running, address)
-    return world.begin(async () => {
+    return await world.begin(async () => {
       const { status } = await world.desk.delete('/inboxes/1')
       assert.equal(status, 200)
       await world.helpdesk.settled()

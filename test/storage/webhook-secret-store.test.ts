@@ -39,7 +39,10 @@ for (const engine of engines) {
       const raw = await database.read(database.query.selectFrom('webhook_secrets').selectAll())
       assert.doesNotMatch(JSON.stringify(raw.map(({ secret }) => Buffer.from(secret).toString('latin1'))), /canary/)
       await destinations.identify('second place', 'identifier')
-      assert.deepEqual([await store.find('first place'), await store.find('second place')], ['canary-secret', undefined])
+      assert.deepEqual(
+        [await store.find('first place'), await store.find('second place')],
+        ['canary-secret', undefined],
+      )
     })
 
     test('the boot is refused when no key opens a secret, and an added key leaves it readable', async () => {

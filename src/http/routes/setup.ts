@@ -85,7 +85,8 @@ export function addSetupRoutes(app: HttpApp, { setup }: SetupDeps): void {
       },
       // Every field has a default, so a request without a body is complete.
       preValidation: (request, _reply, done) => {
-        request.body ??= {}
+        const given: unknown = request.body
+        if (given === undefined) request.body = {}
         done()
       },
     },

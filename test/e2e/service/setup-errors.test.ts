@@ -44,7 +44,10 @@ test('a helpdesk that cannot be reached, or that has another account, is named',
   await world.assertRefused('sales', {}, 409, 'SERVICE_NOT_ADMINISTRATOR', /does not belong to account 99/)
   await world.restartService({ DOWNSTREAM_BASE_URL: 'http://127.0.0.1:1' })
   const answer = await world.trySetUp('sales')
-  assert.deepEqual([answer.status, (answer.body as { error_code: string }).error_code], [502, 'SERVICE_HELPDESK_FAILED'])
+  assert.deepEqual(
+    [answer.status, (answer.body as { error_code: string }).error_code],
+    [502, 'SERVICE_HELPDESK_FAILED'],
+  )
   assert.match(answer.text, /127\.0\.0\.1:1/)
 })
 

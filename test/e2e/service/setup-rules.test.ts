@@ -54,9 +54,9 @@ describe('a set-up that is repeated', () => {
   test('waits with a second inbox while the helpdesk may still create the first one', async () => {
     await using world = await open({ environment: { DOWNSTREAM_TIMEOUT: '1s' } })
     await world.helpdesk.fault({ kind: 'slow', ms: 3000, method: 'POST', path: /\/inboxes$/, times: 1 })
-    for (const _ of [1, 2]) {
-      await world.assertRefused('sales', {}, 502, 'SERVICE_HELPDESK_FAILED', /may still create the inbox; ask again in 20 s/)
-    }
+    const sentence = /may still create the inbox; ask again in 20 s/
+    await world.assertRefused('sales', {}, 502, 'SERVICE_HELPDESK_FAILED', sentence)
+    await world.assertRefused('sales', {}, 502, 'SERVICE_HELPDESK_FAILED', sentence)
     await world.helpdesk.settled()
   })
 
@@ -79,7 +79,11 @@ describe('an address that drifted', () => {
     const moved = world.publicUrl.replace('127.0.0.1', 'localhost')
     await world.restartService({ SERVICE_PUBLIC_URL: `${moved}/` })
     const outcome = await world.setUp('sales')
-    assert.partialDeepStrictEqual(outcome, { inbox_id: id, action: 'repaired', webhook_url: world.webhookOf('sales', moved) })
+    assert.partialDeepStrictEqual(outcome, {
+      inbox_id: id,
+      action: 'repaired',
+      webhook_url: world.webhookOf('sales', moved),
+    })
     assert.equal((await world.inbox(id)).webhook_url, world.webhookOf('sales', moved))
   })
 
@@ -143,7 +147,13 @@ describe('an inbox that exists', () => {
   test('is not taken over without force when another service has an instance of the same name', async () => {
     await using world = await open()
     const { id } = await world.makeInbox(world.webhookOf('sales', 'https://other.example'))
-    await world.assertRefused('sales', { inbox_id: id }, 409, 'SERVICE_INBOX_TAKEN', /leads to https:\/\/other.example\//)
+    await world.assertRefused(
+      'sales',
+      { inbox_id: id },
+      409,
+      'SERVICE_INBOX_TAKEN',
+      /leads to https:\/\/other.example\//,
+    )
   })
 
   test('is left alone also when the instance uses it and an operator made it call something else', async () => {
@@ -188,8 +198,20 @@ describe('an inbox that exists', () => {
   test('is refused when it is no API inbox, or does not exist', async () => {
     await using world = await open()
     const website = world.helpdesk.world.addInbox({ name: 'Website', channelType: 'Channel::WebWidget' })
-    await world.assertRefused('sales', { inbox_id: website.id }, 409, 'SERVICE_NOT_API_INBOX', /"Website"\) is no API inbox/)
-    await world.assertRefused('sales', { inbox_id: 999 }, 404, 'SERVICE_INBOX_NOT_FOUND', /the helpdesk has no inbox 999/)
+    await world.assertRefused(
+      'sales',
+      { inbox_id: website.id },
+      409,
+      'SERVICE_NOT_API_INBOX',
+      /"Website"\) is no API inbox/,
+    )
+    await world.assertRefused(
+      'sales',
+      { inbox_id: 999 },
+      404,
+      'SERVICE_INBOX_NOT_FOUND',
+      /the helpdesk has no inbox 999/,
+    )
   })
 })
 
@@ -232,7 +254,13 @@ describe('members and the lock', () => {
     const none = await world.setUp('b', { members: 'none' })
     assert.deepEqual([none.members, await world.members(none.inbox_id)], [0, []])
     assert.equal((await world.setUp('b', { members: 'all' })).members, 3)
-    await world.assertRefused('c', { members: [nina, 998, 999] }, 400, 'SERVICE_BAD_REQUEST', /no agent with the id 998, 999/)
+    await world.assertRefused(
+      'c',
+      { members: [nina, 998, 999] },
+      400,
+      'SERVICE_BAD_REQUEST',
+      /no agent with the id 998, 999/,
+    )
   })
 
   for (const [mode, isLocked] of [

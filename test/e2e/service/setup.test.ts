@@ -86,7 +86,8 @@ test('a callback passes with the secret of the inbox, of the tenant or of the se
   const body = JSON.stringify({ event: 'conversation_created', id: 1 })
   const post = async (name: string, key: string) => {
     const headers = signatureOf(body, key)
-    return (await world.service.request('POST', `/api/instances/${name}/webhook`, { token: null, body, headers })).status
+    return (await world.service.request('POST', `/api/instances/${name}/webhook`, { token: null, body, headers }))
+      .status
   }
   for (const key of [secret, 'of the tenant', 'of the service']) assert.equal(await post('sales', key), 200, key)
   assert.equal(await post('sales', 'of nobody'), 401)

@@ -36,8 +36,6 @@ export class WebhookSecretStore {
   }
 
   async remove(destination: DestinationKey): Promise<void> {
-    await this.#writer.write(
-      this.#database.query.deleteFrom('webhook_secrets').where('destination', '=', destination),
-    )
+    await this.#writer.write(this.#database.query.deleteFrom('webhook_secrets').where('destination', '=', destination))
   }
 }
