@@ -5,7 +5,7 @@ import type { Migration } from './migration.ts'
 const table = (bytes: string) => [
   `CREATE TABLE webhook_secrets (
     destination TEXT PRIMARY KEY,
-    seal_id TEXT NOT NULL,
+    sealed_for TEXT NOT NULL,
     secret ${bytes} NOT NULL
   )`,
 ]

@@ -80,8 +80,8 @@ export type DestinationPlaceTable = {
 /** The secret with which a helpdesk inbox signs its callbacks. */
 export type WebhookSecretTable = {
   destination: DestinationKey
-  /** The sealed secret is bound to this id, because the row may be moved to another destination. */
-  seal_id: string
+  /** The destination that the secret was stored for, to which its encryption is bound: the row may be moved to another one. */
+  sealed_for: DestinationKey
   secret: Sealed
 }
 
@@ -152,7 +152,7 @@ export const tenantSecrets = {
 
 export const webhookSecretColumns = {
   table: 'webhook_secrets',
-  key: ['seal_id'],
+  key: ['sealed_for'],
   columns: ['secret'],
 } as const satisfies SecretColumns
 

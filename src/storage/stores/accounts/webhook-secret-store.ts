@@ -1,6 +1,5 @@
 // Stores the secret with which each helpdesk inbox signs its callbacks.
 
-import { randomUUID } from 'node:crypto'
 import type { DestinationKey } from '../../../core/ids.ts'
 import type { Database } from '../../database.ts'
 import { placeOf } from '../../engine/statement.ts'
@@ -24,9 +23,8 @@ export class WebhookSecretStore {
 
   /** Replaces the secret that the destination had before. */
   async put(destination: DestinationKey, secret: string): Promise<void> {
-    const sealId = randomUUID()
-    const place = placeOf(webhookSecretColumns.table, [sealId], 'secret')
-    const columns = { seal_id: sealId, secret: { seal: Buffer.from(secret), place } }
+    const place = placeOf(webhookSecretColumns.table, [destination], 'secret')
+    const columns = { sealed_for: destination, secret: { seal: Buffer.from(secret), place } }
     await this.#writer.write(
       this.#database.query
         .insertInto('webhook_secrets')
