@@ -21,7 +21,7 @@ export const versionCall: Call<VersionAnswer> = {
   },
 }
 
-/** The role in this account. The `role` of the profile itself belongs to whichever account was opened last. */
+/** The role in this account. The `role` of the profile itself belongs to the account that its owner opened last. */
 export function readRole(value: unknown, accountId: number): { role: string | null } | undefined {
   const { accounts } = asObject(value)
   if (!Array.isArray(accounts)) return undefined

@@ -94,7 +94,7 @@ test('a callback without a well-formed signature is known before its body is rea
   }
 })
 
-test('one right secret among several is enough, whatever its place', () => {
+test('one right secret among several is enough, at any place', () => {
   const request = { headers: chatwoot(now), rawBody }
   for (const secrets of [[secret], [secret, 'b'], ['a', secret], ['a', secret, 'b']]) {
     assert.equal(checkSignatures(request, secrets, now), 'right')
