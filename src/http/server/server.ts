@@ -37,6 +37,8 @@ import { addOutboxRoutes } from '../routes/outbox.ts'
 import type { OutboxDeps } from '../routes/outbox.ts'
 import { addOperationsRoutes } from '../routes/operations.ts'
 import type { OperationsDeps } from '../routes/operations.ts'
+import { addCheckRoutes } from '../routes/check.ts'
+import type { CheckDeps } from '../routes/check.ts'
 import { addParkedRoutes } from '../routes/parked.ts'
 import type { ParkedDeps } from '../routes/parked.ts'
 import { addPairingRoutes } from '../routes/pairing.ts'
@@ -65,6 +67,7 @@ export type ServerRoutes = {
   publicStats: PublicStatsDeps
   instances: InstanceDeps
   pairing: PairingDeps
+  check: CheckDeps
   parked: ParkedDeps
   tenants: TenantDeps
   usage: UsageDeps
@@ -118,6 +121,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addPublicStatsRoutes(app, routes.publicStats)
   addInstanceRoutes(app, routes.instances)
   addPairingRoutes(app, routes.pairing)
+  addCheckRoutes(app, routes.check)
   addParkedRoutes(app, routes.parked)
   addTenantRoutes(app, routes.tenants)
   addUsageRoutes(app, routes.usage)
