@@ -14,7 +14,7 @@ type Deps = { callbacks: Pick<LostCallbacks, 'hasHeardSince' | 'noteSign'>; cloc
 
 /** Chatwoot gives up a callback after 10 s. */
 const awaitedMs = 15_000
-/** A Chatwoot that calls nobody is not asked after every message. */
+/** A Chatwoot without a webhook address never calls. It is not asked after every message. */
 const lookAgainMs = 5 * 60_000
 const maxDestinations = 10_000
 

@@ -3,6 +3,7 @@
 import type { InboxAccess } from '../../core/downstream.ts'
 import type { InboxSettings } from '../../core/helpdesk-account.ts'
 import { keepsSourceIds } from '../../downstream/versions.ts'
+import { beginningOf } from '../../lib/text/beginning-of.ts'
 import type { HelpdeskFacts } from './ask-helpdesk.ts'
 import { advised, broken, fine, untested } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -14,6 +15,8 @@ const unauthorized = 401
 /** Signatures are valid for five minutes. */
 const signatureMs = 5 * 60_000
 const noticeableMs = 60_000
+/** Names and versions come from Chatwoot. */
+const longestName = 100
 const repeat = 'look into the log of Chatwoot, and repeat the check'
 
 /** Whether a check can be made: undefined, or why it cannot. */
@@ -45,7 +48,7 @@ function checkReachable({ access }: Checked, { installation }: HelpdeskFacts): F
     const cure = `start Chatwoot, or set DOWNSTREAM_BASE_URL, or downstream_base_url of the tenant, to an address at which this machine reaches it`
     return broken(name, `Chatwoot cannot be used: ${installation.error.message}`, cure)
   }
-  const { version } = installation.answer
+  const version = beginningOf(installation.answer.version, longestName)
   if (keepsSourceIds(version)) return fine(name, `Chatwoot ${version} answers at ${where}`)
   return broken(
     name,
@@ -106,7 +109,7 @@ function checkRole({ instance }: Checked, facts: HelpdeskFacts): Finding {
   const obstacle = reachObstacle(facts) ?? tokenObstacle(facts) ?? accountObstacle(facts)
   if (obstacle !== undefined) return untested(name, obstacle)
   if (isAdministrator(facts)) return fine(name, 'the owner of the API token is an administrator')
-  const sentence = `the owner of the API token is no administrator, but has the role ${facts.role?.answer}: the service cannot read the secret of the inbox or change its settings`
+  const sentence = `the owner of the API token is no administrator, but has the role ${beginningOf(facts.role?.answer ?? '', longestName)}: the service cannot read the secret of the inbox or change its settings`
   const cure = `make the owner of the token an administrator, or set the token of one; then POST /api/instances/${instance}/inbox`
   return advised(name, sentence, cure)
 }
@@ -124,8 +127,8 @@ function checkApiInbox({ access, instance }: Checked, facts: HelpdeskFacts): Fin
   if (error) return broken(name, `Chatwoot does not show inbox ${inboxId}: ${error.message}`, repeat)
   const cure = `POST /api/instances/${instance}/inbox creates one; or set the id of an API inbox as inbox_id of the instance, as downstream_inbox_id of the tenant, or as DOWNSTREAM_INBOX_ID`
   if (!inbox) return broken(name, `account ${accountId} has no inbox ${inboxId}`, cure)
-  if (!inbox.isApi) return broken(name, `inbox ${inboxId} (${inbox.name}) is no API inbox`, cure)
-  return fine(name, `inbox ${inboxId} (${inbox.name}) is an API inbox`)
+  const shown = `inbox ${inboxId} (${beginningOf(inbox.name, longestName)})`
+  return inbox.isApi ? fine(name, `${shown} is an API inbox`) : broken(name, `${shown} is no API inbox`, cure)
 }
 
 export function isAdministrator({ role }: HelpdeskFacts): boolean {

@@ -3,6 +3,7 @@
 import type { InboxSettings } from '../../core/helpdesk-account.ts'
 import { advised, broken, fine, untested } from './finding.ts'
 import type { Finding } from './finding.ts'
+import { beginningOf } from '../../lib/text/beginning-of.ts'
 import { isCallable, leadsTo, parseWebhookAddress, shownAddress } from '../webhook-address.ts'
 import type { WebhookAddress } from '../webhook-address.ts'
 
@@ -21,6 +22,8 @@ export type InboxFacts = {
   mode: 'new' | 'reopen'
 }
 
+const longestAddress = 300
+
 export function checkInbox(facts: InboxFacts): Finding[] {
   return [checkAddress(facts), checkSecret(facts), checkMode(facts)]
 }
@@ -36,10 +39,13 @@ function checkAddress(facts: InboxFacts): Finding {
     return broken(name, `inbox ${inbox.id} has no webhook address, ${lost}, although Chatwoot shows them as sent`, cure)
   }
   if (!isCallable(address)) return broken(name, `the webhook address of inbox ${inbox.id} is no URL, ${lost}`, cure)
-  const shown = shownAddress(address)
+  const shown = beginningOf(shownAddress(address), longestAddress)
   const takeOver = `${cure} with {"force": true}`
-  if (!named)
-    return broken(name, `the webhook address of inbox ${inbox.id} leads elsewhere (${shown}), ${lost}`, takeOver)
+  if (!named) {
+    // The path of another program may be its secret.
+    const { origin } = new URL(address)
+    return broken(name, `the webhook address of inbox ${inbox.id} leads elsewhere (${origin}), ${lost}`, takeOver)
+  }
   if (use === 'none') return broken(name, `the webhook address ${shown} names an unknown instance, ${lost}`, takeOver)
   if (use === 'other') {
     return broken(name, `the webhook address ${shown} names an instance that uses another inbox, ${lost}`, takeOver)
@@ -50,7 +56,7 @@ function checkAddress(facts: InboxFacts): Finding {
 /** The address names an instance that uses the inbox. */
 function checkBase({ inbox, instance, publicUrl }: InboxFacts, named: WebhookAddress): Finding {
   const name = 'webhook_address'
-  const shown = shownAddress(inbox.webhookUrl)
+  const shown = beginningOf(shownAddress(inbox.webhookUrl), longestAddress)
   if (publicUrl === null) {
     return fine(
       name,

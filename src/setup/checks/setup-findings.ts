@@ -45,7 +45,7 @@ export class SetupFindings {
   }
 
   note(part: CheckedPart, findings: readonly Finding[]): void {
-    const known = getOrCreate(this.#known, part.key, () => new Map())
+    const known = getOrCreate(this.#known, part.key, () => new Map<CheckName, Known>())
     for (const finding of findings) this.#noteOne(part, known, finding)
   }
 
