@@ -44,7 +44,7 @@ export type InboundSet = {
   lateFiles: LateFiles
 }
 
-const awaitedMs = 5000
+const awaitedMs = 15_000
 const lateFilesMs = 60_000
 const pruneMs = 3_600_000
 
