@@ -97,6 +97,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     ...(notices ? [notices] : []),
     lifecycle.courier,
     lifecycle.exhausted,
+    accounts.reachability,
     usage,
     metrics,
   ]
@@ -107,6 +108,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
     onAnnounced: (announcement) => notices?.heard(announcement),
   })
   metrics.watchInstances(() => instances.counts())
+  metrics.watchStates(() => instances.records())
   metrics.watchNetworkVersion(() => network.version.state.current)
   return { storage, lifecycle, accounts, tenants, inbound, outbound, perInstance }
 }

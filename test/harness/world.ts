@@ -32,6 +32,8 @@ export type Health = {
     destinations_held: { destination: string; reason: string }[]
     clocks_differ: { instance: string; helpdesk_ahead_seconds: number }[]
     callbacks_lost: { destination: string; reason: string; advice: string }[]
+    callbacks_refused: { instance: string; reason: string; sentence: string; cure: string; count: number }[]
+    network_unreachable: { reason: string; sentence: string; cure: string; instances: string[] }[]
   }
 }
 

@@ -32,6 +32,30 @@ export const Health = Type.Object(
         Type.Object({ instance: Type.String(), helpdesk_ahead_seconds: Type.Integer(), since: Timestamp }),
         { description: 'Instances whose callbacks are refused because the clock of the helpdesk differs from ours' },
       ),
+      callbacks_refused: Type.Array(
+        Type.Object({
+          instance: Type.String({ description: 'The name in the address that the helpdesk called' }),
+          reason: Type.String({ description: 'not_signed, wrong_signature, unknown_instance, other_inbox or unreadable' }),
+          sentence: Type.String(),
+          cure: Type.String({ description: 'What an operator can do' }),
+          count: Type.Integer(),
+          since: Timestamp,
+        }),
+        { description: 'Callbacks that are refused; answers of agents there are not sent' },
+      ),
+      network_unreachable: Type.Array(
+        Type.Object({
+          reason: Type.String({
+            description:
+              'dns, refused, no_route, timeout, proxy, tls, not_genuine, other_server, away or broken',
+          }),
+          sentence: Type.String(),
+          cure: Type.String({ description: 'What an operator can do' }),
+          instances: Type.Array(Type.String()),
+          since: Timestamp,
+        }),
+        { description: 'Why linked accounts cannot reach WhatsApp' },
+      ),
       pending_logouts: Type.Integer({
         description: 'Logouts that WhatsApp has not confirmed yet',
       }),

@@ -6,11 +6,13 @@ import type { InboxWorker } from '../../bridge/inbound/inbox-worker.ts'
 import type { ClientVersionState } from '../../core/network.ts'
 import type { InstanceRegistry } from '../../instances/instance-registry.ts'
 import type { PendingLogouts } from '../../instances/pending-logouts.ts'
+import type { Reachability } from '../../instances/reachability.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ExhaustedDeliveries } from '../../lifecycle/exhausted-deliveries.ts'
 import type { Ticker } from '../../lib/ticker.ts'
 import type { DatabaseProbe } from '../../storage/database-probe.ts'
 import type { HttpApp } from '../http-app.ts'
+import type { CallbackRefusals } from '../webhook/callback-refusals.ts'
 import type { ClockDifferences } from '../webhook/clock-differences.ts'
 import { toTimestamp } from '../schemas.ts'
 import { Health } from './health-schema.ts'
@@ -28,6 +30,8 @@ export type HealthDeps = {
   held: Pick<HeldDestinations, 'list'>
   lostCallbacks: Pick<LostCallbacks, 'list'>
   clocks: Pick<ClockDifferences, 'list'>
+  refusals: Pick<CallbackRefusals, 'list'>
+  reachability: Pick<Reachability, 'list'>
   pendingLogouts: Pick<PendingLogouts, 'count'>
   exhausted: Pick<ExhaustedDeliveries, 'count'>
   clientVersion: () => ClientVersionState
@@ -57,9 +61,11 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
       const held = deps.held.list()
       const lost = deps.lostCallbacks.list()
       const clocks = deps.clocks.list()
+      const refused = deps.refusals.list()
+      const unreachable = deps.reachability.list()
       const exhausted = deps.exhausted.count
-      const isFlowing =
-        inbox.parked === 0 && held.length === 0 && lost.length === 0 && clocks.length === 0 && exhausted === 0
+      const faults = [held, lost, clocks, refused, unreachable]
+      const isFlowing = inbox.parked === 0 && exhausted === 0 && faults.every(({ length }) => length === 0)
       const sane = db.ok && workersFailed.length === 0 && deps.ownership() === 'held' && isFlowing
       return reply.code(db.ok ? 200 : 503).send({
         status: sane ? 'ok' : 'degraded',
@@ -80,6 +86,8 @@ export function addHealthRoute(app: HttpApp, deps: HealthDeps): void {
             helpdesk_ahead_seconds: Math.round(aheadMs / 1000),
             since: toTimestamp(since),
           })),
+          callbacks_refused: refused.map((each) => ({ ...each, since: toTimestamp(each.since) })),
+          network_unreachable: unreachable.map((each) => ({ ...each, since: toTimestamp(each.since) })),
           pending_logouts: deps.pendingLogouts.count,
           deliveries_exhausted: exhausted,
           network_version: toNetworkVersion(deps.clientVersion()),

@@ -1,20 +1,29 @@
-// Decides whether a callback is let in: its signature must be right, and its instance must exist.
+// Decides whether a callback is let in: its signature must be right, its instance must exist, and its body must be readable.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Route, Sender } from '../../bridge/conversations/route.ts'
+import { otherInbox } from '../../bridge/outbound/accept/commands.ts'
+import type { OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName } from '../../core/ids.ts'
+import { readCallback } from '../../downstream/callback.ts'
 import { carriesSignature, checkSignature } from '../../downstream/signature.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Routing } from '../../tenants/routing.ts'
+import type { Caller, CallbackRefusals } from './callback-refusals.ts'
 import type { ClockDifferences } from './clock-differences.ts'
+import type { RefusalReason } from './refusal-sentences.ts'
 
 type Deps = {
   instances: { find(name: InstanceName): { readonly record: Sender } | undefined }
   routing: Pick<Routing, 'destinationOf' | 'webhookSecretOf'>
   clocks: Pick<ClockDifferences, 'refused' | 'agreed'>
+  refusals: Pick<CallbackRefusals, 'refused' | 'accepted'>
   clock: Pick<Clock, 'now'>
 }
+
+/** `isSigned`: the helpdesk has proved to be the caller. */
+type Admitted = { route: Route; isSigned: boolean }
 
 export class CallbackAdmission {
   readonly #deps: Deps
@@ -31,18 +40,58 @@ export class CallbackAdmission {
     const sender = this.#deps.instances.find(name)?.record
     const secret = await knownAtOnce(this.#secretOf(sender))
     if (secret === undefined) return
-    if (secret !== '' && !carriesSignature(headers)) throw notSigned()
-    if (secret === '' && !sender) throw notFound(name)
+    const caller = { instance: name, isKnown: sender !== undefined, isProved: false }
+    if (secret !== '' && !carriesSignature(headers)) throw this.#refuse(caller, 'not_signed', notSigned())
+    if (secret === '' && !sender) throw this.#refuse(caller, 'unknown_instance', notFound(name))
   }
 
   /** Checks the signature first: a caller without the secret must not learn which instances exist. */
-  async admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Route> {
+  async admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Admitted> {
     const { instances, routing } = this.#deps
     const sender = instances.find(name)?.record
     const secret = await this.#secretOf(sender)
-    if (secret !== '') this.#check(sender, raw, headers, secret)
-    if (!sender) throw notFound(name)
-    return { sender, destination: await routing.destinationOf(sender) }
+    const isSigned = secret !== ''
+    const caller = { instance: name, isKnown: sender !== undefined, isProved: isSigned }
+    if (isSigned) this.#check(caller, raw, headers, secret)
+    if (!sender) throw this.#refuse(caller, 'unknown_instance', notFound(name))
+    return { route: { sender, destination: await routing.destinationOf(sender) }, isSigned }
+  }
+
+  /** What the callback asks for. Throws SERVICE_BAD_REQUEST if it cannot be read. */
+  read({ route, isSigned }: Admitted, parse: () => unknown): OutgoingCommand {
+    const { sender, destination } = route
+    const caller = { instance: sender.name, isKnown: true, isProved: isSigned }
+    const command = this.#readable(caller, parse)
+    if (command.kind === 'ignored') {
+      if (command.flaw === undefined) this.#deps.refusals.accepted(sender.name, false)
+      else this.#deps.refusals.refused(caller, 'unreadable', command.flaw)
+      return command
+    }
+    const { conversation } = command
+    const isOfInbox = otherInbox(destination, conversation) === undefined
+    if (isOfInbox) this.#deps.refusals.accepted(sender.name, true)
+    // Only a message is refused for this; what agents do in another inbox is ignored.
+    else if (command.kind === 'send') {
+      const { accountId, inboxId } = conversation
+      const sentence = `the callback is of inbox ${inboxId ?? '?'} of account ${accountId ?? '?'}, but the instance belongs to inbox ${destination?.inboxId ?? '?'} of account ${destination?.accountId ?? '?'}`
+      this.#deps.refusals.refused(caller, 'other_inbox', sentence)
+    }
+    return command
+  }
+
+  #readable(caller: Caller, parse: () => unknown): OutgoingCommand {
+    try {
+      return readCallback(parse())
+    } catch (error) {
+      if (!(error instanceof BridgeError)) throw error
+      throw this.#refuse(caller, 'unreadable', error, error.message)
+    }
+  }
+
+  /** Notes the refusal for the operator, and returns what the caller is told. */
+  #refuse(caller: Caller, reason: RefusalReason, error: BridgeError, sentence?: string): BridgeError {
+    this.#deps.refusals.refused(caller, reason, sentence)
+    return error
   }
 
   /** Callbacks to an instance that does not exist are signed with the secret of the default destination. */
@@ -50,16 +99,21 @@ export class CallbackAdmission {
     return this.#deps.routing.webhookSecretOf(sender ?? { ownerTag: '' })
   }
 
-  #check(sender: Sender | undefined, rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): void {
+  #check(caller: Caller, rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): void {
     const { clocks, clock } = this.#deps
+    const { instance, isKnown } = caller
     const verdict = checkSignature({ headers, rawBody }, secret, clock.now())
-    if (verdict === 'wrong') throw notSigned()
+    if (verdict === 'wrong') {
+      const reason = carriesSignature(headers) ? 'wrong_signature' : 'not_signed'
+      throw this.#refuse({ ...caller, isProved: false }, reason, notSigned())
+    }
     if (verdict === 'right') {
-      if (sender) clocks.agreed(sender.name)
+      if (isKnown) clocks.agreed(instance)
       return
     }
-    if (sender) clocks.refused(sender.name, verdict.aheadMs)
-    throw new BridgeError('SERVICE_CLOCK_DIFFERS', clockSentence(verdict.aheadMs))
+    if (isKnown) clocks.refused(instance, verdict.aheadMs)
+    const error = new BridgeError('SERVICE_CLOCK_DIFFERS', clockSentence(verdict.aheadMs))
+    throw this.#refuse(caller, 'clock_differs', error)
   }
 }
 

@@ -1,0 +1,93 @@
+// WhatsApp cannot be reached: the log and health say why and what to do, once for all accounts with the same cause.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ManualClock } from '../../harness/manual-clock.ts'
+import { seedLinked } from '../../harness/linked-seed.ts'
+import { Service } from '../../harness/service.ts'
+import { waitUntil } from '../../harness/wait-until.ts'
+import { World } from '../../harness/world.ts'
+
+const warnings = ({ logs }: Service) => logs.withMessage('WhatsApp cannot be reached')
+const ends = ({ logs }: Service) => logs.withMessage('WhatsApp is reached again')
+
+test('many accounts, one cause: one warning, one line when it is over, and health names the accounts meanwhile', async () => {
+  const clock = new ManualClock()
+  await using world = await World.open({ accounts: 12, clock })
+  const names = Array.from({ length: 12 }, (_, index) => `n${index}`).toSorted()
+  world.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
+  await world.network.strike({ kind: 'drop' })
+  const unreachable = async () => {
+    await clock.advance(1000)
+    return (await world.health()).checks.network_unreachable
+  }
+  await waitUntil('every account has failed', async () => (await unreachable())[0]?.instances.length === 12)
+  for (let minute = 0; minute < 10; minute++) await clock.advance(60_000)
+  const [outage, ...others] = await unreachable()
+  assert.deepEqual(others, [])
+  assert.deepEqual([outage?.reason, outage?.instances.toSorted()], ['away', names])
+  assert.equal(outage?.sentence, 'the network is not available')
+  assert.match(outage.cure, /tries again by itself/)
+  assert.equal((await world.health()).status, 'degraded')
+  const [warning, ...more] = warnings(world.service)
+  assert.deepEqual([warning?.['reason'], warning?.['cure'], more], ['away', outage.cure, []])
+  world.network.clearFaults()
+  await waitUntil('every account is back', async () => (await unreachable()).length === 0)
+  assert.equal(ends(world.service).length, 1)
+  assert.ok(Number(ends(world.service)[0]?.['seconds']) >= 600)
+})
+
+test('failures that repeat do not fill the log', async () => {
+  const clock = new ManualClock()
+  await using world = await World.open({ accounts: 3, clock })
+  world.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
+  await world.network.strike({ kind: 'drop' })
+  const attempts = () => world.network.loginAttempts
+  const before = attempts()
+  await waitUntil('each account has failed often', async () => {
+    await clock.advance(20_000)
+    return attempts() > before + 30
+  })
+  const lines = world.service.logs.withMessage('instance state changed')
+  const loud = lines.filter(({ instance, level }) => instance === 'n0' && Number(level) >= 30)
+  // The start, the login, the drop, two failures and the attempts between them.
+  assert.ok(loud.length <= 10, JSON.stringify(loud.map(({ from, to, reason }) => [from, to, reason])))
+})
+
+const endpoints = [
+  ['a name that does not exist', 'ws://chat.invalid:9/', 'dns', /^the host name was not found \(E/],
+  ['a port that no server listens at', 'ws://127.0.0.1:9/', 'refused', /^the connection was refused \(ECONNREFUSED\)$/],
+] as const
+
+for (const [what, url, reason, sentence] of endpoints) {
+  test(`SERVICE_NETWORK_URL with ${what}: an account without a session is a warning, one with a session degrades health`, async () => {
+    await using world = await World.unlinked()
+    await world.restartService({ SERVICE_NETWORK_URL: url })
+    await world.create({ name: 'a' })
+    await waitUntil('the warning is written', () => warnings(world.service).length > 0)
+    const [warning] = warnings(world.service)
+    assert.deepEqual([warning?.['level'], warning?.['instance'], warning?.['reason']], [40, 'a', reason])
+    assert.match(String(warning?.['sentence']), sentence)
+    assert.match(String(warning?.['cure']), /SERVICE_NETWORK_URL/)
+    assert.match((await world.detail('a')).last_error ?? '', /What to do: check SERVICE_NETWORK_URL/)
+    assert.equal((await world.health()).status, 'ok')
+  })
+}
+
+test('an account whose session cannot connect degrades health, and its deletion ends that', async () => {
+  await using world = await World.unlinked()
+  const environment = { SERVICE_NETWORK_URL: 'ws://127.0.0.1:9/' }
+  await using service = await Service.start({
+    environment,
+    seed: async (database) => void (await seedLinked(database, world.network, 1)),
+  })
+  type Checks = { status: string; checks: { network_unreachable: { instances: string[] }[] } }
+  const health = async () => (await service.get('/api/health')).body as Checks
+  await waitUntil('health names the account', async () => {
+    return (await health()).checks.network_unreachable[0]?.instances[0] === 'n0'
+  })
+  assert.equal((await health()).status, 'degraded')
+  await service.request('DELETE', '/api/instances/n0')
+  assert.equal((await health()).status, 'ok')
+  assert.equal(ends(service).length, 0)
+})
