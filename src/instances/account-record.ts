@@ -228,6 +228,8 @@ export class AccountRecord {
 }
 
 /** The end of a connection that worked says nothing about whether the network can be reached. */
-function withoutUnreachable({ unreachable: _, ...closing }: Closing): Closing {
-  return closing
+function withoutUnreachable(closing: Closing): Closing {
+  const plain = { ...closing }
+  delete plain.unreachable
+  return plain
 }

@@ -1,8 +1,8 @@
 // Knows which accounts cannot reach WhatsApp, and why. Many accounts fail for the same cause, so the log names each cause once.
 //
-// A route is one way to WhatsApp: through the proxy of an instance, or the way of the service.
-// reached → away   when an attempt of one account of the route fails before the login
-// away → reached   when every account of the route has reached WhatsApp again, or does not try any more
+// A way leads to WhatsApp: through the own proxy of an instance, or as the settings of the service say.
+// reached → away   when an attempt of one account of the way fails before the login
+// away → reached   when every account of the way has reached WhatsApp again, or does not try any more
 
 import type { InstanceName } from '../core/ids.ts'
 import { proxyHost } from '../core/network-proxy.ts'
@@ -19,9 +19,9 @@ export type FailedAttempt = {
   networkProxy: string | null
   closing: Pick<Closing, 'reason'> & { unreachable: Unreachable }
 }
-type Failing = { route: string; hasSession: boolean; sentence: string; unreachable: Unreachable; since: number }
+type Failing = { way: string; hasSession: boolean; sentence: string; unreachable: Unreachable; since: number }
 /** `told` are the causes that the log has named since the outage began. */
-type RouteOutage = { since: number; told: Set<UnreachableCause>; instances: Set<InstanceName> }
+type WayOutage = { since: number; told: Set<UnreachableCause>; instances: Set<InstanceName> }
 export type UnreachableAccounts = {
   reason: UnreachableCause
   sentence: string
@@ -30,13 +30,13 @@ export type UnreachableAccounts = {
   since: number
 }
 
-/** The route of instances without a proxy of their own. */
-const sharedRoute = ''
+/** The way of instances without a proxy of their own. */
+const sharedWay = ''
 
 export class Reachability implements PerInstance {
   readonly #deps: Deps
   readonly #failing = new Map<InstanceName, Failing>()
-  readonly #outages = new Map<string, RouteOutage>()
+  readonly #outages = new Map<string, WayOutage>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -45,10 +45,10 @@ export class Reachability implements PerInstance {
   /** The accounts that have a session and cannot use it, by their cause. */
   list(): UnreachableAccounts[] {
     const found = new Map<string, UnreachableAccounts>()
-    for (const [instance, { route, hasSession, sentence, unreachable, since }] of this.#failing) {
+    for (const [instance, { way, hasSession, sentence, unreachable, since }] of this.#failing) {
       if (!hasSession) continue
       const { cause: reason, cure } = unreachable
-      const group = getOrCreate(found, `${reason} ${route}`, () => ({ reason, sentence, cure, instances: [], since }))
+      const group = getOrCreate(found, `${reason} ${way}`, () => ({ reason, sentence, cure, instances: [], since }))
       group.instances.push(instance)
       group.since = Math.min(group.since, since)
     }
@@ -57,29 +57,29 @@ export class Reachability implements PerInstance {
 
   failed(instance: InstanceName, { hasSession, networkProxy, closing }: FailedAttempt): void {
     const { reason: sentence, unreachable } = closing
-    const route = networkProxy === null ? sharedRoute : proxyHost(networkProxy)
+    const way = networkProxy === null ? sharedWay : proxyHost(networkProxy)
     const known = this.#failing.get(instance)
     // The instance has another proxy by now.
-    if (known && known.route !== route) this.leave(instance)
+    if (known && known.way !== way) this.leave(instance)
     const now = this.#deps.clock.now()
-    this.#failing.set(instance, { route, hasSession, sentence, unreachable, since: known?.since ?? now })
-    const newOutage = (): RouteOutage => ({ since: now, told: new Set(), instances: new Set() })
-    const outage = getOrCreate(this.#outages, route, newOutage)
+    this.#failing.set(instance, { way, hasSession, sentence, unreachable, since: known?.since ?? now })
+    const newOutage = (): WayOutage => ({ since: now, told: new Set(), instances: new Set() })
+    const outage = getOrCreate(this.#outages, way, newOutage)
     outage.instances.add(instance)
     if (outage.told.has(unreachable.cause)) return
     outage.told.add(unreachable.cause)
-    const facts = { instance, reason: unreachable.cause, sentence, cure: unreachable.cure, ...shown(route) }
+    const facts = { instance, reason: unreachable.cause, sentence, cure: unreachable.cure, ...shown(way) }
     this.#deps.log.warn(facts, 'WhatsApp cannot be reached')
   }
 
   /** The account has reached WhatsApp. */
   reached(instance: InstanceName): void {
     const { clock, log } = this.#deps
-    const route = this.#failing.get(instance)?.route
+    const way = this.#failing.get(instance)?.way
     const ended = this.#remove(instance)
     if (!ended) return
     const seconds = Math.max(0, Math.round((clock.now() - ended.since) / 1000))
-    log.info({ instance, seconds, ...shown(route ?? sharedRoute) }, 'WhatsApp is reached again')
+    log.info({ instance, seconds, ...shown(way ?? sharedWay) }, 'WhatsApp is reached again')
   }
 
   /** The account does not try any more. */
@@ -88,18 +88,18 @@ export class Reachability implements PerInstance {
   }
 
   /** The outage that has ended with this account, if one has. */
-  #remove(instance: InstanceName): RouteOutage | undefined {
+  #remove(instance: InstanceName): WayOutage | undefined {
     const failing = this.#failing.get(instance)
     if (!failing) return undefined
     this.#failing.delete(instance)
-    const outage = this.#outages.get(failing.route)
+    const outage = this.#outages.get(failing.way)
     outage?.instances.delete(instance)
     if (outage?.instances.size !== 0) return undefined
-    this.#outages.delete(failing.route)
+    this.#outages.delete(failing.way)
     return outage
   }
 }
 
-function shown(route: string): { proxy?: string } {
-  return route === sharedRoute ? {} : { proxy: route }
+function shown(way: string): { proxy?: string } {
+  return way === sharedWay ? {} : { proxy: way }
 }

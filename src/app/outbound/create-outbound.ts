@@ -38,16 +38,7 @@ export function createOutbound(deps: OutboundDeps) {
   deps.people.onMerged((instance, ids) => {
     void worker.merged(instance, ids, () => acceptor.merged(instance, ids))
   })
-  const memory: PerInstance[] = [
-    acceptor,
-    activity,
-    banRisk,
-    clocks,
-    refusals,
-    pace,
-    restrictions,
-    stores.contexts,
-  ]
+  const memory: PerInstance[] = [acceptor, activity, banRisk, clocks, refusals, pace, restrictions, stores.contexts]
   return {
     outbox: stores.outbox,
     banRisk,

@@ -35,7 +35,9 @@ export const Health = Type.Object(
       callbacks_refused: Type.Array(
         Type.Object({
           instance: Type.String({ description: 'The name in the address that the helpdesk called' }),
-          reason: Type.String({ description: 'not_signed, wrong_signature, unknown_instance, other_inbox or unreadable' }),
+          reason: Type.String({
+            description: 'not_signed, wrong_signature, unknown_instance, other_inbox or unreadable',
+          }),
           sentence: Type.String(),
           cure: Type.String({ description: 'What an operator can do' }),
           count: Type.Integer(),
@@ -46,8 +48,7 @@ export const Health = Type.Object(
       network_unreachable: Type.Array(
         Type.Object({
           reason: Type.String({
-            description:
-              'dns, refused, no_route, timeout, proxy, tls, not_genuine, other_server, away or broken',
+            description: 'dns, refused, no_route, timeout, proxy, tls, not_genuine, other_server, away or broken',
           }),
           sentence: Type.String(),
           cure: Type.String({ description: 'What an operator can do' }),

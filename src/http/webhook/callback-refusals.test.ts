@@ -18,7 +18,8 @@ function setUp() {
     refusals.refused({ instance, isKnown, isProved }, reason)
   }
   const shown = () => refusals.list().map(({ instance, reason, count }) => `${instance} ${reason} ${count}`)
-  const warned = () => logs.withMessage('callbacks are refused').map(({ instance, reason }) => `${instance} ${reason}`)
+  const warned = () =>
+    logs.withMessage('callbacks are refused').map(({ instance, reason }) => `${String(instance)} ${String(reason)}`)
   return { clock, logs, counts, refusals, refuse, shown, warned }
 }
 

@@ -32,10 +32,7 @@ test('another server, a server without a certificate, and a network that does no
   const causeOf = (error: Error | undefined) => explained(closingOf(error, clock), direct).unreachable?.cause
   assert.equal(causeOf(new Error('status 404')), 'other_server')
   assert.equal(causeOf(new Error('noise certificate signature invalid')), 'not_genuine')
-  assert.equal(
-    causeOf(Object.assign(new Error('Connection Failure'), { output: { statusCode: 503 } })),
-    'away',
-  )
+  assert.equal(causeOf(Object.assign(new Error('Connection Failure'), { output: { statusCode: 503 } })), 'away')
   assert.equal(causeOf(undefined), 'broken')
 })
 

@@ -65,7 +65,10 @@ export function brokenReason(cause: UnreachableCause, detail: string): string {
       return writeReason('tlsFailed', { detail })
     case 'other_server':
       return writeReason('otherServer', { detail })
-    default:
+    case 'proxy':
+    case 'not_genuine':
+    case 'away':
+    case 'broken':
       return writeReason('connectionBroke', { detail })
   }
 }

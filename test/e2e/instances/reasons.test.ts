@@ -64,14 +64,17 @@ test('a pairing that was open when the service stopped says so', async () => {
 test('the answers to a caller that waits, or asks for the QR code, carry the last error', async () => {
   const clock = new ManualClock()
   await using world = await World.unlinked({ clock })
-  world.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
+  await world.network.goAway()
   await world.create({ name: 'a' })
   await waitUntil('the attempt has failed', async () => (await world.detail('a')).last_error !== null)
   const qr = await world.service.get('/api/instances/a/qr')
   const { error_code, state, last_error, last_error_code } = qr.body as Record<string, string>
   assert.deepEqual([qr.status, error_code, state], [404, 'SERVICE_NO_QR', 'qr_pending'])
   assert.equal(last_error_code, 'network_unreachable')
-  assert.match(last_error ?? '', /^WhatsApp cannot be reached: the network is not available\. What to do: wait/)
+  assert.match(
+    last_error ?? '',
+    /^WhatsApp cannot be reached: the connection was refused \(ECONNREFUSED\)\. What to do: check SERVICE_NETWORK_URL/,
+  )
   const timers = clock.pending
   const waiting = world.service.get('/api/instances/a/wait-ready?timeout=1')
   await waitUntil('the request waits', () => clock.pending > timers)
@@ -84,7 +87,9 @@ test('the answers to a caller that waits, or asks for the QR code, carry the las
 describe('the gauge of the state', () => {
   const series = async (world: World) => {
     const { text } = await world.service.get('/metrics')
-    return [...text.matchAll(/^service_instance_state\{(.*)\} (\d)$/gm)].map(([, labels, value]) => `${labels} ${value}`)
+    return [...text.matchAll(/^service_instance_state\{(.*)\} (\d)$/gm)].map(
+      ([, labels, value]) => `${labels} ${value}`,
+    )
   }
   const line = (state: string, tag = '') => `instance="a",owner_tag="${tag}",state="${state}" 1`
 

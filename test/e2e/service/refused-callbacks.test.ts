@@ -19,6 +19,7 @@ const counted = (world: AgentWorld, reason: string) =>
 test('a wrong secret: a warning with the cure once an hour, a count, and health until a callback is accepted', async () => {
   const clock = new LeapingClock()
   await using world = await AgentWorld.open({ clock, helpdesk: { clock } })
+  const secret = world.helpdesk.facts.webhook_secret
   assert.equal((await world.desk.post('/inboxes/1/reset_secret')).status, 200)
   for (const text of ['one', 'two', 'three']) await world.write(text)
   await world.helpdesk.settled()
@@ -33,7 +34,7 @@ test('a wrong secret: a warning with the cure once an hour, a count, and health 
   await clock.advance(hour)
   await world.post(world.callback(9001, 'later'), { secret: 'wrong' })
   assert.equal(warnings(world.service).length, 2)
-  assert.equal((await world.post(world.callback(9002, 'accepted'))).status, 200)
+  assert.equal((await world.post(world.callback(9002, 'accepted'), { secret })).status, 200)
   assert.deepEqual(await refusedOf(world), [])
   assert.equal(world.service.logs.withMessage('callbacks are accepted again').length, 1)
 })
