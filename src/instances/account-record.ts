@@ -44,6 +44,8 @@ export class AccountRecord {
   readonly #outage: Outage
   readonly #stateLog: StateLog
   #refusedFor: CloseCause | undefined
+  /** The last failure in this process. */
+  #lastClosing: Closing | null = null
 
   constructor(deps: Deps, row: InstanceRow) {
     this.#deps = deps
@@ -59,6 +61,7 @@ export class AccountRecord {
     this.#outage = new Outage({
       ...deps,
       row: () => this.#row,
+      lastReason: () => this.#lastClosing?.reason ?? this.#row.lastError,
       save: (changes) => void this.save(changes),
       announce: this.announce.bind(this),
     })
@@ -179,6 +182,7 @@ export class AccountRecord {
   /** Stores the last failure for the operator; null when there is none. */
   note(closing: Closing | null): void {
     const changes = closing ? lastErrorOf(closing) : { lastError: null, lastErrorCode: null }
+    this.#lastClosing = closing
     const { lastError, lastErrorCode } = this.#row
     if (lastError !== changes.lastError || lastErrorCode !== changes.lastErrorCode) void this.save(changes)
   }
@@ -199,8 +203,9 @@ export class AccountRecord {
   /** The pairing ended unscanned. A failure that ended it says more than that no phone scanned a code. */
   pairingOver(): void {
     if (this.#row.state !== 'qr_pending') return
-    if (this.#row.lastError === null) this.note(unscanned)
-    this.apply('window_over', { why: this.#row.lastError ?? unscanned.reason })
+    const why = this.#lastClosing ?? unscanned
+    this.note(why)
+    this.apply('window_over', { why })
   }
 
   /** A pairing ended because the network refused it. The session of the account, if it has one, is not concerned. */

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Route, Sender } from '../../bridge/conversations/route.ts'
 import { otherInbox } from '../../bridge/outbound/accept/commands.ts'
-import type { OutgoingCommand } from '../../core/downstream.ts'
+import type { CallbackConversation, OutgoingCommand } from '../../core/downstream.ts'
 import { BridgeError } from '../../core/errors.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import { readCallback } from '../../downstream/callback.ts'
@@ -22,8 +22,11 @@ type Deps = {
   clock: Pick<Clock, 'now'>
 }
 
+/** A callback whose body is not read yet. */
+export type IncomingCallback = { raw: Buffer; headers: IncomingHttpHeaders; parse: () => unknown }
 /** `isSigned`: the helpdesk has proved to be the caller. */
 type Admitted = { route: Route; isSigned: boolean }
+type ReadCommand = Exclude<OutgoingCommand, { kind: 'ignored' }>
 
 export class CallbackAdmission {
   readonly #deps: Deps
@@ -46,37 +49,44 @@ export class CallbackAdmission {
   }
 
   /** Checks the signature first: a caller without the secret must not learn which instances exist. */
-  async admit(name: InstanceName, raw: Buffer, headers: IncomingHttpHeaders): Promise<Admitted> {
+  async admit(name: InstanceName, callback: IncomingCallback): Promise<Admitted> {
     const { instances, routing } = this.#deps
     const sender = instances.find(name)?.record
     const secret = await this.#secretOf(sender)
     const isSigned = secret !== ''
     const caller = { instance: name, isKnown: sender !== undefined, isProved: isSigned }
-    if (isSigned) this.#check(caller, raw, headers, secret)
-    if (!sender) throw this.#refuse(caller, 'unknown_instance', notFound(name))
+    if (isSigned) this.#check(caller, callback, secret)
+    if (!sender) {
+      const inbox = isSigned ? callingInbox(callback.parse) : undefined
+      throw this.#refuse({ ...caller, inbox }, 'unknown_instance', notFound(name))
+    }
     return { route: { sender, destination: await routing.destinationOf(sender) }, isSigned }
   }
 
   /** What the callback asks for. Throws SERVICE_BAD_REQUEST if it cannot be read. */
-  read({ route, isSigned }: Admitted, parse: () => unknown): OutgoingCommand {
-    const { sender, destination } = route
-    const caller = { instance: sender.name, isKnown: true, isProved: isSigned }
+  read({ route, isSigned }: Admitted, { parse }: Pick<IncomingCallback, 'parse'>): OutgoingCommand {
+    const caller = { instance: route.sender.name, isKnown: true, isProved: isSigned }
     const command = this.#readable(caller, parse)
-    if (command.kind === 'ignored') {
-      if (command.flaw === undefined) this.#deps.refusals.accepted(sender.name, false)
-      else this.#deps.refusals.refused(caller, 'unreadable', command.flaw)
-      return command
-    }
-    const { conversation } = command
-    const isOfInbox = otherInbox(destination, conversation) === undefined
-    if (isOfInbox) this.#deps.refusals.accepted(sender.name, true)
-    // Only a message is refused for this; what agents do in another inbox is ignored.
-    else if (command.kind === 'send') {
-      const { accountId, inboxId } = conversation
-      const sentence = `the callback is of inbox ${inboxId ?? '?'} of account ${accountId ?? '?'}, but the instance belongs to inbox ${destination?.inboxId ?? '?'} of account ${destination?.accountId ?? '?'}`
-      this.#deps.refusals.refused(caller, 'other_inbox', sentence)
-    }
+    if (command.kind === 'ignored') this.#noteIgnored(caller, command)
+    else this.#noteInbox(caller, route, command)
     return command
+  }
+
+  /** Such a callback does not always say which helpdesk inbox it is of. */
+  #noteIgnored(caller: Caller, { flaw }: Extract<OutgoingCommand, { kind: 'ignored' }>): void {
+    const { refusals } = this.#deps
+    if (flaw === undefined) refusals.accepted(caller.instance)
+    else refusals.refused(caller, 'unreadable', flaw)
+  }
+
+  #noteInbox(caller: Caller, { destination }: Route, { kind, conversation }: ReadCommand): void {
+    const { refusals } = this.#deps
+    if (!otherInbox(destination, conversation)) refusals.accepted(caller.instance, inboxText(conversation))
+    // Only a message is refused for this. What agents do in another inbox is ignored.
+    else if (kind === 'send' && destination) {
+      const sentence = `the callback is of ${inboxText(conversation)}, but the instance belongs to ${inboxText(destination)}`
+      refusals.refused(caller, 'other_inbox', sentence)
+    }
   }
 
   #readable(caller: Caller, parse: () => unknown): OutgoingCommand {
@@ -99,7 +109,7 @@ export class CallbackAdmission {
     return this.#deps.routing.webhookSecretOf(sender ?? { ownerTag: '' })
   }
 
-  #check(caller: Caller, rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): void {
+  #check(caller: Caller, { raw: rawBody, headers }: IncomingCallback, secret: string): void {
     const { clocks, clock } = this.#deps
     const { instance, isKnown } = caller
     const verdict = checkSignature({ headers, rawBody }, secret, clock.now())
@@ -115,6 +125,21 @@ export class CallbackAdmission {
     const error = new BridgeError('SERVICE_CLOCK_DIFFERS', clockSentence(verdict.aheadMs))
     throw this.#refuse(caller, 'clock_differs', error)
   }
+}
+
+/** The helpdesk inbox that a callback names; undefined if it names none, or cannot be read. */
+function callingInbox(parse: () => unknown): string | undefined {
+  try {
+    const command = readCallback(parse())
+    return command.kind === 'ignored' ? undefined : inboxText(command.conversation)
+  } catch (error) {
+    if (error instanceof BridgeError) return undefined
+    throw error
+  }
+}
+
+function inboxText({ accountId, inboxId }: Pick<CallbackConversation, 'accountId' | 'inboxId'>): string {
+  return `inbox ${inboxId ?? 'unknown'} of account ${accountId ?? 'unknown'}`
 }
 
 /** Undefined when the work fails or takes longer than this turn of the event loop. */

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { RecordedLog } from '../../../test/harness/logs.ts'
 import { ManualClock } from '../../../test/harness/manual-clock.ts'
 import { CallbackRefusals } from './callback-refusals.ts'
+import type { Caller } from './callback-refusals.ts'
 import type { RefusalReason } from './refusal-sentences.ts'
 
 const hour = 3_600_000
@@ -13,9 +14,8 @@ function setUp() {
   const counts = new Map<RefusalReason, number>()
   const count = (reason: RefusalReason) => void counts.set(reason, (counts.get(reason) ?? 0) + 1)
   const refusals = new CallbackRefusals({ count, clock, log: logs.log })
-  const refuse = (instance: string, reason: RefusalReason, more: { isKnown?: boolean; isProved?: boolean } = {}) => {
-    const { isKnown = true, isProved = true } = more
-    refusals.refused({ instance, isKnown, isProved }, reason)
+  const refuse = (instance: string, reason: RefusalReason, more: Partial<Caller> = {}) => {
+    refusals.refused({ instance, isKnown: true, isProved: true, ...more }, reason)
   }
   const shown = () => refusals.list().map(({ instance, reason, count }) => `${instance} ${reason} ${count}`)
   const warned = () =>
@@ -42,7 +42,7 @@ describe('refused callbacks', () => {
   test('are shown until a callback is accepted, none was refused for a day, or the instance leaves', async () => {
     const { clock, refusals, refuse, shown } = setUp()
     for (const name of ['accepted', 'deleted', 'silent', 'refused']) refuse(name, 'not_signed')
-    refusals.accepted('accepted', true)
+    refusals.accepted('accepted')
     refusals.leave('deleted')
     await clock.advance(24 * hour)
     refuse('refused', 'not_signed')
@@ -55,10 +55,10 @@ describe('refused callbacks', () => {
     const { refusals, refuse, shown, logs } = setUp()
     refuse('a', 'other_inbox')
     refuse('a', 'wrong_signature')
-    refusals.accepted('a', false)
-    refusals.accepted('a', false)
+    refusals.accepted('a')
+    refusals.accepted('a')
     assert.deepEqual(shown(), ['a other_inbox 1'])
-    refusals.accepted('a', true)
+    refusals.accepted('a', 'inbox 1')
     assert.deepEqual(shown(), [])
     assert.equal(logs.withMessage('callbacks are accepted again').length, 2)
   })
@@ -81,13 +81,21 @@ describe('refused callbacks', () => {
   })
 
   test('of a helpdesk with unknown names are shown, ten at the most', () => {
-    const { refuse, refusals, shown } = setUp()
+    const { refuse, shown } = setUp()
     const helpdesk = { isKnown: false, isProved: true }
     for (let index = 0; index < 20; index++) refuse(`name-${index}`, 'unknown_instance', helpdesk)
     refuse('name-0', 'unknown_instance', helpdesk)
     assert.deepEqual([shown().length, shown()[0]], [10, 'name-0 unknown_instance 2'])
-    refusals.accepted('name-0', true)
-    refuse('name-19', 'unknown_instance', helpdesk)
-    assert.equal(shown().at(-1), 'name-19 unknown_instance 1')
+  })
+
+  test('of an unknown name end when an instance accepts a callback of the same helpdesk inbox', () => {
+    const { refuse, refusals, shown } = setUp()
+    refuse('gone', 'unknown_instance', { isKnown: false, inbox: 'inbox 1' })
+    refuse('gone', 'unknown_instance', { isKnown: false })
+    refuse('other', 'unknown_instance', { isKnown: false, inbox: 'inbox 2' })
+    refusals.accepted('a')
+    assert.equal(shown().length, 2)
+    refusals.accepted('a', 'inbox 1')
+    assert.deepEqual(shown(), ['other unknown_instance 1'])
   })
 })

@@ -1,7 +1,8 @@
 // Knows which callbacks are refused and why, so that an operator learns of it: the agents' messages do not reach the customers.
 //
 // accepted → refused  when a callback is refused
-// refused → accepted  when a callback of the instance is accepted, or when none was refused for a day
+// refused → accepted  when a callback of the instance is accepted, or when none was refused for a day. The refusals of an
+//                     unknown name end when an instance accepts a callback of the helpdesk inbox that used the name.
 //
 // Any caller can call the webhook with any name, so what is kept and logged of unknown names is limited. Health shows a
 // refusal only if the caller has proved to be the helpdesk, or names an instance that exists.
@@ -17,8 +18,8 @@ import { curesOfRefusals, sentencesOfRefusals } from './refusal-sentences.ts'
 import type { RefusalReason } from './refusal-sentences.ts'
 
 type Deps = { count: (reason: RefusalReason) => void; clock: Clock; log: Log }
-/** `isKnown`: the instance exists. `isProved`: the caller is the helpdesk. */
-export type Caller = { instance: InstanceName; isKnown: boolean; isProved: boolean }
+/** `isKnown`: the instance exists. `isProved`: the caller is the helpdesk. `inbox` is the helpdesk inbox, where it matters. */
+export type Caller = { instance: InstanceName; isKnown: boolean; isProved: boolean; inbox?: string | undefined }
 type Refusal = { sentence: string; count: number; since: number; refusedAt: number }
 export type RefusedCallbacks = {
   instance: InstanceName
@@ -40,7 +41,8 @@ const validName = new RegExp(instanceNamePattern)
 export class CallbackRefusals implements PerInstance {
   readonly #deps: Deps
   readonly #refused = new Map<InstanceName, Map<RefusalReason, Refusal>>()
-  readonly #unknown = new Set<InstanceName>()
+  /** The helpdesk inbox that calls each unknown name. */
+  readonly #unknown = new Map<InstanceName, string | undefined>()
   readonly #warned: BoundedMap<true>
   readonly #warnedUnknown: BoundedMap<number>
 
@@ -71,19 +73,25 @@ export class CallbackRefusals implements PerInstance {
     this.#warn(caller, reason, sentence)
   }
 
-  /** A callback was accepted. `isOfInbox`: it is one of the helpdesk inbox of the instance. */
-  accepted(instance: InstanceName, isOfInbox: boolean): void {
-    const reasons = this.#refused.get(instance)
-    if (!reasons || (!isOfInbox && reasons.size === 1 && reasons.has('other_inbox'))) return
-    const otherInbox = isOfInbox ? undefined : reasons.get('other_inbox')
-    this.#forget(instance)
-    if (otherInbox) this.#refused.set(instance, new Map([['other_inbox', otherInbox]]))
-    this.#deps.log.info({ instance }, 'callbacks are accepted again')
+  /** A callback was accepted. `inbox` is given if it is certain that the callback is of the helpdesk inbox of the instance. */
+  accepted(instance: InstanceName, inbox?: string): void {
+    this.#end(instance, inbox !== undefined)
+    if (inbox === undefined) return
+    for (const [name, caller] of this.#unknown) if (caller === inbox) this.#end(name, true)
   }
 
   leave(instance: InstanceName): void {
     this.#forget(instance)
     this.#warned.deleteWhere((key) => key.startsWith(`${instance} `))
+  }
+
+  #end(instance: InstanceName, isOfInbox: boolean): void {
+    const reasons = this.#refused.get(instance)
+    const otherInbox = isOfInbox ? undefined : reasons?.get('other_inbox')
+    if (!reasons || (otherInbox && reasons.size === 1)) return
+    this.#forget(instance)
+    if (otherInbox) this.#refused.set(instance, new Map([['other_inbox', otherInbox]]))
+    this.#deps.log.info({ instance }, 'callbacks are accepted again')
   }
 
   /** Whether an operator can trust that the helpdesk, and not a stranger, has this problem. */
@@ -92,9 +100,9 @@ export class CallbackRefusals implements PerInstance {
     return isProved || reason === 'not_signed' || reason === 'wrong_signature' || reason === 'other_inbox'
   }
 
-  #show({ instance, isKnown }: Caller, reason: RefusalReason, sentence: string): void {
+  #show({ instance, isKnown, inbox }: Caller, reason: RefusalReason, sentence: string): void {
     const now = this.#deps.clock.now()
-    if (!isKnown) this.#unknown.add(instance)
+    if (!isKnown) this.#unknown.set(instance, inbox ?? this.#unknown.get(instance))
     const reasons = getOrCreate(this.#refused, instance, () => new Map<RefusalReason, Refusal>())
     const known = reasons.get(reason)
     reasons.set(reason, { sentence, count: (known?.count ?? 0) + 1, since: known?.since ?? now, refusedAt: now })

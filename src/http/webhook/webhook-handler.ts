@@ -70,8 +70,9 @@ export class WebhookHandler {
     const { admission, clock, events } = this.#deps
     const startedAt = clock.monotonic() - waitedMs
     const work = async () => {
-      const admitted = await admission.admit(name, raw, headers)
-      const callback = { command: admission.read(admitted, () => parse(raw)), sentAt: sentAt(headers) }
+      const incoming = { raw, headers, parse: () => parse(raw) }
+      const admitted = await admission.admit(name, incoming)
+      const callback = { command: admission.read(admitted, incoming), sentAt: sentAt(headers) }
       const { route } = admitted
       events.heard(route)
       return this.#follow(route, callback, decideWithinMs - (clock.monotonic() - startedAt))

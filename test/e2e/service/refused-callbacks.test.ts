@@ -48,7 +48,7 @@ test('a callback without a signature is told apart from one with a wrong signatu
   assert.match(refused.cure, /4\.13/)
 })
 
-test('an unknown name: in health only if the signature is right', async () => {
+test('an unknown name: in health only if the signature is right, and until the helpdesk inbox calls an instance', async () => {
   await using world = await AgentWorld.open()
   await world.post(world.callback(1, 'x'), { instance: 'stranger', secret: 'wrong' })
   assert.equal((await world.health()).status, 'ok')
@@ -60,6 +60,10 @@ test('an unknown name: in health only if the signature is right', async () => {
   assert.deepEqual([refused?.instance, refused?.reason, others], ['gone', 'unknown_instance', []])
   assert.match(refused?.cure ?? '', /webhook URL.*create the instance gone/)
   assert.ok((await counted(world, 'unknown_instance')) >= 1)
+  await world.listen()
+  await world.write('to the right instance')
+  await world.received('to the right instance')
+  assert.deepEqual(await refusedOf(world), [])
 })
 
 test('another inbox: the refusal names both inboxes, and only a callback of the own inbox ends it', async () => {
