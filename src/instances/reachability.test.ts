@@ -43,6 +43,17 @@ test('each cause is named once in an outage, however many accounts have it and h
   assert.deepEqual(warned(), ['dns', 'timeout', 'dns'])
 })
 
+test('a cause that comes back after hours is named again, also while an account fails for another cause', async () => {
+  const { clock, fail, warned } = setUp()
+  fail('a', 'dns')
+  for (let minutes = 0; minutes < 120; minutes += 5) {
+    await clock.advance(300_000)
+    fail('b', 'away')
+  }
+  fail('a', 'dns')
+  assert.deepEqual(warned(), ['dns', 'away', 'dns'])
+})
+
 test('each proxy has outages of its own', () => {
   const { reachability, fail, warned, ended } = setUp()
   fail('a', 'proxy', { proxy: 'http://user:secret@one:1' })

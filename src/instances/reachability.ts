@@ -20,8 +20,8 @@ export type FailedAttempt = {
   closing: Pick<Closing, 'reason'> & { unreachable: Unreachable }
 }
 type Failing = { way: string; hasSession: boolean; sentence: string; unreachable: Unreachable; since: number }
-/** `told` are the causes that the log has named since the outage began. */
-type WayOutage = { since: number; told: Set<UnreachableCause>; instances: Set<InstanceName> }
+/** `told` are the causes that the log has named since the outage began, with the monotonic time of their last failure. */
+type WayOutage = { since: number; told: Map<UnreachableCause, number>; instances: Set<InstanceName> }
 export type UnreachableAccounts = {
   reason: UnreachableCause
   sentence: string
@@ -32,6 +32,8 @@ export type UnreachableAccounts = {
 
 /** The way of instances without a proxy of their own. */
 const sharedWay = ''
+/** A cause that no account had for so long is named again. Attempts come at least every 5 minutes. */
+const forgottenMs = 3_600_000
 
 export class Reachability implements PerInstance {
   readonly #deps: Deps
@@ -61,15 +63,18 @@ export class Reachability implements PerInstance {
     const known = this.#failing.get(instance)
     // The instance has another proxy by now.
     if (known && known.way !== way) this.leave(instance)
-    const now = this.#deps.clock.now()
+    const { clock, log } = this.#deps
+    const now = clock.now()
     this.#failing.set(instance, { way, hasSession, sentence, unreachable, since: known?.since ?? now })
-    const newOutage = (): WayOutage => ({ since: now, told: new Set(), instances: new Set() })
+    const newOutage = (): WayOutage => ({ since: now, told: new Map(), instances: new Set() })
     const outage = getOrCreate(this.#outages, way, newOutage)
     outage.instances.add(instance)
-    if (outage.told.has(unreachable.cause)) return
-    outage.told.add(unreachable.cause)
-    const facts = { instance, reason: unreachable.cause, sentence, cure: unreachable.cure, ...shown(way) }
-    this.#deps.log.warn(facts, 'WhatsApp cannot be reached')
+    const { cause, cure } = unreachable
+    const failedAt = outage.told.get(cause) ?? -Infinity
+    outage.told.set(cause, clock.monotonic())
+    if (clock.monotonic() - failedAt < forgottenMs) return
+    const facts = { instance, reason: cause, sentence, cure, ...shown(way) }
+    log.warn(facts, 'WhatsApp cannot be reached')
   }
 
   /** The account has reached WhatsApp. */

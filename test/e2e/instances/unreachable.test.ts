@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FastClock } from '../../harness/fast-clock.ts'
 import type { Detail } from '../../harness/instance-api.ts'
-import { ManualClock } from '../../harness/manual-clock.ts'
 import { seedLinked } from '../../harness/linked-seed.ts'
 import { Service } from '../../harness/service.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -34,23 +33,6 @@ test('many accounts, one cause: one warning, one line when it is over, and healt
   await waitUntil('every account is back', async () => (await unreachable()).length === 0)
   assert.equal(ends(world.service).length, 1)
   assert.ok(Number(ends(world.service)[0]?.['seconds']) > 0)
-})
-
-test('failures that repeat do not fill the log', async () => {
-  const clock = new ManualClock()
-  await using world = await World.open({ accounts: 3, clock })
-  world.network.fault({ kind: 'login_failure', code: 503, times: Infinity })
-  await world.network.strike({ kind: 'drop' })
-  const attempts = () => world.network.loginAttempts
-  const before = attempts()
-  await waitUntil('each account has failed often', async () => {
-    await clock.advance(20_000)
-    return attempts() > before + 30
-  })
-  const lines = world.service.logs.withMessage('instance state changed')
-  const loud = lines.filter(({ instance, level }) => instance === 'n0' && Number(level) >= 30)
-  // The start, the login, the drop, two failures and the attempts between them.
-  assert.ok(loud.length <= 10, JSON.stringify(loud.map(({ from, to, reason }) => [from, to, reason])))
 })
 
 const endpoints = [
