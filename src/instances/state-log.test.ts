@@ -43,12 +43,13 @@ test('failures that repeat are logged at debug, and a new reason or a login at i
   change('ready', 'disconnected', 'dropped', { ...refused, reason: 'broke' })
   for (let times = 0; times < 3; times++) failOnce(refused)
   assert.deepEqual(levels(), [info, info, info, info, debug, debug, debug])
-  failOnce({ ...refused, reason: 'not found' })
-  assert.deepEqual(levels().slice(7), [debug, info])
+  for (const reason of ['not found', 'refused', 'not found']) failOnce({ ...refused, reason })
+  assert.deepEqual(levels().slice(7), [debug, info, info, debug, debug, debug])
+  stateLog.dropped(refused, true)
   change('disconnected', 'connecting', 'attempt')
   change('connecting', 'connected', 'authenticated')
   change('connected', 'ready', 'drained')
-  assert.deepEqual(levels().slice(9), [info, info, info])
+  assert.deepEqual(levels().slice(13), [info, info, info])
 })
 
 test('a logout is a warning, and a change that changes nothing is logged at debug', () => {

@@ -13,10 +13,14 @@ export type Why = Closing | string
 
 const attempts: ReadonlySet<InstanceTrigger> = new Set(['attempt', 'dropped'])
 
+/** More than an account has in one outage. */
+const maxReasons = 20
+
 export class StateLog {
   readonly #log: Log
-  #droppedFor: string | undefined
-  /** The account fails again and again for the same reason. */
+  /** Why attempts have failed since a connection worked. */
+  readonly #reasons = new Set<string>()
+  /** The account fails again and again for the same reasons. */
   #isRepeating = false
 
   constructor(log: Log) {
@@ -25,8 +29,9 @@ export class StateLog {
 
   /** The connection ended, before it worked or later. */
   dropped({ reason }: Closing, hadWorked: boolean): void {
-    this.#isRepeating = !hadWorked && this.#droppedFor === reason
-    this.#droppedFor = reason
+    this.#isRepeating = !hadWorked && this.#reasons.has(reason)
+    if (hadWorked) this.#reasons.clear()
+    else if (this.#reasons.size < maxReasons) this.#reasons.add(reason)
   }
 
   /** Many accounts that try again and again would fill the log, so repeated failures are logged at debug. */
