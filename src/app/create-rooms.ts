@@ -20,6 +20,8 @@ export type RoomOptions = {
   onSendStep?: (step: SendStep) => Promise<void>
   /** How long an uncertain post is looked for before it is repeated. */
   lateCommitMs?: number
+  /** Aborted when the process is asked to stop. */
+  stopping?: AbortSignal
 }
 
 export type Rooms = Awaited<ReturnType<typeof createRooms>>
@@ -30,7 +32,7 @@ export async function createRooms(base: Base, options: RoomOptions, onFatal: (re
   const reception = new ReceptionRelay()
   const events = new AccountEvents()
 
-  const storage = await createStorage(base, onFatal)
+  const storage = await createStorage(base, { onFatal, stopping: options.stopping })
   const { database, epoch, idFloorMs, usage, metrics } = storage
   const lifecycle = createLifecycle(base, { database, metrics, usage, events })
   const accounts = createAccounts(base, {

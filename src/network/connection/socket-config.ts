@@ -1,7 +1,5 @@
 // Configures the library for one connection.
 
-import { readFileSync } from 'node:fs'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Jid, NetworkMessageId } from '../../core/ids.ts'
 import type { Account } from '../account/account.ts'
 import type { durableRepository } from '../account/durable-signal.ts'
@@ -17,6 +15,7 @@ import type {
 } from '../library/library.ts'
 import { createProxied } from './proxy-agent.ts'
 import type { Proxied } from './proxy-agent.ts'
+import { trustCertificatesOf } from './trusted-authority.ts'
 
 export type NetworkSettings = {
   url: string | null
@@ -48,16 +47,12 @@ type Parts = {
 /** Also sets the root key and the certificate authorities that this process trusts. */
 export function prepareEndpoint(settings: NetworkSettings, qrLifetimeMs: number): Endpoint {
   if (settings.rootKey !== null) WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(settings.rootKey, 'hex')
-  if (settings.caFile !== '') trustAlso(readFileSync(settings.caFile, 'utf8'))
+  if (settings.caFile !== '') trustCertificatesOf(settings.caFile)
   return {
     url: settings.url ?? defaultUrl,
     proxied: settings.proxy === null ? undefined : createProxied(settings.proxy),
     qrLifetimeMs,
   }
-}
-
-function trustAlso(certificate: string): void {
-  setDefaultCACertificates([...getCACertificates('default'), certificate])
 }
 
 /** A slow query blocks other work of the account. */
