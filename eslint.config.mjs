@@ -35,7 +35,12 @@ export default defineConfig(
     languageOptions: {
       ecmaVersion: 5,
       sourceType: 'commonjs',
-      globals: { console: 'readonly', process: 'readonly', setInterval: 'readonly', clearInterval: 'readonly' },
+      globals: Object.fromEntries(
+        ['__dirname', '__filename', 'clearInterval', 'console', 'process', 'require', 'setInterval'].map((name) => [
+          name,
+          'readonly',
+        ]),
+      ),
     },
   },
   { files: ['bin/load-service.cjs'], languageOptions: { ecmaVersion: 2020 } },

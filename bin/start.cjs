@@ -82,7 +82,8 @@ function readEnvFile() {
   try {
     process.loadEnvFile('.env')
   } catch (error) {
-    if (error.code !== 'ENOENT') giveUp(path.resolve('.env') + ' cannot be read (' + error.code + '): correct or remove it')
+    if (error.code !== 'ENOENT')
+      giveUp(path.resolve('.env') + ' cannot be read (' + error.code + '): correct or remove it')
   }
   return Object.keys(process.env).filter(function (name) {
     return before.indexOf(name) < 0

@@ -25,7 +25,9 @@ type Options = {
 
 export async function createStorage({ config, clock, log, build, stack }: Base, { onFatal, stopping }: Options) {
   const { encryptionKeys, database: location } = config.storage
-  const database = stack.use(await openDatabase({ location, encryptionKeys, log, onFatal, ...(stopping && { signal: stopping }) }))
+  const database = stack.use(
+    await openDatabase({ location, encryptionKeys, log, onFatal, ...(stopping && { signal: stopping }) }),
+  )
   // Real time even under the clock of a test: the database takes real time.
   const probe = stack.use(new DatabaseProbe({ database, clock: systemClock, log }))
   probe.start()

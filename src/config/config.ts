@@ -11,7 +11,7 @@ export type Config = {
   }
 }
 
-export class ConfigError extends StartError {
+class ConfigError extends StartError {
   constructor(problems: readonly string[]) {
     super(`the configuration is not usable:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
     this.name = 'ConfigError'

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const isRoot = process.getuid?.() === 0
 const nobody = 65_534
-const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--']
+const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'] as const
 
 /** A command that starts the rest of its arguments. Undefined if this machine cannot do that. */
 export const unprivileged: readonly string[] | undefined = isRoot ? findCommand() : ordinaryUser()
@@ -19,6 +19,7 @@ function ordinaryUser(): readonly string[] | undefined {
 
 /** The other user must be able to read the sources. */
 function findCommand(): readonly string[] | undefined {
-  const [command = '', ...args] = [...asNobody, 'test', '-r', fileURLToPath(import.meta.url)]
-  return spawnSync(command, args).status === 0 ? asNobody : undefined
+  const [command, ...args] = asNobody
+  const asked = spawnSync(command, [...args, 'test', '-r', fileURLToPath(import.meta.url)])
+  return asked.status === 0 ? asNobody : undefined
 }

@@ -91,7 +91,10 @@ const refusals: [cause: Error, sentence: string][] = [
     refusal('28000', 'no pg_hba.conf entry'),
     `${server} does not let user ana in: create that role, or allow it in pg_hba.conf (no pg_hba.conf entry)`,
   ],
-  [refusal('25006', 'read-only transaction'), `${server} is read-only: name the primary server (read-only transaction)`],
+  [
+    refusal('25006', 'read-only transaction'),
+    `${server} is read-only: name the primary server (read-only transaction)`,
+  ],
   [new Error('The server does not support SSL connections'), `${server} has no TLS: remove sslmode`],
   [
     new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'),
