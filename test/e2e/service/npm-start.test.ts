@@ -24,11 +24,37 @@ let npmFiles = ''
 /** Keeps npm from touching the files of the person who runs the tests. */
 const npmEnvironment = () => ({ npm_config_cache: npmFiles, npm_config_update_notifier: 'false' })
 
-async function openWorld(): Promise<ProcessWorld> {
-  const environment = { ...npmEnvironment(), SERVICE_SHUTDOWN_GRACE: `${graceMs}ms` }
-  const world = await ProcessWorld.open({ command, environment })
-  await waitUntil('the account is online', () => world.service.reached('ready'))
-  return world
+/** A world whose service runs under npm. */
+class NpmWorld {
+  readonly #world: ProcessWorld
+  readonly service: ServiceProcess
+  readonly place: TestLocation
+  /** The service itself, the child of npm. */
+  readonly servicePid: number
+
+  private constructor(world: ProcessWorld) {
+    this.#world = world
+    this.service = world.service
+    this.place = world.place
+    this.servicePid = Number(execFileSync('pgrep', ['-P', String(world.service.pid)], { encoding: 'utf8' }))
+  }
+
+  static async open(): Promise<NpmWorld> {
+    const environment = { ...npmEnvironment(), SERVICE_SHUTDOWN_GRACE: `${graceMs}ms` }
+    const world = await ProcessWorld.open({ command, environment })
+    await waitUntil('the account is online', () => world.service.reached('ready'))
+    return new NpmWorld(world)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      // Only a test that has failed leaves the service behind.
+      process.kill(this.servicePid, 'SIGKILL')
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'ESRCH')
+    }
+    await this.#world[Symbol.asyncDispose]()
+  }
 }
 
 async function assertStoppedInOrder(service: ServiceProcess, place: TestLocation): Promise<void> {
@@ -36,10 +62,6 @@ async function assertStoppedInOrder(service: ServiceProcess, place: TestLocation
   await assert.rejects(fetch(await service.ready()), 'the port is free')
   await using database = await openDatabase({ location: place.location, encryptionKeys: [], log: silentLog })
   assert.equal((await new LeaseStore(database).holder())?.isReleased, true, 'the lease was given back')
-}
-
-function childOf(pid: number): number {
-  return Number(execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' }))
 }
 
 describe('npm start', { concurrency: 2, skip: process.platform === 'win32' }, () => {
@@ -51,7 +73,7 @@ describe('npm start', { concurrency: 2, skip: process.platform === 'win32' }, ()
   })
 
   test('SIGTERM to npm alone stops the service in order, and npm waits for it', async () => {
-    await using world = await openWorld()
+    await using world = await NpmWorld.open()
     const { service, place } = world
     const sentAt = performance.now()
     service.send('SIGTERM')
@@ -62,11 +84,10 @@ describe('npm start', { concurrency: 2, skip: process.platform === 'win32' }, ()
   })
 
   test('a supervisor that signals every process asks for one stop, not for two', async () => {
-    await using world = await openWorld()
-    const { service, place } = world
-    const own = childOf(service.pid)
+    await using world = await NpmWorld.open()
+    const { service, place, servicePid } = world
     const sentAt = performance.now()
-    process.kill(own, 'SIGTERM')
+    process.kill(servicePid, 'SIGTERM')
     service.send('SIGTERM')
     assert.deepEqual(await service.exited(), { code: 0, signal: null })
     assert.ok(performance.now() - sentAt >= graceMs, 'the grace was kept')
@@ -74,7 +95,7 @@ describe('npm start', { concurrency: 2, skip: process.platform === 'win32' }, ()
   })
 
   test('the service stops in order when npm is killed', async () => {
-    await using world = await openWorld()
+    await using world = await NpmWorld.open()
     const { service, place } = world
     service.send('SIGKILL')
     // The exit is known when the last process with this standard output has ended.
