@@ -74,7 +74,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   'http/routes': [
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
-    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'setup/checks', 'http', 'http/webhook'],
+    ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'setup', 'setup/checks', 'http', 'http/webhook'],
   ],
   'http/server': ['core', 'lib', 'http', 'http/routes', ...storageRooms],
 }

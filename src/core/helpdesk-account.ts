@@ -36,6 +36,7 @@ export type HelpdeskAccount = {
   changeInbox(id: number, changes: InboxChanges): Promise<InboxSettings>
   /** The ids of all agents and administrators of the account. */
   agentIds(): Promise<number[]>
+  memberIds(inboxId: number): Promise<number[]>
   /** Adds members; those who are members already stay. */
   addMembers(inboxId: number, userIds: readonly number[]): Promise<void>
 }

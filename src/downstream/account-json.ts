@@ -2,7 +2,7 @@
 
 import type { InboxSettings } from '../core/helpdesk-account.ts'
 import type { Call } from './chatwoot-calls.ts'
-import { asList, asObject, asText, isId, readList } from './json-values.ts'
+import { asObject, asText, isId, readList } from './json-values.ts'
 
 type VersionAnswer = { version: string; date: number | null }
 
@@ -21,7 +21,7 @@ export const versionCall: Call<VersionAnswer> = {
   },
 }
 
-/** The role in this account. The `role` of the profile itself belongs to whichever account was opened last. */
+/** The role in this account. The `role` of the profile itself belongs to the account that its owner opened last. */
 export function readRole(value: unknown, accountId: number): { role: string | null } | undefined {
   const { accounts } = asObject(value)
   if (!Array.isArray(accounts)) return undefined
@@ -53,9 +53,13 @@ export function readInboxes(value: unknown): InboxSettings[] | undefined {
   return readList(asObject(value)['payload'], readInbox)
 }
 
+export function readMemberIds(value: unknown): number[] | undefined {
+  return readAgentIds(asObject(value)['payload'])
+}
+
 export function readAgentIds(value: unknown): number[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  return asList(value)
-    .map((each) => asObject(each)['id'])
-    .filter(isId)
+  return readList(value, (each) => {
+    const { id } = asObject(each)
+    return isId(id) ? id : undefined
+  })
 }

@@ -3,7 +3,7 @@
 import { DownstreamError } from '../core/downstream.ts'
 import type { AccountAccess, HelpdeskAccount, InboxChanges } from '../core/helpdesk-account.ts'
 import type { InboxSettings, Installation, NewInbox } from '../core/helpdesk-account.ts'
-import { readAgentIds, readInbox, readInboxes, readRole, versionCall } from './account-json.ts'
+import { readAgentIds, readInbox, readInboxes, readMemberIds, readRole, versionCall } from './account-json.ts'
 import { anything, ChatwootCalls } from './chatwoot-calls.ts'
 import type { CallDeps } from './chatwoot-calls.ts'
 
@@ -70,6 +70,12 @@ export class ChatwootAccount implements HelpdeskAccount {
 
   agentIds(): Promise<number[]> {
     return this.#calls.send({ method: 'GET', path: '/agents', about: 'account', read: readAgentIds })
+  }
+
+  memberIds(inboxId: number): Promise<number[]> {
+    const path = `/inbox_members/${inboxId}`
+    const calls = this.#callsAbout(inboxId)
+    return calls.send({ method: 'GET', path, about: 'inbox of the account', read: readMemberIds })
   }
 
   async addMembers(inboxId: number, userIds: readonly number[]): Promise<void> {

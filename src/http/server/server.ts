@@ -45,6 +45,8 @@ import { addPairingRoutes } from '../routes/pairing.ts'
 import type { PairingDeps } from '../routes/pairing.ts'
 import { addPublicStatsRoutes } from '../routes/public-stats.ts'
 import type { PublicStatsDeps } from '../routes/public-stats.ts'
+import { addSetupRoutes } from '../routes/setup.ts'
+import type { SetupDeps } from '../routes/setup.ts'
 import { addTenantRoutes } from '../routes/tenants.ts'
 import type { TenantDeps } from '../routes/tenants.ts'
 import { addUsageRoutes } from '../routes/usage.ts'
@@ -66,6 +68,7 @@ export type ServerRoutes = {
   operations: OperationsDeps
   publicStats: PublicStatsDeps
   instances: InstanceDeps
+  setup: SetupDeps
   pairing: PairingDeps
   check: CheckDeps
   parked: ParkedDeps
@@ -120,6 +123,7 @@ export async function createServer(deps: Deps): Promise<HttpApp> {
   addOperationsRoutes(app, routes.operations)
   addPublicStatsRoutes(app, routes.publicStats)
   addInstanceRoutes(app, routes.instances)
+  addSetupRoutes(app, routes.setup)
   addPairingRoutes(app, routes.pairing)
   addCheckRoutes(app, routes.check)
   addParkedRoutes(app, routes.parked)
