@@ -54,7 +54,7 @@ function createDestinationChecks(config: Config, { downstream, routing, instance
   return new DestinationChecks({
     downstream,
     routing,
-    secretsOf: (instance) => routing.webhookSecretsOf(instance),
+    secretsOf: (instance) => routing.storedSecretsOf(instance),
     find: (name) => instances.find(name)?.record,
     settings: { publicUrl: config.http.publicUrl, mode: config.downstream.conversationMode },
   })

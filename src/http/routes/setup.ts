@@ -104,7 +104,7 @@ export async function connectCreated(
     return toConnectedInbox(await setup.setUp(name, { name: null, inboxId, members: null, force: false }))
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error
-    const sentence = `${error.message}. The instance exists, without an inbox: repeat with POST /api/instances/${name}/inbox`
+    const sentence = `${error.message}. The instance exists; set up its inbox with POST /api/instances/${name}/inbox`
     throw new BridgeError(error.code, sentence, { cause: error })
   }
 }

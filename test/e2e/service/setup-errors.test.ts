@@ -99,7 +99,7 @@ test('an instance whose inbox fails later exists, and the error says how to go o
   await world.helpdesk.fault({ kind: 'status', status: 500, method: 'POST', path: /\/inbox_members$/, times: 1 })
   const { status, text } = await world.create({ name: 'sales', inbox: true })
   assert.equal(status, 502)
-  assert.match(text, /The instance exists, without an inbox: repeat with POST \/api\/instances\/sales\/inbox/)
+  assert.match(text, /The instance exists; set up its inbox with POST \/api\/instances\/sales\/inbox/)
   assert.equal((await world.detail('sales')).state, 'qr_pending')
   assert.equal((await world.create({ name: 'sales', inbox: true })).status, 200)
   assert.equal((await world.inboxes()).length, 1)
