@@ -26,5 +26,5 @@ export default defineConfig(
       'no-console': 'error',
     },
   },
-  { files: ['bench/**', 'scripts/**', 'sim/cli.ts', 'src/main.ts'], rules: { 'no-console': 'off' } },
+  { files: ['bench/**', 'cli/**', 'scripts/**', 'sim/cli.ts', 'src/main.ts'], rules: { 'no-console': 'off' } },
 )

@@ -26,6 +26,8 @@ export type PostJob = {
   /** The inbox row that is removed when the message is posted. `restKind` keeps the row under that kind instead. */
   rowId: RowId
   restKind?: string
+  /** The message may have been posted before, under a higher id than this one: its row comes from a backup. */
+  postedAfter?: number
 }
 
 type Written = Pick<PostJob, 'remember' | 'replyTo' | 'restKind'> & {
@@ -40,7 +42,7 @@ type Written = Pick<PostJob, 'remember' | 'replyTo' | 'restKind'> & {
 }
 
 export function postJobOf(
-  { id, instance, event }: InboxRow,
+  { id, instance, event, postedAfter }: InboxRow,
   to: { target: Pick<HelpdeskTarget, 'destination' | 'helpdesk'>; conversation: OpenConversation },
   written: Written,
 ): PostJob {
@@ -59,5 +61,6 @@ export function postJobOf(
     message: { type, content, isEcho: event.fromMe, private: isPrivate, files },
     rowId: id,
     ...(restKind !== undefined && { restKind }),
+    ...(postedAfter !== undefined && { postedAfter }),
   }
 }
