@@ -9,6 +9,7 @@ import { RestrictionStore } from '../../../src/storage/stores/accounts/restricti
 import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-key-store.ts'
 import { TenantStore } from '../../../src/storage/stores/accounts/tenant-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
+import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
 import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
 import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
 import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
@@ -40,6 +41,7 @@ function createStores(database: Database) {
     keys: new SessionKeyStore(database),
     tenants: new TenantStore(database),
     leases: new LeaseStore(database),
+    restored: new RestoredStore(database, epoch),
     audit: new AuditStore(database),
     deliveries: new DeliveryStore(database),
     usage: new UsageStore(database),
