@@ -1,8 +1,7 @@
 // npm run backup: copies the embedded database into one file, also while the service runs.
 
-import { BackupError } from '../src/storage/backup/backup-file.ts'
 import { makeBackup } from '../src/storage/backup/make-backup.ts'
-import { CliError, exitCodes } from './cli-error.ts'
+import { exitCodes } from './cli-error.ts'
 import { embeddedFile } from './embedded-file.ts'
 import { runProgram } from './run-program.ts'
 
@@ -21,13 +20,7 @@ await runProgram({
   names: { least: 1, most: 1 },
   run: async ({ names: [target = ''], has }) => {
     const path = embeddedFile(process.env, 'make the backup with pg_dump.')
-    const bytes = await makeBackup({ path, target, overwrite: has('force'), now: Date.now() }).catch(
-      (error: unknown) => {
-        throw error instanceof BackupError
-          ? new CliError(error.message, exitCodes.wrong, { cause: error })
-          : error
-      },
-    )
+    const bytes = await makeBackup({ path, target, overwrite: has('force'), now: Date.now() })
     console.log(`✓ ${target} is a complete and checked backup (${(bytes / 1e6).toFixed(1)} MB).`)
     return exitCodes.ok
   },

@@ -26,7 +26,7 @@ await runProgram({
   names: { least: 0, most: 1 },
   run: async ({ names: [name], text, has }, stopped) => {
     const service = locateService(process.env, text('url'))
-    const client = new ServiceClient({ ...service, signal: stopped, timeoutMs: checkTimeoutMs })
+    await using client = new ServiceClient({ ...service, signal: stopped, timeoutMs: checkTimeoutMs })
     const method = has('read-only') ? 'GET' : 'POST'
     const check = async (instance: string) => {
       const { body } = await client.expect(method, `/api/instances/${encodeURIComponent(instance)}/check`)

@@ -119,12 +119,13 @@ export class AccountLink {
   async #disconnected({ jid, lastError, lastErrorCode }: Detail): Promise<void> {
     const { client, screen, goesOn } = this.#deps
     screen.keep()
-    const why = lastError ?? 'the pairing has ended'
+    const why = lastError ?? 'the connection is gone'
     if (jid !== null) {
       screen.say(`Waiting for the connection: ${why}`)
       return
     }
-    if (lastErrorCode !== 'not_scanned') throw new CliError(`The account could not be linked: ${why}.`)
+    const isUnscanned = lastErrorCode === null || lastErrorCode === 'not_scanned'
+    if (!isUnscanned) throw new CliError(`The account could not be linked: ${why}.`)
     screen.say('No phone was linked with these codes in time.')
     if (!(await goesOn())) throw new CliError('Run this command again for new codes.', exitCodes.wrong)
     this.#shown = null

@@ -37,7 +37,7 @@ await runProgram({
   names: { least: 1, most: 1 },
   run: async ({ names: [name = ''], text, has }, stopped) => {
     const service = locateService(process.env, text('url'))
-    const client = new ServiceClient({ ...service, signal: stopped, timeoutMs: checkTimeoutMs })
+    await using client = new ServiceClient({ ...service, signal: stopped, timeoutMs: checkTimeoutMs })
     const [phone, ownerTag] = [text('code'), text('owner-tag')]
     const screen = new Screen(process.stdout)
     const link = new AccountLink(

@@ -3,7 +3,6 @@
 import { createInterface } from 'node:readline/promises'
 import { shownOwnerName } from '../src/instances/owner-name.ts'
 import { createLog } from '../src/lib/log.ts'
-import { BackupError } from '../src/storage/backup/backup-file.ts'
 import { restoreBackup } from '../src/storage/backup/restore-backup.ts'
 import { CliError, exitCodes } from './cli-error.ts'
 import { embeddedFile } from './embedded-file.ts'
@@ -35,9 +34,7 @@ await runProgram({
     if (!has('yes')) await agree(path)
     const log = createLog({ level: 'warn', format: 'pretty' })
     const options = { path, source, isCurrent, now: Date.now(), log, shownOwner: shownOwnerName }
-    const { movedTo, madeAt } = await restoreBackup(options).catch((error: unknown) => {
-      throw error instanceof BackupError ? new CliError(error.message, exitCodes.wrong, { cause: error }) : error
-    })
+    const { movedTo, madeAt } = await restoreBackup(options)
     if (movedTo !== null) console.log(`The database that was there is now ${movedTo}.`)
     const age = madeAt === null ? '' : ` It was made at ${new Date(madeAt).toISOString()}.`
     console.log(`✓ ${path} is the backup ${source}.${age} Start the service now.`)

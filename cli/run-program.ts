@@ -3,12 +3,13 @@
 import { parseArgs } from 'node:util'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { ConfigError } from '../src/config/config.ts'
+import { BackupError } from '../src/storage/backup/backup-file.ts'
 import { CliError, exitCodes } from './cli-error.ts'
 
 export type Arguments = {
   names: readonly string[]
-  text(option: string): string | undefined
-  has(option: string): boolean
+  text: (option: string) => string | undefined
+  has: (option: string) => boolean
 }
 
 type Program = {
@@ -41,10 +42,14 @@ async function exitCodeOf(program: Program, stopped: AbortSignal): Promise<numbe
     return await program.run(given, stopped)
   } catch (error) {
     if (stopped.aborted) return exitCodes.stopped
-    const isExpected = error instanceof CliError || error instanceof ConfigError
-    console.error(isExpected ? error.message : error)
+    console.error(isExpected(error) ? error.message : error)
     return error instanceof CliError ? error.exitCode : exitCodes.wrong
   }
+}
+
+/** The message of such an error says what to do. Any other error needs its stack. */
+function isExpected(error: unknown): error is Error {
+  return error instanceof CliError || error instanceof ConfigError || error instanceof BackupError
 }
 
 export function readArguments({ help, options, names }: Omit<Program, 'run'>, args: string[]): Arguments {

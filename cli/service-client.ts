@@ -1,15 +1,18 @@
 // Asks the running service over HTTP, and says in one sentence why it could not be asked.
 
 import { loadConfig } from '../src/config/config.ts'
+import { Egress } from '../src/lib/egress/egress.ts'
+import { privateAllowed } from '../src/lib/egress/policy.ts'
 import { CliError, exitCodes } from './cli-error.ts'
 
 export type Answer = { status: number; body: Record<string, unknown>; text: string }
 
-type Options = { url: string; token: string; signal: AbortSignal; timeoutMs?: number }
+type Method = 'GET' | 'POST'
 
-const defaultTimeoutMs = 15_000
+type Options = { url: string; token: string; signal: AbortSignal; timeoutMs: number }
 
 export class ServiceClient {
+  readonly #egress = new Egress({ policy: privateAllowed })
   readonly #options: Options
 
   constructor(options: Options) {
@@ -17,7 +20,7 @@ export class ServiceClient {
   }
 
   /** The answer of the service, also when it is a refusal. */
-  async ask(method: string, path: string, body?: object): Promise<Answer> {
+  async ask(method: Method, path: string, body?: object): Promise<Answer> {
     const { status, text, isJson } = await this.#request(method, path, body)
     if (status === 401) throw new CliError(wrongToken, exitCodes.unasked)
     if (!isJson && status >= 400) throw new CliError(this.#stranger(), exitCodes.unasked)
@@ -25,44 +28,48 @@ export class ServiceClient {
   }
 
   /** The answer, if the service did what was asked. */
-  async expect(method: string, path: string, body?: object): Promise<Answer> {
+  async expect(method: Method, path: string, body?: object): Promise<Answer> {
     const answer = await this.ask(method, path, body)
     if (answer.status < 400) return answer
     throw new CliError(sentenceOf(answer), answer.status >= 500 ? exitCodes.unasked : exitCodes.wrong)
   }
 
-  async #request(method: string, path: string, body: object | undefined) {
-    const { url, token, signal, timeoutMs = defaultTimeoutMs } = this.#options
+  async #request(method: Method, path: string, body: object | undefined) {
+    const { url, token, signal, timeoutMs } = this.#options
     const headers = {
       ...(token !== '' && { authorization: `Bearer ${token}` }),
       ...(body && { 'content-type': 'application/json' }),
     }
     try {
-      const answer = await fetch(new URL(path, url), {
+      const answer = await this.#egress.request({
         method,
+        url: new URL(path, url),
         headers,
         ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        timeoutMs,
+        signal,
       })
-      const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false
-      return { status: answer.status, text: await answer.text(), isJson }
+      const isJson = String(answer.headers['content-type']).startsWith('application/json')
+      return { status: answer.status, text: answer.text(), isJson }
     } catch (cause) {
       signal.throwIfAborted()
-      const why = reasonOf(cause)
-      throw new CliError(
-        `No service answers at ${url} (${why}): start it with npm start, or name its address with --url.`,
-        exitCodes.unasked,
-        { cause },
-      )
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw new CliError(`The service does not answer: ${why}. ${startAdvice}`, exitCodes.unasked, { cause })
     }
   }
 
   #stranger(): string {
     return `What answers at ${this.#options.url} is not this service: name the address of the service with --url.`
   }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#egress[Symbol.asyncDispose]()
+  }
 }
 
-const wrongToken = 'The service refused the API token: set SERVICE_API_TOKEN as the service has it, for example in .env.'
+const startAdvice = 'Start it with npm start, or name its address with --url.'
+const wrongToken =
+  'The service refused the API token: set SERVICE_API_TOKEN as the service has it, for example in .env.'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -88,11 +95,4 @@ export function sentenceOf({ status, body }: Answer): string {
 function parseObject(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text)
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'it took too long'
-  const cause = error instanceof Error ? error.cause : undefined
-  if (cause instanceof Error && 'code' in cause) return String(cause.code)
-  return error instanceof Error ? error.message : String(error)
 }

@@ -20,6 +20,9 @@ test('without colours the light modules are drawn, for a dark terminal', () => {
 
 test('a code fits into a terminal of 80 columns', () => {
   const lines = drawQr(code, { colours: false })
-  assert.ok(lines.every((line) => line.length <= 80), String(lines[0]?.length))
+  assert.ok(
+    lines.every((line) => line.length <= 80),
+    String(lines[0]?.length),
+  )
   assert.equal(lines.length, Math.ceil((lines[0]?.length ?? 0) / 2))
 })

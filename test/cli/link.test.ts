@@ -22,13 +22,13 @@ async function setUp(options: Omit<WorldOptions, 'accounts'> = {}) {
 
 /** The text of the code that stands in the terminal, once it differs from the other one. */
 async function codeIn(program: CliProcess, other?: string): Promise<string> {
-  let code: string | null = null
+  let code = ''
   await waitUntil('the program draws a code', () => {
     const lines = lastPicture(program.output)
-    code = lines.length > 0 ? readDrawnQr(lines, true) : null
-    return code !== null && code !== other
+    code = (lines.length > 0 ? readDrawnQr(lines, true) : null) ?? ''
+    return code !== '' && code !== other
   })
-  return code ?? ''
+  return code
 }
 
 describe('npm run link', { concurrency: 2 }, () => {
@@ -106,7 +106,7 @@ describe('npm run link', { concurrency: 2 }, () => {
       [['no/name', '--url', url], token, 1, /^[^\n]*name[^\n]*\n$/],
       [['shop', '--url', url], {}, 2, /^The service refused the API token: set SERVICE_API_TOKEN [^\n]*\n$/],
       [['shop', '--url', url], { SERVICE_API_TOKEN: 'wrong' }, 2, /^The service refused the API token/],
-      [['shop'], { PORT: '1' }, 2, /^No service answers at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\): start it with npm/],
+      [['shop'], { PORT: '1' }, 2, /^The service does not answer: .*127\.0\.0\.1:1.* Start it with npm start[^\n]*\n$/],
       [['shop', '--url', stage.world.helpdesk.url], {}, 2, /is not this service: name the address/],
       [['shop', '--url', 'nowhere'], {}, 1, /^nowhere is no address of a service/],
       [['shop'], { PORT: 'x' }, 1, /the configuration is not usable:\n {2}PORT=x/],

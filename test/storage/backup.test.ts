@@ -75,11 +75,11 @@ test('a backup has what is committed in the WAL, in one private file', async () 
 test('a backup is one moment of a database that is written to all the time', async () => {
   await using stage = await setUp()
   const { database, target } = stage
-  let isOver = false
+  const over = new AbortController()
   let written = 0
   // Both instances of a pair are written in one commit.
   const writing = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const pair = [`a${written}`, `b${written}`].map((name) => sampleInstanceColumns(name))
       await database.write(database.query.insertInto('instances').values(pair))
       written++
@@ -89,12 +89,15 @@ test('a backup is one moment of a database that is written to all the time', asy
     const before = written
     await stage.back(true)
     using copy = new DatabaseSync(target, { readOnly: true })
-    const names = copy.prepare('SELECT name FROM instances').all().map(({ name }) => String(name))
+    const names = copy
+      .prepare('SELECT name FROM instances')
+      .all()
+      .map(({ name }) => String(name))
     const count = (letter: string) => names.filter((name) => name.startsWith(letter)).length
     assert.equal(count('a'), count('b'))
     assert.ok(count('a') >= before, 'everything that was committed before the backup is in it')
   }
-  isOver = true
+  over.abort()
   await writing
 })
 

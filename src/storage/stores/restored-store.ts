@@ -40,7 +40,12 @@ export class RestoredStore {
       ...searches,
       query.updateTable('first_callbacks').set({ heard_at: now }),
       query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#epoch()),
-      auditInsert(this.#database, { at: now, actor: 'system', action: 'backend.restored', metadata: { made_at: madeAt } }),
+      auditInsert(this.#database, {
+        at: now,
+        actor: 'system',
+        action: 'backend.restored',
+        metadata: { made_at: madeAt },
+      }),
     )
     const searched = touched.slice(0, searches.length).reduce((sum, rows) => sum + rows, 0)
     return { madeAt, unsent, searched }
@@ -68,7 +73,7 @@ export class RestoredStore {
       .where(from('restore'))
       .where('kind', '=', 'message')
       .where('payload', 'is not', null)
-      .where(({ eb, or }) => or([eb('settled_at', 'is', null), eb('created_at', '>', madeAt - retryOfferedMs)]))
+      .where((row) => row.or([row('settled_at', 'is', null), row('created_at', '>', madeAt - retryOfferedMs)]))
   }
 
   #countUnsent() {

@@ -17,7 +17,7 @@ const halves: Record<string, readonly [boolean, boolean]> = {
 /** `isTextDark`: the text is black on white. Otherwise it is light on a dark terminal. */
 export function readDrawnQr(lines: readonly string[], isTextDark: boolean): string | null {
   const rows = lines.flatMap((line) => {
-    const blocks = [...line].map((each) => halves[each] ?? [false, false])
+    const blocks = Array.from(line, (each) => halves[each] ?? [false, false])
     return [blocks.map(([upper]) => upper === isTextDark), blocks.map(([, lower]) => lower === isTextDark)]
   })
   const width = (rows[0]?.length ?? 0) * pixels
