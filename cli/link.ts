@@ -1,7 +1,7 @@
 // npm run link: links a WhatsApp account with the running service, and checks the set-up.
 
-import { createInterface } from 'node:readline/promises'
 import { systemClock } from '../src/lib/clock.ts'
+import { askPerson } from './ask-person.ts'
 import { formatFindings, readCheck } from './check-list.ts'
 import { exitCodes } from './cli-error.ts'
 import { AccountLink } from './link-account.ts'
@@ -40,6 +40,8 @@ await runProgram({
     await using client = new ServiceClient({ ...service, signal: stopped, timeoutMs: checkTimeoutMs })
     const [phone, ownerTag] = [text('code'), text('owner-tag')]
     const screen = new Screen(process.stdout)
+    const goesOn = async () =>
+      (await askPerson('Press Enter for new codes, or Ctrl+C to stop. ', stopped)) !== undefined
     const link = new AccountLink(
       { client, screen, colours: process.env['NO_COLOR'] === undefined, clock: systemClock, stopped, goesOn },
       {
@@ -58,12 +60,3 @@ await runProgram({
     return ok ? exitCodes.ok : exitCodes.wrong
   },
 })
-
-async function goesOn(): Promise<boolean> {
-  if (!process.stdin.isTTY) return false
-  using terminal = createInterface({ input: process.stdin, output: process.stdout })
-  // Ctrl+C must end the program, also while it asks.
-  terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'))
-  await terminal.question('Press Enter for new codes, or Ctrl+C to stop. ')
-  return true
-}

@@ -1,9 +1,9 @@
 // npm run restore: puts a backup in the place of the embedded database, after a warning.
 
-import { createInterface } from 'node:readline/promises'
 import { shownOwnerName } from '../src/instances/owner-name.ts'
 import { createLog } from '../src/lib/log.ts'
 import { restoreBackup } from '../src/storage/backup/restore-backup.ts'
+import { askPerson } from './ask-person.ts'
 import { CliError, exitCodes } from './cli-error.ts'
 import { embeddedFile } from './embedded-file.ts'
 import { runProgram } from './run-program.ts'
@@ -27,11 +27,11 @@ await runProgram({
   help,
   options: { yes: { type: 'boolean' }, current: { type: 'boolean' } },
   names: { least: 1, most: 1 },
-  run: async ({ names: [source = ''], has }) => {
+  run: async ({ names: [source = ''], has }, stopped) => {
     const path = embeddedFile(process.env, 'restore it with pg_restore, and read "Backups" in docs/operations.md.')
     const isCurrent = has('current')
     if (!isCurrent) console.log(warning)
-    if (!has('yes')) await agree(path)
+    if (!has('yes')) await agree(path, stopped)
     const log = createLog({ level: 'warn', format: 'pretty' })
     const options = { path, source, isCurrent, now: Date.now(), log, shownOwner: shownOwnerName }
     const { movedTo, madeAt } = await restoreBackup(options)
@@ -42,10 +42,8 @@ await runProgram({
   },
 })
 
-async function agree(path: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new CliError('Nothing was changed: add --yes to restore.')
-  using terminal = createInterface({ input: process.stdin, output: process.stdout })
-  terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'))
-  const answer = await terminal.question(`Replace ${path}? Type yes: `)
+async function agree(path: string, stopped: AbortSignal): Promise<void> {
+  const answer = await askPerson(`Replace ${path}? Type yes: `, stopped)
+  if (answer === undefined) throw new CliError('Nothing was changed: add --yes to restore.')
   if (answer.trim().toLowerCase() !== 'yes') throw new CliError('Nothing was changed.')
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { writeReason } from '../../src/core/reasons/reason.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
@@ -110,6 +111,16 @@ for (const engine of engines) {
       await callbacks.note('desk', 5)
       await stage.restored.settle(now)
       assert.equal(await callbacks.find('desk'), now)
+    })
+
+    test('the note of the manual for PostgreSQL is the time of the restore', async (context) => {
+      if (engine !== 'postgres') return context.skip('SQLite has npm run restore')
+      await using stage = await setUp()
+      const manual = readFileSync('docs/operations.md', 'utf8')
+      const sql = /```sql\n(UPDATE lease SET backup_at [^`]*)```/.exec(manual)?.[1] ?? assert.fail('no statement')
+      await stage.database.write({ sql, parameters: [] })
+      const madeAt = (await stage.restored.settle(now))?.madeAt ?? 0
+      assert.ok(Math.abs(madeAt - Date.now()) < hour, String(madeAt))
     })
 
     test('the rows are settled once', async () => {
