@@ -103,6 +103,7 @@ export class WhatsappNetwork implements Network {
     if (!stored) await this.forget(sessionId)
     const account = stored ? known : await this.#account(sessionId)
     if (account.keys.isClosed) throw closedError()
+    if (stored) await account.retireOldKeys(stored)
     const creds = stored ?? initAuthCreds()
     // The other process has this account open by now. A connection from here would end that one.
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')

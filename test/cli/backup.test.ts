@@ -69,6 +69,8 @@ describe('npm run backup and npm run restore', { concurrency: 2 }, () => {
     }
     // The backup does not know this message, so its change must not look like a Retry of a message that was never accepted.
     await retry(world, three)
+    // Bob opens the message at once: it is not sealed with a key of the backup, which was used since.
+    world.bob.asksAgain = false
     await world.write('four')
     await world.received('four')
     await world.helpdesk.settled()
@@ -110,7 +112,7 @@ describe('npm run backup and npm run restore', { concurrency: 2 }, () => {
     await world.drained()
     await restoreNow(stage)
     await world.drained()
-    // The sessions are those of the backup. The devices ask each other again where a message cannot be opened.
+    // People go on with the sessions that they have. The service asks again for a message that it cannot open.
     writeAll('last')
     for (const text of texts) {
       await world.helpdesk.waitForMessage(undefined, ({ content }) => content === text, 60_000)

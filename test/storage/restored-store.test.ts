@@ -114,7 +114,10 @@ for (const engine of engines) {
     })
 
     test('the note of the manual for PostgreSQL is the time of the restore', async (context) => {
-      if (engine !== 'postgres') return context.skip('SQLite has npm run restore')
+      if (engine !== 'postgres') {
+        context.skip('SQLite has npm run restore')
+        return
+      }
       await using stage = await setUp()
       const manual = readFileSync('docs/operations.md', 'utf8')
       const sql = /```sql\n(UPDATE lease SET backup_at [^`]*)```/.exec(manual)?.[1] ?? assert.fail('no statement')

@@ -1,7 +1,7 @@
 // Puts a backup in the place of the embedded database. The database that was there is moved aside, never removed.
 
 import { randomBytes } from 'node:crypto'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Log } from '../../lib/log.ts'
@@ -76,11 +76,16 @@ function check(file: string, source: string): void {
   checkDatabase(database, source)
 }
 
+/** Until the backup takes its place, the database also has its old name: at no moment is there no database. */
 function moveAside(path: string, now: number): string {
   const movedTo = `${path}.before-${new Date(now).toISOString().replace(/[:.]/g, '-')}`
   if (existsSync(movedTo)) throw new BackupError(`${movedTo} exists: try again`)
-  for (const end of ['', ...companions]) {
-    if (existsSync(path + end)) renameSync(path + end, movedTo + end)
+  for (const end of companions) if (existsSync(path + end)) renameSync(path + end, movedTo + end)
+  try {
+    linkSync(path, movedTo)
+  } catch {
+    // Not every file system has links.
+    renameSync(path, movedTo)
   }
   return movedTo
 }

@@ -3,11 +3,15 @@
 //
 // - Messages to WhatsApp are not sent again. The helpdesk shows them as failed with the reason, and the agent may press Retry.
 // - Received events are delivered, but the helpdesk is searched for them first.
+// - The keys of each session are marked: they may have sealed messages since, and the network room retires them.
 // - A change of a message that was written before the restore, and that the backup does not know, is no Retry.
 
 import { writeReason } from '../../core/reasons/reason.ts'
 import type { InstanceName } from '../../core/ids.ts'
 import type { Database } from '../database.ts'
+import { placeOf } from '../engine/statement.ts'
+import { sessionKeySecrets } from '../schema/accounts.ts'
+import { restoredMark } from './accounts/session-key-store.ts'
 import { createLeaseFence } from './lease-store.ts'
 import { auditInsert } from './ledger/audit-store.ts'
 import { from } from './messages/outbox-guards.ts'
@@ -33,11 +37,13 @@ export class RestoredStore {
     if (madeAt === null) return undefined
     const { query } = this.#database
     const searches = await this.#searches()
+    const marks = await this.#marks()
     const [, , unsent = 0, ...touched] = await this.#database.write(
       createLeaseFence(this.#database)(this.#epoch()),
       this.#countUnsent(),
       this.#failRows(madeAt, now),
       ...searches,
+      ...marks,
       query.updateTable('first_callbacks').set({ heard_at: now }),
       query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#epoch()),
       auditInsert(this.#database, {
@@ -49,6 +55,21 @@ export class RestoredStore {
     )
     const searched = touched.slice(0, searches.length).reduce((sum, rows) => sum + rows, 0)
     return { madeAt, unsent, searched }
+  }
+
+  async #marks() {
+    const { query } = this.#database
+    const sessions = await this.#database.read(
+      query.selectFrom('session_keys').select('session_id').where('kind', '=', 'creds').distinct(),
+    )
+    const { kind, id } = restoredMark
+    return sessions.map(({ session_id }) => {
+      const place = placeOf(sessionKeySecrets.table, [session_id, kind, id], 'value')
+      return query
+        .insertInto('session_keys')
+        .values({ session_id, kind, key_id: id, value: { seal: Buffer.from('true'), place } })
+        .onConflict((known) => known.doNothing())
+    })
   }
 
   async #madeAt(): Promise<number | null> {
