@@ -1,6 +1,10 @@
 // The result of a check as text: a mark, what was found, and what to do.
 
-export type Finding = { name: string; ok: boolean; sentence: string; cure: string | null }
+/** advice: messages flow, but something is missing · untested: the sentence says why */
+const marks = { ok: '✓', advice: '!', broken: '✗', untested: '–' } as const
+
+type Result = keyof typeof marks
+export type Finding = { name: string; result: Result; sentence: string; cure: string | null }
 export type CheckResult = { ok: boolean; checks: readonly Finding[] }
 
 /** Trusts nothing: the answer may come from another version of the service. */
@@ -10,13 +14,17 @@ export function readCheck(body: Record<string, unknown>): CheckResult {
 }
 
 function readFinding(value: unknown): Finding {
-  const { name, ok, sentence, cure } = (value ?? {}) as Record<string, unknown>
+  const { name, ok, result, sentence, cure } = (value ?? {}) as Record<string, unknown>
   return {
-    name: typeof name === 'string' ? name : 'unknown',
-    ok: ok === true,
+    name: typeof name === 'string' ? harmless(name) : 'unknown',
+    result: isResult(result) ? result : ok === true ? 'ok' : 'broken',
     sentence: typeof sentence === 'string' ? harmless(sentence) : '',
     cure: typeof cure === 'string' && cure !== '' ? harmless(cure) : null,
   }
+}
+
+function isResult(value: unknown): value is Result {
+  return typeof value === 'string' && Object.hasOwn(marks, value)
 }
 
 /** A sentence may quote the helpdesk. Control characters could change what the terminal shows. */
@@ -24,11 +32,11 @@ function harmless(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')
 }
 
-/** One line for each finding. A finding that is not ok is followed by its cure. */
+/** One line for each finding. A finding with a cure is followed by the cure. */
 export function formatFindings(checks: readonly Finding[]): string[] {
-  return checks.flatMap(({ name, ok, sentence, cure }) => {
-    const line = `${ok ? '✓' : '✗'} ${name}: ${sentence}`
-    return ok || cure === null ? [line] : [line, `    → ${cure}`]
+  return checks.flatMap(({ name, result, sentence, cure }) => {
+    const line = `${marks[result]} ${name}: ${sentence}`
+    return result === 'ok' || cure === null ? [line] : [line, `    → ${cure}`]
   })
 }
 
@@ -51,6 +59,6 @@ function sharedFindings([first, ...others]: readonly CheckResult[]): Finding[] {
   return (first?.checks ?? []).filter((finding) => known.every((keys) => keys.has(keyOf(finding))))
 }
 
-function keyOf({ name, ok, sentence, cure }: Finding): string {
-  return JSON.stringify([name, ok, sentence, cure])
+function keyOf({ name, result, sentence, cure }: Finding): string {
+  return JSON.stringify([name, result, sentence, cure])
 }

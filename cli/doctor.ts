@@ -5,6 +5,7 @@ import type { CheckResult } from './check-list.ts'
 import { exitCodes } from './cli-error.ts'
 import { runProgram } from './run-program.ts'
 import { locateService, ServiceClient } from './service-client.ts'
+import type { Answer } from './service-client.ts'
 
 const help = `Usage: npm run doctor -- [name] [--read-only] [--json] [--url <address>]
 
@@ -28,19 +29,18 @@ await runProgram({
     const service = locateService(process.env, text('url'))
     await using client = new ServiceClient({ ...service, signal: stopped, timeoutMs: checkTimeoutMs })
     const method = has('read-only') ? 'GET' : 'POST'
-    const check = async (instance: string) => {
-      const { body } = await client.expect(method, `/api/instances/${encodeURIComponent(instance)}/check`)
-      return readCheck(body)
+    const answers = new Map<string, Answer['body']>()
+    for (const each of name === undefined ? await listNames(client) : [name]) {
+      const { body } = await client.expect(method, `/api/instances/${encodeURIComponent(each)}/check`)
+      answers.set(each, body)
     }
-    const names = name === undefined ? await listNames(client) : [name]
-    const results = new Map<string, CheckResult>()
-    for (const each of names) results.set(each, await check(each))
+    const results = new Map(Array.from(answers, ([each, body]) => [each, readCheck(body)]))
     const ok = [...results.values()].every((result) => result.ok)
-    const only = name === undefined ? undefined : results.get(name)
     if (has('json')) {
-      console.log(JSON.stringify(only ?? { ok, instances: Object.fromEntries(results) }, null, 2))
+      const whole = name === undefined ? { ok, instances: Object.fromEntries(answers) } : answers.get(name)
+      console.log(JSON.stringify(whole, null, 2))
     } else {
-      console.log((only ? formatFindings(only.checks) : linesOf(results)).join('\n'))
+      console.log((name === undefined ? linesOf(results) : formatFindings(results.get(name)?.checks ?? [])).join('\n'))
     }
     return ok ? exitCodes.ok : exitCodes.wrong
   },

@@ -54,10 +54,11 @@ export class AccountLink {
 
   /** Resolves with the jid when the account is ready. */
   async run(): Promise<string> {
-    const { client, clock, stopped } = this.#deps
+    const { client, screen, clock, stopped } = this.#deps
     const { name, ownerTag, inbox } = this.#wish
     const settings = { ...(ownerTag !== undefined && { owner_tag: ownerTag }), ...(inbox && { inbox: true }) }
-    await client.expect('POST', '/api/instances', { name, ...settings })
+    const { body } = await client.expect('POST', '/api/instances', { name, ...settings })
+    if (inbox) screen.say(describeInbox(body['inbox']))
     for (;;) {
       stopped.throwIfAborted()
       const detail = await this.#look()
@@ -142,6 +143,11 @@ function readDetail(body: Record<string, unknown>): Detail {
     lastError: textOrNull(body['last_error']),
     lastErrorCode: textOrNull(body['last_error_code']),
   }
+}
+
+function describeInbox(value: unknown): string {
+  const { inbox_id: id, name } = (value ?? {}) as Record<string, unknown>
+  return `✓ The instance has the helpdesk inbox ${String(id)}${typeof name === 'string' ? ` (${name})` : ''}.`
 }
 
 function textOrNull(value: unknown): string | null {

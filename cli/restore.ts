@@ -18,7 +18,7 @@ The database that is there is moved aside and stays.
 
 const warning = `A backup holds the state of the encryption (the ratchets) at the time when it was made.
 If the service has sent or received messages since then:
-  - WhatsApp cannot open the next message of each chat at once. The devices ask for it again, and old message keys are used twice.
+  - The service cannot open the next message of some customers at once, and asks their phones for it again.
   - Messages that came since are at Chatwoot, but the service does not know them: quotes and reactions to them are lost.
   - Messages that waited in the backup are not sent again. Chatwoot shows them as failed, and an agent decides.
 Restore if the database is lost or damaged, or to move the service. Do not restore to undo a mistake.`

@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatAll, formatFindings, readCheck } from '../../cli/check-list.ts'
 
-const fine = { name: 'token', ok: true, sentence: 'the token is valid', cure: null }
-const broken = { name: 'ffmpeg', ok: false, sentence: 'ffmpeg is not installed', cure: 'install ffmpeg' }
+const fine = { name: 'token', result: 'ok', sentence: 'the token is valid', cure: null } as const
+const broken = {
+  name: 'ffmpeg',
+  result: 'broken',
+  sentence: 'ffmpeg is not installed',
+  cure: 'install ffmpeg',
+} as const
 
 test('a finding has a mark and a sentence, and a broken one its cure', () => {
   assert.deepEqual(formatFindings([fine, broken]), [
@@ -12,10 +17,17 @@ test('a finding has a mark and a sentence, and a broken one its cure', () => {
     '    → install ffmpeg',
   ])
   assert.deepEqual(formatFindings([{ ...fine, cure: 'not needed' }]), ['✓ token: the token is valid'])
+  assert.deepEqual(
+    formatFindings([
+      { ...broken, result: 'advice' },
+      { ...fine, result: 'untested' },
+    ]),
+    ['! ffmpeg: ffmpeg is not installed', '    → install ffmpeg', '– token: the token is valid'],
+  )
 })
 
 test('what is found alike at every instance is printed once', () => {
-  const other = { ...fine, sentence: 'the token is refused', ok: false, cure: 'set another one' }
+  const other = { ...fine, sentence: 'the token is refused', result: 'broken', cure: 'set another one' } as const
   const lines = formatAll(
     new Map([
       ['shop', { ok: false, checks: [fine, broken] }],
@@ -42,11 +54,13 @@ test('one instance has all its findings under its name', () => {
 })
 
 test('an answer of another version is read as far as possible, and changes nothing of the terminal', () => {
-  const odd = { ok: true, checks: [{ name: 'a', ok: true, sentence: 'red \x1b[31m\ntext', cure: '' }, null, 7] }
+  const text = { name: 'a', sentence: 'red \x1b[31m\ntext', cure: '' }
+  const odd = { ok: true, checks: [{ ...text, ok: true }, { ...text, ok: true, result: 'toString' }, null] }
   assert.deepEqual(readCheck(odd).checks, [
-    { name: 'a', ok: true, sentence: 'red  [31m text', cure: null },
-    { name: 'unknown', ok: false, sentence: '', cure: null },
-    { name: 'unknown', ok: false, sentence: '', cure: null },
+    { name: 'a', result: 'ok', sentence: 'red  [31m text', cure: null },
+    { name: 'a', result: 'ok', sentence: 'red  [31m text', cure: null },
+    { name: 'unknown', result: 'broken', sentence: '', cure: null },
   ])
+  assert.equal(readCheck({ checks: [{ ok: false, result: 'advice' }] }).checks[0]?.result, 'advice')
   assert.deepEqual(readCheck({}), { ok: false, checks: [] })
 })
