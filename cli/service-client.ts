@@ -31,7 +31,7 @@ export class ServiceClient {
   async expect(method: Method, path: string, body?: object): Promise<Answer> {
     const answer = await this.ask(method, path, body)
     if (answer.status < 400) return answer
-    throw new CliError(sentenceOf(answer), answer.status === 503 ? exitCodes.unasked : exitCodes.wrong)
+    throw new CliError(sentenceOf(answer), answer.status >= 500 ? exitCodes.unasked : exitCodes.wrong)
   }
 
   async #request(method: Method, path: string, body: object | undefined) {
