@@ -11,7 +11,6 @@ const token = { SERVICE_API_TOKEN: apiToken }
 const doctor = (world: World, ...args: string[]) =>
   CliProcess.run('doctor', [...args, '--url', world.service.app.url], token)
 
-/** A port that no service has is not known before the service listens, so the address is given to it afterwards. */
 const publicUrl = 'http://bridge.example'
 
 describe('npm run doctor', { concurrency: 2 }, () => {
@@ -34,6 +33,14 @@ describe('npm run doctor', { concurrency: 2 }, () => {
     await using world = await AgentWorld.open()
     assert.match((await doctor(world, 'n0')).output, /^✓ round_trip: .+$/m)
     assert.doesNotMatch((await doctor(world, 'n0', '--read-only')).output, /^✓ round_trip/m)
+  })
+
+  test('npm run link ends with the same list', async () => {
+    await using world = await AgentWorld.open()
+    const { code, output } = await CliProcess.run('link', ['n0', '--url', world.service.app.url], token)
+    assert.match(output, /^✓ n0 is linked with \d+ and ready\.\n/)
+    assert.match(output, /^✓ round_trip: .+$/m)
+    assert.equal(code, output.includes('✗') ? 1 : 0)
   })
 
   test('all instances are checked, and what they share is said once', async () => {
