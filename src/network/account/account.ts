@@ -11,7 +11,6 @@ import { ChatTimers } from './chat-timers.ts'
 import { DeviceCache } from './device-cache.ts'
 import { IdentityChanges } from './identity-changes.ts'
 import type { CacheLimits } from './key-cache.ts'
-import { retireOldKeys } from './retire-old-keys.ts'
 import { LibraryCache } from '../library/library-cache.ts'
 import { jidNormalizedUser } from '../library/library.ts'
 import type { AuthenticationCreds, proto } from '../library/library.ts'
@@ -48,11 +47,9 @@ export class Account {
   /** The messages that were sent lately, for recipients who ask for them again. */
   readonly sent: BoundedMap<proto.IMessage>
   connection: Connection | undefined
-  readonly #deps: Deps
 
   constructor(deps: Deps) {
     const { clock } = deps
-    this.#deps = deps
     this.sessionId = deps.sessionId
     this.keys = new AccountKeys({
       ...deps,
@@ -71,12 +68,6 @@ export class Account {
     this.opened = new BoundedMap({ clock, max: 1_000, ttlMs: hour })
     this.calls = new BoundedMap({ clock, max: 50, ttlMs: hour })
     this.sent = new BoundedMap({ clock, max: 100, ttlMs: hour })
-  }
-
-  /** To be called before a connection of a linked account uses the keys. */
-  retireOldKeys(creds: AuthenticationCreds): Promise<void> {
-    const { keys: store, sessionId, clock } = this.#deps
-    return retireOldKeys({ keys: this.keys, store, sessionId, now: clock.now() }, creds)
   }
 
   /** The stored credentials of a linked account, or undefined. */
