@@ -63,6 +63,14 @@ describe('npm run link', { concurrency: 2 }, () => {
     assert.deepEqual(lastPicture(output), [])
   })
 
+  test('with --inbox the instance gets a helpdesk inbox', async () => {
+    await using stage = await setUp({ environment: { SERVICE_PUBLIC_URL: 'http://bridge.example' } })
+    await using program = stage.link('--inbox')
+    await program.prints(/^✓ The instance has the helpdesk inbox \d+ \(shop\)\.\n/)
+    await stage.phone.scan(await codeIn(program))
+    assert.equal((await program.ended()).code, 0)
+  })
+
   test('an account that is linked already is taken as it is', async () => {
     await using stage = await setUp()
     await stage.world.pair('shop')
