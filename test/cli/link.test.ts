@@ -66,7 +66,7 @@ describe('npm run link', { concurrency: 2 }, () => {
   test('with --inbox the instance gets a helpdesk inbox', async () => {
     await using stage = await setUp({ environment: { SERVICE_PUBLIC_URL: 'http://bridge.example' } })
     await using program = stage.link('--inbox')
-    await program.prints(/^✓ The instance has the helpdesk inbox \d+ \(shop\)\.\n/)
+    await program.prints(/^✓ The instance has the helpdesk inbox 1 \(WhatsApp\)\.\n/)
     await stage.phone.scan(await codeIn(program))
     assert.equal((await program.ended()).code, 0)
   })
