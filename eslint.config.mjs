@@ -44,5 +44,5 @@ export default defineConfig(
     },
   },
   { files: ['bin/load-service.cjs'], languageOptions: { ecmaVersion: 2020 } },
-  { files: ['bench/**', 'scripts/**', 'sim/cli.ts', 'src/main.ts'], rules: { 'no-console': 'off' } },
+  { files: ['bench/**', 'cli/**', 'scripts/**', 'sim/cli.ts', 'src/main.ts'], rules: { 'no-console': 'off' } },
 )

@@ -95,12 +95,12 @@ const doors: Record<string, readonly string[]> = {
   pino: ['src/lib/log.ts'],
   'pino-pretty': ['src/lib/log.ts'],
   undici: ['src/lib/egress'],
-  qrcode: ['src/http/'],
+  qrcode: ['src/http/', 'cli/'],
   sharp: ['src/network/', 'src/downstream/'],
   ws: ['sim/'],
 }
 
-const files = globSync(['src/**/*.ts', 'sim/**/*.ts'])
+const files = globSync(['src/**/*.ts', 'sim/**/*.ts', 'cli/**/*.ts'])
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => !file.endsWith('.test.ts'))
 const imports = files.flatMap(importsOf)
@@ -187,6 +187,15 @@ test('the simulator imports nothing of the service', () => {
     imports.filter(({ file, target }) => file.startsWith('sim/') && target.startsWith('src/')),
     [],
   )
+})
+
+test('the programs of the terminal use settings, backups and the name of an owner, and ask for the rest over HTTP', () => {
+  const free = ['src/core/', 'src/lib/', 'src/config/', 'src/storage/backup/', 'src/instances/owner-name.ts']
+  const wrong = imports.filter(
+    ({ file, target }) =>
+      file.startsWith('cli/') && /^(?:src|sim)\//.test(target) && !free.some((door) => target.startsWith(door)),
+  )
+  assert.deepEqual(wrong, [])
 })
 
 test('only main reads the environment', () => {

@@ -6,7 +6,14 @@ import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 
 const documents = globSync(['*.md', 'docs/**/*.md', 'src/**/README.md']).map((file) => file.replaceAll('\\', '/'))
-const sources = globSync(['src/**/*.ts', 'sim/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'])
+const sources = globSync([
+  'src/**/*.ts',
+  'sim/**/*.ts',
+  'cli/**/*.ts',
+  'test/**/*.ts',
+  'bench/**/*.ts',
+  'scripts/**/*.ts',
+])
 const names = new Set(sources.map((file) => basename(file)))
 
 /** A path may be written from the root, from `src` or from the folder of the document; a bare name may lie anywhere. */

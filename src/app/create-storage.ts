@@ -11,6 +11,7 @@ import { correctFutureTimes } from '../storage/stores/future-times.ts'
 import { noteKeys, refuseUnreadableSecrets } from '../storage/stores/key-check.ts'
 import { findIdFloor } from '../storage/stores/newest-ids.ts'
 import { LeaseStore } from '../storage/stores/lease-store.ts'
+import { RestoredStore } from '../storage/stores/restored-store.ts'
 import { takeOverRows } from '../storage/stores/take-over-rows.ts'
 import { AuditStore } from '../storage/stores/ledger/audit-store.ts'
 import { UsageStore } from '../storage/stores/ledger/usage-store.ts'
@@ -57,6 +58,8 @@ export async function createStorage({ config, clock, log, build, stack }: Base, 
     takeOverRows: async () => {
       await noteKeys(database, ownership.epoch, encryptionKeys)
       await takeOverRows(database, ownership.epoch)
+      const restored = await new RestoredStore(database, () => ownership.epoch).settle(clock.now())
+      if (restored) log.warn(restored, 'the database comes from a backup: messages that wait in it are not sent again')
       idFloorMs = await findIdFloor(database)
       await correctFutureTimes(database, ownership.epoch, clock.now())
     },

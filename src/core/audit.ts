@@ -22,6 +22,8 @@ export type AuditAction =
   | 'outbox.expire'
   | 'outbox.failed'
   | 'backend.boot'
+  /** A process took over a database that comes from a backup. */
+  | 'backend.restored'
 
 export type AuditRecord = {
   at: number

@@ -188,6 +188,14 @@ export const outboxTransitions = {
     meaning:
       'The row was made from a change of its message, and is not needed: the change was no Retry, the callback of the message has come, or the agent deleted the message.',
   },
+  restore: {
+    from: [...live, ...unsent],
+    to: 'failed',
+    shown: { to: ['sent'] },
+    who: 'RestoredStore',
+    meaning:
+      'The database comes from a backup. The message may have been sent after the backup, so it is sent again only if the agent asks.',
+  },
   prune: {
     from: ['sent', ...unsent],
     to: 'deleted',

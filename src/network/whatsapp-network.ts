@@ -23,11 +23,13 @@ import type { ClientVersionStore } from '../storage/stores/accounts/client-versi
 import type { JournalStore } from '../storage/stores/messages/journal-store.ts'
 import type { SessionKeyStore } from '../storage/stores/accounts/session-key-store.ts'
 import { Account, jidOf } from './account/account.ts'
+import { retireOldKeys } from './account/retire-old-keys.ts'
 import { isolateFaults } from './connection/fault-isolation.ts'
 import { downloadFile } from './files/download.ts'
 import type { CacheLimits } from './account/key-cache.ts'
 import { applyLibraryPatches } from './library/patches/apply.ts'
 import { initAuthCreds } from './library/library.ts'
+import type { AuthenticationCreds } from './library/library.ts'
 import { createProxied, createProxyAgent } from './connection/proxy-agent.ts'
 import { prepareEndpoint } from './connection/socket-config.ts'
 import type { Endpoint, NetworkSettings } from './connection/socket-config.ts'
@@ -106,6 +108,7 @@ export class WhatsappNetwork implements Network {
     if (!stored) await this.forget(sessionId)
     const account = stored ? known : await this.#account(sessionId)
     if (account.keys.isClosed) throw closedError()
+    if (stored) await this.#retireOldKeys(account, stored)
     const creds = stored ?? initAuthCreds()
     // The other process has this account open by now. A connection from here would end that one.
     if (this.#deps.epoch() === this.#lostEpoch) throw new Error('another process has taken the accounts over')
@@ -179,6 +182,11 @@ export class WhatsappNetwork implements Network {
     await this.#endpoint.proxied?.dispatcher.destroy()
     await this.#egress[Symbol.asyncDispose]()
     this.#faultIsolation[Symbol.dispose]()
+  }
+
+  async #retireOldKeys({ keys, sessionId }: Account, creds: AuthenticationCreds): Promise<void> {
+    const { keys: store, clock } = this.#deps
+    await retireOldKeys({ keys, store, sessionId, now: clock.now() }, creds)
   }
 
   #createPage(): VersionPage {

@@ -7,6 +7,7 @@ import { outboxStatuses, outboxTransitions, transitionOf } from '../../src/core/
 import type { OutboxPart, OutboxTransition } from '../../src/core/outbox.ts'
 import { shownStates } from '../../src/core/shown.ts'
 import { LeaseStore } from '../../src/storage/stores/lease-store.ts'
+import { RestoredStore } from '../../src/storage/stores/restored-store.ts'
 import { sealed, toColumns } from '../../src/storage/stores/messages/outbox-rows.ts'
 import type { NewOutboxRow, OutboxRow } from '../../src/storage/stores/messages/outbox-rows.ts'
 import { OutboxStore } from '../../src/storage/stores/messages/outbox-store.ts'
@@ -45,6 +46,7 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'OutboxTransitions.stopWaiting': ['stopWaiting'],
   'OutboxTransitions.withdraw': ['withdraw'],
   'OutboxTransitions.due': [],
+  'RestoredStore.settle': ['restore'],
   'RetryStore.keepChange': ['keepChange'],
   'RetryStore.retry': ['retry'],
   'RetryStore.discard': ['discard'],
@@ -57,7 +59,14 @@ const methods: Record<string, readonly OutboxTransition[]> = {
   'ShownStore.saveLook': ['saveLook'],
 }
 
-type Stores = { outbox: OutboxStore; transitions: OutboxTransitions; retries: RetryStore; shown: ShownStore }
+type Stores = {
+  outbox: OutboxStore
+  transitions: OutboxTransitions
+  retries: RetryStore
+  shown: ShownStore
+  /** The database comes from a backup, and is taken over. */
+  restore: (at: number) => Promise<unknown>
+}
 type Move = (stores: Stores, row: OutboxRow) => Promise<unknown>
 
 const part: OutboxPart[] = [{ id: 'W1', of: 'text', state: 'unknown' }]
@@ -119,11 +128,12 @@ const moves: Record<Exclude<OutboxTransition, keyof typeof creations>, Move> = {
   saveLook: ({ shown }, row) => shown.saveLook(row, row.shown === 'told' ? 'failed' : 'told', null),
   retry: ({ retries }, row) => retries.retry(row, [], atOnce, now),
   discard: ({ retries }, { id }) => retries.discard(id),
+  restore: ({ restore }) => restore(now),
   prune: ({ outbox }) => outbox.prune(now, 0),
 }
 
 test('every method of the stores is classified, and every transition has a method', () => {
-  const stores = { OutboxStore, OutboxTransitions, RetryStore, ShownStore }
+  const stores = { OutboxStore, OutboxTransitions, RestoredStore, RetryStore, ShownStore }
   const all = Object.entries(stores).flatMap(([name, { prototype }]) =>
     Object.getOwnPropertyNames(prototype)
       .filter((method) => method !== 'constructor')
@@ -140,8 +150,9 @@ test('no other file writes the state of a row', () => {
   const expected = ['outbox-store', 'outbox-transitions', 'retry-store', 'shown-store'].map(
     (name) => `messages/${name}.ts`,
   )
-  // The first corrects times, the second moves the rows of a person to another chat.
-  const names = [...expected, 'future-times.ts', 'people/people-store.ts'].map((name) => `src/storage/stores/${name}`)
+  // The first corrects times, the second moves the rows of a person to another chat, the third makes a transition.
+  const others = ['future-times.ts', 'people/people-store.ts', 'restored-store.ts']
+  const names = [...expected, ...others].map((name) => `src/storage/stores/${name}`)
   assert.deepEqual(writers.sort(), names.sort())
   const times = readFileSync('src/storage/stores/future-times.ts', 'utf8')
   const changes = times.matchAll(/updateTable\('outbox'\)\s*\.set\((.*?)\)/g).map(([, change]) => change)
@@ -172,7 +183,11 @@ for (const engine of engines) {
       return Promise.all(rows.map(async ({ id }) => (await outbox.find(id)) ?? assert.fail()))
     }
     const owned = stack.move()
-    const stores = { outbox, transitions, retries, shown }
+    const restore = async (at: number) => {
+      await database.write(database.query.updateTable('lease').set({ backup_at: at }))
+      return new RestoredStore(database, () => epoch).settle(at)
+    }
+    const stores = { outbox, transitions, retries, shown, restore }
     return { ...stores, rowsInAllStates, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   }
 

@@ -9,6 +9,8 @@
 // 4. Complete. One commit stores the id of the posted message and removes the inbox row. After a crash before that commit the
 //    next process finds the claim without a message id, and begins with the search.
 //
+// A row that comes from a backup may have been posted after the backup, so it begins with one search.
+//
 // The next message of the chat does not wait for step 4. Callers that read the message map wait for `flushed`.
 
 import { DownstreamError } from '../../core/downstream.ts'
@@ -96,14 +98,15 @@ export class ExactlyOncePoster {
 
   async #claim(job: PostJob, state: PostState): Promise<NonNullable<PostState['claim']>> {
     const { map, epoch, newId, clock } = this.#deps
-    const { identity, direction, networkKey, networkAt, remember, conversation, replyTo } = job
-    const posting = { conversationId: conversation.id, since: clock.now(), after: conversation.newest }
+    const { identity, direction, networkKey, networkAt, remember, conversation, replyTo, postedAfter } = job
+    const posting = { conversationId: conversation.id, since: clock.now(), after: postedAfter ?? conversation.newest }
     const claim = { ...identity, id: newId(), direction, networkKey, networkAt, content: remember, posting }
     const { fresh, known } = await map.claim(epoch(), claim, replyTo ?? identity.networkId)
     const mine = known.find((row) => isSame(row, identity))
     if (!mine) throw new Error('a claimed message must be known')
-    if (fresh) state.begun = posting
-    else if (mine.posting) state.uncertain = this.#uncertainOf(mine.posting)
+    if (!fresh && mine.posting) state.uncertain = this.#uncertainOf(mine.posting)
+    else if (postedAfter !== undefined) state.uncertain = { ...posting, until: clock.monotonic() }
+    else if (fresh) state.begun = posting
     return { id: mine.id, known }
   }
 

@@ -25,6 +25,8 @@ export type PostJob = {
   /** The inbox row that is removed when the message is posted. `restKind` keeps the row under that kind instead. */
   rowId: RowId
   restKind?: string
+  /** The message may have been posted before, under a higher id than this one: its row comes from a backup. */
+  postedAfter?: number
 }
 
 type Written = Pick<PostJob, 'remember' | 'replyTo' | 'restKind'> & {
@@ -39,7 +41,7 @@ type Written = Pick<PostJob, 'remember' | 'replyTo' | 'restKind'> & {
 }
 
 export function postJobOf(
-  { id, instance, event }: InboxRow,
+  { id, instance, event, postedAfter }: InboxRow,
   to: { target: Pick<HelpdeskTarget, 'destination' | 'helpdesk'>; conversation: OpenConversation },
   written: Written,
 ): PostJob {
@@ -58,5 +60,6 @@ export function postJobOf(
     message: { type, content, isEcho: event.fromMe, private: isPrivate, files },
     rowId: id,
     ...(restKind !== undefined && { restKind }),
+    ...(postedAfter !== undefined && { postedAfter }),
   }
 }

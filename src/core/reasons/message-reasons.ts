@@ -84,6 +84,11 @@ export const messageReasons = {
     es: 'el mensaje pertenece a otra bandeja que la que atiende esta instancia',
     pt: 'a mensagem pertence a outra caixa que não a desta instância',
   },
+  restored: {
+    en: 'the service was restored from a backup and does not know whether this message was sent: look on the phone before you send it again',
+    es: 'el servicio se restauró de una copia de seguridad y no sabe si este mensaje se envió: mire en el teléfono antes de enviarlo de nuevo',
+    pt: 'o serviço foi restaurado de um backup e não sabe se esta mensagem foi enviada: olhe no celular antes de enviar de novo',
+  },
   unconfirmed: {
     en: 'delivery could not be confirmed: look on the phone before you send it again',
     es: 'no se pudo confirmar la entrega: mire en el teléfono antes de enviarlo de nuevo',

@@ -113,7 +113,7 @@ export function isHolder(holders: Holders, { jid, user }: Holder, marks: Marks):
 }
 
 /** The name under which the library stores our key of a group. */
-function senderKeyName(group: Jid, own: Jid | undefined): string | undefined {
+export function senderKeyName(group: Jid, own: Jid | undefined): string | undefined {
   const { user, device = 0, domainType = 0 } = jidDecode(own) ?? {}
   if (user === undefined) return undefined
   return `${group}::${domainType === 0 ? user : `${user}_${domainType}`}::${device}`

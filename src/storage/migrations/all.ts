@@ -21,6 +21,7 @@ import { lookups } from './016-lookups.ts'
 import { paceOfLinks } from './017-pace-of-links.ts'
 import { clientVersion } from './018-client-version.ts'
 import { webhookSecrets } from './019-webhook-secrets.ts'
+import { backups } from './020-backups.ts'
 
 export const migrations: readonly Migration[] = [
   foundation,
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   paceOfLinks,
   clientVersion,
   webhookSecrets,
+  backups,
 ]

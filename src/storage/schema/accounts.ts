@@ -1,5 +1,6 @@
 // The tables of the accounts: the lease on them, their records, tenants, session keys, restrictions and the client version.
 
+import type { Generated } from 'kysely'
 import type { DestinationKey, InstanceName, Jid } from '../../core/ids.ts'
 import type { InstanceState } from '../../core/instance.ts'
 import type { LastErrorCode } from '../../core/last-error.ts'
@@ -13,6 +14,8 @@ export type LeaseTable = {
   expires_at: number
   /** The last epoch whose owner took over the rows of earlier builds; null before the first one. */
   taken_over_epoch: number | null
+  /** When the backup was made that this database comes from; null once an owner has settled its rows. */
+  backup_at: Generated<number | null>
 }
 
 export type InstanceTable = {

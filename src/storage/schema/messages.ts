@@ -32,6 +32,11 @@ export type InboxTable = {
   attempts: Generated<number>
   kind: string
   last_error: string | null
+  /**
+   * Set when the row comes from a backup: the event may have been posted since. Its message then has a higher id than this
+   * one, the newest that the backup knows.
+   */
+  posted_after: Generated<number | null>
 }
 
 /** Which message of the network is which at the helpdesk; a row is claimed before the message is posted. */

@@ -22,9 +22,12 @@ const keyed = (id: string) => sampleAudit({ key: id })
 const added = ({ instances }: Stores, id: string) => instances.insert(1, sampleInstance(id), sampleAudit())
 const delivery = ({ deliveries }: Stores, id: string) => deliveries.insert([sampleDelivery(id)])
 const restricted = { until: 9000, struckAt: 1000 }
+const fromBackup = ({ database }: Stores) =>
+  database.write(database.query.updateTable('lease').set({ backup_at: 1000 }))
 const tenant = ({ tenants }: Stores, id: string) => tenants.put(id, sampleTenant, sampleAudit())
 
 export const accountCalls: Readonly<Record<string, StoreCall>> = {
+  'RestoredStore.settle': { kind: 'repeated', given: fromBackup, run: ({ restored }) => restored.settle(2000) },
   'ClientVersionStore.find': { kind: 'read', run: ({ versions }) => versions.find() },
   'ClientVersionStore.save': {
     kind: 'repeated',

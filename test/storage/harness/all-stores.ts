@@ -10,6 +10,7 @@ import { SessionKeyStore } from '../../../src/storage/stores/accounts/session-ke
 import { TenantStore } from '../../../src/storage/stores/accounts/tenant-store.ts'
 import { WebhookSecretStore } from '../../../src/storage/stores/accounts/webhook-secret-store.ts'
 import { LeaseStore } from '../../../src/storage/stores/lease-store.ts'
+import { RestoredStore } from '../../../src/storage/stores/restored-store.ts'
 import { AuditStore } from '../../../src/storage/stores/ledger/audit-store.ts'
 import { DeliveryStore } from '../../../src/storage/stores/ledger/delivery-store.ts'
 import { UsageStore } from '../../../src/storage/stores/ledger/usage-store.ts'
@@ -42,6 +43,7 @@ function createStores(database: Database) {
     tenants: new TenantStore(database),
     webhookSecrets: new WebhookSecretStore(database, epoch),
     leases: new LeaseStore(database),
+    restored: new RestoredStore(database, epoch),
     audit: new AuditStore(database),
     deliveries: new DeliveryStore(database),
     usage: new UsageStore(database),

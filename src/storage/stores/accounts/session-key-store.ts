@@ -10,6 +10,9 @@ import type { Statement } from '../../engine/statement.ts'
 export type SessionKey = { kind: string; id: string; value: Uint8Array }
 export type SessionKeyWrite = { kind: string; id: string; value: Uint8Array | null }
 
+/** Marks a session that comes from a backup: its keys may have been used since. */
+export const restoredMark = { kind: 'restored', id: 'mark' } as const
+
 export class SessionKeyStore {
   readonly #database: Database
   readonly #fence: (epoch: number) => Statement

@@ -22,13 +22,15 @@ export type InboxRow = {
   /** The kind of the event, or `late_file` for a message that was posted without its file. */
   kind: string
   lastError: string | null
+  /** The row comes from a backup. If the event was posted since, its message has a higher id than this one. */
+  postedAfter?: number
 }
 
 /** The kind of a row whose message is at the helpdesk and whose file is still to come. */
 export const lateFile = 'late_file'
 
-export type ParkedRow = Omit<InboxRow, 'event' | 'instance'>
-export type LateFileRow = Omit<InboxRow, 'event'>
+export type ParkedRow = Omit<InboxRow, 'event' | 'instance' | 'postedAfter'>
+export type LateFileRow = Omit<InboxRow, 'event' | 'postedAfter'>
 export type InboxCounts = { pending: number; parked: number }
 
 const lightColumns = ['id', 'received_at', 'attempts', 'kind', 'last_error'] as const
@@ -201,6 +203,7 @@ function toRow(row: Selectable<InboxTable>): InboxRow {
     ...toParked(row),
     instance: row.instance,
     event: JSON.parse(Buffer.from(row.event).toString('utf8')) as NetworkEvent,
+    ...(row.posted_after !== null && { postedAfter: row.posted_after }),
   }
 }
 

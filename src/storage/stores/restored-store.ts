@@ -1,0 +1,147 @@
+// Settles the rows of a database that comes from a backup. After the backup the service went on: it may have sent messages
+// that wait in the backup, posted events that wait in it, and accepted messages that it does not know.
+//
+// - Messages to WhatsApp are not sent again. The helpdesk shows them as failed with the reason, and the agent may press Retry.
+// - Received events are delivered, but the helpdesk is searched for them first.
+// - The keys of each session are marked: they may have sealed messages since, and the network room retires them.
+// - A change of a message that was written before the restore, and that the backup does not know, is no Retry.
+
+import { writeReason } from '../../core/reasons/reason.ts'
+import type { InstanceName } from '../../core/ids.ts'
+import type { Database } from '../database.ts'
+import { placeOf } from '../engine/statement.ts'
+import { sessionKeySecrets } from '../schema/accounts.ts'
+import { restoredMark } from './accounts/session-key-store.ts'
+import { createLeaseFence } from './lease-store.ts'
+import { auditInsert } from './ledger/audit-store.ts'
+import { from } from './messages/outbox-guards.ts'
+
+const reason = writeReason('restored')
+/** An older message could not be sent by Retry after the backup. */
+const retryOfferedMs = 24 * 3_600_000
+
+export type Restored = { madeAt: number; unsent: number; searched: number }
+
+export class RestoredStore {
+  readonly #database: Database
+  readonly #epoch: () => number
+
+  constructor(database: Database, epoch: () => number) {
+    this.#database = database
+    this.#epoch = epoch
+  }
+
+  /** Called by each owner before it serves. Undefined when the database comes from no backup, or its rows are settled. */
+  async settle(now: number): Promise<Restored | undefined> {
+    const madeAt = await this.#madeAt()
+    if (madeAt === null) return undefined
+    const { query } = this.#database
+    const searches = await this.#searches()
+    const marks = await this.#marks()
+    const [, , unsent = 0, ...touched] = await this.#database.write(
+      createLeaseFence(this.#database)(this.#epoch()),
+      this.#countUnsent(),
+      this.#failRows(madeAt, now),
+      ...searches,
+      ...marks,
+      query.updateTable('first_callbacks').set({ heard_at: now }),
+      query.updateTable('lease').set({ backup_at: null }).where('epoch', '=', this.#epoch()),
+      auditInsert(this.#database, {
+        at: now,
+        actor: 'system',
+        action: 'backend.restored',
+        metadata: { made_at: madeAt },
+      }),
+    )
+    const searched = touched.slice(0, searches.length).reduce((sum, rows) => sum + rows, 0)
+    return { madeAt, unsent, searched }
+  }
+
+  async #marks() {
+    const { query } = this.#database
+    const sessions = await this.#database.read(
+      query.selectFrom('session_keys').select('session_id').where('kind', '=', 'creds').distinct(),
+    )
+    const { kind, id } = restoredMark
+    return sessions.map(({ session_id }) => {
+      const place = placeOf(sessionKeySecrets.table, [session_id, kind, id], 'value')
+      return query
+        .insertInto('session_keys')
+        .values({ session_id, kind, key_id: id, value: { seal: Buffer.from('true'), place } })
+        .onConflict((known) => known.doNothing())
+    })
+  }
+
+  async #madeAt(): Promise<number | null> {
+    const query = this.#database.query.selectFrom('lease').select('backup_at').where('epoch', '=', this.#epoch())
+    return (await this.#database.read(query))[0]?.backup_at ?? null
+  }
+
+  /** A deletion is not among them: it may be repeated. */
+  #failRows(madeAt: number, now: number) {
+    return this.#database.query
+      .updateTable('outbox')
+      .set(({ eb, fn }) => ({
+        status: 'failed',
+        waiting: 0,
+        expires_at: null,
+        reason,
+        settled_at: fn.coalesce('settled_at', eb.val(now)),
+        // After another value, `sent` at the helpdesk would look like a Retry.
+        shown: 'sent',
+        look_at: eb.case().when('message_id', 'is not', null).then(now).else(null).end(),
+      }))
+      .where(from('restore'))
+      .where('kind', '=', 'message')
+      .where('payload', 'is not', null)
+      .where((row) => row.or([row('settled_at', 'is', null), row('created_at', '>', madeAt - retryOfferedMs)]))
+  }
+
+  #countUnsent() {
+    const { query } = this.#database
+    const waiting = query
+      .selectFrom('outbox')
+      .select(({ fn }) => ['instance', fn.countAll<number>().as('failed')])
+      .where('kind', '=', 'message')
+      .where('status', 'in', ['pending', 'sending'])
+      .groupBy('instance')
+    return query
+      .insertInto('outbox_totals')
+      .columns(['instance', 'failed'])
+      .expression(waiting)
+      .onConflict((known) =>
+        known
+          .column('instance')
+          .doUpdateSet(({ eb }) => ({ failed: eb('outbox_totals.failed', '+', eb.ref('excluded.failed')) })),
+      )
+  }
+
+  /** One update for each instance that has received events. An event that was posted since has a higher id at the helpdesk. */
+  async #searches() {
+    const { query } = this.#database
+    const instances = await this.#database.read(query.selectFrom('inbox').select('instance').distinct())
+    const newest = await this.#newestIds(instances.map(({ instance }) => instance))
+    return instances.map(({ instance }) =>
+      query
+        .updateTable('inbox')
+        .set({ posted_after: newest.get(instance) ?? 0 })
+        .where('instance', '=', instance),
+    )
+  }
+
+  /** The newest message id of each instance. Of several destinations the lowest one: each numbers its messages itself. */
+  async #newestIds(instances: readonly InstanceName[]): Promise<Map<InstanceName, number>> {
+    const newest = new Map<InstanceName, number>()
+    if (instances.length === 0) return newest
+    const query = this.#database.query
+      .selectFrom('message_map')
+      .select(({ fn }) => ['instance', fn.max('message_id').as('newest')])
+      .where('instance', 'in', instances)
+      .where('message_id', 'is not', null)
+      .groupBy(['instance', 'destination'])
+    for (const { instance, newest: id } of await this.#database.read(query)) {
+      newest.set(instance, Math.min(newest.get(instance) ?? Infinity, id ?? 0))
+    }
+    return newest
+  }
+}
