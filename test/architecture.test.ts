@@ -66,6 +66,7 @@ const roomImports: Record<string, readonly string[]> = {
   ],
   downstream: ['core', 'lib'],
   http: ['core', 'lib', 'instances'],
+  'http/reference': ['core'],
   'http/webhook': [
     ...['core', 'lib', 'tenants', 'instances', 'downstream', 'http'],
     ...['bridge/conversations', 'bridge/outbound', 'bridge/outbound/accept'],
@@ -74,7 +75,7 @@ const roomImports: Record<string, readonly string[]> = {
     ...['core', 'lib', 'ledger', 'guard', 'tenants', 'lifecycle', 'instances', ...storageRooms],
     ...['bridge/conversations', 'bridge/inbound', 'bridge/outbound', 'http', 'http/webhook'],
   ],
-  'http/server': ['core', 'lib', 'http', 'http/routes', ...storageRooms],
+  'http/server': ['core', 'lib', 'http', 'http/reference', 'http/routes', ...storageRooms],
 }
 
 /** The composition root, which may import everything and which only `main` imports. */
