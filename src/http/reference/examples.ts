@@ -24,11 +24,11 @@ export function exampleAnswer(operation: Operation): Example | undefined {
   return { value: wholeAnswers[operation.id] ?? exampleOf(body.schema, operation.id), schema: body.schema }
 }
 
-/** The path with an example in the place of each parameter. */
-export function examplePath({ path, parameters = [], id }: Operation): string {
+/** The path with an example in the place of each parameter. It names the same instance everywhere. */
+export function examplePath({ path, parameters = [] }: Operation): string {
   const inPath = parameters.filter((each) => each.in === 'path')
   return inPath.reduce((filled, { name, schema = {} }) => {
-    return filled.replace(`{${name}}`, encodeURIComponent(String(exampleOf(schema, id, name))))
+    return filled.replace(`{${name}}`, encodeURIComponent(String(exampleOf(schema, '', name))))
   }, path)
 }
 

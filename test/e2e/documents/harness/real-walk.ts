@@ -6,6 +6,7 @@ import { calm } from '../../../../sim/helpdesk/settings.ts'
 import type { SimPhone } from '../../../../sim/network/accounts/sim-phone.ts'
 import { textOfMessage } from '../../../../sim/network/people/received-message.ts'
 import { SimWorld } from '../../../../sim/sim-world.ts'
+import type { Command } from '../../../harness/document-commands.ts'
 import { DocumentShell } from '../../../harness/document-shell.ts'
 import type { RunningCommand } from '../../../harness/document-shell.ts'
 import { freePort } from '../../../harness/free-port.ts'
@@ -41,6 +42,12 @@ export class RealWalk extends Walk {
     return new RealWalk(shell, world, url)
   }
 
+  /** Runs commands that an operator types while the service runs. */
+  async operate(commands: readonly Command[]): Promise<void> {
+    const settings = { SERVICE: this.#url, TOKEN: await this.#token() }
+    for (const { text } of commands) await this.shell.run(text, settings)
+  }
+
   /** A customer writes, an agent reads and answers, and the customer gets the answer. */
   async assertTwoWay(): Promise<void> {
     const { network, helpdesk } = this.#world
@@ -62,8 +69,7 @@ export class RealWalk extends Walk {
   }
 
   protected override async linking(command: RunningCommand): Promise<void> {
-    const settings = await readFile(join(this.shell.folder, '.env'), 'utf8')
-    const token = /^SERVICE_API_TOKEN=(.+)$/m.exec(settings)?.[1] ?? null
+    const token = await this.#token()
     let code = ''
     await command.until('a QR code is shown', async () => {
       const { status, text } = await requestFrom(this.#url, 'GET', '/api/instances/shop/qr?format=text', { token })
@@ -71,6 +77,11 @@ export class RealWalk extends Walk {
       return status === 200
     })
     await this.#phone.scan(code)
+  }
+
+  async #token(): Promise<string> {
+    const settings = await readFile(join(this.shell.folder, '.env'), 'utf8')
+    return /^SERVICE_API_TOKEN=(.+)$/m.exec(settings)?.[1] ?? ''
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
