@@ -23,7 +23,7 @@ test('nested fields are listed with their place, type and limits', () => {
       },
       members: {
         anyOf: [
-          { type: 'string', enum: ['all'] },
+          { type: 'string', enum: ['all', null], nullable: true },
           { type: 'array', items: { type: 'integer' } },
         ],
       },
@@ -39,7 +39,7 @@ test('nested fields are listed with their place, type and limits', () => {
       ['rows[].n', 'integer', false, 'at least 0'],
       ['state', 'string', false, 'one of on, off; default "on"'],
       ['status', 'string', false, 'one of ok, degraded'],
-      ['members', 'string or array of integer', false, 'one of all'],
+      ['members', 'string or array of integer or null', false, 'one of all'],
     ],
   )
   assert.equal(fields[0]?.description, 'Its name')

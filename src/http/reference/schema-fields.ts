@@ -20,15 +20,15 @@ export function fieldOf(path: string, schema: ApiSchema, isRequired: boolean): F
 }
 
 export function typeOf(schema: ApiSchema): string {
-  const base = plainTypeOf(schema)
-  return schema.nullable ? `${base} or null` : base
+  const isNullable = schema.nullable ?? schema.anyOf?.some(({ nullable }) => nullable)
+  return isNullable ? `${plainTypeOf(schema)} or null` : plainTypeOf(schema)
 }
 
 function plainTypeOf(schema: ApiSchema): string {
   const { type, format, items, anyOf } = schema
   if (items) return `array of ${typeOf(items)}`
   if (valuesOf(schema)) return type ?? 'string'
-  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ')
+  if (anyOf) return [...new Set(anyOf.map(plainTypeOf))].join(' or ')
   if (format !== undefined) return `${type ?? 'string'}, ${format}`
   return type ?? 'any'
 }

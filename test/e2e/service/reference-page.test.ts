@@ -8,6 +8,7 @@ import type { ApiDocument, Operation } from '../../../src/http/reference/api-doc
 import { curlOf } from '../../../src/http/reference/curl.ts'
 import { exampleAnswer, exampleBody, examplePath } from '../../../src/http/reference/examples.ts'
 import type { Example } from '../../../src/http/reference/examples.ts'
+import { openBrowser, withoutBrowser } from '../../harness/browser.ts'
 import { Service } from '../../harness/service.ts'
 
 /** Checks examples in the way in which the service checks requests. Returns what is wrong, or nothing. */
@@ -112,4 +113,25 @@ describe('the reference page', () => {
       [],
     )
   })
+
+  test(
+    'fits wide and narrow screens, and its own policy lets it load everything',
+    { skip: withoutBrowser },
+    async () => {
+      await using browser = await openBrowser()
+      for (const width of [1280, 390]) {
+        const view = await browser.newPage({ viewport: { width, height: 800 } })
+        const problems: string[] = []
+        view.on('console', (message) => problems.push(message.text()))
+        view.on('response', (answer) => answer.status() >= 400 && problems.push(`${answer.url()}: ${answer.status()}`))
+        await view.goto(service.app.url)
+        assert.equal(await view.title(), 'Causeway 0.65.0 · API reference')
+        const whole = await view.locator('html').evaluate((root: { scrollWidth: number }) => root.scrollWidth)
+        assert.equal(whole, width, 'no part is wider than the screen')
+        await view.getByRole('navigation').getByText('/instances/{name}/qr').click()
+        assert.ok(await view.locator('#getQr').isVisible())
+        assert.deepEqual(problems, [])
+      }
+    },
+  )
 })
