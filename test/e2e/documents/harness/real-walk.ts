@@ -37,6 +37,8 @@ export class RealWalk extends Walk {
         'http://192.168.1.20:3100': url,
         'https://chatwoot.example.com': world.helpdesk.facts.url,
         'token-of-an-administrator': world.helpdesk.facts.api_token,
+        'https://bridge.example': url,
+        "'Authorization: Bearer <token>'": '"Authorization: Bearer $TOKEN"',
       },
     })
     return new RealWalk(shell, world, url)
